@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // A Report is what a run publishes about itself: report.json in its folder release. docs/reference/formats.md

@@ -2,8 +2,8 @@ package dptrain
 
 import (
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // A Trainer is a method with its settings, such as [tukey.Tukey] or [adassp.JointGram].

@@ -18,7 +18,7 @@
 // comparison. Its rows hold the features only; the target is not shortened with
 // them. What it fits is therefore the target as a function of the *shortened*
 // row, and its model shortens rows at prediction as training did. What the trainers share
-// with each other and with other packages is in internal/linear.
+// with each other and with other packages is in internal/train/linear.
 //
 // Records without a target that can be read are the caller's to leave out
 // ([github.com/dptrain/dptrain/dataset.View.Known]).

@@ -3,7 +3,7 @@ package boosting
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
 // coupling says what parts of the model that moved since a pass have added to the predictions of the records of a step of

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
 // covariance is that of the noise in the coefficients.

@@ -5,11 +5,11 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/gram"
-	"github.com/dptrain/dptrain/internal/kernelmap"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // state says what the booster keeps of every record: the scaled target, the prediction so

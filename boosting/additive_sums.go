@@ -1,8 +1,8 @@
 package boosting
 
 import (
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
 // countsStatistic counts the records in each fine bin of every list and, if Sizes, by the size of their residual.

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kernelmap"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/testrows"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/scaling"
-	"github.com/dptrain/dptrain/internal/testrows"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -1,6 +1,6 @@
 package boosting
 
-import "github.com/dptrain/dptrain/internal/dense"
+import "github.com/dptrain/dptrain/internal/numeric/dense"
 
 // The passes of leading. Eigenvalues of smooth kernels fall fast, so that few are enough; a
 // direction that is missed is one at the edge of the noise.

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/kernelmap"
-	"github.com/dptrain/dptrain/internal/linear"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // levels are the entries of x of one column of which at most one is 1: the categories that

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/testrows"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
 )
 
 // surfaceSample holds numbers of which the second and the last have a surface of their own.

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -2,7 +2,7 @@ package boosting
 
 import (
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
 
 // mostLearned is about the number of records that kernel stages learn from; coins choose them where there are more.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/testrows"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
 )
 
 // TestSampleIsScaled: stages that learn from a third of the records have about as many, and what they learn is as large

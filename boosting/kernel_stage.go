@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/dense"
-	"github.com/dptrain/dptrain/internal/gram"
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/dense"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 const (

@@ -1,8 +1,8 @@
 package boosting
 
 import (
-	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 )
 
 // An input is what a feature map sees of a record, as a bin: the fine bin of a number, the

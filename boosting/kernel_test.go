@@ -15,12 +15,12 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/dense"
-	"github.com/dptrain/dptrain/internal/kernelmap"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/testrows"
+	"github.com/dptrain/dptrain/internal/numeric/dense"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // Method describes the trainer.

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
 // solver turns gradients into steps: theta += (A+ + lambda I)^-1 gradient, A+

@@ -3,7 +3,7 @@ package budget
 import (
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // Sentinels for errors.Is; every error of this package wraps one of them.

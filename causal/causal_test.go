@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // table has n records in which x causes y, and z has to do with neither.

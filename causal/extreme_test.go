@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // TestExtremeNumbersAreNamed: a column whose numbers are beyond the sizes that the search for ranges tells apart is

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/direction"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // Facts lists what the study states about the data, which the guarantee does not protect.

@@ -5,9 +5,9 @@ package causal
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // The hooks at which test builds plant known faults (fault_on.go). In a shipped binary each

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // RunRecorded is Run in a session that a recorder watches. It exists in test builds only:

@@ -2,7 +2,7 @@ package causal
 
 import (
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // cellStatistic counts, for each of several pairs of columns, in which cell of B x B equal

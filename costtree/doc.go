@@ -16,7 +16,7 @@
 //
 // # What is free
 //
-// Columns are chosen on the released matrix (package internal/greedy), so which ones a node
+// Columns are chosen on the released matrix (package internal/numeric/greedy), so which ones a node
 // buys costs nothing. In a tree of depth 1 every budget, every list of costs and the whole
 // order of the columns can be read from the one release.
 //

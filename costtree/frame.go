@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/greedy"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/numeric/greedy"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 

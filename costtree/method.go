@@ -2,7 +2,7 @@ package costtree
 
 import (
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // Method describes the trainer.

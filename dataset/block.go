@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/dptrain/dptrain/internal/lanes"
+import "github.com/dptrain/dptrain/internal/numeric/lanes"
 
 // Block is a run of consecutive rows of a [View], the unit of every pass. Its
 // rows are numbered from 0 to Len()-1. It is valid as long as its view.

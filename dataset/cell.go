@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // class says what a cell turned out to be.

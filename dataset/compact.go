@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/decimals"
-	"github.com/dptrain/dptrain/internal/largepages"
+	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/sys/largepages"
 )
 
 // Numbers with few digits need not take eight bytes each while they are in memory. What a pass sees of them is the same bit for bit.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/dptrain/dptrain/internal/arrowfile"
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/tablefile/arrowfile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // AutoDate is the layout of a column whose dates may be written in any of the ways that docs/guide/tables.md lists.

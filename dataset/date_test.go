@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // dateSchema has all parts of the dates in d.

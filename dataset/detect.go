@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // Note is a remark about the header of a file. It depends on nothing else.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/arrowfile"
-	"github.com/dptrain/dptrain/internal/sheetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/arrowfile"
+	"github.com/dptrain/dptrain/internal/tablefile/sheetfile"
 )
 
 // Workbooks and Arrow files become lines of CSV, so that all rules of cells are those of CSV: the same table in either has

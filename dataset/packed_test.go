@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // workbook writes a workbook of one sheet with the given rows, the tables of shared texts and styles, and attributes of the

@@ -10,8 +10,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/dptrain/dptrain/internal/decimals"
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // Parquet is read column by column, each by one worker, in pieces that are joined

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/lanes"
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // numbersOf returns what makes cells of numbers that stand one after the other in a page, as the number of a

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 	"github.com/parquet-go/parquet-go/format"
 )
 

@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // ParquetText hands every cell of a public Parquet file to add, column after column

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/fastfloat"
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/fastfloat"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 	"github.com/parquet-go/parquet-go/format"
 )
 

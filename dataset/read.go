@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
-	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // ReadOptions changes how a file is read. The zero value is what most files want.

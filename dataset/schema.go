@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // Kind says how the cells of a column are read.

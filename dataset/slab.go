@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/rooms"
+	"github.com/dptrain/dptrain/internal/sys/rooms"
 )
 
 // slab is a run of rows, column by column, while a table is being read: either a

@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/dptrain/dptrain/internal/parquetfile"
+import "github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 
 // Stats counts what the total rules did while a file was read. Every number
 // depends on private rows and is protected by no mechanism: it may be written

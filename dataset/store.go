@@ -3,8 +3,8 @@ package dataset
 import (
 	"bytes"
 
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/fastfloat"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/fastfloat"
 )
 
 // store puts the cells of records into a slab and counts what it had to replace.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/parquetfile"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
 // Parquet is streamed with one cursor for each declared column: of each there is what a reader of

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // The fast reader of streams (gzip, standard input) cannot look twice. One

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // typesDir has the files that testdata/types/write.py wrote.

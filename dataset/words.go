@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // A column whose words are found privately keeps the text of its cells until it is known

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/pages"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
 // TestBlocks: every block says what it is in, and its options are those that there are.

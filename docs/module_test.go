@@ -39,7 +39,7 @@ func TestAnotherModule(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	out, err := buildElsewhere(t, "package main\n\nimport _ \"github.com/dptrain/dptrain/internal/pipeline\"\n\nfunc main() {}\n")
+	out, err := buildElsewhere(t, "package main\n\nimport _ \"github.com/dptrain/dptrain/internal/train/pipeline\"\n\nfunc main() {}\n")
 	if err == nil || !strings.Contains(out, "internal") {
 		t.Errorf("an import of internal/ builds: %v\n%s", err, out)
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/pages"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
 // tree is the repository.

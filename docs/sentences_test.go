@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/pages"
+	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
 // longest is the number of words that a sentence may have.

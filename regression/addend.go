@@ -3,7 +3,7 @@ package regression
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // An addend is what one column adds to a sum of one record, and to the sums of many rows: the

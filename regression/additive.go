@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // kindAdditive is the kind of an [Additive] model.

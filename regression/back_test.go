@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // A model of a transformed target predicts alike in blocks, record by record, and from its file; none of its predictions leaves

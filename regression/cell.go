@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // A Cell is one cell of a record: a number, a text, or missing, as the zero value is. What it

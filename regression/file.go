@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/strictjson"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
 // The values of the key "format". Version 1 has no intervals, probabilities and terms of missing cells. Version 3 says how

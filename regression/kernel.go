@@ -5,8 +5,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 const kindKernel = "kernel"

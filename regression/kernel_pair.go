@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 )
 
 // kernelSample is additiveSample with two feature maps over every kind of input.

@@ -3,8 +3,8 @@ package regression
 import (
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/rescale"
-	"github.com/dptrain/dptrain/internal/strictjson"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // kinds lists the kinds of models. A new one is a file with its layout, and a line here or

@@ -3,7 +3,7 @@ package regression
 import (
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/strictjson"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
 func linearKind() scoreKind {

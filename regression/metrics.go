@@ -3,7 +3,7 @@ package regression
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
 )
 
 // The metrics compare predictions with the truth, exactly and without privacy:

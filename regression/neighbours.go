@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/internal/neighbour"
+	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 
 // kindNeighbours is the kind of a [Neighbours] model.

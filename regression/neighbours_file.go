@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/strictjson"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
 // withoutPrivacy is what the file of a [Neighbours] says of its training.

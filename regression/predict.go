@@ -3,7 +3,7 @@ package regression
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // predictBlock is the number of rows whose sums are kept in cache while the

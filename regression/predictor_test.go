@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/neighbour"
+	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 
 // tidy quotes the names of categories: then no blanks stand around them.

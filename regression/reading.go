@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/strictjson"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // Reading says how the cells of a column were written in the table that a model was trained on. Texts of new records

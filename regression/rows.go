@@ -6,7 +6,7 @@ import (
 	"maps"
 	"math"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // Rows is a batch of rows to predict, by named column. A column a model does

@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-ROWS, COLUMNS = 500_000, 90  # as in internal/gram/bench_test.go
+ROWS, COLUMNS = 500_000, 90  # as in internal/numeric/gram/bench_test.go
 
 
 def time_numpy(x, runs):
@@ -39,7 +39,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--runs", type=int, default=5, help="runs of each side in a round")
     parser.add_argument("--order", choices="CF", default="C", help="memory order of numpy's X")
-    parser.add_argument("binary", help="test binary of internal/gram")
+    parser.add_argument("binary", help="test binary of internal/numeric/gram")
     args = parser.parse_args()
 
     x = np.asarray(np.random.default_rng(1).uniform(-1, 1, (ROWS, COLUMNS)), order=args.order)

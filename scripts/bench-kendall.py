@@ -1,4 +1,4 @@
-"""Interleaves scipy.stats.kendalltau with the Go benchmarks of internal/kendall.
+"""Interleaves scipy.stats.kendalltau with the Go benchmarks of internal/numeric/kendall.
 
 Each round times scipy and ours, one after the other, on one pair of columns
 and on 20 columns against one target; a ratio is that of the medians over the
@@ -17,7 +17,7 @@ import time
 import numpy as np
 from scipy.stats import kendalltau
 
-ROWS, COLUMNS = 500_000, 20  # as in internal/kendall/bench_test.go
+ROWS, COLUMNS = 500_000, 20  # as in internal/numeric/kendall/bench_test.go
 
 
 def time_scipy(columns, target, runs):
@@ -41,7 +41,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--pairs", type=int, default=10, help="runs of each side on one pair in a round")
-    parser.add_argument("binary", help="test binary of internal/kendall")
+    parser.add_argument("binary", help="test binary of internal/numeric/kendall")
     args = parser.parse_args()
 
     rng = np.random.default_rng(1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures internal/kendall against scipy.stats.kendalltau on 500,000 rows of
+# Measures internal/numeric/kendall against scipy.stats.kendalltau on 500,000 rows of
 # continuous values, both on this machine in one run, and ends with two lines:
 # "pair, ratio scipy/ours: X" (both columns ranked inside, 2 cores) and
 # "20 columns, ratio scipy/ours: X" (the target ranked once, 2 cores).
@@ -9,5 +9,5 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-CGO_ENABLED=0 go test -c -o "$dir/kendall.test" ./internal/kendall
+CGO_ENABLED=0 go test -c -o "$dir/kendall.test" ./internal/numeric/kendall
 "${PYTHON:-python3}" scripts/bench-kendall.py "$@" "$dir/kendall.test"

@@ -50,10 +50,10 @@ machines() {
   dir=$(mktemp -d)
   for arch in amd64 386 arm64; do
     CGO_ENABLED=0 GOARCH=$arch step go test -tags replay -c -o "$dir/audit.$arch" ./internal/audit
-    CGO_ENABLED=0 GOARCH=$arch step go test -c -o "$dir/scaling.$arch" ./internal/scaling
+    CGO_ENABLED=0 GOARCH=$arch step go test -c -o "$dir/scaling.$arch" ./internal/train/scaling
     local run=()
     [[ $arch == arm64 ]] && run=(qemu-aarch64)
-    cd "$here/internal/scaling" && step "${run[@]}" "$dir/scaling.$arch" -test.run '^TestSameRowsOnEveryMachine$'
+    cd "$here/internal/train/scaling" && step "${run[@]}" "$dir/scaling.$arch" -test.run '^TestSameRowsOnEveryMachine$'
     cd "$here/internal/audit" && step "${run[@]}" "$dir/audit.$arch" -test.run '^TestSameReleasesOnEveryMachine$' -machines "$dir/$arch"
     cd "$here"
     step diff <(fixed "$dir/amd64") <(fixed "$dir/$arch")
@@ -74,7 +74,7 @@ if [[ $part == all || $part == fresh ]]; then
   step scripts/fresh.sh "${RUNS:-200}"
 fi
 if [[ $part == all || $part == empty ]]; then
-  step go test ./internal/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
+  step go test ./internal/train/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
@@ -82,17 +82,17 @@ if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzJSONLines         # JSON Lines
   fuzz dataset FuzzParquet           # Parquet
   fuzz dataset FuzzPacked            # workbooks and Arrow
-  fuzz internal/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
+  fuzz internal/tablefile/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
   fuzz internal/recipe FuzzParse              # recipes
   fuzz regression FuzzDecodeModel    # model files
-  fuzz internal/report FuzzDecode             # reports
+  fuzz internal/publish/report FuzzDecode             # reports
   fuzz internal/ledger FuzzFile               # the ledger's store
   fuzz internal/ledger FuzzEntry              # the ledger's entries
-  fuzz internal/fastfloat FuzzParse  # numbers
+  fuzz internal/tablefile/fastfloat FuzzParse  # numbers
 fi
 if [[ $part == all || $part == kill ]]; then
   step scripts/ledger-kill.sh
-  step go test ./internal/report -run '^TestKilled' -count 1 -v -timeout 60m -args -kills 200
+  step go test ./internal/publish/report -run '^TestKilled' -count 1 -v -timeout 60m -args -kills 200
 fi
 if [[ $part == all || $part == soak ]]; then
   step go test ./cmd/dptrain -run '^TestSoak$' -count 1 -v -timeout 60m -args -fits 500

@@ -2,9 +2,9 @@ package selection
 
 import (
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // classStatistic is that of [mechanism.ClassStats] over records whose columns are the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // TestFScores compares the exact scores with the paper's equations 8 and 9

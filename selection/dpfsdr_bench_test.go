@@ -9,8 +9,8 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/publicdata"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // BenchmarkClassScores measures how exact the released scores are on the sets of

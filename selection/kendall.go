@@ -8,8 +8,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // ErrCount is returned at plan time for a number of features that is not

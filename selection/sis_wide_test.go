@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/publicdata"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // TestSISKhan: with an ample budget the five columns of the largest |tau| of a

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // The settings of [ScoreCorrelation], public constants. On the sets and samples

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // rankAll ranks every candidate and counts it against the target.

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/lasso"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/lasso"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // votes lets every part vote, on all cores, and adds the votes to total. Counts are integers: the order in

@@ -10,7 +10,7 @@
 // ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
 // about the minimiser and says nothing about a point on the way to it, so the
 // solver ends with a proof of how small the gradient is and has no limit of
-// iterations (package internal/hinge). It is the method of docs/methods/svm.md, "Algorithm",
+// iterations (package internal/numeric/hinge). It is the method of docs/methods/svm.md, "Algorithm",
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011). Package logistic does the same with the logistic loss.
 //
@@ -31,9 +31,9 @@ import (
 	"context"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // SVM is the output-perturbed support vector machine; see the package comment.

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 

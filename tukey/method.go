@@ -1,6 +1,6 @@
 package tukey
 
-import "github.com/dptrain/dptrain/internal/method"
+import "github.com/dptrain/dptrain/internal/train/method"
 
 // Method describes the trainer.
 func (Tukey) Method() method.Method {

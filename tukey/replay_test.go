@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // TestReplay records a run, replays it on neighbouring tables and compares: one

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // TestModelsOfStream: the models of buckets are the same from a scratch file as from memory, bit for bit.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/audit"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 const auditLong = `Try to catch a run that is less private than its plan says.

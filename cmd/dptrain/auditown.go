@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/internal/audit"
-	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // auditOwn audits the table of a job, for its owner alone: the output folder first,

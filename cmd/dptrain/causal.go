@@ -12,10 +12,10 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
-	"github.com/dptrain/dptrain/internal/entry"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 const causalLong = `Ask which of two numeric columns causes the other, with every record protected,

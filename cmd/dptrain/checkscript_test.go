@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // scriptDriver runs check scripts in one process: pairs of a script and a report. It prints "ok" or "refused" for each,
@@ -192,7 +192,7 @@ func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool
 
 // TestCheckScriptRefuses: no script is written for a report that was edited, or that does not state its sum.
 func TestCheckScriptRefuses(t *testing.T) {
-	earlier := read(t, "../../internal/report/testdata/report-3.json")
+	earlier := read(t, "../../internal/publish/report/testdata/report-3.json")
 	chdir(t)
 	writeCheckedTable(t)
 	write(t, "r.yaml", checkedRuns()["plain"])

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 

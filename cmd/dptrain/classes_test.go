@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // classCSV is a table whose target is "over 50 K" where a is large, "under 50 K"

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/engine/cluster"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // engineSpark is the engine of a Spark cluster.

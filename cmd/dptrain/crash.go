@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/tablefile"
-	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // run carries out args and turns errors and panics into a message and a code.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/export"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/regression"
 )
 

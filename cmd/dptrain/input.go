@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 

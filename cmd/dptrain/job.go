@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/celltypes"
-	"github.com/dptrain/dptrain/internal/direction"
-	"github.com/dptrain/dptrain/internal/entry"
-	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/celltypes"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // recipeFlags are the flags that stand for keys of a recipe.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
 // dieBy names a way in which a process that behaves as dptrain ends against its will.

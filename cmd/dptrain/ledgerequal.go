@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/entry"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // mostRuns is the largest number of equal runs that `plan --runs` takes.

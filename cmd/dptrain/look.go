@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/look"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/tablefile/look"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 const lookLong = `Write for the owner of a table what its cells look like, before the first run:

@@ -29,7 +29,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
 // patience is how long a run that was interrupted may clean up. A signal after

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dptrain/dptrain/internal/memlimit"
+	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
 
 // roomFor says how many bytes a process that behaves as dptrain may take beyond those

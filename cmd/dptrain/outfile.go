@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/stage"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/stage"
 )
 
 // draftPrefix begins the names of the temporary folders of output files.

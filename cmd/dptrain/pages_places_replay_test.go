@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/pages"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/pages"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // A place is where commands of a page are run.

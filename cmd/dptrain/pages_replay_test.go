@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
-	"github.com/dptrain/dptrain/internal/pages"
+	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
 // What scripts/long.sh pages says: who runs the blocks of today, and whether words of quick are put in.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // passMeter shows on a terminal which pass over the records a stage has come to, on a line that it takes away again. How many passes

@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/entry"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // billSearch is the price of a search.

@@ -7,8 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // A billDivision is how the training part divides its budget in one way to train. Shares add up to 1: of epsilon for

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // progress returns the function that is told of every stage as it begins. On a

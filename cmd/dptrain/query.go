@@ -7,10 +7,10 @@ import (
 	"io"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/query"
+	"github.com/dptrain/dptrain/internal/engine/cluster"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/tablefile/query"
 )
 
 // tableOfQuery stands for the table of a job whose rows a database or a cluster has: like standard input, it is in no file.

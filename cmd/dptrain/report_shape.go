@@ -11,9 +11,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -14,7 +14,7 @@ import (
 // formats' own tests.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../internal/report/testdata/report-1.json")
+	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../internal/publish/report/testdata/report-1.json")
 	chdir(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestReport(t *testing.T) {
 
 func TestReportRegistry(t *testing.T) {
 	files := goldenFiles(t)
-	classes := read(t, "../../internal/report/testdata/report-2.json")
+	classes := read(t, "../../internal/publish/report/testdata/report-2.json")
 	releasedRun(t)
 	write(t, "classes.json", classes)
 	got := dptrain(t, "report", "out", "--registry")

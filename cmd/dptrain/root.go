@@ -15,9 +15,9 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/audit"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // app is what the verbs share: the three streams, and whether the last of them

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // scoring is a table on its way through a scorer.

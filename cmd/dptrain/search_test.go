@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 const searchRecipe = `data:

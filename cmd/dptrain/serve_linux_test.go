@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // A servingProcess is a process that serves.

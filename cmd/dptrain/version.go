@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // version names the build.

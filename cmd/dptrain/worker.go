@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/engine/cluster"
 )
 
 // errWorker is all that a worker says of what went wrong: a cluster keeps the words of its workers.

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // line is a table whose class is the side of a private number.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/evaluate"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 

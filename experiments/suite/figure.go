@@ -3,7 +3,7 @@ package suite
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/internal/publish/chart"
 )
 
 // A Point of a series; Low and High are the ends of its interval, NaN for none.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/chart"
-	"github.com/dptrain/dptrain/internal/document"
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
 )
 
 // A Page is the report of an experiment.

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // planned begins the names of the methods that say what `dptrain plan` tells of a

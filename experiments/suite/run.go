@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // A Task is a part of an experiment that shares what it prepares: the cells of

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // causalTar writes an archive of few pairs of 200 records, in half of which the second column is the

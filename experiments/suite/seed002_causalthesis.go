@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // causalScores are the scores that the thesis' methods read.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/compress"
-	"github.com/dptrain/dptrain/internal/neighbour"
+	"github.com/dptrain/dptrain/internal/numeric/compress"
+	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 
 // spaceShares are the shares of the training records that are kept as reference vectors (figure

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/baseline"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // separatedCSV writes a table of two classes that its first two columns tell apart,

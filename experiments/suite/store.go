@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dptrain/dptrain/internal/filelock"
+	"github.com/dptrain/dptrain/internal/sys/filelock"
 )
 
 // The files of an output folder.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 var writeBytes = flag.Bool("write-bytes", false, "write testdata/releases.sha256 anew")

@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/report"
 )
 
 // studies lists the example recipes that ask for causal directions.

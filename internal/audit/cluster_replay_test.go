@@ -18,8 +18,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/engine/cluster"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // inProcess carries tasks out in this process.

@@ -3,8 +3,8 @@
 package audit
 
 import (
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // formed returns the trainer of a method in one of its forms, nil for auto.

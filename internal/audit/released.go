@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/causal"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // A Verdict says what an audit of a pipeline found. It certifies nothing: a

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // described loads the pipeline of an example recipe.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // pilot is how many runs on a side show which published numbers vary.

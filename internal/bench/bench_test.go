@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // write puts a file in dir and returns its path.

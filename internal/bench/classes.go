@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/evaluate"
-	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // TestPublicClassTables: joint-gram as a classifier at epsilon 1, delta 1e-5, on all

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )

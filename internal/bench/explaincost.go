@@ -4,7 +4,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/selection"

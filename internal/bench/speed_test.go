@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/bench"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
 // BenchmarkRun is ten trials of four methods on the largest table: 241,600 rows

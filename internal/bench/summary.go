@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // summarise returns one summary for each method.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 	"github.com/dptrain/dptrain/regression"
 )
 

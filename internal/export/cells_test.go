@@ -24,9 +24,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/serve"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 

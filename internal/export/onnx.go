@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -3,7 +3,7 @@ package export
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 

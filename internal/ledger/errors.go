@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // Sentinels for errors.Is. Every error of this package but those of a context

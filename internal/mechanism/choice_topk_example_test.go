@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // The two columns that go with a target, of four, in one draw.

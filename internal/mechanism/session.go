@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // Errors of a release. They depend on the plan only, never on a record.

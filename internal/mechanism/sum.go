@@ -8,7 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // A Statistic says what every record adds to a list of integers. Its fields are exported and

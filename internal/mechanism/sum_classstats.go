@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // ClassWeights say how much of one budget each block of [ClassStats] takes: a

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // A Cross accumulates the sum of x g over records: x a fixed-point row whose

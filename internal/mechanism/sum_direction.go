@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // directionUnit is the grid of differences of scores.

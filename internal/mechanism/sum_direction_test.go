@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // TestScoreDifference: replaced records move the difference by no more than the bound, wherever

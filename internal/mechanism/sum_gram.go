@@ -6,8 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
-	"github.com/dptrain/dptrain/internal/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
+	"github.com/dptrain/dptrain/internal/numeric/lanes"
 )
 
 // FixedOne is the number 1 on the grid of fixed-point rows, 2^-14.

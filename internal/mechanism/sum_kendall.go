@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // kendallUnit is the grid of Kendall scores.

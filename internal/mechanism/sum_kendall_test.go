@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64) *Kendall {

@@ -5,12 +5,12 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/hinge"
+	"github.com/dptrain/dptrain/internal/numeric/hinge"
 )
 
 // MinimizerTolerance is how far from 0, in the longest row R, the gradient at a
 // released minimiser may be. It widens the sensitivity by 2e-5 of itself, and is
-// reached for every table of up to 2^31 records (see package internal/hinge).
+// reached for every table of up to 2^31 records (see package internal/numeric/hinge).
 const MinimizerTolerance = 1e-5
 
 // LeastPenalty is the smallest ridge penalty of a [Minimizer] for rows of norm 1.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // NodeGrams accumulates, for every node k of one level of a tree, the sum of w_k z z^T over

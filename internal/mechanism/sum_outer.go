@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // An Outer accumulates the sum of w z^T over records: z a fixed-point row whose Euclidean norm it

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // A PartGram accumulates second moments where only the declared private columns

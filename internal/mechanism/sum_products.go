@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
 // productUnit is the grid of product scores: coarser than that of the sums, so

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // A RankEngine is an engine that counts how columns of a part go together by their ranks, without all

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // TestRanksOfStream: pairs of a part are counted as in memory, however many records are held at a time, and places in

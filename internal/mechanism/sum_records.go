@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // Records are the records of a part of a table, wherever an engine holds them. Narrowing them

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/decimals"
-	"github.com/dptrain/dptrain/internal/rooms"
-	"github.com/dptrain/dptrain/internal/scratch"
+	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/rooms"
 )
 
 // A Source is a table in a file, and where its cells go.

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/decimals"
-	"github.com/dptrain/dptrain/internal/scratch"
+	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/scratch"
+	"github.com/dptrain/dptrain/internal/engine/scratch"
 )
 
 // A UnitEngine is an engine that can limit the records of units.

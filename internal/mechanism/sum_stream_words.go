@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/scratch"
+	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words

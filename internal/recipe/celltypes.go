@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/celltypes"
+	"github.com/dptrain/dptrain/internal/tablefile/celltypes"
 	"github.com/dptrain/dptrain/regression"
 )
 

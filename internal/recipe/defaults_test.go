@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // TestFoundDefaults: without a key text columns and classes are found wherever that has a price, and up to how many

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // Format says how the text of the table is written; see [dataset.Format]. A separator or a quote that is left out is the one

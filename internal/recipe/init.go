@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // ErrTargetAbsent is returned by [Init] when the target is not a column.

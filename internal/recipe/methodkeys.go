@@ -11,8 +11,8 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // The keys of the sections selection and model that belong to methods. What they are

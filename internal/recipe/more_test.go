@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 func TestParseEpsilon(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here

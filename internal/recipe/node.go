@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // kind is the shape of a node of the text.

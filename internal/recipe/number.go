@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // plainNumber is the form of every number that a person gives: decimal digits with a point and an exponent if they are wanted.

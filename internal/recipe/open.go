@@ -3,8 +3,8 @@ package recipe
 import (
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // An openMethod is a method of bench that gives no privacy, for public data.

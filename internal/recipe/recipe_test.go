@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected messages in testdata")

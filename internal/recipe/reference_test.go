@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 var writeReference = flag.Bool("write", false, "write the tables of methods in docs/reference/recipe.md anew")

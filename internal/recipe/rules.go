@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // checker applies the rules that need more than one key, or better words than

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 func (c *checker) columns() {

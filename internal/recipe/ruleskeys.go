@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // The rules of the keys that belong to methods.

@@ -9,8 +9,8 @@ import (
 	generate "github.com/invopop/jsonschema"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/direction"
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 func instanceOf(t *testing.T, fixture string) any {

@@ -3,7 +3,7 @@ package recipe
 import (
 	"reflect"
 
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // choice is a selection and a model of the recipe with what stands before their paths.

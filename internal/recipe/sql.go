@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/query"
+	"github.com/dptrain/dptrain/internal/tablefile/query"
 )
 
 // SQL names rows of a database in place of a file. None of it is published.

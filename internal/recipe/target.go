@@ -3,8 +3,8 @@ package recipe
 import (
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 

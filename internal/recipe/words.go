@@ -8,8 +8,8 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 
-	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 

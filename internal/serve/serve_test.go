@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 )
 
 // TestRefuses: bad requests have a status of 4xx, their place and a reason that repeats no cell, and the next good one is

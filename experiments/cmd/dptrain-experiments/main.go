@@ -24,7 +24,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/suite"
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/terminal"
+	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
 const about = `Dptrain-experiments carries out a whole experiment of one of the papers on the

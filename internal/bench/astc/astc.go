@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/greedy"
+	"github.com/dptrain/dptrain/internal/numeric/greedy"
 )
 
 // ErrTable is returned for a table whose parts do not fit each other, or without records.

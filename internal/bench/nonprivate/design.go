@@ -1,7 +1,7 @@
 package nonprivate
 
 import (
-	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -3,8 +3,8 @@ package nonprivate
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/columns"
-	"github.com/dptrain/dptrain/internal/lasso"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
+	"github.com/dptrain/dptrain/internal/numeric/lasso"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/columns"
-	"github.com/dptrain/dptrain/internal/lasso"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
+	"github.com/dptrain/dptrain/internal/numeric/lasso"
+	"github.com/dptrain/dptrain/internal/sys/carry"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
 	"github.com/dptrain/dptrain/regression"
 	"gonum.org/v1/gonum/floats"
 )

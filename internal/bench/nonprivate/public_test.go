@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/columns"
-	"github.com/dptrain/dptrain/internal/lasso"
+	"github.com/dptrain/dptrain/internal/numeric/columns"
+	"github.com/dptrain/dptrain/internal/numeric/lasso"
 	"github.com/dptrain/dptrain/regression"
 )
 

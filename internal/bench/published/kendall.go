@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // Kendall is DPKendall as its script has it: K rounds of the exponential

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // soundKendall is this project's selection: tau-a, ties counting 0, in the

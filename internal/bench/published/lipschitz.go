@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
 // publishedGamma is the weight of the loss in the experiments of the paper.

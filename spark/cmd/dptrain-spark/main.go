@@ -33,7 +33,7 @@ import (
 // format is the format of a question.
 const format = "dptrain.spark/3"
 
-// A question is what dptrain asks first. internal/cluster of the main module has the same.
+// A question is what dptrain asks first. internal/engine/cluster of the main module has the same.
 type question struct {
 	Format  string `json:"format"`
 	Address string `json:"address"` // host:port
@@ -43,7 +43,7 @@ type question struct {
 	Program string `json:"program,omitempty"` // path of the program that works
 }
 
-// A request begins a list. internal/cluster of the main module has the same.
+// A request begins a list. internal/engine/cluster of the main module has the same.
 type request struct {
 	Ask     string   `json:"ask"`
 	Query   string   `json:"query,omitempty"`

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/sys/fault"
+)
+
+// An Address says where Spark Connect listens, and how it is spoken to.
+type Address struct {
+	host  string // with its port
+	tls   bool
+	token string
+}
+
+// defaultPort is that of Spark Connect.
+const defaultPort = "15002"
+
+// ParseAddress reads an address, sc://HOST:PORT/;use_ssl=true;token=env:NAME. Off this machine it needs both
+// parameters, because exact sums and the keys of coins travel. The token is read from where the address says.
+func ParseAddress(text string) (Address, error) {
+	rest, ok := strings.CutPrefix(text, "sc://")
+	place, parameters, _ := strings.Cut(rest, "/")
+	if !ok || place == "" || parameters != "" && !strings.HasPrefix(parameters, ";") {
+		return Address{}, usage("the address is no sc://HOST:PORT", "--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME")
+	}
+	host, port, err := net.SplitHostPort(place)
+	if err != nil {
+		host, port = strings.Trim(place, "[]"), defaultPort
+	}
+	a := Address{host: net.JoinHostPort(host, port)}
+	for _, p := range strings.Split(strings.TrimPrefix(parameters, ";"), ";") {
+		name, value, _ := strings.Cut(p, "=")
+		switch {
+		case p == "":
+		case name == "use_ssl" && (value == "true" || value == "false"):
+			a.tls = value == "true"
+		case name == "token":
+			if a.token, err = tokenOf(value); err != nil {
+				return Address{}, err
+			}
+		default:
+			return Address{}, usage("the address has a parameter that is neither use_ssl=true nor token=env:NAME", "leave it out")
+		}
+	}
+	if !loopback(host) && (!a.tls || a.token == "") {
+		return Address{}, usage("the address is not on this machine, and exact sums would travel without TLS and a token", "add /;use_ssl=true;token=env:NAME")
+	}
+	if a.token != "" && !a.tls {
+		return Address{}, usage("the token would travel without TLS", "add ;use_ssl=true, or leave the token out")
+	}
+	return a, nil
+}
+
+// tokenOf reads a token from an environment variable or from a file.
+func tokenOf(from string) (string, error) {
+	hint := "token=env:NAME or token=file:PATH"
+	kind, name, _ := strings.Cut(from, ":")
+	var token string
+	switch kind {
+	case "env":
+		token = os.Getenv(name)
+	case "file":
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return "", usage("the file of the token cannot be read", hint)
+		}
+		token = strings.TrimSpace(string(data))
+	default:
+		return "", usage("a token has no place in an address, which others can see", hint)
+	}
+	if token == "" {
+		return "", usage("the token is empty", hint)
+	}
+	return token, nil
+}
+
+// loopback reports whether a host is this machine, whatever a name server says.
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func usage(message, hint string) error {
+	return &fault.Error{Kind: fault.Usage, Message: message, Hint: hint}
+}

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
+)
+
+// The records of a split of Parquet are at least so many, unless the file ends, and of a large table more: there are
+// no more splits than files and mostSplits.
+const (
+	leastRows  = 1 << 18
+	mostSplits = 1 << 12
+)
+
+// cut cuts the table at path into splits, of Parquet with at least so many records. It looks at names, sizes and footers of files.
+func cut(path string, least int64) ([]split, error) {
+	paths, err := dataset.ReadOptions{}.Files(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []split
+	var groups [][]int64
+	total := int64(0)
+	for _, path := range paths {
+		at, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		of, size, err := groupsOf(at)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range of {
+			if n < 0 || n > math.MaxInt64-total {
+				return nil, damaged(path)
+			}
+			total += n
+		}
+		files, groups = append(files, split{Path: at, Size: size, Rows: -1}), append(groups, of)
+	}
+	least = max(least, total/mostSplits)
+	var out []split
+	for i, f := range files {
+		if groups[i] == nil {
+			out = append(out, f)
+			continue
+		}
+		rows := int64(0)
+		for g, n := range groups[i] {
+			rows += n
+			if f.Groups[1] = g + 1; rows >= least || g == len(groups[i])-1 {
+				out = append(out, f)
+				f.Groups[0], rows = g+1, 0
+			}
+		}
+	}
+	return out, nil
+}
+
+// groupsOf returns the rows of the row groups of a Parquet file, nil for another file, and its size.
+func groupsOf(path string) ([]int64, int64, error) {
+	unreadable := &dataset.FileError{Path: path, Msg: "cannot be opened", Hint: "check the path", Err: dataset.ErrUnreadable}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, unreadable
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0, unreadable
+	}
+	kind, _, _ := tablefile.Of(path)
+	if !kind.Parquet {
+		return nil, info.Size(), nil
+	}
+	footer, ok := parquetfile.ReadFooter(f, info.Size())
+	if !ok {
+		return nil, 0, damaged(path)
+	}
+	return append([]int64{}, footer.Groups...), info.Size(), nil
+}
+
+func damaged(path string) error {
+	return &dataset.FileError{Path: path, Msg: "is not a complete Parquet file", Hint: "copy or write it again", Err: dataset.ErrCorrupt}
+}

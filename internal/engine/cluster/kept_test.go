@@ -1,0 +1,356 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+)
+
+// keeping is a cluster that has the rows of a query in parts, as lines of CSV, and keeps blocks. spoil changes what it
+// keeps, heads what it says of that.
+type keeping struct {
+	here
+	parts   []string
+	task    []byte
+	kept    map[string][]byte
+	pause   bool // rows come one after the other
+	swapped func(heads [][]byte) [][]byte
+}
+
+// slow hands out one byte at a time.
+type slow struct{ from *strings.Reader }
+
+func (s slow) Read(p []byte) (int, error) { return s.from.Read(p[:1]) }
+
+func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([][]byte, error) {
+	k.task, k.kept = task, map[string][]byte{}
+	var heads [][]byte
+	for n := range k.parts {
+		for _, block := range k.blocks(ctx, n) {
+			k.kept[string(block[:nameText])] = block
+			heads = append(heads, block[:begin])
+		}
+	}
+	rand.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
+	if k.swapped != nil {
+		heads = k.swapped(heads)
+	}
+	return heads, nil
+}
+
+// blocks has a worker make those of a part.
+func (k *keeping) blocks(ctx context.Context, part int) [][]byte {
+	if k.parts[part] == "" {
+		return nil
+	}
+	var out bytes.Buffer
+	text := fmt.Sprintf("%s %d\n%s", k.task, part, k.parts[part])
+	var err error
+	if k.pause {
+		err = Work(ctx, slow{strings.NewReader(text)}, &out)
+	} else {
+		err = Work(ctx, strings.NewReader(text), &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
+}
+
+func (k *keeping) RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+	if workers != 1 {
+		return nil, fmt.Errorf("%d workers for a few records", workers)
+	}
+
+	var lines [][]byte
+	for _, task := range tasks {
+		name, rest, _ := bytes.Cut(task, []byte{' '})
+		if block := k.kept[string(name)]; block != nil {
+			lines = append(lines, slices.Concat(rest, []byte{' '}, block))
+		}
+	}
+	return k.Run(ctx, order, lines)
+}
+
+// visitors returns rows of people in parts, and the same in a file.
+func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
+	t.Helper()
+	k, q := &keeping{}, Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
+	var all strings.Builder
+	all.WriteString("who,\"a,b\",note,kind,y\n")
+	i := 0
+	for _, n := range lengths {
+		var text strings.Builder
+		for range n {
+			i++
+			who := fmt.Sprint("p", i*i%170)
+			if i%50 == 7 {
+				who = ""
+			}
+			fmt.Fprintf(&text, "%q,%v,\"%s\",%s,%d\n", who, float64(i)/7, []string{"red", "7", "", "secret words", fmt.Sprint("id ", i)}[i*7%5], []string{"a", "", "Grün"}[i%3], i%3)
+		}
+		k.parts = append(k.parts, text.String())
+		all.WriteString(text.String())
+	}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte(all.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema := dataset.Schema{Unit: "who", Columns: []dataset.Column{
+		{Name: "note", Found: true}, {Name: "y"}, {Name: "kind", Kind: dataset.Category, Found: true}, {Name: "a,b"}}}
+	return k, q, schema, path
+}
+
+// TestKept: the records of a query are those of a table in memory that has the parts one after the other, units and
+// words too, however the rows come to the workers.
+func TestKept(t *testing.T) {
+	for _, pause := range []bool{false, true} {
+		k, q, schema, path := visitors(t, 3, 0, 700, 1)
+		k.pause = pause
+		e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, read, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(stats, read) {
+			t.Errorf("the workers counted %+v, want %+v", stats, read)
+		}
+		columns := []int{3, 0, 1, 2}
+		l := lots(t)
+		limited, err := e.limitIn(t.Context(), 2, columns, 3, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as := slices.Clone(schema.Columns)
+		as[2] = dataset.Column{Name: "kind", Kind: dataset.Category, Categories: []string{"Grün", "a"}}
+		as[0] = dataset.Column{Name: "note", Kind: dataset.Category, Categories: []string{"secret words", "red", "7"}}
+		resolved, err := limited.Resolve(t.Context(), as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := table.All().Columns(columns).Cap(3, l.Draw).Resolve([]dataset.Column{as[3], as[0], as[1], as[2]})
+		got, err := resolved.(*Engine).Gather(t.Context(), mechanism.Part{Columns: columns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+		if a.Len() != b.Len() || a.Len() < 100 {
+			t.Fatalf("%d records, want %d", a.Len(), b.Len())
+		}
+		for i := range a.Len() {
+			if a.ID(i) != b.ID(i) {
+				t.Fatalf("record %d is of another unit", i)
+			}
+		}
+		for j := range columns {
+			if !slices.Equal(a.Float(j, nil), b.Float(j, nil)) || !slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
+				t.Errorf("column %d differs", j)
+			}
+		}
+	}
+}
+
+// TestKeptIsSealed: nothing of a record or a key is to be read in what the cluster keeps, and records that are made to
+// blocks again give the same bytes.
+func TestKeptIsSealed(t *testing.T) {
+	k, q, schema, _ := visitors(t, 2*blockMost, 5)
+	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.splits) != 3 || e.splits[1].First != blockMost || e.splits[2].First != 2*blockMost {
+		t.Errorf("the blocks are %+v", e.splits)
+	}
+	var all []byte
+	for _, block := range k.kept {
+		text := block[headText:]
+		for _, field := range bytes.Fields(text) {
+			data, err := base64.StdEncoding.AppendDecode(nil, field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, data...)
+		}
+	}
+	for _, word := range []string{"secret words", "Grün", "Missing", string(e.blocks[:8])} {
+		if bytes.Contains(all, []byte(word)) {
+			t.Errorf("a block holds %q", word)
+		}
+	}
+	ones := 0
+	for _, b := range all {
+		for ; b > 0; b &= b - 1 {
+			ones++
+		}
+	}
+	// 8 standard deviations of the ones among as many fair bits: once in 10^15 runs.
+	if n := float64(8 * len(all)); math.Abs(float64(ones)-n/2) > 8*math.Sqrt(n)/2 {
+		t.Errorf("%d of %v bits are ones", ones, n)
+	}
+	k.pause = true
+	for n := range k.parts {
+		for _, block := range k.blocks(t.Context(), n) {
+			if !bytes.Equal(block, k.kept[string(block[:nameText])]) {
+				t.Error("a block that is made again has other bytes")
+			}
+		}
+	}
+}
+
+// TestKeptFailsClosed: a block that is lost, doubled, damaged or made again of other rows ends the run.
+func TestKeptFailsClosed(t *testing.T) {
+	for name, swapped := range map[string]func([][]byte) [][]byte{
+		"lost":           func(h [][]byte) [][]byte { return h[1:] },
+		"doubled":        func(h [][]byte) [][]byte { return append(h, h[0]) },
+		"cut":            func(h [][]byte) [][]byte { h[0] = h[0][:headText-1]; return h },
+		"no head":        func(h [][]byte) [][]byte { h[0] = bytes.Repeat([]byte("x"), headText); return h },
+		"not the last":   func(h [][]byte) [][]byte { i := lastOf(h); h[i][nameText+8] = '0'; return h },
+		"more records":   func(h [][]byte) [][]byte { h[0][nameText+7] ^= 1; return h },
+		"another number": func(h [][]byte) [][]byte { h[0][7] ^= 4; return h },
+	} {
+		k, q, schema, _ := visitors(t, blockMost+7)
+		k.swapped = func(h [][]byte) [][]byte {
+			for i := range h {
+				h[i] = bytes.Clone(h[i])
+			}
+			return swapped(h)
+		}
+		e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+		var wrong *fault.Error
+		if e != nil || !errors.As(err, &wrong) || wrong.Kind != fault.Data {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	k, q, schema, _ := visitors(t, 20, 30)
+	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}}
+	name := e.splits[1].Block[:nameText]
+	good := k.kept[name]
+	sum := func(block []byte) error {
+		k.kept[name] = block
+		values, err := e.Sum(t.Context(), pass)
+		if (err == nil) == (values == nil) {
+			t.Errorf("%v with %v", values, err)
+		}
+		return err
+	}
+	at := bytes.IndexByte(good[headText+1:], ' ') + headText + 10 // in the second field
+	spoilt := bytes.Clone(good)
+	spoilt[at] ^= 1
+	if err := sum(spoilt); !errors.Is(err, errFile[answerSpoilt]) {
+		t.Errorf("a damaged block: %v", err)
+	}
+	if err := sum(good[:len(good)/2]); err == nil {
+		t.Error("half a block passes")
+	}
+	if err := sum(nil); err == nil {
+		t.Error("a lost block passes")
+	}
+	rows := k.parts[1]
+	for what, other := range map[string]string{"fewer": rows[strings.IndexByte(rows, '\n')+1:], "others": strings.Replace(rows, ",1\n", ",2\n", 1)} {
+		k.parts[1] = other
+		if err := sum(k.blocks(t.Context(), 1)[0]); !errors.Is(err, errFile[answerOther]) {
+			t.Errorf("%s rows: %v", what, err)
+		}
+	}
+	if err := sum(good); err != nil {
+		t.Errorf("after that, unspoilt: %v", err)
+	}
+}
+
+// lastOf returns the place of a head that says it is the last.
+func lastOf(heads [][]byte) int {
+	return slices.IndexFunc(heads, func(h []byte) bool { return h[nameText+8] == '1' })
+}
+
+// TestNoRows: a query without rows is an empty table.
+func TestNoRows(t *testing.T) {
+	k, q, schema, _ := visitors(t, 0)
+	e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
+	if err != nil || stats.Rows != 0 || len(stats.Columns) != 4 {
+		t.Fatalf("%+v: %v", stats, err)
+	}
+	got, err := e.Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{1}}, Statistic: mechanism.Number{}})
+	if err != nil || !slices.Equal(got, []int64{0}) {
+		t.Errorf("%d: %v", got, err)
+	}
+}
+
+// TestCells: numbers and codes come back from a block bit by bit, at the width that the widest needs.
+func TestCells(t *testing.T) {
+	nan, other := math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0005)
+	for _, tt := range []struct {
+		cells []float64
+		width int
+	}{
+		{nil, 1}, {[]float64{0, 127, -127, nan}, 1}, {[]float64{1, -128}, 2}, {[]float64{128, nan}, 2}, {[]float64{-32767}, 2}, {[]float64{-32768}, 4},
+		{[]float64{math.MaxInt32, -math.MaxInt32, nan}, 4}, {[]float64{math.MinInt32}, 4}, {[]float64{math.MaxInt32, .5}, 8}, {[]float64{.5, nan, 3}, 4},
+		{[]float64{math.Copysign(0, -1)}, 4}, {[]float64{.1}, 8}, {[]float64{1e300, 5e-324}, 8}, {[]float64{1, other}, 8}, {[]float64{math.Inf(1), 1}, 4}, {[]float64{1 << 40}, 4},
+	} {
+		data := packFloats(tt.cells)
+		got, rest, err := readFloats(append(data, "rest"...), len(tt.cells))
+		if err != nil || string(rest) != "rest" || len(data) != 1+tt.width*len(tt.cells) {
+			t.Fatalf("%v: %d bytes, %q is left: %v", tt.cells, len(data), rest, err)
+		}
+		for i := range got {
+			if math.Float64bits(got[i]) != math.Float64bits(tt.cells[i]) {
+				t.Errorf("%v became %v", tt.cells[i], got[i])
+			}
+		}
+		if _, _, err := readFloats(data, len(tt.cells)+1); err == nil {
+			t.Errorf("%v: one cell more is read", tt.cells)
+		}
+	}
+	for _, codes := range [][]int32{{}, {-1, 0, 127}, {-1, 128}, {1 << 20, 0}} {
+		if got, rest, err := readCodes(packCodes(codes), len(codes)); err != nil || len(rest) > 0 || !slices.Equal(got, codes) {
+			t.Errorf("%d became %d: %v", codes, got, err)
+		}
+	}
+	for _, list := range [][]string{{}, {""}, {"", "a", strings.Repeat("b", 300)}} {
+		data := packWords(nil, list)
+		if got, err := readWords(data); err != nil || !slices.Equal(got, list) {
+			t.Errorf("%q became %q: %v", list, got, err)
+		}
+		if _, err := readWords(data[:len(data)-1]); err == nil && len(list) > 0 {
+			t.Errorf("%q: the beginning is read", list)
+		}
+	}
+}
+
+// FuzzBlock: what is no block is an error.
+func FuzzBlock(f *testing.F) {
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
+	stats := []byte{}
+	line := seal([secret.KeySize]byte{}, head{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
+	f.Add(bytes.TrimSpace(line), string(line[:headText]))
+	f.Fuzz(func(t *testing.T, text []byte, of string) {
+		b, err := openBlock(text, of, [secret.KeySize]byte{})
+		if err != nil {
+			return
+		}
+		if batch, err := b.batch(schema, schema); err == nil && batch.Table.Len() != int(b.head.rows) {
+			t.Errorf("%d records, and the head says %d", batch.Table.Len(), b.head.rows)
+		}
+	})
+}

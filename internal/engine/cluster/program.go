@@ -1,0 +1,264 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/sys/beside"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+)
+
+// Program is what speaks to clusters. It is a module of its own, so that what it needs is no part of dptrain.
+const Program = "dptrain-spark"
+
+// ErrProgram is returned where there is no [Program].
+var ErrProgram = errors.New("the program " + Program + " is not there")
+
+// question is what the program is told first; spark/cmd/dptrain-spark has the same.
+type question struct {
+	Format  string `json:"format"`
+	Address string `json:"address"`
+	TLS     bool   `json:"tls"`
+	Token   string `json:"token,omitempty"`
+	Session string `json:"session"`
+	Program string `json:"program,omitempty"` // none: only columns are asked for
+}
+
+// request begins a list that the program is handed, and says what it is to do with the rest; the program has the same.
+type request struct {
+	Ask     string   `json:"ask"`
+	Query   string   `json:"query,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Begin   int      `json:"begin,omitempty"`
+	Workers int      `json:"workers,omitempty"`
+}
+
+// What is asked.
+const (
+	askTasks   = "tasks"   // carry out the order and the tasks that follow
+	askColumns = "columns" // of a query
+	askKeep    = "keep"    // make blocks of the rows of a query, by the task that follows
+	askKept    = "kept"    // the same for tasks with blocks
+)
+
+// The limits of what is kept of the program's words, of an answer, and of the time to end.
+const (
+	mostWords  = 1 << 16
+	mostAnswer = 1 << 30
+	patience   = 8 * time.Second
+)
+
+// Spark is a session of a Spark cluster, by way of [Program].
+type Spark struct {
+	mu     sync.Mutex
+	ctx    context.Context
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	words  words
+	ended  error // once the program has
+}
+
+// Dial starts a session. The program at worker, unless that is empty, is sent to the executors, where [Work] is what its verb worker does. The
+// session ends with the context: what the cluster still does for it is interrupted.
+func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
+	path, ok := beside.Program(Program)
+	if !ok {
+		return nil, ErrProgram
+	}
+	key, err := secret.FreshKey()
+	if err != nil {
+		return nil, err
+	}
+	id := hex.EncodeToString(key[:16]) // as a UUID of version 4
+	id = id[:8] + "-" + id[8:12] + "-4" + id[13:16] + "-a" + id[17:20] + "-" + id[20:32]
+	text, err := json.Marshal(question{"dptrain.spark/3", a.host, a.tls, a.token, id, worker})
+	if err != nil {
+		return nil, err
+	}
+	s := &Spark{ctx: ctx, cmd: exec.CommandContext(ctx, path)}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.words, patience
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	s.cmd.Cancel = s.stdin.Close // it interrupts the cluster, and ends
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.stdout = bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, ErrProgram
+	}
+	_, _ = s.stdin.Write(append(text, '\n')) // a program that has ended says so itself
+	if ready, err := readList(s.stdout); err != nil || len(ready) > 0 {
+		return nil, s.failed()
+	}
+	return s, nil
+}
+
+// Run implements [Runner].
+func (s *Spark) Run(_ context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
+	return s.ask(request{Ask: askTasks}, slices.Concat([][]byte{order}, tasks))
+}
+
+// RunKept implements [Keeper].
+func (s *Spark) RunKept(_ context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+	return s.ask(request{Ask: askKept, Workers: workers}, slices.Concat([][]byte{order}, tasks))
+}
+
+// Keep implements [Keeper].
+func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]byte, error) {
+	return s.ask(request{Ask: askKeep, Query: q.Text, Columns: q.Columns, Begin: begin}, [][]byte{task})
+}
+
+// Columns returns the names of the columns of a query. No row is read.
+func (s *Spark) Columns(query string) ([]string, error) {
+	list, err := s.ask(request{Ask: askColumns, Query: query}, nil)
+	var names []string
+	for _, name := range list {
+		names = append(names, string(name))
+	}
+	return names, err
+}
+
+// ask hands a request over with what belongs to it, and returns the answer.
+func (s *Spark) ask(r request, with [][]byte) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != nil {
+		return nil, s.ended
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	_ = writeList(s.stdin, append([][]byte{text}, with...)) // as above
+	answers, err := readList(s.stdout)
+	if err != nil {
+		return nil, s.failed()
+	}
+	return answers, nil
+}
+
+// Close ends the session.
+func (s *Spark) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil {
+		s.ended = io.ErrClosedPipe
+		_ = s.stdin.Close()
+		_ = s.cmd.Wait()
+	}
+	return nil
+}
+
+// failed waits for the end of the program, and says why it came.
+func (s *Spark) failed() error {
+	_ = s.stdin.Close()
+	_, _ = io.Copy(io.Discard, s.stdout)
+	_ = s.cmd.Wait()
+	s.ended = s.words.failure()
+	if s.ctx.Err() != nil {
+		s.ended = s.ctx.Err()
+	}
+	return s.ended
+}
+
+// words keeps the beginning of what the program says on standard error.
+type words struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (w *words) Write(p []byte) (int, error) {
+	_, _ = w.Buffer.Write(p[:min(len(p), mostWords-w.Len())])
+	return len(p), nil
+}
+
+// sentences says what the words of the program mean, and what to do about it.
+var sentences = map[string][2]string{
+	"question": {"the program " + Program + " is of another version", "take it from the same release"},
+	"connect":  {"no Spark Connect server answers at this address", "start one, see docs/guide/clusters.md"},
+	"token":    {"the cluster does not accept the token", "ask its operators"},
+	"program":  {"the cluster does not take the program of the workers", "look at the logs of the Connect server"},
+	"protocol": {"the Connect server speaks another protocol", "it needs Spark 4"},
+	"job":      {"the cluster ended a pass with an error", "look at the logs of its executors; nothing was released"},
+	"query":    {"the cluster does not accept the query of data.spark", "it is one SELECT; try it with spark-sql"},
+	"name":     {"the query of data.spark has a column whose name holds a control character", "give it a name with AS"},
+	"changed":  {"the query of data.spark has other columns than before", "run again when nobody changes the tables"},
+	"broken":   {"the connection to the cluster broke", "nothing was released; run again"},
+}
+
+// failure returns the error of a program that has not ended well.
+func (w *words) failure() error {
+	text := strings.TrimSpace(w.String())
+	var f struct {
+		Word   string `json:"word"`
+		Column string `json:"column"`
+		Type   string `json:"type"`
+	}
+	_ = json.Unmarshal([]byte(text[strings.LastIndexByte(text, '\n')+1:]), &f)
+	if f.Word == "type" {
+		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value, date or time", f.Column, f.Type),
+			Hint: "leave it out, or cast it in the query, such as CAST(... AS STRING)"}
+	}
+	s, known := sentences[f.Word]
+	if !known { // it was killed, or died
+		s = sentences["broken"]
+	}
+	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
+}
+
+// readList reads a list of byte strings: their number, and then each with its length before it.
+func readList(r io.Reader) ([][]byte, error) {
+	n, err := readNumber(r)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]byte
+	for range n {
+		size, err := readNumber(r)
+		if err != nil {
+			return nil, err
+		}
+		if size > mostAnswer {
+			return nil, io.ErrUnexpectedEOF
+		}
+		text := make([]byte, size)
+		if _, err := io.ReadFull(r, text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+func readNumber(r io.Reader) (uint32, error) {
+	var b [4]byte
+	_, err := io.ReadFull(r, b[:])
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+// writeList writes what readList reads.
+func writeList(w io.Writer, list [][]byte) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	put := func(n int) { _, _ = out.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	put(len(list))
+	for _, text := range list {
+		put(len(text))
+		_, _ = out.Write(text)
+	}
+	return out.Flush()
+}

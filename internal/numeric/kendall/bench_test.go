@@ -1,0 +1,108 @@
+package kendall_test
+
+import (
+	"context"
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
+)
+
+const benchRows = 500_000 // as in scripts/bench-kendall.py
+
+// continuous draws values without ties: 53 random bits each.
+func continuous(r *rand.Rand, n int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = math.Log(1-r.Float64()) * float64(1-2*r.Intn(2))
+	}
+	return values
+}
+
+// whole draws integers below levels.
+func whole(r *rand.Rand, n, levels int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = float64(r.Intn(levels))
+	}
+	return values
+}
+
+// BenchmarkPair ranks both columns in every run, each on a core of its own.
+func BenchmarkPair(b *testing.B) {
+	r := rand.New(rand.NewSource(1))
+	x, y := continuous(r, benchRows), continuous(r, benchRows)
+	against(b, x, y)
+}
+
+// BenchmarkTwenty ranks the target and 20 columns in every run.
+func BenchmarkTwenty(b *testing.B) {
+	r := rand.New(rand.NewSource(1))
+	y := continuous(r, benchRows)
+	columns := make([][]float64, 20)
+	for j := range columns {
+		columns[j] = continuous(r, benchRows)
+	}
+	against(b, y, columns...)
+}
+
+// against ranks a target and columns with two workers, and counts them.
+func against(b *testing.B, y []float64, columns ...[]float64) {
+	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
+	target := func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }
+	for b.Loop() {
+		if _, err := kendall.AgainstTarget(context.Background(), len(columns), rank, target, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRank(b *testing.B) {
+	r := rand.New(rand.NewSource(1))
+	narrow := continuous(r, benchRows)
+	for i := range narrow {
+		narrow[i] = float64(i%2) * (1e9 + 1e-2*narrow[i])
+	}
+	for _, column := range []struct {
+		name   string
+		values []float64
+	}{
+		{"continuous", continuous(r, benchRows)},
+		{"binary", whole(r, benchRows, 2)},
+		{"whole", whole(r, benchRows, 10_000)},
+		{"narrow", narrow},
+	} {
+		b.Run(column.name, func(b *testing.B) {
+			scratch := new(kendall.Scratch)
+			for b.Loop() {
+				kendall.Rank(column.values, scratch)
+			}
+		})
+	}
+}
+
+func BenchmarkS(b *testing.B) {
+	r := rand.New(rand.NewSource(1))
+	scratch := new(kendall.Scratch)
+	rank := func(values []float64) *kendall.Ranks { return kendall.Rank(values, scratch) }
+	cont, other := rank(continuous(r, benchRows)), rank(continuous(r, benchRows))
+	binary, few, many := rank(whole(r, benchRows, 2)), rank(whole(r, benchRows, 64)), rank(whole(r, benchRows, 10_000))
+	for _, pair := range []struct {
+		name string
+		x, y *kendall.Ranks
+	}{
+		{"continuous-continuous", cont, other},
+		{"continuous-binary", cont, binary},
+		{"binary-binary", binary, rank(whole(r, benchRows, 2))},
+		{"continuous-64", cont, few},
+		{"continuous-10000", cont, many},
+		{"10000-10000", many, rank(whole(r, benchRows, 10_000))},
+	} {
+		b.Run(pair.name, func(b *testing.B) {
+			for b.Loop() {
+				kendall.S(pair.x, pair.y, scratch)
+			}
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package kendall
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/engine/scratch"
+)
+
+// Keys appends a number for each value of a column, of the same order: of floats, or if that is nil, of codes. They
+// are what [External] compares. Zeros have one key, and missing numbers the lowest.
+func Keys(keys []uint64, floats []float64, codes []int32) []uint64 {
+	for _, v := range floats {
+		keys = append(keys, floatKey(v))
+	}
+	if floats == nil {
+		for _, c := range codes {
+			keys = append(keys, codeKey(c))
+		}
+	}
+	return keys
+}
+
+// External counts [S] of two columns of which only a part is in memory: at most so many rows, and a block of each
+// sorted run. The others are in a scratch file.
+//
+// Rows are sorted by (x, y): in runs as they come, and then all by merging these. Their y, in that order, are cut
+// into pieces. The inversions inside of a piece are counted as it is sorted, and those between pieces as they
+// are merged (Knight 1966, with runs outside of memory). An inversion is a discordant pair.
+type External struct {
+	file  *scratch.File
+	most  int
+	pairs []pair
+	runs  []*run
+	n     int64
+}
+
+// pair is a row.
+type pair struct{ x, y uint64 }
+
+// NewExternal returns one without rows that holds at most so many of them, at least 1.
+func NewExternal(file *scratch.File, most int) *External {
+	return &External{file: file, most: max(most, 1)}
+}
+
+// Add adds rows by their [Keys]. Errors are those of the file.
+func (e *External) Add(x, y []uint64) error {
+	for i := range x {
+		if len(e.pairs) == e.most {
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+		e.pairs = append(e.pairs, pair{x[i], y[i]})
+	}
+	e.n += int64(len(x))
+	return nil
+}
+
+// flush sorts the rows in memory and makes a run of them.
+func (e *External) flush() error {
+	slices.SortFunc(e.pairs, func(a, b pair) int {
+		if c := cmp.Compare(a.x, b.x); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.y, b.y)
+	})
+	r := newRun(e.file, 2, e.most)
+	for _, p := range e.pairs {
+		if err := r.write(p); err != nil {
+			return err
+		}
+	}
+	e.pairs = e.pairs[:0]
+	e.runs = append(e.runs, r)
+	return r.end()
+}
+
+// S returns S of the rows that were added, and gives their places in the file back. Errors are those of the file.
+func (e *External) S() (int64, error) {
+	if err := e.flush(); err != nil {
+		return 0, err
+	}
+	e.pairs = nil
+	var byX, byXY ties
+	var inversions int64
+	var pieces []*run
+	ys, work := make([]uint64, 0, min(int64(e.most), e.n)), []uint64(nil)
+	cut := func() error {
+		work = slices.Grow(work[:0], len(ys))[:len(ys)]
+		inversions += sortCounting(ys, work)
+		r := newRun(e.file, 1, e.most)
+		for _, y := range ys {
+			if err := r.write(pair{x: y}); err != nil {
+				return err
+			}
+		}
+		ys, pieces = ys[:0], append(pieces, r)
+		return r.end()
+	}
+	err := merge(e.runs, func(p pair, _ int) error {
+		byX.next(pair{x: p.x})
+		byXY.next(p)
+		if len(ys) == e.most {
+			if err := cut(); err != nil {
+				return err
+			}
+		}
+		ys = append(ys, p.y)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := cut(); err != nil {
+		return 0, err
+	}
+	var byY ties
+	before := newCounters(pieces)
+	err = merge(pieces, func(p pair, piece int) error {
+		byY.next(p)
+		inversions += before.take(piece)
+		return nil
+	})
+	all := e.n * (e.n - 1) / 2
+	return all - byX.pairs() - byY.pairs() + byXY.pairs() - 2*inversions, err
+}
+
+// ties counts pairs of equal rows among sorted ones.
+type ties struct {
+	last  pair
+	equal int64 // rows like the last one, itself among them
+	sum   int64
+}
+
+func (t *ties) next(p pair) {
+	if t.equal > 0 && p == t.last {
+		t.sum += t.equal
+		t.equal++
+		return
+	}
+	t.last, t.equal = p, 1
+}
+
+func (t *ties) pairs() int64 { return t.sum }
+
+// sortCounting sorts and returns how many pairs were in falling order. work has the same length.
+func sortCounting(x, work []uint64) (inversions int64) {
+	for width := 1; width < len(x); width *= 2 {
+		for lo := 0; lo < len(x); lo += 2 * width {
+			mid, hi := min(lo+width, len(x)), min(lo+2*width, len(x))
+			a, b := lo, mid
+			for k := lo; k < hi; k++ {
+				if b == hi || a < mid && x[a] <= x[b] {
+					work[k] = x[a]
+					a++
+				} else {
+					work[k] = x[b]
+					inversions += int64(mid - a)
+					b++
+				}
+			}
+		}
+		copy(x, work)
+	}
+	return inversions
+}
+
+// counters holds how many rows of each piece are left (Fenwick 1994).
+type counters []int64
+
+func newCounters(pieces []*run) counters {
+	c := make(counters, len(pieces)+1)
+	for i, r := range pieces {
+		c.add(i, r.rows)
+	}
+	return c
+}
+
+func (c counters) add(i int, by int64) {
+	for i++; i < len(c); i += i & -i {
+		c[i] += by
+	}
+}
+
+// take takes a row of a piece, and returns how many are left of those before. They are larger than it.
+func (c counters) take(i int) (left int64) {
+	for k := i; k > 0; k -= k & -k {
+		left += c[k]
+	}
+	c.add(i, -1)
+	return left
+}

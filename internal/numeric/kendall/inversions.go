@@ -1,0 +1,187 @@
+package kendall
+
+import (
+	"math/bits"
+
+	"github.com/dptrain/dptrain/internal/sys/carry"
+)
+
+const (
+	leafBits  = 10 // a leaf counts the ascents among 2^leafBits places
+	digitBits = 9  // a split is by 2^digitBits buckets
+	digits    = 1 << digitBits
+	chunkSize = 255 // elements that 8-bit counters can count
+)
+
+// A word of counters holds in lane c how many elements went to lanes below c.
+// Adding such a constant, shifted by d lanes, counts an element of lane d.
+const (
+	lanes8  = 0x0101010101010100 // 8 lanes of 8 bits
+	lanes16 = 0x0001000100010000 // 4 lanes of 16 bits
+)
+
+// ascents returns the number of pairs i < j with p[i] < p[j], where p is a
+// permutation of 0..len(p)-1. It destroys p and work, of the same length.
+func ascents(p, work []uint32) int64 {
+	if len(p) <= 1<<leafBits {
+		return leafAscents(p)
+	}
+	shift := splitShift(len(p))
+	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift, 0, digits)
+}
+
+// ascentsWith is ascents by several goroutines. Each splits a part of p, once it is known how many elements of each digit
+// are in those before, and then takes some of the digits.
+func ascentsWith(workers int, p, work []uint32) int64 {
+	if workers == 1 || len(p) <= 1<<leafBits {
+		return ascents(p, work)
+	}
+	shift := splitShift(len(p))
+	splits, totals := make([]*split, workers), make([]int64, workers)
+	together(workers, func(k int) {
+		splits[k] = newSplit(shift)
+		if k+1 < workers {
+			splits[k].count(part(p, k, workers))
+		}
+	})
+	for k := range splits[1:] {
+		splits[k+1].follow(splits[k])
+	}
+	together(workers, func(k int) { totals[k] = splits[k].ascents(part(p, k, workers), work) })
+	together(workers, func(k int) {
+		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
+	})
+	total := int64(0)
+	for _, t := range totals {
+		total += t
+	}
+	return total
+}
+
+// part returns part k of so many.
+func part(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*(k+1)/parts] }
+
+// together calls f for every k below workers, each in a goroutine.
+func together(workers int, f func(k int)) {
+	var wait carry.Group
+	for k := range workers {
+		wait.Go(func() { f(k) })
+	}
+	wait.Wait()
+}
+
+// ascentsInDigits returns the ascents within each of the digits first to last-1 of what a split has left in p.
+func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
+	total := int64(0)
+	for from := first << shift; from < min(last<<shift, len(p)); from += 1 << shift {
+		to := min(from+1<<shift, len(p))
+		total += ascents(p[from:to], work[from:to])
+	}
+	return total
+}
+
+// splitShift returns the number of bits left to each digit of n elements.
+func splitShift(n int) uint { return uint(max(leafBits, bits.Len(uint(n-1))-digitBits)) }
+
+// split counts the ascents of the digits p[i]>>shift of a permutation and moves
+// the other bits of its elements to work, by digits and in their old order for
+// each digit. Digit d begins at d<<shift, and what it is left with is a
+// permutation again.
+type split struct {
+	shift  uint
+	next   [digits]uint32 // where in work the next element of a digit goes
+	before [digits]uint32 // elements of a lower digit, in the chunks before this one
+	// For this chunk, a tree of words of counters, three bits of the digit a
+	// level. Its root is a local variable of ascents.
+	mid [8]uint64
+	low [64]uint64
+
+	counts [digits]uint32 // elements of each digit in a part, for the split of what follows
+}
+
+func newSplit(shift uint) *split {
+	s := &split{shift: shift}
+	for d := range s.next {
+		s.next[d] = uint32(d) << (shift & 31)
+	}
+	return s
+}
+
+// count counts the digits of a part.
+func (s *split) count(p []uint32) {
+	for _, v := range p {
+		s.counts[v>>(s.shift&31)%digits]++
+	}
+}
+
+// follow makes s the split of the part after that of o, before o has begun: its elements go behind those of o and of what
+// o follows, and ascend from them.
+func (s *split) follow(o *split) {
+	lower := uint32(0)
+	for d, count := range o.counts {
+		s.next[d], s.before[d] = o.next[d]+count, o.before[d]+lower
+		lower += count
+	}
+}
+
+// ascents returns how many pairs of an element before p or in p and a later
+// one in p have digits in ascending order.
+func (s *split) ascents(p, work []uint32) int64 {
+	shift, rest, total := s.shift, uint32(1)<<(s.shift&31)-1, uint64(0)
+	for len(p) > 0 {
+		chunk := p[:min(chunkSize, len(p))]
+		p = p[len(chunk):]
+		root := uint64(0)
+		for _, v := range chunk {
+			d := v >> (shift & 31) % digits
+			a, b, c := 8*(d>>6)&63, 8*(d>>3)&63, 8*d&63
+			mid, low, e := &s.mid[d>>6], &s.low[d>>3], &s.next[d]
+			total += uint64(s.before[d]) + root>>a&255 + *mid>>b&255 + *low>>c&255
+			root += lanes8 << a
+			*mid += lanes8 << b
+			*low += lanes8 << c
+			work[*e] = v & rest
+			*e++
+		}
+		s.fold(root)
+	}
+	return int64(total)
+}
+
+// fold adds the counts of a chunk to before and clears them.
+func (s *split) fold(root uint64) {
+	for g, w := range s.low {
+		base := uint32(root>>(g&^7)&255 + s.mid[g>>3]>>(8*g&63)&255)
+		b := (*[8]uint32)(s.before[8*g:])
+		b[0] += base
+		b[1] += base + uint32(w>>8&255)
+		b[2] += base + uint32(w>>16&255)
+		b[3] += base + uint32(w>>24&255)
+		b[4] += base + uint32(w>>32&255)
+		b[5] += base + uint32(w>>40&255)
+		b[6] += base + uint32(w>>48&255)
+		b[7] += base + uint32(w>>56)
+	}
+	s.mid, s.low = [8]uint64{}, [64]uint64{}
+}
+
+// leafAscents is ascents for at most 2^leafBits elements: a set of bits for the last six, below two
+// levels of words of counters for the others.
+func leafAscents(p []uint32) int64 {
+	var (
+		set   [16]uint64
+		mid   [4]uint64
+		root  uint64
+		total uint64
+	)
+	for _, v := range p {
+		w := v >> 6 & 15
+		a, b := 16*(w>>2)&63, 16*w&63
+		words, m, bit := &set[w], &mid[w>>2], uint64(1)<<(v&63)
+		total += root>>a&0xffff + *m>>b&0xffff + uint64(bits.OnesCount64(*words&(bit-1)))
+		root += lanes16 << a
+		*m += lanes16 << b
+		*words |= bit
+	}
+	return int64(total)
+}

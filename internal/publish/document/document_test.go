@@ -1,0 +1,83 @@
+package document
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+)
+
+// evil is a text that would run in a page that does not escape it.
+const evil = "<img src=x onerror=\"alert(1)\">'&\u202e|"
+
+// hostile is a page all of whose texts are evil.
+func hostile() Page {
+	table := &Table{Head: []string{evil, evil}, Rows: [][]string{{evil, evil}}, Marks: [][]Mark{{{}, {Note: evil, Heat: -.5, Strong: true, Prose: true}}}}
+	picture := chart.Bars(evil, []chart.Bar{{Label: evil, Value: 1, Text: evil}})
+	return Page{
+		Title: evil, Lead: []string{evil}, Wide: true, Facts: []Fact{{evil, evil, evil}},
+		Sections: []Section{{ID: "a", Title: evil, Blocks: []Block{
+			{Text: evil}, {Text: evil, Severity: "critical"}, {Figure: picture, Caption: evil, Table: table}, {Caption: evil, Table: table, Fold: evil},
+			{Code: evil + "```", Text: evil}, {Gallery: &Gallery{Legend: []Sign{{chart.Swatch(2), evil}}, Pictures: []Picture{{evil, picture}}}},
+		}}},
+	}
+}
+
+// TestTexts: what a page says is text, wherever it stands, in both formats, and nothing that turns or hides text is left.
+func TestTexts(t *testing.T) {
+	var html, markdown strings.Builder
+	if err := errors.Join(HTML(&html, hostile()), Markdown(&markdown, hostile())); err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html.String(), "<!doctype html>")))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	said := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			for _, a := range x.Attr {
+				if x.Name.Local == "img" || strings.HasPrefix(a.Name.Local, "on") || strings.Contains(a.Value, "alert") {
+					t.Errorf("%s %s=%q", x.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		case xml.CharData:
+			said += strings.Count(string(x), "onerror=\"alert(1)\">'&\ufffd|")
+		}
+	}
+	if said != 29 { // a table has five, and pictures shorten their labels
+		t.Errorf("%d texts", said)
+	}
+	code := "\n```\n" + strings.Replace(evil, "\u202e", "\ufffd", 1) + "'''\n```\n"
+	if s := strings.Replace(markdown.String(), code, "", 1); strings.Contains(s, "<img") || strings.Contains(s, "\u202e") || s == markdown.String() {
+		t.Error(s)
+	}
+}
+
+// TestMarks: what a cell has beside its text, and a colour that is no more than full.
+func TestMarks(t *testing.T) {
+	for _, c := range []struct {
+		mark Mark
+		want string
+	}{
+		{Mark{}, "<td>x</td>"},
+		{Mark{Note: "n", Strong: true}, `<td class="strong">x<small>n</small></td>`},
+		{Mark{Heat: 7}, `<td class="hot" style="--heat:1.00">x</td>`},
+		{Mark{Heat: -.25, Prose: true}, `<td class="prose cold" style="--heat:0.25">x</td>`},
+	} {
+		var m markup
+		m.cell(false, "x", c.mark)
+		if m.String() != c.want {
+			t.Errorf("%s, want %s", m.String(), c.want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package entry
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// The engines say where the table is kept while a run goes over it. The release does not depend on it.
+const (
+	EngineAuto   = "auto"
+	EngineMemory = "memory"
+	EngineStream = "stream" // in a scratch file
+)
+
+// Engines lists them.
+func Engines() []string { return []string{EngineAuto, EngineMemory, EngineStream} }
+
+// Streams reports whether a run keeps its table in a scratch file. [EngineAuto] decides by the plan, the size of
+// the file at path, if there is one, and the number of its fields. A plan that the engine cannot carry
+// out is refused.
+func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int) (bool, error) {
+	if !slices.Contains(Engines(), engine) {
+		return false, fault.New(fault.Usage, "the engine is one of "+strings.Join(Engines(), ", "))
+	}
+	refused := p.CheckEngine(plan, mechanism.StreamOf(p.Schema))
+	switch {
+	case engine == EngineStream && refused != nil:
+		return false, &fault.Error{Kind: fault.Recipe, Err: refused, Message: refused.Error(),
+			Hint: "keep the table in memory, or use another method"}
+	case engine == EngineAuto:
+		return refused == nil && Large(path, fields, p.Schema), nil
+	}
+	return engine == EngineStream, nil
+}
+
+// FitStreamed reads a table into a scratch file and trains on that. read is called when the table has been
+// read.
+func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from mechanism.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
+	from.Most = plan.MostRecords()
+	e, stats, err := mechanism.Spill(ctx, from, p.Schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer e.Close()
+	read()
+	res, err := p.FitOn(ctx, plan, e, o)
+	return res, stats, err
+}

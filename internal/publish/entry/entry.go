@@ -1,0 +1,257 @@
+// Package entry enters a run in a ledger: its price before a row is read, its place in the
+// report, and its end before anything is published.
+package entry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// A Request is a run that asks to be entered. All of it is public.
+type Request struct {
+	Ledger          *ledger.Ledger
+	Dataset         string // the name under which runs are added up
+	Note            string // a label; may be empty
+	Table           string // path of the table
+	MultilineQuotes bool   // how the table is read
+	Header          []string
+	Run             Run
+}
+
+// A Run is what a ledger asks of a run.
+type Run struct {
+	Priced *budget.Priced
+	Budget budget.Target // that Priced was calibrated to
+	Method string
+	Target string   // what the run is about: the column that is predicted
+	Public []string // columns that are read and not protected
+	// Price prices the run at another epsilon. It fails if there is no plan for that.
+	Price func(epsilon float64) (*budget.Priced, error)
+}
+
+// RunOf returns the run of a pipeline and its plan; of a run that is not carried out plan may
+// be nil.
+func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
+	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(), Price: func(epsilon float64) (*budget.Priced, error) {
+		q := *p
+		q.Budget.Epsilon = epsilon
+		plan, err := q.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return plan.Priced, nil
+	}}
+	if plan != nil {
+		r.Priced, r.Method = plan.Priced, plan.Method()
+	}
+	return r
+}
+
+// An Entry is the reservation of a run. The methods of a nil Entry, which is that of a run
+// without a ledger, do nothing.
+type Entry struct {
+	reservation *ledger.Reservation
+	request     Request
+	absent      []string // protected columns that the table does not have
+	stopped     bool     // the run stopped after the first step of its plan
+	committed   bool
+	release     string // with which the run was entered as ended
+}
+
+// Reserve enters the price of a run, or refuses it; no row may be read before. Errors are
+// those of package ledger, with what to do about it; see [Hint].
+func Reserve(ctx context.Context, r Request) (*Entry, error) {
+	absent, err := absentColumns(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
+		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method, Target: r.Run.Target, CuratorNotes: true,
+		Public: r.Run.Public, Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
+	})
+	if err != nil {
+		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
+	}
+	return &Entry{reservation: reserved, request: r, absent: absent}, nil
+}
+
+// Records returns what a run takes as one record of its table.
+func Records(table string, multilineQuotes bool) ledger.Records {
+	switch kind, _, _ := tablefile.Of(table); {
+	case table == "", kind.Offsets():
+		return ledger.RecordsUnstated
+	case multilineQuotes:
+		return ledger.RecordsQuoted
+	}
+	return ledger.RecordsLines
+}
+
+// RealPath returns the absolute path of a file, with symbolic links resolved where that is
+// possible. A table that is in no file, or on standard input, has the path "".
+func RealPath(path string) string {
+	if _, piped := tablefile.Stdin(path); path == "" || piped {
+		return ""
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
+}
+
+// An Account is the account of a run that an entry is noted in: a report.
+type Account interface {
+	// Enter notes the entry and takes back the warning that there is none.
+	Enter(l report.Ledger)
+	// Warn adds a warning.
+	Warn(w pipeline.Warning)
+}
+
+// Enter writes the reservation into the account of its run.
+func (e *Entry) Enter(r Account) {
+	if e == nil {
+		return
+	}
+	name, head := e.request.Dataset, e.reservation.Head
+	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash, Nonce: e.reservation.Nonce})
+	if len(e.absent) > 0 {
+		text := AbsentText(name, e.absent)
+		r.Warn(pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
+	}
+	if others := e.reservation.Others; len(others) > 0 {
+		text := othersText(name, others)
+		r.Warn(pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: text})
+	}
+}
+
+// ErrChanged is returned for results that were changed after their run was entered as ended.
+var ErrChanged = errors.New("the results were changed after the ledger entered the run as ended with them")
+
+// Stop notes that the run stopped after the first step of its plan: Commit gives back what it did not spend.
+func (e *Entry) Stop() {
+	if e != nil {
+		e.stopped = true
+	}
+}
+
+// Commit enters that the run has ended with a release, by its checksum. Nothing may have been published
+// before. It may be called again after an error, and does nothing once it has succeeded, unless the release is
+// another one: [ErrChanged].
+func (e *Entry) Commit(ctx context.Context, release string) error {
+	switch {
+	case e == nil:
+		return nil
+	case e.committed && release != e.release:
+		return ErrChanged
+	case e.committed:
+		return nil
+	}
+	end := e.reservation.Commit
+	if e.stopped {
+		end = e.reservation.Stop
+	}
+	err := end(ctx, release)
+	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
+		err = nil
+	}
+	if err == nil {
+		e.committed, e.release = true, release
+	}
+	return err
+}
+
+// Publish commits the run, if that was not done before, and puts what was staged in folder in place. A run
+// that cannot be committed is kept beside its place: the error is a [*KeptError] then. out is the folder as the caller
+// named it.
+func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) error {
+	err := e.Commit(ctx, folder.Checksum())
+	switch {
+	case errors.Is(err, ErrChanged):
+		return err
+	case err != nil:
+		return e.keep(err, folder, out)
+	}
+	return folder.Place(ctx)
+}
+
+// keep puts the results of a run aside that could not be entered as ended.
+func (e *Entry) keep(err error, folder *report.Folder, out string) error {
+	path := e.request.Ledger.Path()
+	if absolute, failed := filepath.Abs(path); failed == nil {
+		path = absolute
+	}
+	head := e.reservation.Head
+	kept, failed := folder.Keep(report.Kept{Path: path, Entry: head.Sequence, Head: head.Hash})
+	if failed != nil {
+		return err
+	}
+	return &KeptError{err, kept, out}
+}
+
+// Spent returns the error of a run that ended after its price was entered: a
+// [*SpentError] that wraps err, or err itself if there is no error or no entry.
+func (e *Entry) Spent(err error) error {
+	if e == nil || err == nil {
+		return err
+	}
+	return &SpentError{err, e.request.Ledger.Path()}
+}
+
+// SpentError is the error of a run that ended after its price was entered.
+type SpentError struct {
+	error
+	ledger string
+}
+
+// Error says what went wrong and that the price stays spent.
+func (e *SpentError) Error() string { return e.error.Error() + e.Consequence() }
+
+// Unwrap returns what went wrong.
+func (e *SpentError) Unwrap() error { return e.error }
+
+// Consequence says that the price stays spent, and where results are kept. It begins with
+// a semicolon.
+func (e *SpentError) Consequence() string {
+	var kept *KeptError
+	if errors.As(e.error, &kept) {
+		return "; the price of this run stays spent in " + e.ledger + ", and its results are kept in " + kept.folder +
+			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
+	}
+	return "; the price of this run stays spent in " + e.ledger
+}
+
+// KeptError is the error of a run that could not be entered as ended, and whose results
+// are kept ([report.Folder.Keep]).
+type KeptError struct {
+	error
+	folder, out string
+}
+
+// Unwrap returns why the run could not be entered.
+func (e *KeptError) Unwrap() error { return e.error }
+
+// othersText is the warning about a table that has runs under other names.
+func othersText(dataset string, others []string) string {
+	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. "+
+		"Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.", quoted(others), dataset)
+}
+
+// quoted lists names in quotes.
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(list, ", ")
+}

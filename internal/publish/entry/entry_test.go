@@ -1,0 +1,509 @@
+package entry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/sys/memlimit"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// run is a run on a data set of a ledger in a folder of its own.
+type run struct {
+	Request
+	Pipeline *pipeline.Pipeline
+	Plan     *pipeline.Plan // of Pipeline
+	dir      string
+}
+
+// aRun returns a run with this budget, on a data set with the total epsilon 3.
+func aRun(t *testing.T, target budget.Target, private ...string) *run {
+	t.Helper()
+	dir := t.TempDir()
+	r := &run{dir: dir}
+	r.Ledger, r.Dataset, r.Note = ledger.At(filepath.Join(dir, "l"), ledger.Options{Wait: -1}), "doses", "a note"
+	total := budget.Total{Epsilon: 3, Delta: 1e-5, Relation: target.Relation}
+	must(r.Ledger.Register(t.Context(), r.Dataset, total, private...))
+	r.Table, r.Header = filepath.Join(dir, "absent.csv"), []string{"dose", "response"}
+	r.price(target)
+	return r
+}
+
+// price plans the run anew under a budget.
+func (r *run) price(target budget.Target) {
+	private := target.Relation == budget.SubstitutePrivateColumns
+	r.Pipeline = &pipeline.Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "dose", Ranged: true, Upper: 10, Private: private}, {Name: "response", Ranged: true, Upper: 10},
+		}},
+		Target: "response", Budget: target, Model: adassp.JointGram{},
+	}
+	r.Plan = must(r.Pipeline.Plan())
+	r.Run = RunOf(r.Pipeline, r.Plan)
+}
+
+// account returns what the ledger says.
+func (r *run) account() *ledger.Account {
+	return must(must(r.Ledger.Read(context.Background())).Account(r.Dataset))
+}
+
+// away moves the ledger away and returns what brings it back.
+func (r *run) away(t *testing.T) (back func()) {
+	t.Helper()
+	path := r.Ledger.Path()
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(path, path+".away")
+	return func() { move(path+".away", path) }
+}
+
+// files trains and returns what is published.
+func (r *run) files(t *testing.T) report.Files {
+	t.Helper()
+	x := make([]float64, 500)
+	for i := range x {
+		x[i] = float64(i%100) / 10
+	}
+	table := must(dataset.NewTable(r.Pipeline.Schema, []dataset.ColumnData{{Floats: x}, {Floats: x}}, nil))
+	return report.Collect(must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{})), nil, nil, r.Table)
+}
+
+var oneEpsilon = budget.Target{Epsilon: 1, Delta: 1e-6}
+
+// TestReserve: the price is entered before there is a table, and nothing else is.
+func TestReserve(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	e, err := Reserve(t.Context(), r.Request)
+	if err != nil || e == nil {
+		t.Fatal(err)
+	}
+	a := r.account()
+	if len(a.Runs) != 1 || a.Committed != (budget.Charge{}) || a.Reserved != must(a.Price(r.Plan.Priced)) || a.Reserved.Cost == 0 {
+		t.Fatalf("%+v", a)
+	}
+	got := a.Runs[0]
+	if got.Committed || got.Table != RealPath(r.Table) || got.Method != "joint-gram" || got.Target != "response" || got.Note != "a note" ||
+		got.Records != ledger.RecordsLines || !got.CuratorNotes || got.Epsilon != 1 || got.Public != nil {
+		t.Errorf("%+v", got.Run)
+	}
+}
+
+// TestReserveRefuses: a run that the ledger refuses is told why and what to do, and leaves no entry.
+func TestReserveRefuses(t *testing.T) {
+	for name, x := range map[string]struct {
+		change func(*run)
+		is     error
+		says   string
+	}{
+		"over the total":     {func(r *run) { r.price(budget.Target{Epsilon: 9, Delta: 1e-6}) }, ledger.ErrSpent, "with delta 1e-06 the largest epsilon that fits is 3."},
+		"another name":       {func(r *run) { r.Dataset = "does" }, ledger.ErrUnknown, "dptrain ledger init"},
+		"no ledger":          {func(r *run) { r.Ledger = ledger.At(filepath.Join(r.dir, "none"), ledger.Options{}) }, ledger.ErrUnreadable, "dptrain ledger init"},
+		"another relation":   {func(r *run) { r.price(budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute}) }, ledger.ErrRelation, "change privacy.relation"},
+		"a note of a page":   {func(r *run) { r.Note = strings.Repeat("note ", 1000) }, ledger.ErrInvalid, "note"},
+		"units of a column":  {func(r *run) { r.unit("person") }, ledger.ErrUnit, "change privacy.unit"},
+		"an unusable ledger": {func(r *run) { write(r.Ledger.Path(), "no ledger") }, ledger.ErrFormat, "not a ledger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := aRun(t, oneEpsilon)
+			before := r.account()
+			x.change(r)
+			e, err := Reserve(t.Context(), r.Request)
+			if e != nil || !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.says) {
+				t.Errorf("%v, want %v with %q", err, x.is, x.says)
+			}
+			if x.is == ledger.ErrFormat {
+				return
+			}
+			after := must(must(ledger.At(filepath.Join(r.dir, "l"), ledger.Options{}).Read(t.Context())).Account("doses"))
+			if after.Spent() != before.Spent() || len(after.Runs) > 0 {
+				t.Errorf("entered: %+v", after)
+			}
+		})
+	}
+}
+
+// unit plans the run anew for units of a column.
+func (r *run) unit(column string) {
+	r.Pipeline.Schema.Unit = column
+	r.Pipeline.Budget.Unit = budget.Unit{Column: column, MaxRows: 2}
+	r.Plan = must(r.Pipeline.Plan())
+	r.Run = RunOf(r.Pipeline, r.Plan)
+}
+
+func write(path, text string) {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+}
+
+// TestReserveRecords: a run that takes other records from the table than the first one is refused.
+func TestReserveRecords(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	must(Reserve(t.Context(), r.Request))
+	r.MultilineQuotes = true
+	r.price(oneEpsilon)
+	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) || !strings.Contains(err.Error(), "data.multiline_quotes") {
+		t.Errorf("%v", err)
+	}
+	r.Table = "doses.parquet"
+	if _, err := Reserve(t.Context(), r.Request); err != nil {
+		t.Errorf("of a Parquet file, where that is no choice: %v", err)
+	}
+}
+
+// TestReserveProtected: a run may not use a protected column as public, also under a name that is nearly its own; one that the
+// table does not have is said in the report.
+func TestReserveProtected(t *testing.T) {
+	target := budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}
+	r := aRun(t, target, "dose", "weight")
+	e, err := Reserve(t.Context(), r.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page report.Report
+	e.Enter(&page)
+	if len(page.Warnings) != 1 || page.Warnings[0].Code != "protected-absent" || !strings.Contains(page.Warnings[0].Text, `"weight"`) {
+		t.Errorf("%+v", page.Warnings)
+	}
+	for private, says := range map[string]string{"response": "mark it with private: true", "respons": `protects a column "respons"`} {
+		other := aRun(t, target, "dose", private)
+		if _, err := Reserve(t.Context(), other.Request); !errors.Is(err, ledger.ErrPublic) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s is protected: %v", private, err)
+		}
+		if a := other.account(); len(a.Runs) > 0 {
+			t.Errorf("%s: entered", private)
+		}
+	}
+}
+
+// TestReserveInterrupted: a run that is interrupted before it is entered costs nothing.
+func TestReserveInterrupted(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if e, err := Reserve(ctx, r.Request); e != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if a := r.account(); a.Spent() != (budget.Charge{}) {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestEnter: the report names the reservation, which the ledger then contains, and loses the warning that there is none.
+func TestEnter(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	e := must(Reserve(t.Context(), r.Request))
+	files := r.files(t)
+	warned := func(code string) bool {
+		for _, w := range files.Report.Warnings {
+			if w.Code == code {
+				return true
+			}
+		}
+		return false
+	}
+	if !warned("no-ledger") {
+		t.Fatal("a run without a ledger does not say so")
+	}
+	e.Enter(files.Report)
+	if l := files.Report.Ledger; warned("no-ledger") || l == nil || l.Dataset != "doses" || l.Entry != 3 {
+		t.Fatalf("%+v, %+v", l, files.Report.Warnings)
+	}
+	head := must(ledger.ParseHead(fmt.Sprintf("%d:%s", files.Report.Ledger.Entry, files.Report.Ledger.Head)))
+	if _, err := r.Ledger.Verify(t.Context(), head); err != nil {
+		t.Errorf("the head of the report: %v", err)
+	}
+	// The same table under another name.
+	must(r.Ledger.Register(t.Context(), "copies", budget.Total{Epsilon: 3, Delta: 1e-5}))
+	r.Dataset = "copies"
+	r.price(oneEpsilon)
+	var page report.Report
+	must(Reserve(t.Context(), r.Request)).Enter(&page)
+	if len(page.Warnings) != 1 || page.Warnings[0].Code != "several-names" || !strings.Contains(page.Warnings[0].Text, `another name too: "doses"`) {
+		t.Errorf("%+v", page.Warnings)
+	}
+}
+
+// aRelease is the checksum of a release.
+const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
+
+// TestCommit: an end is entered once, whoever entered it, and tried again after an error.
+func TestCommit(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	e := must(Reserve(t.Context(), r.Request))
+	back := r.away(t)
+	if err := e.Commit(t.Context(), aRelease); !errors.Is(err, ledger.ErrUnreadable) {
+		t.Errorf("without the file: %v", err)
+	}
+	back()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) || r.account().Runs[0].Committed {
+		t.Errorf("interrupted: %v", err)
+	}
+	for range 2 {
+		if err := e.Commit(t.Context(), aRelease); err != nil || !r.account().Runs[0].Committed {
+			t.Errorf("%v", err)
+		}
+	}
+	if err := e.Commit(t.Context(), strings.Repeat("0", 64)); !errors.Is(err, ErrChanged) {
+		t.Errorf("with another release: %v", err)
+	}
+	entries := must(r.Ledger.Read(t.Context())).Head().Sequence
+	r.price(oneEpsilon)
+	other := must(Reserve(t.Context(), r.Request))
+	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // what an interrupted call may have done
+		t.Fatal(err)
+	}
+	if err := other.Commit(t.Context(), aRelease); err != nil {
+		t.Errorf("entered before: %v", err)
+	}
+	if now := must(r.Ledger.Read(t.Context())).Head().Sequence; now != entries+2 {
+		t.Errorf("%d entries for a reservation and its end", now-entries)
+	}
+}
+
+// listed lists the files below a folder.
+func listed(t *testing.T, dir string) string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, filepath.ToSlash(must(filepath.Rel(dir, path))))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestPublish: results are in place after the end is entered, never before. Where it cannot be entered, they are kept and
+// can be published later, with the same bytes.
+func TestPublish(t *testing.T) {
+	for _, name := range []string{"at once", "later", "interrupted"} {
+		t.Run(name, func(t *testing.T) {
+			r := aRun(t, oneEpsilon)
+			e := must(Reserve(t.Context(), r.Request))
+			files := r.files(t)
+			e.Enter(files.Report)
+			out := filepath.Join(r.dir, "out")
+			folder := must(report.Prepare(out, false))
+			defer folder.Close()
+			if err := folder.Stage(t.Context(), files); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(" "+listed(t, out), " release/") {
+				t.Errorf("before the end: %s", listed(t, out))
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			back := func() {}
+			switch name {
+			case "later":
+				back = r.away(t)
+			case "interrupted":
+				cancel()
+			}
+			err := e.Publish(ctx, folder, out)
+			if name == "at once" {
+				if err != nil || !r.account().Runs[0].Committed || !strings.Contains(listed(t, out), "release/model.json") {
+					t.Fatalf("%v, %s", err, listed(t, out))
+				}
+				return
+			}
+			checkKept(t, e, err, out)
+			back()
+			kept := must(report.OpenKept(out))
+			head := must(ledger.ParseHead(fmt.Sprintf("%d:%s", kept.Entry, kept.Head)))
+			claim := must(report.KeptClaim(out, kept))
+			if claim.Head != head || claim.Nonce == "" {
+				t.Errorf("%+v", claim)
+			}
+			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head, claim.Release); err != nil {
+				t.Fatal(err)
+			}
+			staged := must(os.ReadFile(filepath.Join(out, report.KeptDir, report.ReleaseDir, "report.json")))
+			if err := report.PlaceKept(t.Context(), out, false); err != nil {
+				t.Fatal(err)
+			}
+			if published := must(os.ReadFile(filepath.Join(out, report.ReleaseDir, "report.json"))); !bytes.Equal(staged, published) {
+				t.Error("another report is published than was kept")
+			}
+			v := must(report.Verify(t.Context(), filepath.Join(out, report.ReleaseDir), report.VerifyOptions{Ledger: r.Ledger}))
+			if v.Err() != nil {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// checkKept: nothing is published, and the error says where the results are and what to do.
+func checkKept(t *testing.T, e *Entry, err error, out string) {
+	t.Helper()
+	var kept *KeptError
+	if !errors.As(err, &kept) || strings.Contains(" "+listed(t, out), " release/") {
+		t.Fatalf("%v, %s", err, listed(t, out))
+	}
+	if !strings.Contains(listed(t, out), "pending/release/model.json") {
+		t.Errorf("kept: %s", listed(t, out))
+	}
+	spent := e.Spent(err)
+	for _, want := range []string{"stays spent in " + e.request.Ledger.Path(), "are kept in " + filepath.Join(out, report.KeptDir), "`dptrain ledger commit " + out + "`"} {
+		if !strings.Contains(spent.Error(), want) {
+			t.Errorf("%q is not in: %v", want, spent)
+		}
+	}
+	if !errors.Is(spent, errors.Unwrap(kept)) {
+		t.Errorf("%v does not wrap why", spent)
+	}
+}
+
+// TestSpent: the error of a run that was paid for says so, and wraps what went wrong.
+func TestSpent(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	e := must(Reserve(t.Context(), r.Request))
+	err := e.Spent(fmt.Errorf("training: %w", context.Canceled))
+	var spent *SpentError
+	if !errors.As(err, &spent) || !errors.Is(err, context.Canceled) || err.Error() != "training: context canceled; the price of this run stays spent in "+r.Ledger.Path() {
+		t.Errorf("%v", err)
+	}
+	if e.Spent(nil) != nil {
+		t.Error("an error of nothing")
+	}
+}
+
+// TestNoEntry: a run without a ledger is neither entered nor spent.
+func TestNoEntry(t *testing.T) {
+	var e *Entry
+	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
+	e.Enter(&page)
+	if err := e.Commit(t.Context(), aRelease); err != nil || page.Ledger != nil || len(page.Warnings) != 1 {
+		t.Errorf("%v, %+v", err, page)
+	}
+	if err := e.Spent(context.Canceled); err != context.Canceled { //nolint:errorlint // the error itself
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLargestEpsilon: what is named fits, as often as asked, and 1% more does not.
+func TestLargestEpsilon(t *testing.T) {
+	r := aRun(t, oneEpsilon)
+	must(Reserve(t.Context(), r.Request))
+	for _, runs := range []int{1, 2, 7, 1000} {
+		e := must(LargestEpsilon(t.Context(), r.account(), r.Run, runs))
+		fits := func(epsilon float64) bool {
+			q := *r.Pipeline
+			q.Budget.Epsilon = epsilon
+			a := r.account()
+			price := must(a.Price(must(q.Plan()).Priced))
+			sum := a.Spent()
+			for range runs {
+				sum = sum.Plus(price)
+			}
+			return sum.Within(a.Limit)
+		}
+		if e <= 0 || !fits(e) || fits(e*1.01) {
+			t.Errorf("%d runs of epsilon %v fit: %v, of 1%% more: %v", runs, e, fits(e), fits(e*1.01))
+		}
+		if digits := fmt.Sprintf("%.3g", e); digits != fmt.Sprint(e) {
+			t.Errorf("%v has more than three digits", e)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := LargestEpsilon(ctx, r.account(), r.Run, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTimes: equal prices add up to their multiple.
+func TestTimes(t *testing.T) {
+	c := budget.Charge{Cost: 3, Delta: 5}
+	for _, n := range []int{1, 2, 3, 10, 1023} {
+		if got := times(c, n); got != (budget.Charge{Cost: 3 * int64(n), Delta: 5 * int64(n)}) {
+			t.Errorf("%d times: %v", n, got)
+		}
+	}
+}
+
+// TestSmallerDelta: it has two digits, fits, and is left out where delta is not what is too much.
+func TestSmallerDelta(t *testing.T) {
+	black := func(delta float64) budget.Charge { return budget.BlackBoxCharge(budget.ZCDP, 1, delta) }
+	limit := budget.Charge{Cost: math.MaxInt64 / 4, Delta: black(1e-6).Delta}
+	over := &ledger.SpentError{Limit: limit, Spent: black(4e-7), Charge: black(1e-6)}
+	if got := smallerDelta(over, 1e-6); got < 5.8e-7 || got > 6e-7 || fmt.Sprintf("%.2g", got) != fmt.Sprint(got) {
+		t.Errorf("%v of 6e-7 that are left", got)
+	}
+	if got := smallerDelta(&ledger.SpentError{Limit: limit, Charge: black(1e-7)}, 1e-7); got != 0 {
+		t.Errorf("%v where delta fits", got)
+	}
+	if got := smallerDelta(&ledger.SpentError{Limit: limit, Spent: limit, Charge: black(1e-6)}, 1e-6); got != 0 {
+		t.Errorf("%v where none is left", got)
+	}
+}
+
+// TestHoldable: a table is refused from the size of its file, and one that may fit is not.
+func TestHoldable(t *testing.T) {
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b", Kind: dataset.Category}}}
+	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
+		t.Errorf("1000 records of a number and a category: %d bytes", got)
+	}
+	limit := memlimit.Limit{Name: "ulimit -v", Free: 1 << 30}
+	if err := holdable("t.csv", 1<<30, limit); err != nil {
+		t.Errorf("as much as there is: %v", err)
+	}
+	err := holdable("t.csv", 1<<30+1, limit)
+	if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "ulimit -v leaves 1 GiB") || !strings.Contains(err.Error(), "exclude columns") {
+		t.Errorf("more than there is: %v", err)
+	}
+	if err := Holdable(filepath.Join(t.TempDir(), "absent.csv"), 3, schema, 1); err != nil {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// TestRecordsOfTables: what one record is is a choice for lines of text alone.
+func TestRecordsOfTables(t *testing.T) {
+	for _, x := range []struct {
+		table  string
+		quotes bool
+		want   ledger.Records
+	}{
+		{"t.csv", false, ledger.RecordsLines}, {"t.tsv.gz", true, ledger.RecordsQuoted}, {"t.parquet", true, ledger.RecordsUnstated}, {"", true, ledger.RecordsUnstated},
+	} {
+		if got := Records(x.table, x.quotes); got != x.want {
+			t.Errorf("%q, %v: %q", x.table, x.quotes, got)
+		}
+	}
+	dir := t.TempDir()
+	write(filepath.Join(dir, "t.csv"), "a\n")
+	if err := os.Symlink("t.csv", filepath.Join(dir, "link.csv")); err == nil && RealPath(filepath.Join(dir, "link.csv")) != RealPath(filepath.Join(dir, "t.csv")) {
+		t.Error("a link has another path than its table")
+	}
+	if RealPath("") != "" || !filepath.IsAbs(RealPath("t.csv")) {
+		t.Errorf("%q, %q", RealPath(""), RealPath("t.csv"))
+	}
+}

@@ -1,0 +1,410 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
+	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// CausalFormat is the value of the key "format" in the account of a study of causal
+// directions.
+const CausalFormat = "dptrain.causal/2"
+
+// causalFormat1 is the earlier version, which is still read.
+const causalFormat1 = "dptrain.causal/1"
+
+// sharedFormat returns the format of reports that has the keys which an account shares with reports: the
+// guarantee, the events and the ledger.
+func sharedFormat(causal string) string {
+	if causal == causalFormat1 {
+		return format3
+	}
+	return Format
+}
+
+// TaskCausal is the task of such a study.
+const TaskCausal = "causal"
+
+// The files of the release of a study, beside its recipe.
+const (
+	causalFile  = "causal.json"
+	pictureFile = "causal.svg"
+)
+
+// Causal is the public account of a study of causal directions. Its fields are the keys of
+// causal.json, in the order of the file.
+type Causal struct {
+	Format    string    `json:"format"`
+	Guarantee Guarantee `json:"guarantee"`
+	// Accounting says how the events add up to the guarantee, from version 2 on.
+	Accounting *Accounting `json:"accounting" format:"4+?"`
+	Events     []Event     `json:"events"` // in the order of the plan
+	Method     string      `json:"method"` // "histogram" or "anm"
+	// Protected says which records the guarantee is about: "all", or "test" for those that the
+	// baseline judges by.
+	Protected string `json:"protected"`
+	// Columns are those of the study, with the ranges that were cut into bins.
+	Columns []CausalColumn `json:"columns"`
+	Pairs   []CausalPair   `json:"pairs"`
+	// Redraws says how stabilities came about.
+	Redraws     CausalRedraws      `json:"redraws"`
+	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
+	Warnings    []pipeline.Warning `json:"warnings"`
+	// Ledger is where the run was entered; nil, and absent from the file, for a run that
+	// kept no ledger.
+	Ledger *Ledger `json:"ledger,omitempty"`
+	// Files are the other files of the release; Checksum is that of causal.json itself, and
+	// [EncodeCausal] fills it in.
+	Files    CausalHashes `json:"files"`
+	Checksum string       `json:"checksum"`
+}
+
+// CausalHashes are the SHA-256 of the other files of a study, in hex.
+type CausalHashes struct {
+	Picture string `json:"causal.svg,omitempty"`
+	Recipe  string `json:"recipe.yaml,omitempty"`
+}
+
+// CausalColumn is a column of a study.
+type CausalColumn struct {
+	Name  string  `json:"name"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	// Declared tells a range that the recipe states; others were released.
+	Declared bool `json:"declared"`
+	Unread   bool `json:"unread"` // no range was found
+}
+
+// The directions of a pair.
+const (
+	XCausesY  = "x causes y"
+	YCausesX  = "y causes x"
+	Undecided = "undecided"
+)
+
+// CausalPair is the answer for two columns, x and y.
+type CausalPair struct {
+	X         string  `json:"x"`
+	Y         string  `json:"y"`
+	Direction string  `json:"direction"`      // of the likelihood, if it is stable: one of the three above
+	Preferred string  `json:"preferred"`      // the direction of the likelihood, stable or not
+	Stability float64 `json:"stability"`      // share of the redraws that prefer the same
+	Vote      string  `json:"vote,omitempty"` // of hsic, anmlik and loci
+	// Dependence is the share of redraws without any dependence of x and y that look less
+	// dependent than the released counts.
+	Dependence float64 `json:"dependence,omitempty"`
+	// Likelihood says which cells the score anmlik reads: "signed" or "projected".
+	Likelihood string        `json:"likelihood,omitempty"`
+	Scores     []CausalScore `json:"scores,omitempty"` // blend first, which decides
+	Records    float64       `json:"records,omitempty"`
+	Noise      *CausalNoise  `json:"noise,omitempty"`
+	// Counts are the noisy counts: a row per bin of x and a column per bin of y, in
+	// increasing order.
+	Counts [][]float64 `json:"counts,omitempty"`
+	// Baseline is what the method anm released, in place of all from vote on.
+	Baseline *CausalBaseline `json:"baseline,omitempty"`
+}
+
+// CausalBaseline is what the method anm released of a pair.
+type CausalBaseline struct {
+	Score string `json:"score"`
+	Train int    `json:"train"` // numbers of records, public
+	Test  int    `json:"test"`
+	// Difference is the score of y to x less that of x to y: above 0, x causes y is preferred.
+	Difference float64   `json:"difference"`
+	Scale      float64   `json:"scale"`               // of the Laplace noise in it; 0 for iqr
+	Quartiles  []float64 `json:"quartiles,omitempty"` // of iqr, what was released
+}
+
+// CausalScore is a measure for both directions; the smaller value is preferred.
+type CausalScore struct {
+	Name    string  `json:"name"`
+	XToY    float64 `json:"x_to_y"`
+	YToX    float64 `json:"y_to_x"`
+	Prefers string  `json:"prefers"`
+}
+
+// CausalNoise is the noise in every count, before it was rounded to a whole number.
+type CausalNoise struct {
+	Law string `json:"law"` // laplace or gaussian
+	// Scale is that of Laplace noise, and the standard deviation of Gaussian noise.
+	Scale float64 `json:"scale"`
+}
+
+// CausalRedraws says how the stability of a pair was found. The redraws of all pairs come
+// from one public stream with this seed, in the order of the pairs.
+type CausalRedraws struct {
+	Number int     `json:"number"`
+	Least  float64 `json:"least"` // stability below which a pair is undecided
+	// Dependent is the dependence below which it is.
+	Dependent float64 `json:"dependent"`
+	Seed      string  `json:"seed"` // in hex
+}
+
+// NewCausal returns the account of a study. It looks at the public half of the result only.
+func NewCausal(res *causal.Result) *Causal {
+	c := &Causal{
+		Format: CausalFormat, Guarantee: GuaranteeOf(res.Guarantee).explained(), Events: []Event{},
+		Method:      res.Method,
+		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
+		Protected:   protectedAll,
+		Redraws:     CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed},
+		Unprotected: list(res.Unprotected), Warnings: list(res.Warnings),
+	}
+	if res.TestOnly {
+		c.Protected = protectedTest
+	}
+	for _, e := range res.Events {
+		c.Events = append(c.Events, event(e, &pipeline.Result{}))
+	}
+	for _, x := range res.Columns {
+		c.Columns = append(c.Columns, CausalColumn{Name: x.Name, Lower: x.Lower, Upper: x.Upper, Declared: x.Declared, Unread: x.Unread})
+	}
+	for _, p := range res.Pairs {
+		c.Pairs = append(c.Pairs, causalPair(p))
+	}
+	return c
+}
+
+// The values of Causal.Protected.
+const (
+	protectedAll  = "all"
+	protectedTest = "test"
+)
+
+func causalPair(p direction.Pair) CausalPair {
+	if b := p.Baseline; b != nil {
+		return CausalPair{
+			X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability,
+			Baseline: &CausalBaseline{b.Score, b.Train, b.Test, b.Difference, b.Scale, b.Quartiles},
+		}
+	}
+	out := CausalPair{
+		X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability, Dependence: p.Dependence,
+		Vote: directionText(p.Vote), Likelihood: "projected", Records: p.Total(), Noise: causalNoise(p.Noise),
+	}
+	if p.Signed {
+		out.Likelihood = "signed"
+	}
+	for _, s := range p.Scores {
+		out.Scores = append(out.Scores, CausalScore{s.Name, s.Forward, s.Backward, directionText(s.Prefers())})
+	}
+	for i := range p.B {
+		out.Counts = append(out.Counts, p.Counts[i*p.B:(i+1)*p.B])
+	}
+	return out
+}
+
+func causalNoise(n direction.Noise) *CausalNoise {
+	if n.Gaussian {
+		return &CausalNoise{"gaussian", n.Sigma()}
+	}
+	return &CausalNoise{"laplace", n.Scale}
+}
+
+// directionText names a direction: 1, -1 or 0 for none.
+func directionText(d int) string {
+	return map[int]string{1: XCausesY, -1: YCausesX}[d] + map[bool]string{true: Undecided}[d == 0]
+}
+
+// Enter notes that the study is in a ledger and takes back the warning that it is not.
+func (c *Causal) Enter(l Ledger) {
+	c.Ledger = &l
+	c.Warnings = slices.DeleteFunc(c.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
+}
+
+// Warn adds a warning.
+func (c *Causal) Warn(w pipeline.Warning) { c.Warnings = append(c.Warnings, w) }
+
+// target names the columns, in the place where runs with a model name their target.
+func (c *Causal) target() string {
+	var names []string
+	for _, x := range c.Columns {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// EncodeCausal writes c as causal.json. Equal accounts give equal bytes. The checksum,
+// whatever c says, is the SHA-256 of the bytes with an empty text in its place.
+func EncodeCausal(w io.Writer, c *Causal) error {
+	sealed, err := c.sealed()
+	if err != nil {
+		return err
+	}
+	return encode(w, sealed, sharedFormat(c.Format))
+}
+
+// sealed returns a copy of c with its checksum.
+func (c *Causal) sealed() (*Causal, error) {
+	out := *c
+	out.Checksum = ""
+	data, err := strictjson.Encode(&out, version(sharedFormat(c.Format)))
+	if err != nil {
+		return nil, err
+	}
+	out.Checksum = hashOf(data)
+	return &out, nil
+}
+
+// DecodeCausal reads the account of a study. It is strict: every key of the format must be
+// there once, and no other, and the counts of a pair must be a square. Errors wrap
+// [ErrFormat] or [ErrContent].
+func DecodeCausal(r io.Reader) (*Causal, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, MaxBytes)
+	}
+	doc, err := strictjson.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	format, err := doc.Text("format")
+	if err != nil || format != CausalFormat && format != causalFormat1 {
+		return nil, errors.Join(fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, format, causalFormat1, CausalFormat), err)
+	}
+	c := new(Causal)
+	if err := doc.Decode(c, version(sharedFormat(format))); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrContent, err)
+	}
+	for i, p := range c.Pairs {
+		if p.Baseline != nil && c.Method == anmMethod {
+			continue
+		}
+		b := len(p.Counts)
+		if b < direction.MinBins || b > direction.MaxBins || slices.ContainsFunc(p.Counts, func(row []float64) bool { return len(row) != b }) {
+			return nil, fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins", ErrContent, i+1, direction.MinBins, direction.MaxBins)
+		}
+		if len(p.Scores) == 0 || p.Noise == nil {
+			return nil, fmt.Errorf("%w: pair %d has no score or no noise", ErrContent, i+1)
+		}
+	}
+	return c, nil
+}
+
+// histogram returns the counts of a pair.
+func (p CausalPair) histogram() direction.Histogram {
+	return direction.Histogram{B: len(p.Counts), Counts: slices.Concat(p.Counts...)}
+}
+
+// CollectCausal returns the files of a study that ends now, like [Collect].
+func CollectCausal(res *causal.Result, stats *dataset.Stats, recipe []byte, table string) Files {
+	run := &Run{
+		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{}, Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows,
+		Date: time.Now().UTC().Format(time.RFC3339), Data: table, Tool: ThisTool(),
+	}
+	for stage, seconds := range res.Curator.Seconds {
+		run.Seconds[stage] = seconds
+	}
+	return Files{Causal: NewCausal(res), Recipe: recipe, Run: run}
+}
+
+// answer says what a pair came to.
+func (p CausalPair) answer() string {
+	switch p.Direction {
+	case XCausesY:
+		return shown(p.X) + " causes " + shown(p.Y)
+	case YCausesX:
+		return shown(p.Y) + " causes " + shown(p.X)
+	}
+	return "undecided between " + shown(p.X) + " and " + shown(p.Y)
+}
+
+// CausalText prints the account of a study for a person. It returns the errors of w.
+func CausalText(w io.Writer, c *Causal) error {
+	var b strings.Builder
+	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
+	row("Privacy", statement(c.Guarantee, causalFile))
+	row("Meaning", c.Guarantee.MeaningOf())
+	if c.Protected == protectedTest {
+		row("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection")
+	}
+	var ranges []string
+	for _, x := range c.Columns {
+		from := "found privately"
+		switch {
+		case x.Declared:
+			from = "declared"
+		case x.Unread:
+			from = "none was found"
+		}
+		ranges = append(ranges, fmt.Sprintf("%s %.6g to %.6g (%s)", shown(x.Name), x.Lower, x.Upper, from))
+	}
+	row("Ranges", strings.Join(ranges, ", "))
+	for _, p := range c.Pairs {
+		if p.Baseline != nil {
+			row("Direction", p.answer()+"; "+p.baseline(c.Redraws.Least))
+			continue
+		}
+		row("Direction", p.answer()+"; "+p.reasons(c.Redraws))
+		row("Scores", p.scores())
+	}
+	if l := c.Ledger; l != nil {
+		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
+	}
+	for _, warning := range c.Warnings {
+		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// reasons says how sure the answer is.
+func (p CausalPair) reasons(r CausalRedraws) string {
+	s := fmt.Sprintf("stability %.2f: the share of %d redraws of the noisy histogram that agree", p.Stability, r.Number)
+	switch {
+	case p.Direction == Undecided && p.Dependence < r.Dependent:
+		s += fmt.Sprintf(". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated "+
+			"from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
+	case p.Direction == Undecided:
+		s += fmt.Sprintf(", and a direction is stated from %.2f on", r.Least)
+		if p.Preferred != Undecided {
+			s += "; preferred, " + p.named(p.Preferred)
+		}
+	}
+	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count", s, len(p.Counts), len(p.Counts),
+		p.Records, p.Noise.Law, p.Noise.Scale)
+}
+
+// baseline says what the method anm found.
+func (p CausalPair) baseline(least float64) string {
+	b := p.Baseline
+	s := fmt.Sprintf("baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
+		b.Score, b.Test, b.Train, shown(p.X), shown(p.Y), b.Difference)
+	if b.Scale == 0 {
+		return s + ", from noisy quartiles. Nothing says how sure that is"
+	}
+	s += fmt.Sprintf(", with Laplace noise of scale %.4g. Noise keeps the sign with probability %.2f", b.Scale, p.Stability)
+	if p.Direction == Undecided {
+		s += fmt.Sprintf(", and a direction is stated from %.2f on", least)
+	}
+	return s
+}
+
+// named says a direction with the names of the columns.
+func (p CausalPair) named(d string) string {
+	p.Direction = d
+	return p.answer()
+}
+
+// scores lists the scores, the preferred direction of each, and the vote.
+func (p CausalPair) scores() string {
+	var parts []string
+	for _, s := range p.Scores {
+		parts = append(parts, fmt.Sprintf("%s %.4f against %.4f", s.Name, s.XToY, s.YToX))
+	}
+	return fmt.Sprintf("%s to %s against the reverse, the smaller is preferred: %s; vote of hsic, anmlik and loci: %s",
+		shown(p.X), shown(p.Y), strings.Join(parts, ", "), p.named(p.Vote))
+}

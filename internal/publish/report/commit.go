@@ -1,0 +1,289 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/sys/filelock"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Commit writes the files and puts the two folders in place, once: it is
+// [Folder.Stage] and [Folder.Place] in one.
+func (f *Folder) Commit(ctx context.Context, files Files) error {
+	if err := f.Stage(ctx, files); err != nil {
+		return err
+	}
+	return f.Place(ctx)
+}
+
+// Stage writes the files beside their place, once, for Place or Keep. It ends with
+// the context's error when ctx does.
+func (f *Folder) Stage(ctx context.Context, files Files) error {
+	if f.stage == "" {
+		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+	}
+	for _, s := range f.steps(files) {
+		if err := f.before(ctx, s.name); err != nil {
+			return err
+		}
+		if err := s.do(); err != nil {
+			return f.explain(s.name, err)
+		}
+	}
+	return nil
+}
+
+// Place puts what was staged in place. Until the last moment it ends with the
+// context's error when ctx does; after an error there is no new release/ or
+// curator/, and old ones are as they were.
+func (f *Folder) Place(ctx context.Context) error {
+	return f.alone(ctx, f.free, "", f.place, func() { syncDir(f.dir) })
+}
+
+// alone puts something in place while no other process does: place, if it is still free. Then it
+// syncs and closes the folder.
+func (f *Folder) alone(ctx context.Context, free func() error, name string, place func() error, sync func()) error {
+	if err := f.before(ctx, "rename"); err != nil {
+		return err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := free(); err != nil { // since it was prepared
+		return err
+	}
+	if err := place(); err != nil {
+		return f.explain(name, err)
+	}
+	f.made = nil
+	sync()
+	return f.Close()
+}
+
+// patience is how long another process may take to put its results in place.
+const patience = 10 * time.Second
+
+// lock keeps other runs from putting their results into the folder meanwhile, so
+// that release/ and curator/ are of one run, and the results of a run that ends
+// first are seen by the one that ends second.
+func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
+	dir, err := os.Open(f.dir)
+	if err != nil {
+		return nil, unwritable(f.given, err)
+	}
+	for wait := time.Millisecond; !filelock.Try(dir); wait *= 2 {
+		if wait > patience/2 {
+			dir.Close()
+			return nil, &DirError{Path: f.given, Msg: "another run is writing there and does not end", Hint: "choose another --out", Err: ErrUnwritable}
+		}
+		select {
+		case <-ctx.Done():
+			dir.Close()
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+	return func() { dir.Close() }, nil
+}
+
+// before ends a commit that was cancelled.
+func (f *Folder) before(ctx context.Context, name string) error {
+	if f.step != nil {
+		if err := f.step(name); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// explain names the place of a failure by its final name.
+func (f *Folder) explain(name string, err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	if errors.As(err, &pe) || errors.As(err, &le) {
+		return unwritable(filepath.Join(f.given, name), err)
+	}
+	return err
+}
+
+type step struct {
+	name string // below the output folder
+	do   func() error
+}
+
+// steps lists what Commit writes below the temporary folder.
+func (f *Folder) steps(files Files) []step {
+	dir := func(name string, mode fs.FileMode) step {
+		return step{name, func() error { return os.Mkdir(filepath.Join(f.stage, name), mode) }}
+	}
+	file := func(name string, mode fs.FileMode, content func(io.Writer) error) step {
+		return step{name, func() error { return writeFile(filepath.Join(f.stage, name), mode, content) }}
+	}
+	sync := func(name string) step {
+		return step{name, func() error { syncDir(filepath.Join(f.stage, name)); return nil }}
+	}
+	list := []step{dir(ReleaseDir, 0o755)}
+	for _, x := range files.published(&f.checksum) {
+		list = append(list, file(ReleaseDir+"/"+x.name, 0o644, x.content))
+	}
+	return append(list,
+		sync(ReleaseDir),
+		dir(CuratorDir, 0o700),
+		file(CuratorDir+"/run.json", 0o600, files.Run.encode),
+		sync(CuratorDir))
+}
+
+// A publishedFile is a file of a release.
+type publishedFile struct {
+	name    string
+	content func(io.Writer) error
+}
+
+// published lists the files of the release in the order in which they must be written: the last one holds the
+// hashes of the others. Writing it sets checksum to that of the release.
+func (files Files) published(checksum *string) []publishedFile {
+	var hashes Hashes
+	var list []publishedFile
+	if files.Model != nil {
+		list = append(list, publishedFile{modelFile, hashed(&hashes.Model, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) })})
+	}
+	if files.Recipe != nil {
+		list = append(list, publishedFile{recipeFile, hashed(&hashes.Recipe, func(w io.Writer) error {
+			_, err := w.Write(files.Recipe)
+			return err
+		})})
+	}
+	if c := files.Causal; c != nil {
+		var picture string
+		if c.Method != anmMethod {
+			list = append(list, publishedFile{pictureFile, hashed(&picture, c.Picture)})
+		}
+		return append(list, publishedFile{causalFile, func(w io.Writer) error {
+			final := *c
+			final.Files = CausalHashes{picture, hashes.Recipe}
+			sealed, err := final.sealed()
+			if err != nil {
+				return err
+			}
+			*checksum = sealed.Checksum
+			return EncodeCausal(w, sealed)
+		}})
+	}
+	return append(list,
+		publishedFile{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
+			return HTML(w, Source{files.Report, files.Model, files.Recipe})
+		})},
+		publishedFile{reportFile, func(w io.Writer) error {
+			final := *files.Report
+			final.Files = hashes
+			sealed, err := final.sealed()
+			if err != nil {
+				return err
+			}
+			*checksum = sealed.Checksum
+			return Encode(w, sealed)
+		}})
+}
+
+// Checksum returns the checksum that the release of these files will have. It is a function of what is
+// published.
+func (files Files) Checksum() (string, error) {
+	var checksum string
+	for _, x := range files.published(&checksum) {
+		if err := x.content(io.Discard); err != nil {
+			return "", err
+		}
+	}
+	return checksum, nil
+}
+
+// Checksum returns the checksum of the release that was staged.
+func (f *Folder) Checksum() string { return f.checksum }
+
+// hashed passes content through, and leaves its hash behind.
+func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		sum := sha256.New()
+		err := content(io.MultiWriter(w, sum))
+		*hash = hex.EncodeToString(sum.Sum(nil))
+		return err
+	}
+}
+
+// oldPrefix begins the name of a folder that was moved aside.
+const oldPrefix = "old-"
+
+// errNoExchange: two folders cannot change places in one step here.
+var errNoExchange = errors.New("no exchange")
+
+// place puts the new folders in place, and the old ones in theirs in the temporary
+// folder, which Close removes. The release comes last: where it stands, everything
+// does. Where the system can, old and new change places in one step, and there is
+// a release at every moment. Elsewhere the old one is moved aside first. What went
+// before a failure is taken back.
+func (f *Folder) place() error {
+	var undo []func() error
+	for _, name := range []string{CuratorDir, ReleaseDir} {
+		fresh, final := filepath.Join(f.stage, name), filepath.Join(f.dir, name)
+		back, err := f.put(fresh, final)
+		if err != nil {
+			for _, u := range slices.Backward(undo) {
+				err = errors.Join(err, u())
+			}
+			return err
+		}
+		undo = append(undo, back)
+	}
+	return nil
+}
+
+// put moves fresh to final and returns what takes that back.
+func (f *Folder) put(fresh, final string) (undo func() error, err error) {
+	name := filepath.Base(final)
+	_, err = os.Lstat(final)
+	if err != nil || !f.force {
+		return func() error { return os.Rename(final, fresh) }, f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+	}
+	err = f.move("exchange with "+name, func() error { return f.exchange(fresh, final) })
+	if err == nil || !errors.Is(err, errNoExchange) {
+		return func() error { return f.exchange(final, fresh) }, err
+	}
+	old := filepath.Join(f.stage, oldPrefix+name)
+	if err := f.move("rename to "+oldPrefix+name, func() error { return os.Rename(final, old) }); err != nil {
+		return nil, err
+	}
+	err = f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+	if err != nil {
+		return nil, errors.Join(err, os.Rename(old, final))
+	}
+	return func() error { return errors.Join(os.Rename(final, fresh), os.Rename(old, final)) }, nil
+}
+
+// exchange is the function exchange, but in tests of systems without it.
+func (f *Folder) exchange(a, b string) error {
+	if f.noExchange {
+		return errNoExchange
+	}
+	return exchange(a, b)
+}
+
+// move carries out one step of place.
+func (f *Folder) move(name string, do func() error) error {
+	if f.step != nil {
+		if err := f.step(name); err != nil {
+			return err
+		}
+	}
+	return do()
+}

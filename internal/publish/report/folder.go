@@ -1,0 +1,241 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/stage"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The names of the two folders.
+const (
+	ReleaseDir = "release"
+	CuratorDir = "curator"
+)
+
+// pageFile is the report as a page, in ReleaseDir.
+const pageFile = "report.html"
+
+// Errors about the output folder, wrapped in a [*DirError].
+var (
+	// ErrExists: there are results already, and they may not be replaced.
+	ErrExists = fault.New(fault.Usage, "results exist already")
+	// ErrForeign: there is something that is not dptrain's where results go.
+	ErrForeign = fault.New(fault.Usage, "the folder holds other files")
+	// ErrUnwritable: the folder cannot be made or written to.
+	ErrUnwritable = fault.New(fault.Usage, "cannot write")
+)
+
+// DirError says what is wrong with an output folder and what to do.
+type DirError struct {
+	Path string
+	Msg  string
+	Hint string // may be empty
+	Err  error  // one of the sentinels above
+}
+
+// Error returns "path: message; hint".
+func (e *DirError) Error() string {
+	s := e.Path + ": " + e.Msg
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Unwrap returns the sentinel.
+func (e *DirError) Unwrap() error { return e.Err }
+
+// unwritable turns an error of the operating system into a DirError.
+func unwritable(path string, err error) error {
+	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", fault.Cause(err)), Hint: "check it, or choose another --out", Err: ErrUnwritable}
+}
+
+// Files are the contents of the two folders.
+type Files struct {
+	Model  regression.Model // nil when the method abstained: no model.json is written
+	Report *Report
+	Causal *Causal // of a study of causal directions, in place of Model and Report
+	Recipe []byte  // as recipe.Recipe.Public returns it; nil for a pipeline built in code
+	Run    *Run
+}
+
+// Write writes files into the folder dir, which is made if need be. It is
+// [Prepare] and [Folder.Commit] in one.
+func Write(ctx context.Context, dir string, files Files, force bool) error {
+	f, err := Prepare(dir, force)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Commit(ctx, files)
+}
+
+// A Folder is an output folder that was found fit to be written to. It must be
+// closed. It is not for concurrent use.
+type Folder struct {
+	dir   string // symbolic links resolved
+	given string // as the caller named it
+	stage string // temporary folder in dir
+	temp  *stage.Dir
+	made  []string
+	force bool
+
+	checksum string // of the release that was staged
+
+	step       func(name string) error // tests: called before every step of Commit
+	noExchange bool                    // tests: the system cannot exchange folders
+}
+
+// Prepare takes the folder dir for the results of a run. It makes dir where it
+// does not exist, and refuses one that holds results already ([ErrExists], unless
+// force), or those of a run that is to be entered in its ledger ([Folder.Keep]), one
+// whose release/ or curator/ is not dptrain's ([ErrForeign]) and one
+// that cannot be written to ([ErrUnwritable]). All are a [*DirError]. Before it looks,
+// it clears away what runs left there that were killed. Close takes back what Prepare
+// made.
+func Prepare(dir string, force bool) (*Folder, error) {
+	f := &Folder{given: filepath.Clean(dir), force: force}
+	if err := f.noneKept(); err != nil {
+		return nil, err
+	}
+	if err := f.open(f.free); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// open makes the folder and a temporary one in it; free checks what is there.
+func (f *Folder) open(free func() error) (err error) {
+	if f.made, err = makeAll(f.given, syncDir); err != nil {
+		return err
+	}
+	if f.dir, err = filepath.EvalSymlinks(f.given); err != nil {
+		return unwritable(f.given, err)
+	}
+	sweep(f.dir)
+	if err := free(); err != nil {
+		return err
+	}
+	if f.temp, err = stage.Make(f.dir, stagePrefix); err != nil {
+		return unwritable(f.given, err)
+	}
+	f.stage = f.temp.Path
+	return nil
+}
+
+// Close removes what is temporary, and folders that were made for results that
+// did not come.
+func (f *Folder) Close() error {
+	var errs []error
+	if f.stage != "" {
+		errs = append(errs, f.temp.Close())
+		f.stage = ""
+	}
+	for _, dir := range slices.Backward(f.made) {
+		os.Remove(dir) // fails for a folder that somebody else uses by now
+	}
+	f.made = nil
+	return errors.Join(errs...)
+}
+
+// contents lists what each folder may hold. Only folders that hold nothing else
+// are ever replaced.
+func contents(name string) []string {
+	if name == ReleaseDir {
+		return append(modelFiles(), causalFile, pictureFile)
+	}
+	return []string{"run.json", AuditFile}
+}
+
+// free checks that the two folders may be put in place.
+func (f *Folder) free() error {
+	for _, name := range []string{ReleaseDir, CuratorDir} {
+		path := filepath.Join(f.dir, name)
+		shown := filepath.Join(f.given, name)
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return unwritable(shown, err)
+		case !f.force:
+			return &DirError{shown, "exists already", "choose another --out, or replace it with --force", ErrExists}
+		case info.Mode()&fs.ModeSymlink != 0: // the link is replaced, not what it names
+			continue
+		case !info.IsDir():
+			return &DirError{shown, "is not a folder", "choose another --out", ErrForeign}
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return unwritable(shown, err)
+		}
+		for _, e := range entries {
+			if !slices.Contains(contents(name), e.Name()) {
+				return &DirError{shown, "holds files that dptrain did not write", "choose another --out", ErrForeign}
+			}
+		}
+	}
+	return nil
+}
+
+// makeAll makes dir and its missing parents and returns those it made, outermost
+// first. sync puts the entries of a folder on disk: it is called for the parent of each that was made, so that results
+// which are on disk can be found after a power failure.
+func makeAll(dir string, sync func(folder string)) ([]string, error) {
+	var missing, made []string
+	for path := dir; ; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() {
+			return nil, &DirError{path, "is not a folder", "choose another --out", ErrUnwritable}
+		}
+		if err == nil || path == filepath.Dir(path) {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, unwritable(path, err)
+		}
+		missing = append(missing, path)
+	}
+	for _, path := range slices.Backward(missing) {
+		switch err := os.Mkdir(path, 0o755); {
+		case err == nil:
+			made = append(made, path)
+			sync(filepath.Dir(path))
+		case !errors.Is(err, fs.ErrExist): // another run made it, or it is a link to nowhere
+			return made, unwritable(path, err)
+		}
+	}
+	return made, nil
+}
+
+// writeFile makes a new file, with everything on disk when it returns.
+func writeFile(path string, mode fs.FileMode, content func(io.Writer) error) (err error) {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := content(out); err != nil {
+		return err
+	}
+	return out.Sync()
+}
+
+// syncDir puts the entries of a folder on disk. Not every file system can; the
+// files themselves are synced all the same.
+func syncDir(path string) {
+	if d, err := os.Open(path); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Interactions says what the terms of all columns together add to the predictions of a model of the kind
+// "kernel", at its landmarks. Of a classifier, the score with the largest share says it.
+type Interactions struct {
+	// Share is that of the variance of the prediction.
+	Share float64 `json:"share"`
+	Pairs []Pair  `json:"pairs"` // the strongest first
+}
+
+// A Pair is two columns. Value is the standard deviation of what the terms say of the two together beyond what
+// they say of each, in units of the target or of the score.
+type Pair struct {
+	First  string  `json:"first"`
+	Second string  `json:"second"`
+	Value  float64 `json:"value"`
+}
+
+// interactions returns those of a model; nil for one without such terms.
+func interactions(m regression.Model) *Interactions {
+	of := strongest(m)
+	if of == nil {
+		return nil
+	}
+	s := of.Interactions()
+	out := &Interactions{Share: s.Share, Pairs: []Pair{}}
+	for _, p := range s.Pairs {
+		out.Pairs = append(out.Pairs, pairOf(p))
+	}
+	return out
+}
+
+// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share; nil for
+// a model without such terms.
+func strongest(m regression.Model) *regression.Kernel {
+	models := []regression.Model{m}
+	if c, ok := m.(*regression.Classifier); ok {
+		models = c.Scores
+	}
+	var kernels []*regression.Kernel
+	for _, m := range models {
+		if k, ok := m.(*regression.Kernel); ok {
+			kernels = append(kernels, k)
+		}
+	}
+	if len(kernels) == 0 {
+		return nil
+	}
+	if len(kernels) == 1 {
+		return kernels[0]
+	}
+	shares := make([]float64, len(kernels))
+	for i, k := range kernels {
+		shares[i] = k.InteractionShare()
+	}
+	return kernels[slices.Index(shares, slices.Max(shares))]
+}
+
+// mostPairs is how many pairs are drawn.
+const mostPairs = 3
+
+// pairBlocks draws the strongest pairs.
+func pairBlocks(s Source, unit string) []document.Block {
+	of := strongest(s.Model)
+	if of == nil {
+		return nil
+	}
+	var out []document.Block
+	pairs := of.Interactions().Pairs
+	for _, p := range pairs[:min(len(pairs), mostPairs)] {
+		t, largest := of.Together(p.First, p.Second), 0.
+		for _, row := range t.Values {
+			largest = max(largest, slices.Max(row), -slices.Min(row))
+		}
+		if largest == 0 {
+			continue
+		}
+		h := chart.Heat{Title: shown(p.First) + " and " + shown(p.Second), XLabel: shown(p.Second), YLabel: shown(p.First)}
+		g := &document.Table{Head: []string{shown(p.First)}}
+		for _, name := range t.Columns {
+			h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
+		}
+		for i, row := range t.Values {
+			shares, texts := make([]float64, len(row)), make([]string, len(row))
+			for j, v := range row {
+				shares[j], texts[j] = v/largest, short(v)
+			}
+			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares), append(h.Texts, texts)
+			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
+		}
+		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: what the two together add beyond what each adds, in %s; blue adds, orange takes off. A number stands for a band around it. The noise is in it: a pattern may be chance.",
+			h.YLabel, h.XLabel, unit), g))
+	}
+	return out
+}
+
+func pairOf(p kernelmap.Pair) Pair { return Pair{p.First, p.Second, p.Value} }
+
+// sentence says it in words.
+func (x *Interactions) sentence(unit string) string {
+	text := fmt.Sprintf("the terms of all columns together have %s of the variance of the prediction", percent(x.Share))
+	var pairs []string
+	for _, p := range x.Pairs {
+		pairs = append(pairs, fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth), cut(shown(p.Second), mostNameWidth), short(p.Value)))
+	}
+	if len(pairs) > 0 {
+		text += fmt.Sprintf(". The strongest pairs, with the standard deviation of what they add beyond each column, in %s: %s", unit, strings.Join(pairs, ", "))
+	}
+	return text
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
+)
+
+// KeptDir is the folder with the results of a run that ended and could not be entered
+// in its ledger. It is for the owner of the data only (mode 0700) until they are.
+const KeptDir = "pending"
+
+// ErrKept is returned where there are no such results, or they cannot be read.
+var ErrKept = fault.New(fault.Usage, "no results that wait for a ledger")
+
+// KeptFormat is the value of the key "format" of a kept run's pending.json.
+const KeptFormat = "dptrain.pending/1"
+
+const keptFile = "pending.json"
+
+// A Kept says where a kept run is to be entered.
+type Kept struct {
+	Format string `json:"format"`
+	Path   string `json:"path"`  // of the ledger
+	Entry  int64  `json:"entry"` // of the reservation
+	Head   string `json:"head"`  // its SHA-256, in hex
+}
+
+// noneKept refuses a folder in which results wait.
+func (f *Folder) noneKept() error {
+	path := filepath.Join(f.given, KeptDir)
+	if _, err := os.Lstat(path); err != nil {
+		return nil // what is not there, or cannot be seen: open says so
+	}
+	return &DirError{path, "holds the results of a run that its ledger has not entered as ended",
+		"enter it with `dptrain ledger commit " + f.given + "`, or choose another --out", ErrExists}
+}
+
+// Keep moves what was staged to [KeptDir], where it stays until [PlaceKept], and returns
+// that folder. Nothing was published.
+func (f *Folder) Keep(k Kept) (string, error) {
+	if f.stage == "" {
+		return "", &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+	}
+	k.Format = KeptFormat
+	err := writeFile(filepath.Join(f.stage, keptFile), 0o600, func(w io.Writer) error {
+		data, err := json.MarshalIndent(k, "", "  ")
+		if err == nil {
+			_, err = w.Write(append(data, '\n'))
+		}
+		return err
+	})
+	shown := filepath.Join(f.given, KeptDir)
+	if err == nil {
+		syncDir(f.stage)
+		err = os.Rename(f.stage, filepath.Join(f.dir, KeptDir))
+	}
+	if err != nil {
+		return "", unwritable(shown, err)
+	}
+	f.made = nil
+	syncDir(f.dir)
+	return shown, f.Close() // its folder has moved
+}
+
+// OpenKept returns where the run that is kept in dir is to be entered. The error is a
+// [*DirError] that wraps ErrKept.
+func OpenKept(dir string) (Kept, error) {
+	path := filepath.Join(dir, KeptDir)
+	refuse := func(msg string) (Kept, error) { return Kept{}, &DirError{Path: path, Msg: msg, Err: ErrKept} }
+	data, err := os.ReadFile(filepath.Join(path, keptFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("there are no results that wait for a ledger")
+	case err != nil:
+		return Kept{}, unwritable(path, err)
+	}
+	var k Kept
+	doc, err := strictjson.Parse(data)
+	if err == nil {
+		err = doc.Decode(&k, version(KeptFormat))
+	}
+	if err != nil || k.Format != KeptFormat || k.Path == "" {
+		return refuse(keptFile + " is not one that this program writes")
+	}
+	for _, name := range []string{ReleaseDir, CuratorDir} {
+		if info, err := os.Lstat(filepath.Join(path, name)); err != nil || !info.IsDir() {
+			return refuse(name + " is not there")
+		}
+	}
+	return k, nil
+}
+
+// KeptStopped reports whether the run that is kept in dir stopped before it trained anything, so that its ledger is given
+// back what it did not spend.
+func KeptStopped(dir string) (bool, error) {
+	path := filepath.Join(dir, KeptDir, ReleaseDir, reportFile)
+	data, err := readLimited(path, MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) { // it asked for causal directions
+		return false, nil
+	}
+	if err != nil {
+		return false, &DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrKept}
+	}
+	r, err := Decode(bytes.NewReader(data))
+	if err != nil {
+		return false, &DirError{Path: path, Msg: err.Error(), Err: ErrKept}
+	}
+	return r.Stopped != nil, nil
+}
+
+// PlaceKept puts the results that are kept in dir in place, as [Folder.Place] does. The
+// run must have been entered as ended.
+func PlaceKept(ctx context.Context, dir string, force bool) error {
+	f := &Folder{given: filepath.Clean(dir), force: force}
+	var err error
+	if f.dir, err = filepath.EvalSymlinks(f.given); err != nil {
+		return unwritable(f.given, err)
+	}
+	f.stage = filepath.Join(f.dir, KeptDir)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := f.free(); err != nil {
+		return err
+	}
+	if err := f.place(); err != nil {
+		return f.explain("", err)
+	}
+	syncDir(f.dir)
+	return os.RemoveAll(f.stage)
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A Source is what a page is made of: the other files of a release.
+type Source struct {
+	Report *Report
+	Model  regression.Model // nil when the method abstained
+	Recipe []byte           // nil for a pipeline built in code
+}
+
+// ReadSource reads the files of a release in the folder dir. A model or a recipe that is not
+// there is left out. Errors are those of the file system, of [Decode] and of
+// [regression.DecodeModel].
+func ReadSource(dir string) (Source, error) {
+	var s Source
+	raw, err := readLimited(filepath.Join(dir, reportFile), MaxBytes)
+	if err != nil {
+		return s, err
+	}
+	if s.Report, err = Decode(bytes.NewReader(raw)); err != nil {
+		return s, err
+	}
+	raw, err = readLimited(filepath.Join(dir, modelFile), regression.MaxModelBytes)
+	if err == nil {
+		s.Model, err = regression.DecodeModel(bytes.NewReader(raw))
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	s.Recipe, err = readLimited(filepath.Join(dir, recipeFile), maxRecipeBytes)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	return s, nil
+}
+
+// pageOf lays out a release. Everything in it is public: the three files are, and a page is a
+// function of them.
+func pageOf(s Source) document.Page {
+	r := s.Report
+	p := document.Page{Title: "Private model of " + shown(r.Target), Lead: []string{statement(r.Guarantee, reportFile)}, Facts: facts(r)}
+	if r.Model.Kind == "" {
+		p.Title = "No model of " + shown(r.Target)
+	}
+	for _, part := range []document.Section{
+		{ID: "meaning", Title: "What is promised", Blocks: promised(r)},
+		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
+		{ID: "quality", Title: "How good it is", Blocks: qualities(r)},
+		{ID: "columns", Title: "What moves a prediction", Blocks: importanceBlocks(r)},
+		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
+		{ID: "shapes", Title: "What each column adds", Blocks: shapeBlocks(s)},
+		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
+		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
+		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
+		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
+		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
+		{ID: "use", Title: "How to use and to check it", Blocks: useBlocks(s)},
+	} {
+		if len(part.Blocks) > 0 {
+			p.Sections = append(p.Sections, part)
+		}
+	}
+	return p
+}
+
+// HTML writes a release as one page that needs nothing from elsewhere: no network, no
+// script. Equal releases give equal bytes. It returns the errors of w.
+func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
+
+// Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
+// the errors of w.
+func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
+
+func prose(s string) document.Block { return document.Block{Text: s} }
+
+// figure is a picture and the numbers in it.
+func figure(svg chart.SVG, caption string, numbers *document.Table) document.Block {
+	return document.Block{Figure: svg, Caption: caption, Table: numbers}
+}

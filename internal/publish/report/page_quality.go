@@ -1,0 +1,228 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// facts are the figures at the head of the page.
+func facts(r *Report) []document.Fact {
+	g := r.Guarantee
+	protected := "one record"
+	if g.Unit != nil {
+		protected = "one value of " + shown(g.Unit.Column)
+	}
+	a := g.AttackOf()
+	out := []document.Fact{
+		{Name: "Epsilon", Value: number(g.Epsilon), Note: "delta " + number(g.Delta)},
+		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
+		{Name: "A guess finds", Value: "≤ " + percent(a.Found), Note: "with " + percent(a.FalseAlarms) + " false alarms"},
+	}
+	m := r.Metrics
+	switch {
+	case r.Model.Kind == "":
+	case m.Accuracy != nil:
+		out = append(out, document.Fact{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
+	case m.R2 != nil && r.Format != format1 && m.R2.unknown():
+		out = append(out, document.Fact{Name: "R²", Value: "not measurable", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+	case m.R2 != nil:
+		out = append(out, document.Fact{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+	}
+	return out
+}
+
+func ends(lower, upper, level float64) string {
+	return fmt.Sprintf("%.3f to %.3f (%g%%)", lower, upper, 100*level)
+}
+
+// promised says what the guarantee means.
+func promised(r *Report) []document.Block {
+	out := []document.Block{
+		prose(r.Guarantee.MeaningOf()),
+		prose(r.Guarantee.comparison() + " The smaller it is, the closer the two are. What is true of the whole population is not hidden: that is what the model is for."),
+	}
+	if r.Model.Kind != "" {
+		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",
+			r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered), names(r.Features.Selected))))
+	} else {
+		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
+		if r.Stopped == nil {
+			out = append(out, prose("The budget is spent all the same."))
+		} else {
+			out = append(out, prose(r.stoppedText()))
+		}
+	}
+	if x := r.Search; x != nil && r.Model.Kind != "" {
+		out = append(out, prose("A search found the model: "+searched(r)+"."))
+	}
+	if x := r.Sizes; x != nil && r.Model.Kind != "" {
+		out = append(out, prose(fmt.Sprintf("%d features won among %s.", x.Chosen, listed(x.Sizes))))
+	}
+	if l := r.Ledger; l != nil {
+		out = append(out, prose(fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.", shown(l.Dataset), l.Entry, l.Head)))
+	}
+	return out
+}
+
+// warned lists the warnings, the most severe first.
+func warned(r *Report) []document.Block {
+	var out []document.Block
+	for _, severity := range []string{"critical", "theoretical", "negligible"} {
+		for _, w := range r.Warnings {
+			if string(w.Severity) == severity {
+				out = append(out, document.Block{Text: w.Text + " (" + w.Code + ")", Severity: severity})
+			}
+		}
+	}
+	return out
+}
+
+// qualities says how good the model is, and how well that is known.
+func qualities(r *Report) []document.Block {
+	if r.Model.Kind == "" {
+		return nil
+	}
+	var out []document.Block
+	if r.Task == regression.TaskClassification {
+		out = classBlocks(r)
+	} else {
+		out = append(out, prose("R² is the share of the target's variance that predictions explain: "+metric(r)+"."))
+		out = append(out, allErrorsBlocks(r.Metrics.R2)...)
+		if s := transformedMetric(r); s != "" {
+			out = append(out, prose("The model is fitted to "+r.scale()+", and what it says of that is turned into the mean of "+shown(r.Target)+". R² of "+s+"."))
+		}
+		if s := errorsOf(r); s != "" {
+			out = append(out, prose("Errors: "+s+"."))
+		}
+		if s := intervals(r.Metrics.Intervals); s != "" {
+			out = append(out, prose("Single predictions: "+s+"."))
+		}
+	}
+	if s := heldOut(r); s != "" {
+		out = append(out, prose("Measured with noise on records that trained nothing: "+s+". Intervals cover the noise and the choice of test records."))
+	}
+	return out
+}
+
+// allErrorsBlocks compare R² with its worst case.
+func allErrorsBlocks(m *R2) []document.Block {
+	text := allErrors(m)
+	if text == "" {
+		return nil
+	}
+	out := []document.Block{prose("All errors: " + text)}
+	if m.AllErrors.Lower <= 0 {
+		return out
+	}
+	headline, worst := fmt.Sprintf("errors up to %s", short(m.ErrorLimit)), "all errors, worst case"
+	bars := []chart.Bar{
+		{Label: headline, Value: m.Value, Low: m.Lower, High: m.Upper, Text: fmt.Sprintf("%.3f", m.Value)},
+		{Label: worst, Value: m.AllErrors.Lower, Text: fmt.Sprintf("%.3f", m.AllErrors.Lower)},
+	}
+	table := &document.Table{Head: []string{"R² of", "value", "lower", "upper"}, Rows: [][]string{
+		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower), fmt.Sprintf("%.3f", m.Upper)},
+		{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
+	}}
+	return append(out, figure(chart.Bars("R² and its worst case", bars),
+		fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table))
+}
+
+// classBlocks are the metrics of a classifier.
+func classBlocks(r *Report) []document.Block {
+	m := r.Metrics
+	out := []document.Block{prose("Accuracy is the share of new records with a label that are classified correctly: " + accuracy(m) + ".")}
+	if s := otherLabels(m); s != "" {
+		out = append(out, prose("Unknown classes: "+s+"."))
+	}
+	if s := ranked(m); s != "" {
+		out = append(out, prose("Scores: "+s+"."))
+	}
+	if len(m.Recalls) > 0 {
+		bars, g := make([]chart.Bar, 0, len(m.Recalls)), &document.Table{Head: []string{"class", "recall", "lower", "upper"}}
+		for _, x := range m.Recalls {
+			bars = append(bars, chart.Bar{Label: shown(x.Class), Value: x.Value, Low: x.Lower, High: x.Upper, Text: fmt.Sprintf("%.3f", x.Value)})
+			g.Rows = append(g.Rows, []string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower), fmt.Sprintf("%.3f", x.Upper)})
+		}
+		out = append(out, figure(chart.Bars("Recall by class", bars),
+			fmt.Sprintf("Recall: of the records of a class, the share that is predicted so, with its %g%% interval.", 100*m.Recalls[0].Level), g))
+	}
+	if c := m.Confusion; c != nil && len(c.Classes) > 0 {
+		out = append(out, confusionBlock(c, otherRow(m)))
+	}
+	if len(m.Reliability) > 0 && m.Reliability[0].Probability != nil {
+		out = append(out, calibration(m))
+	}
+	if len(m.Thresholds) > 0 {
+		out = append(out, receiver(m))
+	}
+	return out
+}
+
+// confusionBlock draws the confusion matrix, rows by their shares; other names its last row.
+func confusionBlock(c *Confusion, other string) document.Block {
+	h := chart.Heat{Title: "Confusion matrix", XLabel: "predicted", YLabel: "true class"}
+	g := &document.Table{Head: []string{"true class"}}
+	for _, name := range c.Classes {
+		h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
+	}
+	for i, row := range c.Counts {
+		name := other
+		if i < len(c.Classes) {
+			name = shown(c.Classes[i])
+		}
+		total := 0
+		for _, n := range row {
+			total += max(n, 0)
+		}
+		shares, texts := make([]float64, len(c.Classes)), make([]string, len(c.Classes))
+		for k, n := range row[:min(len(row), len(c.Classes))] {
+			shares[k], texts[k] = float64(max(n, 0))/float64(max(total, 1)), strconv.Itoa(n)
+		}
+		g.Rows = append(g.Rows, append([]string{name}, texts...))
+		if i < len(c.Classes) {
+			h.Rows, h.Shares, h.Texts = append(h.Rows, name), append(h.Shares, shares), append(h.Texts, texts)
+		}
+	}
+	return figure(h.SVG(), fmt.Sprintf("Held-out records by true and by predicted class, as noisy numbers (standard deviation %s); colour is the share of the row.", short(c.Scale)), g)
+}
+
+// calibration draws how often the second class is there where the model gives it a probability.
+func calibration(m Metrics) document.Block {
+	s := chart.Series{Points: true}
+	g := &document.Table{Head: []string{"the model says", "share", "standard deviation"}}
+	for _, b := range m.Reliability {
+		if b.Probability == nil || b.Share == nil || b.StdError == nil {
+			continue
+		}
+		half := 1.96 * *b.StdError
+		s.X, s.Y = append(s.X, *b.Probability), append(s.Y, *b.Share)
+		s.Low, s.High = append(s.Low, max(*b.Share-half, 0)), append(s.High, min(*b.Share+half, 1))
+		g.Rows = append(g.Rows, []string{fmt.Sprintf("%.3f", *b.Probability), fmt.Sprintf("%.3f", *b.Share), fmt.Sprintf("%.3f", *b.StdError)})
+	}
+	p := chart.Plot{Title: "Calibration", XLabel: "probability that the model gives", YLabel: "share of records", Square: true, Series: []chart.Series{s}}
+	return figure(p.SVG(), "Calibration: points on the diagonal are probabilities that can be taken at their word. Whiskers are 1.96 standard deviations; bins that the noise hides are left out.", g)
+}
+
+// receiver draws the receiver operating characteristic.
+func receiver(m Metrics) document.Block {
+	s := chart.Series{X: []float64{1}, Y: []float64{1}}
+	g := &document.Table{Head: []string{"score above", "recall", "false alarms", "precision"}}
+	for _, t := range m.Thresholds {
+		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
+			continue
+		}
+		s.X, s.Y = append(s.X, 1-t.FirstRecall[0]), append(s.Y, t.Recall[0])
+		g.Rows = append(g.Rows, []string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]), fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
+	}
+	s.X, s.Y = append(s.X, 0), append(s.Y, 0)
+	p := chart.Plot{Title: "Receiver operating characteristic", XLabel: "false alarms: first class predicted as second", YLabel: "recall of the second class", Square: true, Series: []chart.Series{s}}
+	caption := "Receiver operating characteristic: what comes of other thresholds. The diagonal is guessing."
+	if m.AUC != nil && !(m.AUC.Lower == 0 && m.AUC.Upper == 1) {
+		caption += fmt.Sprintf(" The area under the curve is %.3f (%.3f to %.3f).", m.AUC.Value, m.AUC.Lower, m.AUC.Upper)
+	}
+	return figure(p.SVG(), caption, g)
+}

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/regression"
+)
+
+const (
+	openShapes = 8   // columns whose pictures are open
+	mostShapes = 48  // pictures of a page
+	curveSteps = 160 // points of a curve
+	lineSteps  = 10  // of a line, and of the table beside either
+	mostLevels = 40  // categories that are drawn
+)
+
+// A Sum is a model that adds up what its columns say, or the score of a class.
+type Sum struct {
+	Class string // "" for a whole model
+	*regression.Additive
+}
+
+// SumsOf takes a model apart; nil for a kind that is no sum, and for no model.
+func SumsOf(m regression.Model) []Sum {
+	if m == nil {
+		return nil
+	}
+	classes := m.Output().Classes
+	var out []Sum
+	for _, x := range m.Sums() {
+		out = append(out, Sum{Additive: x})
+	}
+	if len(classes) > 0 {
+		for i := range out {
+			out[i].Class = classes[len(classes)-len(out)+i]
+		}
+	}
+	return out
+}
+
+// shapeBlocks draws what each column adds, the most important first.
+func shapeBlocks(s Source) []document.Block {
+	sums := SumsOf(s.Model)
+	if len(sums) == 0 {
+		return nil
+	}
+	unit := "units of " + s.Report.scale()
+	if s.Report.Task == regression.TaskClassification {
+		unit = "units of the score"
+	}
+	out := []document.Block{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
+	if x := s.Report.Interactions; x != nil {
+		out = []document.Block{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
+	}
+	for _, x := range sums {
+		if x.Score != nil {
+			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))
+			break
+		}
+	}
+	drawn, left := 0, 0
+	for _, name := range byImportance(s.Report, sums) {
+		for _, x := range sums {
+			if !x.adds(name) {
+				continue
+			}
+			if drawn++; drawn > mostShapes {
+				left++
+				continue
+			}
+			b, _ := x.draw(name, unit)
+			if drawn > openShapes {
+				b.Fold = x.heading(name)
+			}
+			out = append(out, b)
+		}
+	}
+	if drawn == 0 {
+		return nil
+	}
+	if left > 0 {
+		out = append(out, prose(fmt.Sprintf("%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
+	}
+	return append(out, pairBlocks(s, unit)...)
+}
+
+// byImportance lists the columns of a model, the most important first.
+func byImportance(r *Report, sums []Sum) []string {
+	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, x := range r.Importances {
+		add(x.Column)
+	}
+	for _, x := range sums {
+		for _, c := range x.Columns {
+			add(c.Name)
+		}
+	}
+	return out
+}
+
+func (x Sum) heading(name string) string {
+	if x.Class != "" {
+		return shown(name) + ", score of class " + shown(x.Class)
+	}
+	return shown(name)
+}
+
+// adds reports whether there is a picture of a column.
+func (x Sum) adds(name string) bool {
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+	if j < 0 {
+		return false
+	}
+	words := x.Columns[j].Type == regression.Category
+	term := slices.ContainsFunc(x.Terms, func(t regression.Term) bool { return t.Column == j })
+	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool { return s.Column == j })
+	return (term || shape) && (words || x.Columns[j].Lower < x.Columns[j].Upper)
+}
+
+// draw returns the picture of a column; false if it adds nothing here.
+func (x Sum) draw(name, unit string) (document.Block, bool) {
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+	if j < 0 {
+		return document.Block{}, false
+	}
+	if x.Columns[j].Type == regression.Category {
+		return x.levels(j, unit)
+	}
+	return x.curve(j, unit)
+}
+
+// levels draws the categories of a column.
+func (x Sum) levels(j int, unit string) (document.Block, bool) {
+	var bars []chart.Bar
+	g := &document.Table{Head: []string{"category", "adds", "standard error"}}
+	for _, t := range x.Terms {
+		if t.Column != j {
+			continue
+		}
+		name := shown(t.Category)
+		if t.Other {
+			name = "every other"
+		}
+		half := 1.96 * t.StdError
+		if len(bars) < mostLevels {
+			bars = append(bars, chart.Bar{Label: name, Value: t.Coefficient, Low: t.Coefficient - half, High: t.Coefficient + half, Text: short(t.Coefficient)})
+		}
+		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
+	}
+	if len(bars) == 0 {
+		return document.Block{}, false
+	}
+	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
+}
+
+// widest is the widest range that is drawn. A column whose range nobody found has one that says nothing, and a line.
+const widest = 1e30
+
+// slope says what a number adds whose range is too wide for a picture.
+func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (document.Block, bool) {
+	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
+	if deviation > 0 {
+		text += ", with a standard error of " + short(deviation)
+	}
+	return prose(text + "."), true
+}
+
+// curve draws what a number adds over its range.
+func (x Sum) curve(j int, unit string) (document.Block, bool) {
+	c := x.Columns[j]
+	slope, deviation, missing := 0., 0., math.NaN()
+	found := false
+	for _, t := range x.Terms {
+		switch {
+		case t.Column != j:
+		case t.Missing:
+			missing, found = t.Coefficient, true
+		default:
+			slope, deviation, found = t.Coefficient, t.StdError, true
+		}
+	}
+	var step *regression.Step
+	for i := range x.Shapes {
+		if x.Shapes[i].Column == j {
+			step, found = &x.Shapes[i].Step, true
+		}
+	}
+	if !found || !(c.Lower < c.Upper) {
+		return document.Block{}, false
+	}
+	if step == nil && c.Upper-c.Lower > widest {
+		return x.slope(c, slope, deviation, unit)
+	}
+	middle := c.Lower/2 + c.Upper/2
+	s, g := chart.Series{}, &document.Table{Head: []string{shown(c.Name), "adds"}}
+	add := func(at float64, value float64) {
+		v := slope*(at-middle) + value
+		s.X, s.Y = append(s.X, at), append(s.Y, v)
+		if step == nil && deviation > 0 {
+			half := 1.96 * deviation * math.Abs(at-middle)
+			s.Low, s.High = append(s.Low, v-half), append(s.High, v+half)
+		}
+	}
+	steps := curveSteps
+	if step == nil { // two lines, which meet in the middle
+		steps = lineSteps
+	}
+	for i := range steps + 1 {
+		at := c.Lower + (c.Upper-c.Lower)*float64(i)/float64(steps)
+		value := 0.
+		if step != nil {
+			value = step.At(at)
+		}
+		add(at, value)
+		if i%(steps/lineSteps) == 0 {
+			g.Rows = append(g.Rows, []string{short(at), short(s.Y[len(s.Y)-1])})
+		}
+	}
+	caption := x.heading(c.Name) + ": what it adds over its range."
+	if s.Low != nil {
+		caption = x.heading(c.Name) + ": what it adds over its range; the band is 1.96 standard deviations of the noise in the slope."
+	}
+	if !math.IsNaN(missing) {
+		caption += " A missing cell adds " + short(missing) + " more."
+	}
+	p := chart.Plot{Title: x.heading(c.Name), XLabel: shown(c.Name), YLabel: unit, Series: []chart.Series{s}}
+	return figure(p.SVG(), caption, g), true
+}

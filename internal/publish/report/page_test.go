@@ -1,0 +1,154 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// evil is a name that would run in a page that does not escape it.
+const evil = "<img src=x onerror=\"alert(1)\">|*_`\n\u202e"
+
+// evilSource is a release whose every name is hostile.
+func evilSource(columns int) Source {
+	limits := regression.Linear{Target: evil, Lower: 0, Upper: 9}
+	shapes := make([]regression.Shape, 0, columns)
+	r := &Report{
+		Format: Format, Task: regression.TaskRegression, Target: evil,
+		Guarantee: Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Unit: &Unit{evil, 2}, Profile: []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}}},
+		Model:     Model{evil, "additive"},
+		Metrics:   Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
+		Events:    []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"}, {ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
+		Warnings:  []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil}, {Code: "c", Severity: pipeline.Critical, Text: "first"}},
+		Ledger:    &Ledger{Dataset: evil},
+	}
+	r.Unprotected = []pipeline.Fact{{Name: evil, Value: evil}, {Name: "n", Value: 3.5}}
+	for i := range columns {
+		name := fmt.Sprint(evil, i)
+		c := regression.Column{Name: name, Lower: -1, Upper: 1}
+		if i%3 == 2 {
+			c = regression.Column{Name: name, Type: regression.Category, Categories: []string{evil, "b"}, Other: true}
+			limits.Terms = append(limits.Terms, regression.Term{Column: i, Category: evil, Coefficient: 1, StdError: .1}, regression.Term{Column: i, Other: true, Coefficient: -1})
+		} else {
+			limits.Terms = append(limits.Terms, regression.Term{Column: i, Coefficient: float64(i), StdError: .1}, regression.Term{Column: i, Missing: true, Coefficient: .5})
+		}
+		if i%3 == 1 {
+			shapes = append(shapes, regression.Shape{Column: i, Step: regression.Step{Edges: []float64{-.5, .5}, Values: []float64{-1, 0, 1}}})
+		}
+		limits.Columns = append(limits.Columns, c)
+		r.Features.Considered = append(r.Features.Considered, name)
+		r.Features.Selected = append(r.Features.Selected, name)
+		r.Importances = append(r.Importances, Importance{Column: name, Value: 1, Upper: 2, Level: .95})
+	}
+	return Source{r, &regression.Additive{Linear: limits, Shapes: shapes}, []byte("target: " + evil + "```\n")}
+}
+
+func pageOn(t *testing.T, s Source) (html, markdown string) {
+	t.Helper()
+	var h, m bytes.Buffer
+	if err := errors.Join(HTML(&h, s), Markdown(&m, s)); err != nil {
+		t.Fatal(err)
+	}
+	return h.String(), m.String()
+}
+
+// TestPageIsAlone: a page asks for nothing from elsewhere and runs nothing, whatever the names in a
+// release are; its elements are balanced, and it is below 1 MB with 300 columns.
+func TestPageIsAlone(t *testing.T) {
+	files := lineFiles(t)
+	for name, s := range map[string]Source{
+		"line": {files.Report, files.Model, files.Recipe}, "none": {Report: &Report{Format: Format, Model: Model{Method: "tukey"}}},
+		"evil": evilSource(7), "wide": evilSource(300),
+	} {
+		html, markdown := pageOn(t, s)
+		d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html, "<!doctype html>")))
+		d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+		ids := map[string]bool{}
+		for {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			e, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			if e.Name.Local == "script" || e.Name.Local == "img" || e.Name.Local == "link" {
+				t.Errorf("%s: an element %s", name, e.Name.Local)
+			}
+			for _, a := range e.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+					t.Errorf("%s: %s=%q", name, a.Name.Local, a.Value)
+				}
+				if a.Name.Local == "id" && ids[a.Value] {
+					t.Errorf("%s: two elements with the id %s", name, a.Value)
+				}
+				if a.Name.Local == "id" {
+					ids[a.Value] = true
+				}
+			}
+		}
+		// The names of two languages are addresses.
+		if rest := strings.NewReplacer("http://www.w3.org/2000/svg", "", "http://www.w3.org/1999/xlink", "").Replace(html); regexp.MustCompile(`https?:|url\(|@import`).MatchString(rest) {
+			t.Errorf("%s: asks for something from elsewhere", name)
+		}
+		markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // the recipe stands there as it is
+		if strings.Contains(html, "<img") || strings.Contains(markdown, "<img") || strings.Contains(html+markdown, "\u202e") {
+			t.Errorf("%s: a name is not escaped", name)
+		}
+		if len(html) > 1<<20 {
+			t.Errorf("%s: %d bytes", name, len(html))
+		}
+	}
+}
+
+// TestPageSays: the promise, the metric, the warnings by severity, the steps, the recipe and how to check are on
+// the page, in HTML and in Markdown, and equal releases give equal bytes.
+func TestPageSays(t *testing.T) {
+	s := evilSource(7)
+	html, markdown := pageOn(t, s)
+	again, _ := pageOn(t, s)
+	if again != html {
+		t.Error("two pages of one release differ")
+	}
+	for _, want := range []string{"0.500", "0.400 to 0.600", "dptrain verify release", "target: ", "first", "What is not protected"} {
+		if !strings.Contains(html, want) || !strings.Contains(markdown, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Index(html, "critical") > strings.Index(html, "warning negligible") {
+		t.Error("the most severe warning is not first")
+	}
+	if n := strings.Count(html, "<svg"); n != 10 { // importances, budget, profile and one for each column
+		t.Errorf("%d pictures", n)
+	}
+	s.Report.Model.Kind = ""
+	if html, _ := pageOn(t, s); strings.Contains(html, "dptrain predict") || !strings.Contains(html, "abstained") {
+		t.Error("a release without a model")
+	}
+}
+
+// TestPagePrices: the share of a stage is that of its zero-concentrated price.
+func TestPagePrices(t *testing.T) {
+	for _, c := range []struct {
+		e    Event
+		want float64
+	}{
+		{Event{Law: "gaussian", Mu: 2, Draws: 3}, 6}, {Event{Law: "exponential", Epsilon: 2, Draws: 4}, 2}, {Event{Law: "laplace", Epsilon: 2, Draws: 1}, 2},
+	} {
+		if got := price(c.e); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.e, got, c.want)
+		}
+	}
+}

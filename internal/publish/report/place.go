@@ -1,0 +1,51 @@
+package report
+
+import (
+	"path"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// placeOf reads the place of a step from its id, the path of a leaf of a plan of package
+// pipeline: a report is all that a reader of it has. Where a plan is at hand, its leaves
+// say where they stand.
+//
+//	fit/part/[branch/]stage/...
+//	fit/train/vocabulary/..., and then fit/train/train/ in place of fit/train/
+//	fit/train/train/2-classes/[branch/]stage/...
+//	fit/part/[branch/]undeclared/way/stage/...
+//	fit/train/candidate-1/part/[branch/]stage/...
+//	fit/train/model/size-2/...
+func placeOf(id string) budget.Place {
+	names := strings.Split(id, "/")
+	for len(names) < 3 {
+		names = append(names, names[len(names)-1])
+	}
+	out := budget.Place{Part: names[1]}
+	at := 2
+	for more := true; more; {
+		left := len(names) - at // names from here on
+		switch {
+		case left > 1 && at == 2 && names[at] == names[1]: // what comes after the vocabulary
+			at++
+		case left > 2 && pipeline.IsWay(names[at+1]) && names[at] == pipeline.UndeclaredName:
+			out.Branch = path.Join(out.Branch, names[at+1])
+			at += 2
+		case left > 2 && out.Candidate == "" && pipeline.IsCandidate(names[at]):
+			out.Candidate, out.Part = names[at], names[at+1]
+			at += 2
+		case left > 1 && (pipeline.IsBranch(names[at]) || pipeline.IsNumberOfClasses(names[at])):
+			out.Branch = path.Join(out.Branch, names[at])
+			at++
+		default:
+			more = false
+		}
+	}
+	out.Stage = names[at]
+	if len(names) > at+1 && pipeline.IsSize(names[at+1]) {
+		out.Size = names[at+1]
+	}
+	return out
+}

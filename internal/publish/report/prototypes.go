@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// mostTypical is how many prototypes are described in text.
+const mostTypical = 12
+
+// A typical is a prototype of a class with the columns of its model.
+type typical struct {
+	class   string
+	columns []regression.Column
+	regression.Prototype
+}
+
+// typicalOf lists the prototypes of a classifier, class by class; nil for a model without any.
+func typicalOf(m regression.Model) []typical {
+	c, ok := m.(*regression.Classifier)
+	if !ok {
+		return nil
+	}
+	var out []typical
+	for i, score := range c.Scores {
+		m, ok := score.(*regression.Prototypes)
+		if !ok {
+			return nil
+		}
+		for _, p := range m.Prototypes {
+			class := len(c.Classes) - len(c.Scores) + i
+			if p.Against {
+				class-- // of two classes the first has no score
+			}
+			out = append(out, typical{shown(c.Classes[class]), m.Columns, p})
+		}
+	}
+	return out
+}
+
+// describe says what a record at the prototype has in the first columns: a number, or of a
+// category the likeliest one with its share.
+func (p typical) describe() string {
+	best := make([]int, len(p.columns))
+	for j := range best {
+		best[j] = -1
+	}
+	for k, t := range p.Terms {
+		if at := best[t.Column]; !t.Missing && (at < 0 || p.Centers[k] > p.Centers[at]) {
+			best[t.Column] = k
+		}
+	}
+	var parts []string
+	for j, c := range p.columns {
+		if len(parts) == mostNames {
+			parts = append(parts, fmt.Sprintf("and %d more", len(p.columns)-mostNames))
+			break
+		}
+		if best[j] < 0 {
+			continue
+		}
+		value := rough(p.Centers[best[j]])
+		if c.Type == regression.Category {
+			value = fmt.Sprintf("%s (%s)", levelOf(p.Terms[best[j]]), whole(p.Centers[best[j]]))
+		}
+		parts = append(parts, shown(c.Name)+" "+value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// rough prints a number with four digits, and whole a share in whole percent: noise hides the rest.
+func rough(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+func whole(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
+
+func levelOf(t regression.Term) string {
+	if t.Other {
+		return "another"
+	}
+	return shown(t.Category)
+}
+
+// Typical prints what a typical member of each class looks like, for a model of prototypes; nothing for
+// another one. Everything in it is public. It returns the errors of w.
+func Typical(w io.Writer, m regression.Model) error {
+	list := typicalOf(m)
+	var b strings.Builder
+	for i, p := range list {
+		if i == mostTypical {
+			b.WriteString(Paragraph("Typical", fmt.Sprintf("and %d more prototypes, which report --format md lists", len(list)-i)))
+			break
+		}
+		b.WriteString(Paragraph("Typical", p.class+": "+p.describe()))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// typicalBlocks is the table of all prototypes: a row per number, level and missing cell.
+func typicalBlocks(s Source) []document.Block {
+	list := typicalOf(s.Model)
+	if len(list) == 0 {
+		return nil
+	}
+	g := &document.Table{Head: []string{"Column"}}
+	for _, p := range list {
+		g.Head = append(g.Head, p.class)
+	}
+	for k, t := range list[0].Terms {
+		name := shown(list[0].columns[t.Column].Name)
+		share := t.Missing || list[0].columns[t.Column].Type == regression.Category
+		switch {
+		case t.Missing:
+			name += " is missing"
+		case share:
+			name += " is " + levelOf(t)
+		}
+		row := []string{name}
+		for _, p := range list {
+			value := rough(p.Centers[k])
+			if share {
+				value = whole(p.Centers[k])
+			}
+			row = append(row, value)
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	out := document.Block{
+		Text: "The model is made of these prototypes, in the units of the table: a record belongs to the class whose prototypes are nearest, in a metric that was released too. " +
+			"They began at the noisy means of the classes and were moved to where they tell the classes apart, so they stand for their classes and are nobody's record.",
+		Table: g,
+	}
+	if len(g.Rows)*len(list) > mostCells {
+		out.Fold = fmt.Sprintf("%d prototypes", len(list))
+	}
+	return []document.Block{out}
+}
+
+// mostCells is the largest table of prototypes that is not folded.
+const mostCells = 200

@@ -1,0 +1,327 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/sys/strictjson"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Deployment holds the fields of a record of the public registry of deployments of
+// differential privacy (github.com/opendp/deployments-registry-data, the template
+// of its tests), in its order. What a report does not know is empty or absent and
+// is for the owner to fill in.
+type Deployment struct {
+	Deployment struct {
+		Basic          RegistryBasic          `json:"basic"`
+		Variant        RegistryVariant        `json:"dp_variant"`
+		Loss           RegistryLoss           `json:"privacy_loss"`
+		Model          RegistryModel          `json:"deployment_model"`
+		Implementation RegistryImplementation `json:"implementation"`
+		Administrative RegistryAdministrative `json:"administrative"`
+	} `json:"deployment"`
+}
+
+// RegistryBasic says what was published. All but Type and Description are the
+// owner's to fill in.
+type RegistryBasic struct {
+	Name            string   `json:"name"`
+	Curators        []string `json:"data_curators"`
+	Description     string   `json:"description"`
+	IntendedUse     string   `json:"intended_use"`
+	Type            string   `json:"data_product_type"`
+	Region          string   `json:"data_product_region"`
+	Sector          string   `json:"data_product_sector"`
+	PublicationDate string   `json:"publication_date"`
+}
+
+// RegistryVariant is the definition of privacy and what it does not cover.
+type RegistryVariant struct {
+	Name        string `json:"variant_name"`
+	Domain      string `json:"data_domain"`
+	Unprotected string `json:"unprotected_quantities"`
+}
+
+// RegistryLoss is the promise.
+type RegistryLoss struct {
+	Unit              string             `json:"privacy_unit"`
+	UnitDetails       string             `json:"privacy_unit_details"`
+	Units             int                `json:"number_of_privacy_units"`
+	Parameters        RegistryParameters `json:"privacy_parameters"`
+	ParametersDetails string             `json:"privacy_parameters_details"`
+}
+
+// RegistryParameters are epsilon and delta.
+type RegistryParameters struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// RegistryModel says who trusts whom.
+type RegistryModel struct {
+	Name           string `json:"model_name"`
+	NameDetails    string `json:"model_name_details"`
+	Trust          string `json:"trust_assumptions"`
+	Actors         string `json:"actors"`
+	Release        string `json:"release_type"`
+	ReleaseDetails string `json:"release_type_details"`
+	Source         string `json:"data_source_type"`
+	SourceDetails  string `json:"data_source_type_details"`
+	Access         string `json:"access_type"`
+	AccessDetails  string `json:"access_type_details"`
+}
+
+// RegistryImplementation says how the promise is kept.
+type RegistryImplementation struct {
+	Preprocessing  string `json:"preprocessing_and_hyperparameter_tuning"`
+	Mechanisms     string `json:"mechanisms"`
+	Composition    string `json:"composition"`
+	PostProcessing string `json:"post_processing"`
+	Justification  string `json:"justification"`
+	Utility        string `json:"utility"`
+	Additional     string `json:"additional_information"`
+}
+
+// RegistryAdministrative is about the record itself.
+type RegistryAdministrative struct {
+	Sources struct{} `json:"evidence_sources"`
+	Status  string   `json:"status"`
+	Authors []string `json:"registry_authors"`
+}
+
+// Registry returns what a report says of a deployment in the registry's fields.
+// All of it is public.
+func Registry(r *Report) *Deployment {
+	out := new(Deployment)
+	d := &out.Deployment
+	d.Basic = RegistryBasic{Curators: []string{}, Type: "Machine learning model", Description: describe(r)}
+	d.Variant = RegistryVariant{
+		Name:        "Approximate DP",
+		Domain:      "Tables whose records have the columns " + strings.Join(append(quoted(r.Features.Considered), quoted([]string{r.Target})...), ", ") + ".",
+		Unprotected: unprotected(r),
+	}
+	if r.Guarantee.Delta == 0 {
+		d.Variant.Name = "Pure DP"
+	}
+	d.Loss = RegistryLoss{
+		Unit: "Record", UnitDetails: neighbours(r.Guarantee.Relation), Units: 1,
+		Parameters:        RegistryParameters{r.Guarantee.Epsilon, r.Guarantee.Delta},
+		ParametersDetails: parameters(r.Guarantee),
+	}
+	if u := r.Guarantee.Unit; u != nil {
+		d.Loss.Unit, d.Loss.UnitDetails = "User", neighboursOf(*u)
+	}
+	d.Model = RegistryModel{
+		Name:    "Central",
+		Trust:   "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
+		Actors:  bullets("The owner runs dptrain on the table and may read exact notes that are not released.", "Readers see the model, the report and the recipe."),
+		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
+	}
+	d.Implementation = RegistryImplementation{
+		Preprocessing:  tuning(r) + preparation(r) + "dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Mechanisms:     mechanisms(r.Events),
+		Composition:    composition(r),
+		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
+		Utility:        utility(r),
+		Additional:     "Noise is drawn exactly, on integers, from a cryptographic generator: released values carry nothing in their low bits. Running time is not protected.",
+	}
+	d.Administrative = RegistryAdministrative{Status: "Draft", Authors: []string{}}
+	return out
+}
+
+// EncodeRegistry writes the registry's fields of a report as JSON.
+func EncodeRegistry(w io.Writer, r *Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(Registry(r))
+}
+
+func describe(r *Report) string {
+	if r.Model.Kind == "" {
+		if r.Stopped != nil {
+			return "No model: " + r.WhyNoModel() + "."
+		}
+		return fmt.Sprintf("No model: the method %s abstained on %q.", r.Model.Method, r.Target)
+	}
+	return fmt.Sprintf("A model that predicts %q from %d of %d columns, trained by dptrain with the method %s.",
+		r.Target, len(r.Features.Selected), len(r.Features.Considered), r.Model.Method)
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("%q", name)
+	}
+	return out
+}
+
+func bullets(items ...string) string { return "- " + strings.Join(items, "\n- ") }
+
+// unprotected lists what the recipe states, with its values.
+func unprotected(r *Report) string {
+	items := []string{"The names of the columns, that the table exists, and that this run was made."}
+	for _, fact := range r.Unprotected {
+		value, err := strictjson.Line(fact.Value)
+		if err != nil {
+			value = "stated in the recipe"
+		}
+		items = append(items, fact.Name+": "+value)
+	}
+	return bullets(items...)
+}
+
+func neighbours(relation string) string {
+	switch relation {
+	case "add-remove":
+		return "Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected."
+	case "substitute":
+		return "Neighbouring tables differ by what one record says. The number of records is public."
+	}
+	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
+}
+
+// neighboursOf is neighbours where the records of a privacy unit are protected together. It
+// says nothing about single records: where one record of each unit is used, a record
+// that comes may take the place of another of its unit.
+func neighboursOf(u Unit) string {
+	return fmt.Sprintf("A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
+		"The number of users and the number of records are protected. Records that name no user were not used.", u.Column, u.MaxRows)
+}
+
+func parameters(g Guarantee) string {
+	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta. %s", g.Spent, g.MeaningOf())
+	if g.Mu != nil {
+		s += fmt.Sprintf(" Gaussian privacy: mu %v.", *g.Mu)
+	}
+	for _, p := range g.Profile {
+		s += fmt.Sprintf(" Delta at epsilon %v: %v.", p.Epsilon, p.Delta)
+	}
+	return s
+}
+
+// across says what other runs on the same records cost.
+func across(r *Report) string {
+	if l := r.Ledger; l != nil {
+		return fmt.Sprintf("This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.", l.Entry, l.Dataset, l.Head)
+	}
+	return "No ledger was kept. The budget adds to that of every other run on the same records."
+}
+
+// mechanisms lists the steps.
+func mechanisms(events []Event) string {
+	var items []string
+	for _, e := range events {
+		draws := fmt.Sprintf("%d draws, each ", e.Draws)
+		if e.Draws == 1 {
+			draws = "1 draw of "
+		}
+		s := fmt.Sprintf("%s (%s records): %s, %s", e.ID, e.Part, e.Law, draws)
+		if e.Mu > 0 {
+			s += fmt.Sprintf("mu %.4g", e.Mu)
+		} else {
+			s += fmt.Sprintf("epsilon %.4g", e.Epsilon)
+		}
+		if e.Delta > 0 {
+			s += fmt.Sprintf(", delta %.4g", e.Delta)
+		}
+		if e.Scale > 0 {
+			s += fmt.Sprintf("; sensitivity %.4g, noise scale %.4g", e.Sensitivity, e.Scale)
+		}
+		if e.Taken != nil && !*e.Taken {
+			s += "; not carried out: a released value chose another branch, and the price covers all of them"
+		}
+		items = append(items, s+".")
+	}
+	if len(items) == 0 {
+		return "None."
+	}
+	return bullets(items...)
+}
+
+// tuning says what a search tried.
+func tuning(r *Report) string {
+	if x := r.Sizes; x != nil {
+		return fmt.Sprintf("One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ", len(x.Sizes), number(x.Runs))
+	}
+	if r.Search == nil {
+		return ""
+	}
+	return fmt.Sprintf("One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
+		len(r.Search.Candidates), number(r.Search.Runs))
+}
+
+// preparation says what was released before the model.
+func preparation(r *Report) string {
+	released := func(stage string) bool {
+		return slices.ContainsFunc(r.Events, func(e Event) bool { return strings.Contains(e.ID, "/"+stage+"/") })
+	}
+	s := ""
+	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m && released("selection") {
+		s = fmt.Sprintf("Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
+	}
+	if released("target-encoding") {
+		s += "Values of category columns were replaced by noisy means of the target, by a mechanism within the budget. "
+	}
+	if released("scaling") {
+		s += "Ranges that the recipe does not declare were found by a mechanism within the budget"
+	} else {
+		s += "No range of a protected value was found from the records: it is declared, or not needed"
+	}
+	if r.Guarantee.Relation == "substitute-private-columns" {
+		s += "; those of public columns are exact"
+	}
+	return s + ". "
+}
+
+func composition(r *Report) string {
+	s := "Basic composition: the epsilons and deltas of the steps add up."
+	if r.Guarantee.Composition == "tight" {
+		s = "Privacy loss distributions of the steps, discretised towards more loss."
+	}
+	if r.Search != nil {
+		s = fmt.Sprintf("Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", r.Search.Eta, r.Search.Gamma)
+	}
+	if x := r.Sizes; x != nil {
+		s = fmt.Sprintf("Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", x.Eta, x.Gamma)
+	}
+	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part == pipeline.HoldoutName }) {
+		s += " A record is in the training part or in the held-out part."
+		if text := r.Accounting.amplificationText(); text != "" {
+			s += " " + text
+		} else {
+			s += " So the larger of the two counts."
+		}
+		if r.Accounting != nil && r.Accounting.Lead != nil {
+			s += " The steps on all records come on top."
+		}
+	}
+	return s
+}
+
+// utility repeats the private metrics.
+func utility(r *Report) string {
+	switch m := r.Metrics; {
+	case r.Model.Kind == "":
+		return "There is no model."
+	case r.Task == regression.TaskClassification && m.Accuracy != nil:
+		return "Held-out accuracy: " + accuracy(m) + "."
+	case r.Task == regression.TaskRegression && m.R2 != nil:
+		if s := transformedMetric(r); s != "" {
+			return "Held-out R²: " + metric(r) + ". R² of " + s + "."
+		}
+		return "Held-out R²: " + metric(r) + "."
+	}
+	return "Not measured: no records were held out."
+}
+
+// ToFillIn lists the fields of a [Deployment] that are the owner's, in its order.
+func ToFillIn() []string {
+	return []string{"basic.name", "basic.data_curators", "basic.intended_use", "basic.data_product_region",
+		"basic.data_product_sector", "basic.publication_date", "implementation.justification", "administrative"}
+}

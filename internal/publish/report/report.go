@@ -1,0 +1,413 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// Format is the value of the key "format" in the reports written here. Reports of
+// versions 1 (regression), 2 (classification) and 3 are still read, and a [Report] that
+// names one of them is written in it.
+const Format = "dptrain.report/4"
+
+// The earlier versions. The first two are of one task each.
+const (
+	format1 = "dptrain.report/1"
+	format2 = "dptrain.report/2"
+	format3 = "dptrain.report/3"
+)
+
+// formats lists the versions that can be read.
+func formats() []string { return []string{format1, format2, format3, Format} }
+
+// hasChecksum reports whether a report is of a version that holds checksums, and says in one form for both
+// tasks which branches were taken.
+func (r *Report) hasChecksum() bool { return r.Format != format1 && r.Format != format2 }
+
+// A Report is the public account of one run. Its fields are the keys of
+// report.json, in the order of the file. The tag format says in which versions a key is
+// known (all, if there is none); a question mark after the version says that the key is
+// absent there if its value is zero.
+type Report struct {
+	Format    string    `json:"format"`
+	Guarantee Guarantee `json:"guarantee"`
+	// Accounting says how the events add up to the guarantee; reports of version 4 have it.
+	Accounting *Accounting `json:"accounting" format:"4+?"`
+	Events     []Event     `json:"events"` // in the order of the plan
+	Task       string      `json:"task"`   // "regression" or "classification"
+	Target     string      `json:"target"`
+	Features   Features    `json:"features"`
+	Model      Model       `json:"model"`
+	Metrics    Metrics     `json:"metrics"`
+	// Importances says how much each column moves the predictions, the largest first;
+	// absent where the method releases nothing of how columns are spread.
+	Importances []Importance `json:"importances" format:"3+?"`
+	// Interactions says what terms of all columns together add; absent for a model without such terms.
+	Interactions *Interactions `json:"interactions,omitempty" format:"3+?"`
+	// Columns lists the numeric columns of which few cells could be read as numbers;
+	// absent if there are none.
+	Columns []Unread `json:"columns" format:"3+?"`
+	// Stopped says why the run trained nothing: too few records have a target that can be read. It is nil, and absent
+	// from the file, for every other run.
+	Stopped *Stopped `json:"stopped" format:"4+?"`
+	// Search is the result of a search; nil, and absent from the file, for a run
+	// without one.
+	Search *Search `json:"search,omitempty"`
+	// Sizes is the result of choosing the number of features; nil, and absent from the
+	// file, for a run without a list of sizes.
+	Sizes       *Sizes             `json:"sizes,omitempty"`
+	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
+	Warnings    []pipeline.Warning `json:"warnings"`
+	// Ledger is where the run was entered; nil, and absent from the file, for a
+	// run that kept no ledger.
+	Ledger *Ledger `json:"ledger,omitempty"`
+	// Files are the files of the same release; Checksum is that of the report itself, and
+	// [Encode] fills it in. See [Verify].
+	Files    Hashes `json:"files" format:"3+"`
+	Checksum string `json:"checksum" format:"3+"`
+}
+
+// Hashes are the SHA-256 of the other files of a release, in hex; empty, and absent from
+// the report, for a file that the release does not have.
+type Hashes struct {
+	Model  string `json:"model.json,omitempty"`
+	Recipe string `json:"recipe.yaml,omitempty"`
+	Page   string `json:"report.html,omitempty"` // releases of earlier versions have none
+}
+
+// Ledger is the reservation of a run. Head is that of the chain right after the
+// run was entered, before its first row was read, so it depends on no record.
+type Ledger struct {
+	Dataset string `json:"dataset"`
+	Entry   int64  `json:"entry"`
+	Head    string `json:"head"` // SHA-256, in hex
+	// Nonce is that of the reservation: 128 random bits, in hex.
+	Nonce string `json:"nonce" format:"4+"`
+}
+
+// Enter notes that the run is in a ledger and takes back the warning that it is
+// not.
+func (r *Report) Enter(l Ledger) {
+	r.Ledger = &l
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
+}
+
+// Warn adds a warning.
+func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
+
+// Stopped says why a run trained nothing. The numbers of records are noisy.
+type Stopped struct {
+	Readable float64 `json:"readable"` // records with a target that can be read: a number, or one of the classes
+	Text     float64 `json:"text"`     // with text in the place of a number, or in no declared class
+	Empty    float64 `json:"empty"`    // with nothing there
+	Scale    float64 `json:"scale"`    // of the Laplace noise in each number; 0 if they are exact
+	Spent    float64 `json:"spent"`    // the epsilon of the one step that was taken
+	Meaning  string  `json:"meaning"`  // all this in words
+}
+
+// Unread is a numeric column of which few cells could be read as numbers.
+type Unread struct {
+	Column string `json:"column"`
+	// Left says that no range was found, so that the column has left the model (the
+	// target: that the model predicts a constant), and TooFew that the records might have been too few
+	// for the budget to find one.
+	Left   bool `json:"left"`
+	TooFew bool `json:"too_few"`
+	// Unread is the share of the cells that are missing or no numbers, in [0, 1], and
+	// StdError the standard deviation of the noise in it; 0 for a column that has left.
+	Unread   float64 `json:"unread"`
+	StdError float64 `json:"std_error"`
+}
+
+// Guarantee is the promise of a run.
+type Guarantee struct {
+	Epsilon  float64 `json:"epsilon"` // > 0
+	Delta    float64 `json:"delta"`   // in [0, 1)
+	Relation string  `json:"relation"`
+	// Unit is what the relation adds or removes; nil, and absent from the file,
+	// where that is one record.
+	Unit *Unit `json:"unit,omitempty"`
+	// Mu is the parameter of the smallest Gaussian curve above the profile; nil
+	// (null) when no Gaussian covers it.
+	Mu *float64 `json:"mu"`
+	// Composition says how the steps were added up: "tight" or "basic".
+	Composition string `json:"composition"`
+	// Spent is the epsilon that the laws guarantee at Delta, at most Epsilon.
+	Spent float64 `json:"spent"`
+	// Profile is the delta that holds at other epsilons, in increasing order.
+	Profile []Point `json:"profile"`
+	// Attack is what the promise leaves to a reader who guesses, and Meaning says it in
+	// words; see [Guarantee.AttackOf] and [Guarantee.MeaningOf]. Reports of version 3
+	// have both; prices of plans have neither.
+	Attack  *Attack `json:"attack,omitempty" format:"3+?"`
+	Meaning string  `json:"meaning,omitempty" format:"3+?"`
+}
+
+// Unit is the unit of protection of a run that keeps at most MaxRows records of
+// everyone whom a value of Column stands for.
+type Unit struct {
+	Column  string `json:"column"`
+	MaxRows int    `json:"max_rows"` // from 1 to 1000
+}
+
+// Point is one point of a privacy profile.
+type Point struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// Event is one step that was paid for. Draws are equal; law parameters are for
+// one draw.
+type Event struct {
+	ID    string `json:"id"`    // path in the plan, such as fit/train/model/gram
+	Stage string `json:"stage"` // such as scaling, model, r2
+	Law   string `json:"law"`   // gaussian, laplace, exponential, pure or approximate
+	Draws int    `json:"draws"` // paid for, >= 1
+	// Sensitivity is the bound on how far neighbouring tables can move the
+	// statistic (for a choice: the width of the scores' change), and Scale the
+	// noise scale (Gaussian: standard deviation; 0 for a choice), both in the
+	// statistic's own measure. They are 0 if nothing was released.
+	Sensitivity float64 `json:"sensitivity"`
+	Scale       float64 `json:"scale"`
+	Part        string  `json:"part"` // the records it sees: all, train, score (of a search) or holdout
+
+	Mu       float64 `json:"mu,omitempty"`      // gaussian
+	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
+	Delta    float64 `json:"delta,omitempty"`   // approximate
+	Released int     `json:"released"`          // draws made; the others were paid for all the same
+	// Taken is false for a step of a branch that the run did not take, and for one that came after the run had stopped; nil,
+	// and absent from the file, for every other.
+	Taken *bool `json:"taken" format:"3+?"`
+	// Threshold is the noisy count from which a text category of one of Columns columns was published, in the step that
+	// pays for new ones; 0, and absent from the file, for every other and for none released.
+	Threshold float64 `json:"threshold" format:"4+?"`
+	Columns   int     `json:"columns" format:"4+?"`
+}
+
+// Features are the names of the columns that a model may use and does use.
+type Features struct {
+	Considered []string `json:"considered"`
+	Selected   []string `json:"selected"`
+}
+
+// Model says what was trained.
+type Model struct {
+	Method string `json:"method"`
+	Kind   string `json:"kind"` // layout of model.json; empty where there is none, as the method abstained or the run stopped
+}
+
+// Metrics are the private measures of quality; nil where none was taken: absent from the
+// file, or null in the version before 3 that has the key.
+type Metrics struct {
+	R2               *R2        `json:"r2" format:"1,3+?"`
+	R2Transformed    *R2        `json:"r2_transformed" format:"3+?"` // of a transformed target, in transformed units
+	MAE              *Quality   `json:"mae" format:"3+?"`            // mean absolute error, in units of the target
+	RMSE             *Quality   `json:"rmse" format:"3+?"`           // root of the mean squared error, in units of the target
+	Intervals        []Interval `json:"intervals" format:"3+?"`      // of prediction, by level; those of model.json
+	Accuracy         *Share     `json:"accuracy" format:"2,3+?"`
+	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3+?"`
+	Confusion        *Confusion `json:"confusion" format:"2,3+?"`
+	// Records is the noisy number of held-out records that the metrics are about: those
+	// with a target that can be read, of a classification those with a label. MissingTargets is about the others.
+	Records        *Count   `json:"records" format:"3+?"`
+	MissingTargets *Missing `json:"missing_targets" format:"3+?"`
+	// OtherLabels is about the records of Records whose label is none of the classes of the model. They count as
+	// errors in the accuracy. Reports of earlier versions have none: there the accuracy is about the records of
+	// the classes alone, and those with another label are among MissingTargets.
+	OtherLabels *Missing `json:"other_labels" format:"4+?"`
+
+	// Of a classification; the last four are about its scores, and AUC, LogLoss and
+	// Thresholds of two classes only.
+	Recalls      []Recall      `json:"recalls" format:"3+?"` // one a class
+	LargestClass *LargestClass `json:"largest_class" format:"3+?"`
+	AUC          *Share        `json:"auc" format:"3+?"`
+	LogLoss      *Loss         `json:"log_loss" format:"3+?"`
+	Reliability  []Bin         `json:"reliability" format:"3+?"`
+	Thresholds   []Threshold   `json:"thresholds" format:"3+?"`
+}
+
+// A Count is a noisy number of records of Part.
+type Count struct {
+	Value   float64 `json:"value"`   // may be negative
+	Scale   float64 `json:"scale"`   // standard deviation of the noise
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
+}
+
+// A Share is a number from 0 to 1 about records like those of Part. The interval
+// [Lower, Upper] has confidence Level; it covers the privacy noise and, from version 3 on, the
+// luck of which records were held out.
+type Share struct {
+	Value   float64 `json:"value"`
+	Lower   float64 `json:"lower"`
+	Upper   float64 `json:"upper"`
+	Level   float64 `json:"level"`
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
+}
+
+// Confusion holds noisy, rounded numbers of the records of Part.
+type Confusion struct {
+	Classes []string `json:"classes"`
+	// Counts has a row for every true class and, last, one for the records with another label; a
+	// column for every predicted class. Without Metrics.OtherLabels the last row has those without a label too.
+	Counts [][]int `json:"counts"`
+	Scale  float64 `json:"scale"` // standard deviation of the noise in each
+	// NoneScale is that in the last row, where it is another, as in reports of earlier versions.
+	NoneScale float64 `json:"none_scale" format:"3+?"`
+	Private   bool    `json:"private"` // released by a mechanism
+	Part      string  `json:"part"`    // "holdout"
+}
+
+// R2 is the coefficient of determination, measured on the records of Part. The interval
+// [Lower, Upper] has confidence Level and is about new records; in version 1 it covers
+// the privacy noise only. From version 4 on an error counts as at most ErrorLimit.
+type R2 struct {
+	Value   float64 `json:"value"` // in [-1, 1]; -1 stands for "-1 or less"
+	Lower   float64 `json:"lower"`
+	Upper   float64 `json:"upper"`
+	Level   float64 `json:"level"`
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
+	// In version 1 residuals were clipped to ±ResidualClip. Targets are cut to
+	// [TargetLower, TargetUpper]. All are in units of the target.
+	ResidualClip float64 `json:"residual_clip" format:"1"`
+	TargetLower  float64 `json:"target_lower"`
+	TargetUpper  float64 `json:"target_upper"`
+	// Beyond is the share of targets beyond these limits, BeyondUpper its upper 97.5%
+	// limit.
+	Beyond      float64 `json:"beyond" format:"3+"`
+	BeyondUpper float64 `json:"beyond_upper" format:"3+"`
+	// ErrorLimit is the size, in units of the target, above which an error counts as that size. ErrorsSeenBeyond says
+	// that larger errors were seen, so that the limit was raised.
+	ErrorLimit       float64    `json:"error_limit" format:"4+"`
+	ErrorsSeenBeyond bool       `json:"errors_seen_beyond" format:"4+"`
+	AllErrors        *AllErrors `json:"all_errors" format:"4+?"`
+	// PredictionsCut says that predictions are cut to [TargetLower, TargetUpper] too.
+	PredictionsCut bool `json:"predictions_cut" format:"4+"`
+	// NoiseShare is the part of the variance of Value that is privacy noise, in [0, 1]: a larger budget reduces it. The
+	// rest is sampling error, which more held-out records reduce.
+	NoiseShare float64 `json:"noise_share" format:"4+"`
+}
+
+// AllErrors bounds R² of errors that count in full, however large.
+type AllErrors struct {
+	Lower float64 `json:"lower"` // the lowest R² that they can have, whatever their distribution; at most R2.Lower
+	Level float64 `json:"level"` // confidence level of this one-sided bound
+}
+
+// New returns the report of a run. It looks at the public half of the result
+// only.
+func New(res *pipeline.Result) *Report {
+	r := &Report{
+		Format: Format, Task: res.Task, Target: res.Target,
+		Guarantee:   GuaranteeOf(res.Guarantee).explained(),
+		Features:    Features{list(res.Considered), list(res.Selected)},
+		Model:       Model{Method: res.Method},
+		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
+		Events:      []Event{},
+		Unprotected: list(res.Unprotected),
+		Warnings:    list(res.Warnings),
+	}
+	r.Importances = importances(res.Importances)
+	for _, u := range res.Unread {
+		r.Columns = append(r.Columns, Unread{Column: u.Column, Left: true, TooFew: u.Faint})
+	}
+	for _, g := range res.Gaps {
+		r.Columns = append(r.Columns, Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
+	}
+	if x := res.Stopped; x != nil {
+		r.Stopped = &Stopped{Readable: x.Readable, Text: x.Text, Empty: x.Empty, Scale: x.Scale, Spent: x.Epsilon, Meaning: x.Cause()}
+	}
+	if res.Model != nil {
+		r.Model.Kind = res.Model.Kind()
+		r.Interactions = interactions(res.Model)
+	}
+	for _, e := range res.Events {
+		r.Events = append(r.Events, event(e, res))
+	}
+	if res.Search != nil {
+		r.Search = search(res.Search, res.Task)
+	}
+	if x := res.Sizes; x != nil {
+		r.Sizes = &Sizes{x.Sizes, x.Runs, x.Eta, x.Gamma, x.Chosen, x.Right}
+	}
+	r.Metrics.classes(res)
+	if m := res.R2; m != nil {
+		r.Metrics.regression(m)
+	}
+	if m := res.Transformed; m != nil {
+		r.Metrics.R2Transformed = r2Of(m)
+	}
+	return r
+}
+
+func share(s evaluate.Share) *Share {
+	return &Share{Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level, Private: true, Part: "holdout"}
+}
+
+// GuaranteeOf returns a guarantee in the form of the report.
+func GuaranteeOf(g budget.Guarantee) Guarantee {
+	out := Guarantee{
+		Epsilon: g.Epsilon, Delta: g.Delta, Relation: g.Relation.String(),
+		Composition: g.Composition.String(), Spent: g.Spent, Profile: []Point{},
+	}
+	if !math.IsInf(g.Mu, 0) {
+		out.Mu = &g.Mu
+	}
+	if u := g.Unit; u != (budget.Unit{}) {
+		out.Unit = &Unit{u.Column, u.MaxRows}
+	}
+	for _, p := range g.Profile {
+		out.Profile = append(out.Profile, Point(p))
+	}
+	return out
+}
+
+func event(e mechanism.Event, res *pipeline.Result) Event {
+	at := e.Place
+	out := Event{
+		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
+		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
+		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released, Threshold: e.Threshold, Columns: e.Columns,
+	}
+	if leftOut(at, res) || res.Stopped != nil && e.Released == 0 {
+		out.Taken = new(bool)
+	}
+	return out
+}
+
+// leftOut reports whether a step is of a branch that a run, or the winning try of a
+// search, did not take. What tries that lost took is not told: it would say that they
+// were made.
+func leftOut(at budget.Place, res *pipeline.Result) bool {
+	taken := choices(res.Branch)
+	for i, name := range choices(at.Branch) {
+		if i >= len(taken) || taken[i] != name {
+			return res.Search == nil || at.Candidate == pipeline.CandidateName(res.Search.Chosen)
+		}
+	}
+	return false
+}
+
+// choices lists what was chosen on the way to a branch, the first choice first.
+func choices(branch string) []string {
+	if branch == "" {
+		return nil
+	}
+	return strings.Split(branch, "/")
+}
+
+// list returns an empty list for nil: the files write [], not null.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

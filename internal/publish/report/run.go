@@ -1,0 +1,108 @@
+package report
+
+import (
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// RunFormat is the value of the key "format" in the curator's file.
+const RunFormat = "dptrain.run/1"
+
+// notice heads the curator's file.
+const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them. The sizes of the parts also say something of who is held out, which the guarantee takes to be unknown."
+
+// A Run holds what only the owner of the data may read: exact facts about the
+// records and the circumstances of the run. Its fields are the keys of run.json.
+type Run struct {
+	Format string `json:"format"`
+	Notice string `json:"notice"`
+	Date   string `json:"date"` // RFC 3339
+	Tool   Tool   `json:"tool"`
+	Data   string `json:"data"` // path of the table, as given
+
+	Rows        int `json:"rows"`
+	TrainRows   int `json:"train_rows"`
+	HoldoutRows int `json:"holdout_rows"`
+	// ScoreRows are those of the training rows that scored the tries of a search;
+	// nil, and absent from the file, for a run without one.
+	ScoreRows *int `json:"score_rows,omitempty"`
+	// Cells counts the cells that took a missing value, by column; nil (null)
+	// for a table that was not read from a file.
+	Cells *dataset.Stats `json:"cells"`
+	// Seconds is the wall time by stage; of a search, that of its best try.
+	Seconds map[string]float64 `json:"seconds"`
+}
+
+// Tool names the version of dptrain that ran.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// NewRun returns the curator's facts of a run. stats is what the reader counted,
+// or nil. The caller fills in Date, Tool and Data.
+func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
+	r := &Run{
+		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{},
+		Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows, HoldoutRows: res.Curator.HoldoutRows,
+	}
+	if res.Search != nil {
+		r.ScoreRows = &res.Curator.ScoreRows
+	}
+	for stage, seconds := range res.Curator.Seconds {
+		r.Seconds[stage] = seconds
+	}
+	return r
+}
+
+// module is the path of this module.
+const module = "github.com/dptrain/dptrain"
+
+// ThisTool returns what the compiler wrote into the program about this module. The commit is
+// empty if it is unknown, and ends in + for a modified tree. A program that
+// imports the module knows its version alone.
+func ThisTool() Tool {
+	t := Tool{Version: "(devel)", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module }); i >= 0 {
+		t.Version = info.Deps[i].Version
+		return t
+	}
+	if info.Main.Version != "" {
+		t.Version = info.Main.Version
+	}
+	modified := false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			t.Commit = s.Value
+		case "vcs.modified":
+			modified = s.Value == "true"
+		}
+	}
+	if modified && t.Commit != "" {
+		t.Commit += "+"
+	}
+	return t
+}
+
+// Collect returns the files of a run that ends now. stats is what the reader counted, or nil; recipe is the
+// published recipe, or nil; table is the path of the table, as given.
+func Collect(res *pipeline.Result, stats *dataset.Stats, recipe []byte, table string) Files {
+	run := NewRun(res, stats)
+	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()
+	return Files{Model: res.Model, Report: New(res), Recipe: recipe, Run: run}
+}
+
+// encode writes run.json.
+func (r *Run) encode(w io.Writer) error { return encode(w, r, r.Format) }

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Search says how a search found the model: it tried candidates a secret number of
+// times, drawn from the truncated negative binomial law of Eta and Gamma, and kept
+// the try with the best private score on records that trained nothing.
+type Search struct {
+	Runs       float64     `json:"runs"`    // mean number of tries
+	Eta        float64     `json:"eta"`     // 0: the logarithmic law
+	Gamma      float64     `json:"gamma"`   // in (0, 1)
+	Holdout    float64     `json:"holdout"` // share of the training records that scored
+	Candidates []Candidate `json:"candidates"`
+	Chosen     int         `json:"chosen"` // number of the winner, from 1
+	Score      Score       `json:"score"`  // of the winning try
+}
+
+// Sizes says how the number of features of a classifier was chosen: by a search as
+// in Search, with a noisy number of right predictions on the training records as
+// the score.
+type Sizes struct {
+	Sizes  []int   `json:"sizes"` // what may have been tried
+	Runs   float64 `json:"runs"`  // mean number of tries
+	Eta    float64 `json:"eta"`
+	Gamma  float64 `json:"gamma"`
+	Chosen int     `json:"chosen"` // the size that won
+	// Right is the released number of training records that the model predicts
+	// rightly: a maximum, and on records that it was trained on.
+	Right float64 `json:"right"`
+}
+
+// Candidate is one of the ways that a search may have tried.
+type Candidate struct {
+	ID        string `json:"id"`          // its name in the plan, such as candidate-1
+	Selection string `json:"selection"`   // method; auto if it chooses by itself
+	K         int    `json:"k,omitempty"` // of the selection, where it is told how many to choose
+	Model     string `json:"model"`
+	Form      string `json:"form,omitempty"` // of the model, where it is told
+}
+
+// CandidateOf describes candidate i, from 0.
+func CandidateOf(i int, c pipeline.Candidate) Candidate {
+	return Candidate{pipeline.CandidateName(i), c.SelectionName(), c.K(), c.ModelName(), c.Form()}
+}
+
+// Way says in words how a candidate selects and trains.
+func (c Candidate) Way() string {
+	s := "selection " + shown(c.Selection)
+	if c.K > 0 {
+		s += fmt.Sprintf(" (k = %d)", c.K)
+	}
+	s += ", model " + shown(c.Model)
+	if c.Form != "" {
+		s += " (" + shown(c.Form) + ")"
+	}
+	return s
+}
+
+// Score is the largest of several noisy numbers and therefore biased upwards; a
+// metric on the held-out records is not.
+type Score struct {
+	Metric  string  `json:"metric"` // "r2" or "accuracy"
+	Value   float64 `json:"value"`
+	Private bool    `json:"private"` // released by a mechanism
+	Biased  bool    `json:"biased"`  // upwards: it is a maximum
+	Part    string  `json:"part"`    // "score"
+}
+
+// search describes a search.
+func search(x *pipeline.Searched, task string) *Search {
+	out := &Search{
+		Runs: x.Search.Runs, Eta: x.Eta, Gamma: x.Gamma, Holdout: x.Search.Holdout, Chosen: x.Chosen + 1,
+		Score: Score{Metric: "r2", Value: x.Score, Private: true, Biased: true, Part: "score"},
+	}
+	if task == regression.TaskClassification {
+		out.Score.Metric = "accuracy"
+	}
+	for i, c := range x.Search.Candidates {
+		out.Candidates = append(out.Candidates, CandidateOf(i, c))
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// Codes of warnings that say what a row of a report says: that the run stopped, and that errors above the limit may hide
+// in the noise.
+const (
+	noTargetCode    = "no-target"
+	largeErrorsCode = "large-errors"
+)
+
+// WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a model.
+func (r *Report) WhyNoModel() string {
+	switch {
+	case r.Model.Kind != "":
+		return ""
+	case r.Stopped != nil:
+		return "the run stopped before training, because " + r.Stopped.Meaning
+	}
+	return r.Model.Method + " abstained"
+}
+
+// stoppedText says why a run stopped and what it spent.
+func (r *Report) stoppedText() string {
+	spent := "Nothing was released, and nothing was spent."
+	if r.Stopped.Scale > 0 {
+		spent = fmt.Sprintf("Nothing but these counts was released; they spent epsilon %s of %s.", number(r.Stopped.Spent), number(r.Guarantee.Epsilon))
+	}
+	return r.Stopped.Meaning + ". " + spent
+}
+
+// stopProblems lists what contradicts itself in the report of a run that stopped: it released its first step, or nothing where
+// the target is public, and has neither a model nor a metric.
+func stopProblems(r *Report) []string {
+	var out []string
+	for _, e := range r.Events {
+		lead := strings.HasPrefix(e.ID, leadPrefix(r))
+		switch {
+		case lead && (e.Released != e.Draws || e.Taken != nil):
+			out = append(out, shown(e.ID)+": the run stopped because of this step, and did not take it")
+		case !lead && (e.Released != 0 || e.Taken == nil || *e.Taken):
+			out = append(out, shown(e.ID)+": the run stopped before this step, and took it")
+		}
+	}
+	if r.Model.Kind != "" || len(r.Features.Selected) > 0 || !reflect.DeepEqual(r.Metrics, Metrics{}) {
+		out = append(out, "the run stopped, and there is a model or a metric")
+	}
+	return out
+}
+
+// leadPrefix begins the names of the steps on all records.
+func leadPrefix(r *Report) string {
+	root := ""
+	if len(r.Events) > 0 {
+		root, _, _ = strings.Cut(r.Events[0].ID, "/")
+	}
+	return root + "/" + pipeline.AllName + "/"
+}

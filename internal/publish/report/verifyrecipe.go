@@ -1,0 +1,247 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// maxRecipeBytes is the largest recipe that is read.
+const maxRecipeBytes = recipe.MaxSize
+
+// recipeAndPlan compares the report with the recipe, and with the plan that the recipe
+// has, for which no table is needed.
+func (v *verifier) recipeAndPlan() {
+	const name = "plan"
+	data, err := readLimited(filepath.Join(v.dir, recipeFile), maxRecipeBytes)
+	if errors.Is(err, os.ErrNotExist) {
+		v.skip(name, "there is no recipe, so the steps were not compared with those of one")
+		return
+	}
+	if err != nil {
+		return // files said so
+	}
+	r, header, what := v.readRecipe(data)
+	if what != "" {
+		v.add("recipe", "", []string{what})
+		return
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		v.add("recipe", "", []string{"it has no run with these columns: " + err.Error()})
+		return
+	}
+	p.PaddedClasses = v.paddedClasses()
+	v.add("recipe", "it asks for what the report promises, and states what the report says it states", v.recipeProblems(r, p))
+	plan, err := p.Plan()
+	switch {
+	case v.earlier() || v.before:
+		v.skip(name, "an earlier dptrain made this release, and its plan may be another: the steps were not compared with those of the recipe")
+	case err != nil:
+		v.add(name, "", []string{"the recipe has no price: " + err.Error()})
+	default:
+		v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read", v.planProblems(p, plan))
+	}
+}
+
+// paddedClasses reports whether the training was planned once for all numbers of classes, as by earlier versions.
+func (v *verifier) paddedClasses() bool {
+	return !slices.ContainsFunc(v.report.Events, func(e Event) bool {
+		return slices.ContainsFunc(strings.Split(e.ID, "/"), pipeline.IsNumberOfClasses)
+	})
+}
+
+// readRecipe reads the recipe of a release. The columns of one without a header are those
+// that the report names; their order among the features is that of the table.
+func (v *verifier) readRecipe(data []byte) (r *recipe.Recipe, header []string, problem string) {
+	if !bytes.Contains(data, []byte("\n  header: ")) { // of an earlier version, or too long
+		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+	}
+	r, problems := recipe.Parse(recipeFile, data)
+	if len(problems) > 0 {
+		return nil, nil, fmt.Sprintf("it cannot be read: %s", problems[0].Error())
+	}
+	if len(r.Data.Header) > 0 {
+		return r, r.Data.Header, ""
+	}
+	header = slices.Concat(v.report.Features.Considered, []string{r.Data.Target}, r.Data.Exclude)
+	if u := r.Privacy.Unit; u != nil && !slices.Contains(header, u.Column) {
+		header = append(header, u.Column)
+	}
+	return r, header, ""
+}
+
+// recipeProblems compares the parts of the report that a recipe states.
+func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []string {
+	var out []string
+	differ := func(what, report, stated any) {
+		if report != stated {
+			out = append(out, fmt.Sprintf("%s is %v in the report, and %v in the recipe", what, report, stated))
+		}
+	}
+	g := v.report.Guarantee
+	differ("epsilon", g.Epsilon, r.Privacy.Epsilon)
+	differ("delta", g.Delta, r.Privacy.Delta)
+	differ("relation", shown(g.Relation), r.Privacy.Relation)
+	composition := r.Privacy.Composition
+	if r.Privacy.Delta == 0 {
+		composition = budget.Basic.String()
+	}
+	differ("composition", shown(g.Composition), composition)
+	unit := func(u *Unit) string {
+		if u == nil {
+			return "one record"
+		}
+		return fmt.Sprintf("%d rows of %s", u.MaxRows, shown(u.Column))
+	}
+	var stated *Unit
+	if u := r.Privacy.Unit; u != nil {
+		stated = &Unit{u.Column, u.MaxRows}
+	}
+	differ("the unit of protection", unit(g.Unit), unit(stated))
+	differ("task", shown(v.report.Task), r.Task)
+	differ("target", shown(v.report.Target), shown(r.Data.Target))
+	dataset := ""
+	if r.Ledger != nil {
+		dataset = r.Ledger.Dataset
+	}
+	entered := ""
+	if l := v.report.Ledger; l != nil {
+		entered = l.Dataset
+	}
+	differ("the data set in the ledger", shown(entered), shown(dataset))
+	same := sameJSON(v.report.Unprotected, list(p.Unprotected()))
+	if len(r.Data.Header) == 0 {
+		same = sameFacts(v.report.Unprotected, p.Unprotected())
+	}
+	if !same {
+		out = append(out, "unprotected does not list what the recipe states about the data")
+	}
+	return append(out, featureProblems(v.report.Features, p)...)
+}
+
+// sameFacts compares what two lists state in any order, and of the columns too: without a
+// header the place of the target among them is not known.
+func sameFacts(a, b []pipeline.Fact) bool {
+	sorted := func(facts []pipeline.Fact) []string {
+		var out []string
+		for _, f := range facts {
+			text, _ := json.Marshal(f)
+			if f.Name == "columns" || f.Name == "public columns" {
+				text, _ = json.Marshal(sortedNames(f.Value))
+			}
+			out = append(out, f.Name+string(text))
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(sorted(a), sorted(b))
+}
+
+// sortedNames returns the names of a list from a file or from the program.
+func sortedNames(value any) []string {
+	var out []string
+	switch names := value.(type) {
+	case []string:
+		out = slices.Clone(names)
+	case []any:
+		for _, name := range names {
+			out = append(out, fmt.Sprint(name))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sameJSON compares values as they stand in a file.
+func sameJSON(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// featureProblems compares the columns that a model may use and does use.
+func featureProblems(f Features, p *pipeline.Pipeline) []string {
+	var out, columns []string
+	for _, c := range p.Schema.Columns {
+		if c.Name != p.Target {
+			columns = append(columns, c.Name)
+		}
+	}
+	if !slices.Equal(f.Considered, columns) {
+		out = append(out, "features.considered are not the columns that the recipe leaves")
+	}
+	for _, name := range f.Selected {
+		if !slices.Contains(f.Considered, name) {
+			out = append(out, "features.selected has "+shown(name)+", which was not considered")
+		}
+	}
+	return out
+}
+
+// planProblems compares the report with a plan made anew.
+func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
+	out := guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()), "the plan of the recipe has")
+	leaves, events := plan.Leaves(), v.report.Events
+	if len(leaves) != len(events) {
+		out = append(out, fmt.Sprintf("the report has %d steps, and the plan of the recipe %d", len(events), len(leaves)))
+	}
+	for i := range min(len(leaves), len(events)) {
+		e, l := events[i], leaves[i]
+		switch {
+		case e.ID != l.Path:
+			return append(out, fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID), l.Path))
+		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu), !near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
+			out = append(out, fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
+		}
+	}
+	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
+		out = append(out, fmt.Sprintf("the method %s is none that the recipe may train with", shown(v.report.Model.Method)))
+	}
+	if a := v.report.Accounting; v.report.Format == Format && a != nil {
+		out = append(out, a.factorProblems(plan.Raised())...)
+	}
+	return append(out, v.triesProblems(p, plan)...)
+}
+
+// triesProblems compares a search and a choice of sizes with their plan.
+func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
+	var out []string
+	var want *Search
+	if p.Search != nil {
+		law, _, _ := plan.Selection(plan.SearchPath())
+		want = search(&pipeline.Searched{Search: *p.Search, Eta: law.Eta, Gamma: law.Gamma}, p.Task)
+	}
+	if got := v.report.Search; (got == nil) != (want == nil) {
+		out = append(out, "the report and the recipe differ in whether there was a search")
+	} else if got != nil {
+		want.Chosen, want.Score.Value = got.Chosen, got.Score.Value
+		if !reflect.DeepEqual(got, want) || got.Chosen < 1 || got.Chosen > len(got.Candidates) {
+			out = append(out, "the search is not that of the recipe")
+		}
+	}
+	law, names, ok := plan.Selection(plan.SizesPath())
+	switch x := v.report.Sizes; {
+	case (x == nil) == ok:
+		out = append(out, "the report and the recipe differ in whether sizes were tried")
+	case ok:
+		var sizes []string
+		for _, size := range x.Sizes {
+			sizes = append(sizes, pipeline.SizeName(size))
+		}
+		if !slices.Equal(sizes, names) || !near(x.Eta, law.Eta) || !near(x.Gamma, law.Gamma) || !slices.Contains(x.Sizes, x.Chosen) {
+			out = append(out, "the choice of a size is not that of the recipe")
+		}
+	}
+	return out
+}

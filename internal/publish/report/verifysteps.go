@@ -1,0 +1,399 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// computedTolerance is by how much, relatively, two processors may differ in a number
+// that both compute.
+const computedTolerance = 1e-9
+
+// near compares a number of the report with one that was computed anew.
+func near(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= computedTolerance*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// lawOf reads the law of a step.
+func lawOf(e Event) (budget.Law, error) {
+	law := budget.Law{Draws: e.Draws, Mu: e.Mu, Epsilon: e.Epsilon, Delta: e.Delta}
+	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
+		if e.Law == kind.String() {
+			law.Kind = kind
+			return law, law.Validate()
+		}
+	}
+	return law, fmt.Errorf("there is no law %.40q", e.Law)
+}
+
+// steps checks each step by itself.
+func (v *verifier) steps() {
+	var problems []string
+	seen := map[string]bool{}
+	for _, e := range v.report.Events {
+		for _, what := range stepProblems(e) {
+			problems = append(problems, fmt.Sprintf("%s: %s", shown(e.ID), what))
+		}
+		if seen[e.ID] {
+			problems = append(problems, shown(e.ID)+": it is listed twice")
+		}
+		seen[e.ID] = true
+	}
+	if v.report.Stopped != nil {
+		problems = append(problems, stopProblems(v.report)...)
+	} else {
+		problems = append(problems, branchProblems(v.report)...)
+	}
+	v.add("steps", fmt.Sprintf("each of the %d has a law, and the noise that its law and its sensitivity ask for",
+		len(v.report.Events)), problems)
+}
+
+// stepProblems lists what contradicts itself in a step.
+func stepProblems(e Event) []string {
+	var out []string
+	law, err := lawOf(e)
+	if err != nil {
+		out = append(out, err.Error())
+	}
+	if at := placeOf(e.ID); at.Stage != e.Stage || at.Part != e.Part {
+		out = append(out, "its stage and its records are not those of its place in the plan")
+	}
+	nothing := e.Released == 0
+	least := 0.
+	switch law.Kind {
+	case budget.Gaussian:
+		least = e.Sensitivity / law.Mu
+	case budget.Laplace:
+		least = e.Sensitivity / law.Epsilon
+	case budget.Pure: // with noise, if it has a scale, and counts of all records have one
+		if e.Scale > 0 || e.Part == pipeline.AllName {
+			least = e.Sensitivity / law.Epsilon
+		}
+	}
+	switch {
+	case e.Released < 0 || e.Released > e.Draws:
+		out = append(out, fmt.Sprintf("%d draws were made, and %d paid for", e.Released, e.Draws))
+	case !(e.Sensitivity >= 0 && e.Scale >= 0 && !math.IsInf(e.Sensitivity, 1) && !math.IsInf(e.Scale, 1)):
+		out = append(out, "its sensitivity and its noise scale are no such numbers")
+	case nothing && (e.Sensitivity != 0 || e.Scale != 0):
+		out = append(out, "nothing was released, and there is a sensitivity or a noise scale")
+	case err == nil && !nothing && e.Sensitivity == 0:
+		out = append(out, "it has no sensitivity")
+	case err == nil && e.Scale < least*(1-computedTolerance):
+		out = append(out, fmt.Sprintf("the noise scale is %v, and its law asks for at least %v", e.Scale, least))
+	}
+	if e.Taken != nil && (*e.Taken || !nothing) {
+		out = append(out, "its branch was not taken, and it made a release")
+	}
+	return out
+}
+
+// branchProblems checks that of a run that chose between ways, all but one are marked as
+// not taken. Those of a search tell nothing of the tries that lost.
+func branchProblems(r *Report) []string {
+	if !r.hasChecksum() {
+		return nil
+	}
+	if problem := choiceProblem(r, r.Events, 0); problem != "" {
+		return []string{problem}
+	}
+	return nil
+}
+
+// choiceProblem is [branchProblems] for the steps after so many choices.
+func choiceProblem(r *Report, events []Event, made int) string {
+	kids, taken := map[string][]Event{}, map[string]bool{}
+	for _, e := range events {
+		at := placeOf(e.ID)
+		names := choices(at.Branch)
+		switch {
+		case len(names) <= made && e.Taken != nil:
+			return shown(e.ID) + ": it is of no branch, and marked as not taken"
+		case len(names) <= made:
+		case r.Search != nil && at.Candidate != pipeline.CandidateName(r.Search.Chosen-1):
+			if e.Taken != nil {
+				return shown(e.ID) + ": what a try that lost did is not told"
+			}
+		default:
+			name := names[made]
+			kids[name] = append(kids[name], e)
+			taken[name] = taken[name] || e.Taken == nil
+		}
+	}
+	var next []Event
+	left := 0
+	for name, steps := range kids {
+		if taken[name] {
+			next = steps
+		} else {
+			left++
+		}
+	}
+	if len(kids) > 0 && left != len(kids)-1 {
+		return fmt.Sprintf("of %d ways to train, %d are marked as not taken", len(kids), left)
+	}
+	if len(next) == 0 {
+		return ""
+	}
+	return choiceProblem(r, next, made+1)
+}
+
+// guarantee adds the steps up anew.
+func (v *verifier) guarantee() {
+	const name = "guarantee"
+	g := v.report.Guarantee
+	target, err := targetOf(g)
+	if err == nil {
+		err = target.Validate()
+	}
+	if err != nil {
+		v.add(name, "", []string{err.Error()})
+		return
+	}
+	again, problems, err := v.again(g, target)
+	if err != nil {
+		v.add(name, "", []string{dearer(v.report, target, err)})
+		return
+	}
+	if !v.earlier() {
+		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms || !near(g.Attack.Found, a.Found) {
+			problems = append(problems, "attack is not that of the other numbers")
+		}
+		if g.Meaning != g.MeaningOf() {
+			problems = append(problems, "meaning is not what the numbers mean")
+		}
+	}
+	v.add(name, fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
+		strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
+}
+
+// again adds the steps up and compares the sum with the guarantee. The first versions of
+// dptrain asked for more: a report that states their price is taken to be one of theirs.
+func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, problems []string, err error) {
+	add := func(target budget.Target) (Guarantee, []string, error) {
+		priced, err := repriced(v.report, target)
+		if err != nil {
+			return Guarantee{}, nil, err
+		}
+		again := GuaranteeOf(priced.Guarantee())
+		again.unnudge(g)
+		problems := guaranteeProblems(g, again, "the steps add up to")
+		if v.report.Format == Format {
+			problems = append(problems, v.report.Accounting.problems(accountingOf(priced.Addition(), target.Relation, target.Unit))...)
+		}
+		return again, problems, nil
+	}
+	again, problems, err = add(target)
+	if err == nil && len(problems) == 0 {
+		return again, nil, nil
+	}
+	target.Earlier = true
+	if before, differ, bad := add(target); bad == nil && len(differ) == 0 {
+		v.before = true
+		return before, nil, nil
+	}
+	return again, problems, err
+}
+
+// targetOf reads what a guarantee promises.
+func targetOf(g Guarantee) (budget.Target, error) {
+	t := budget.Target{Epsilon: g.Epsilon, Delta: g.Delta}
+	if g.Unit != nil {
+		t.Unit = budget.Unit{Column: g.Unit.Column, MaxRows: g.Unit.MaxRows}
+	}
+	var err error
+	if t.Relation, err = budget.ParseRelation(g.Relation); err != nil {
+		return t, err
+	}
+	t.Composition, err = budget.ParseComposition(g.Composition)
+	return t, err
+}
+
+// guaranteeProblems compares a guarantee with one that was computed anew. says begins the
+// message about a number.
+func guaranteeProblems(g, again Guarantee, says string) []string {
+	var out []string
+	differ := func(what string, a, b float64) {
+		if !near(a, b) {
+			out = append(out, fmt.Sprintf("%s is %s, and %s %s", what, number(a), says, number(b)))
+		}
+	}
+	differ("epsilon", g.Epsilon, again.Epsilon)
+	differ("delta", g.Delta, again.Delta)
+	differ("spent", g.Spent, again.Spent)
+	switch {
+	case (g.Mu == nil) != (again.Mu == nil):
+		out = append(out, "mu is given where there is none, or missing")
+	case g.Mu != nil:
+		differ("mu", *g.Mu, *again.Mu)
+	}
+	if g.Relation != again.Relation {
+		out = append(out, fmt.Sprintf("relation is %s, and %s %s", shown(g.Relation), says, again.Relation))
+	}
+	if g.Composition != again.Composition {
+		out = append(out, fmt.Sprintf("composition is %s, and %s %s", shown(g.Composition), says, again.Composition))
+	}
+	if (g.Unit == nil) != (again.Unit == nil) || g.Unit != nil && *g.Unit != *again.Unit {
+		out = append(out, "the privacy unit is another one")
+	}
+	if len(g.Profile) != len(again.Profile) {
+		return append(out, fmt.Sprintf("profile has %d points, not %d", len(g.Profile), len(again.Profile)))
+	}
+	for i, p := range g.Profile {
+		if p.Epsilon != again.Profile[i].Epsilon {
+			out = append(out, fmt.Sprintf("point %d of profile is at epsilon %s, not %s", i+1, number(p.Epsilon), number(again.Profile[i].Epsilon)))
+			continue
+		}
+		differ("delta of profile at epsilon "+number(p.Epsilon), p.Delta, again.Profile[i].Delta)
+	}
+	return out
+}
+
+// repriced prices the steps of a report anew, as they stand.
+func repriced(r *Report, target budget.Target) (*budget.Priced, error) {
+	tree, err := treeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	priced, err := budget.Calibrate(tree, target)
+	if err != nil {
+		// The laws were found as the largest that fit; added up, they may not come back to the
+		// last bit.
+		target.Epsilon *= 1 + nudge
+		return budget.Calibrate(tree, target)
+	}
+	return priced, err
+}
+
+// dearer says what is wrong with steps that have no price within a target.
+func dearer(r *Report, target budget.Target, err error) string {
+	over := target
+	over.Epsilon = 1e6
+	tree, bad := treeOf(r)
+	if bad == nil && errors.Is(err, budget.ErrOverspent) {
+		if priced, bad := budget.Calibrate(tree, over); bad == nil {
+			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s",
+				number(target.Epsilon), strconv.FormatFloat(priced.Epsilon(target.Delta), 'g', 6, 64), number(target.Delta))
+		}
+	}
+	return "the steps have no price: " + err.Error()
+}
+
+// nudge is by how much, relatively, repriced may have to raise epsilon, and muTolerance
+// what that does to a mu, which is found to one part in 1e4.
+const (
+	nudge       = 1e-10
+	muTolerance = 1e-3
+)
+
+// unnudge takes back from a guarantee what repriced added to the epsilon of want.
+func (g *Guarantee) unnudge(want Guarantee) {
+	at := slices.IndexFunc(g.Profile, func(p Point) bool { return p.Epsilon == g.Epsilon })
+	if g.Epsilon == want.Epsilon || at < 0 {
+		return
+	}
+	g.Profile[at].Epsilon = want.Epsilon
+	if at > 0 && g.Profile[at-1].Epsilon == want.Epsilon {
+		g.Profile = slices.Delete(g.Profile, at-1, at)
+	}
+	if g.Mu != nil && want.Mu != nil && math.Abs(*g.Mu-*want.Mu) <= muTolerance**want.Mu {
+		g.Mu = want.Mu
+	}
+}
+
+// treeOf rebuilds the plan that the names of the steps come from (package pipeline): the
+// root and the candidates of a search run on disjoint records, but for what the root begins with on all of them; a count chooses
+// between branches, candidates and sizes are tried, and everything else is a sequence.
+func treeOf(r *Report) (budget.Node, error) {
+	root := &budget.Node{Op: budget.OpPar}
+	for _, e := range r.Events {
+		law, err := lawOf(e)
+		if err != nil {
+			return *root, fmt.Errorf("%s: %w", shown(e.ID), err)
+		}
+		names := strings.Split(e.ID, "/")
+		if root.Name = names[0]; len(names) < 3 || len(names) > maxDepth {
+			return *root, fmt.Errorf("%s is no place in a plan", shown(e.ID))
+		}
+		at := root
+		for _, name := range names[1 : len(names)-1] {
+			at = kidOf(at, name)
+		}
+		at.Kids = append(at.Kids, budget.FixedLeaf(names[len(names)-1], law))
+	}
+	shapeTree(root, r)
+	parts := len(root.Kids)
+	if parts > 1 && root.Kids[0].Name == pipeline.AllName {
+		root.Lead, parts = true, parts-1
+	}
+	if share := shareHeldOut(r); parts == 2 && share > 0 {
+		root.Coin = mechanism.Odds(share)
+	}
+	return *root, nil
+}
+
+// shareHeldOut returns the share of records that a report says were held out.
+func shareHeldOut(r *Report) float64 {
+	for _, f := range r.Unprotected {
+		if share, ok := f.Value.(float64); ok && f.Name == pipeline.HoldoutFact && share <= .5 {
+			return share
+		}
+	}
+	return 0
+}
+
+// maxDepth bounds the names in the path of a step.
+const maxDepth = 20
+
+// kidOf returns the inner node of that name beneath n, which it makes if need be.
+func kidOf(n *budget.Node, name string) *budget.Node {
+	for i := range n.Kids {
+		if n.Kids[i].Name == name && n.Kids[i].Op != budget.OpLeaf {
+			return &n.Kids[i]
+		}
+	}
+	n.Kids = append(n.Kids, budget.Node{Op: budget.OpSeq, Name: name})
+	return &n.Kids[len(n.Kids)-1]
+}
+
+// shapeTree says how the kids of the nodes beneath n add up, by their names.
+func shapeTree(n *budget.Node, r *Report) {
+	for i := range n.Kids {
+		if n.Kids[i].Op == budget.OpLeaf {
+			continue
+		}
+		if pipeline.IsCandidate(n.Kids[i].Name) {
+			n.Kids[i].Op = budget.OpPar
+			if x := r.Search; x != nil {
+				n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
+			}
+		}
+		if x := r.Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool { return n.Kids[i].Name == pipeline.SizeName(size) }) {
+			n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
+		}
+		shapeTree(&n.Kids[i], r)
+	}
+	chosen := func(kid budget.Node) bool {
+		return kid.Op != budget.OpLeaf && (pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
+	}
+	if slices.ContainsFunc(n.Kids, chosen) {
+		n.Op, n.Kids = budget.OpOneOf, append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+		return
+	}
+	isWay := func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }
+	if n.Name != pipeline.TrainName && !pipeline.IsNumberOfClasses(n.Name) || !slices.ContainsFunc(n.Kids, isWay) {
+		return
+	}
+	n.Op = budget.OpOneOf
+	if pipeline.IsBranch(n.Kids[0].Name) { // a public count chose
+		n.Kids = append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+	}
+}

@@ -1,0 +1,141 @@
+// Package celltypes reads from the schema of a file what its columns hold. A schema is public, as a header is.
+package celltypes
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/arrowfile"
+	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
+)
+
+// A Type is what a schema states about the cells of a column.
+type Type uint8
+
+// The types. A file of text states none, and neither do dates and types that are not read.
+const (
+	Unstated Type = iota
+	Numbers
+	Text
+	Booleans
+)
+
+// String names what the cells are.
+func (t Type) String() string {
+	return [...]string{"cells of any type", "numbers", "text", "true or false"}[t]
+}
+
+// Of returns what the schema of a Parquet or Arrow file states about its columns, by name. Of a path that stands for several
+// files, a column has a type if all of them state the same. A file that cannot be read states nothing: whoever reads it says
+// what is wrong with it. No data row is looked at.
+func Of(path string) map[string]Type {
+	paths := []string{path}
+	if strings.ContainsAny(path, "*?[") {
+		if _, err := os.Stat(path); err != nil {
+			paths, _ = filepath.Glob(path)
+		}
+	}
+	var all map[string]Type
+	for i, path := range paths {
+		one := ofFile(path)
+		if i == 0 {
+			all = one
+		}
+		for name, t := range all {
+			if one[name] != t {
+				delete(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// ofFile is Of for one file.
+func ofFile(path string) map[string]Type {
+	kind, _, _ := tablefile.Of(path)
+	if !kind.Parquet && kind.Packed != tablefile.Arrow {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if kind.Parquet {
+		return ofParquet(f, info.Size())
+	}
+	return ofArrow(f, info.Size())
+}
+
+func ofArrow(f io.ReaderAt, size int64) map[string]Type {
+	file, err := arrowfile.Open(f, size)
+	if err != nil {
+		return nil
+	}
+	types := map[string]Type{}
+	for _, x := range file.Fields {
+		switch {
+		case x.Text():
+			types[x.Name] = Text
+		case x.Boolean():
+			types[x.Name] = Booleans
+		case x.Numeric():
+			types[x.Name] = Numbers
+		}
+	}
+	return types
+}
+
+// ofParquet returns nothing for a damaged file, on which the library may panic.
+func ofParquet(f io.ReaderAt, size int64) (types map[string]Type) {
+	defer func() {
+		if recover() != nil {
+			types = nil
+		}
+	}()
+	footer, ok := parquetfile.ReadFooter(f, size)
+	if !ok {
+		return nil
+	}
+	fields, ok := footer.Fields()
+	if !ok {
+		return nil
+	}
+	types = map[string]Type{}
+	for k := range fields {
+		types[fields[k].Name] = ofField(&fields[k])
+	}
+	return types
+}
+
+// ofField returns the type of a field of Parquet.
+func ofField(field *parquetfile.Field) Type {
+	if field.Leaf < 0 {
+		return Unstated
+	}
+	switch field.Logical.(type) {
+	case *format.StringType, *format.EnumType, *format.JsonType:
+		return Text
+	case *format.DecimalType, *format.IntType:
+		return Numbers
+	case nil:
+	default: // dates, and types of no value
+		return Unstated
+	}
+	switch field.Type.Kind {
+	case format.Boolean:
+		return Booleans
+	case format.Int32, format.Int64, format.Float, format.Double:
+		return Numbers
+	}
+	return Unstated // bytes without a logical type may be anything
+}

@@ -1,0 +1,202 @@
+// Package look counts what the cells of a table look like, for its owner: numbers, dates, words, and cells that are missing.
+// Everything that it returns depends on private records and is protected by no mechanism. It belongs in the
+// curator's folder, and nowhere else. It keeps no value of a cell.
+package look
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+)
+
+// MostValues is how many different texts of a column are told apart.
+const MostValues = 10_000
+
+// Layouts are the layouts of dates that are looked for: those of [dataset.DateLayouts], and some that mean two things.
+func Layouts() []string {
+	return append(dataset.DateLayouts(), "01/02/2006", "02/01/2006", "01/02/2006 15:04", "02/01/2006 15:04", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006")
+}
+
+// A Column is what the cells of a column look like. Each cell counts once among Missing, Plain and Text.
+type Column struct {
+	Name    string
+	Missing int64 // empty, or a word for missing
+	Plain   int64 // numbers as they are declared to be written
+	Text    int64 // everything else
+	// Of the texts, those that would be numbers if numbers were read leniently, with decimal commas, and with commas
+	// between groups of three digits.
+	Lenient, Comma, Thousands int64
+	Dates                     []int64 // how many cells each of Layouts reads
+	Values                    int     // different texts and numbers, at most MostValues
+	Many                      bool    // there are more
+
+	seen   map[string]struct{}
+	hashes sketch // of all texts
+}
+
+// A Table is what a table looks like.
+type Table struct {
+	Rows    int64
+	Columns []Column
+}
+
+// rules are how the cells of a column might be read.
+type rules struct{ plain, lenient, comma, thousands cell.Rule }
+
+func rulesOf(f dataset.Format) rules {
+	declared := cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing}
+	lenient := declared
+	lenient.Lenient = true
+	return rules{declared, lenient, cell.Rule{Decimal: ',', Thousands: '.', Lenient: true}, cell.Rule{Thousands: ',', Lenient: true}}
+}
+
+// add counts a cell.
+func (c *Column) add(text string, r *rules, layouts []string) {
+	text = cell.Trim(text)
+	reads := func(rule *cell.Rule) bool {
+		_, class := rule.Number(text)
+		return class == cell.Good || class == cell.Nonfinite
+	}
+	_, class := r.plain.Number(text)
+	if class == cell.Missing {
+		c.Missing++
+		return
+	}
+	c.hashes.add(text)
+	if !c.Many {
+		if _, met := c.seen[text]; !met {
+			c.seen[strings.Clone(text)] = struct{}{}
+			c.Values, c.Many = len(c.seen), len(c.seen) >= MostValues
+		}
+	}
+	if len(text) >= len("2.1.2006") && len(text) <= 64 {
+		for k, layout := range layouts {
+			if _, err := time.Parse(layout, text); err == nil {
+				c.Dates[k]++
+			}
+		}
+	}
+	if class == cell.Good || class == cell.Nonfinite {
+		c.Plain++
+		return
+	}
+	c.Text++
+	for _, x := range []struct {
+		rule  *cell.Rule
+		count *int64
+	}{{&r.lenient, &c.Lenient}, {&r.comma, &c.Comma}, {&r.thousands, &c.Thousands}} {
+		if reads(x.rule) {
+			*x.count++
+		}
+	}
+}
+
+// merge adds the counts of other cells of the column.
+func (c *Column) merge(o *Column) {
+	c.Missing += o.Missing
+	c.Plain += o.Plain
+	c.Text += o.Text
+	c.Lenient += o.Lenient
+	c.Comma += o.Comma
+	c.Thousands += o.Thousands
+	for k, n := range o.Dates {
+		c.Dates[k] += n
+	}
+	c.hashes.merge(o.hashes)
+	for text := range o.seen {
+		if len(c.seen) >= MostValues {
+			break
+		}
+		c.seen[text] = struct{}{}
+	}
+	c.Values, c.Many = len(c.seen), c.Many || o.Many || len(c.seen) >= MostValues
+}
+
+func newTable(names []string) *Table {
+	t := &Table{Columns: make([]Column, len(names))}
+	for j, name := range names {
+		t.Columns[j] = Column{Name: name, Dates: make([]int64, len(Layouts())), seen: map[string]struct{}{}}
+	}
+	return t
+}
+
+func (t *Table) merge(o *Table) {
+	t.Rows += o.Rows
+	for j := range t.Columns {
+		t.Columns[j].merge(&o.Columns[j])
+	}
+}
+
+// At looks at the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
+func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
+	names, err := dataset.Header(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(path)
+	if err != nil || len(files) == 0 {
+		files = []string{path}
+	}
+	all := newTable(names)
+	for _, file := range files {
+		look := ofText
+		if kind, _, _ := tablefile.Of(file); kind.Parquet {
+			look = ofParquet
+		}
+		t, err := look(ctx, file, names, opts)
+		if err != nil {
+			return nil, err
+		}
+		all.merge(t)
+	}
+	return all, nil
+}
+
+// ofText looks at a file of lines.
+func ofText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
+	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
+		Begin: func(dataset.Head) error { return nil },
+		Work: func(b *dataset.Batch) (*Table, error) {
+			t := newTable(names)
+			err := b.Text(func(_ int, fields []string) error {
+				t.Rows++
+				for j := range t.Columns {
+					text := ""
+					if j < len(fields) {
+						text = fields[j]
+					}
+					t.Columns[j].add(text, &r, layouts)
+				}
+				return nil
+			})
+			return t, err
+		},
+		Emit: func(t *Table) error {
+			all.merge(t)
+			return nil
+		},
+	})
+	return all, err
+}
+
+// ofParquet looks at a Parquet file.
+func ofParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
+	var mu sync.Mutex
+	rows := make([]int64, len(names))
+	err := dataset.ParquetText(ctx, path, func(j int, text []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		t.Columns[j].add(string(text), &r, layouts)
+		rows[j]++
+		t.Rows = max(t.Rows, rows[j])
+	})
+	return t, err
+}

@@ -1,0 +1,234 @@
+// Package query asks databases. dptrain knows none itself: the program dptrain-sql of the folder sql/ does, so that no
+// driver is part of dptrain. It gets one question on standard input, and answers in CSV.
+//
+// The database is queried twice: for the columns, before anything is paid for, and for the rows, once. An answer that
+// ends early is an error, never a shorter table. Errors are sentences of this package, because a text of a server may
+// quote a row.
+package query
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/sys/beside"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/memlimit"
+)
+
+// Program is what reads databases.
+const Program = "dptrain-sql"
+
+// Name is what messages call the table.
+const Name = "data.sql"
+
+// ErrProgram is returned where there is no [Program].
+var ErrProgram = errors.New("the program " + Program + " is not there")
+
+// A Question is a query of a database.
+type Question struct {
+	Driver, DSN, Query string
+}
+
+// asked is a question as the program reads it; sql/cmd/dptrain-sql has the same.
+type asked struct {
+	Format  string   `json:"format"`
+	Want    string   `json:"want"`
+	Driver  string   `json:"driver"`
+	DSN     string   `json:"dsn"`
+	Query   string   `json:"query"`
+	Memory  uint64   `json:"memory,omitempty"` // bytes
+	Columns []string `json:"columns,omitempty"`
+}
+
+// failure is why there is no whole answer.
+type failure struct {
+	Word     string `json:"word"`
+	SQLState string `json:"sqlstate"`
+	Kind     string `json:"kind"`
+	Position int    `json:"position"`
+	Column   string `json:"column"`
+	Type     string `json:"type"`
+}
+
+// The limits of what is kept of the program's words, and how long it may take to end once it is not wanted any more.
+const (
+	mostHeader = 1 << 20
+	mostWords  = 1 << 16
+	patience   = 5 * time.Second
+)
+
+// Header returns the header line of the rows, as CSV. No row is read.
+func (q Question) Header(ctx context.Context) ([]byte, error) {
+	r, err := q.ask(ctx, "columns", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, mostHeader))
+}
+
+// Rows returns what reads the header and the rows, as CSV with one line per row. The columns must be those of the
+// header still. Reading ends with io.EOF only if the answer was whole.
+func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, error) {
+	return q.ask(ctx, "rows", columns)
+}
+
+// ask starts the program with a question.
+func (q Question) ask(ctx context.Context, want string, columns []string) (*answer, error) {
+	path, ok := beside.Program(Program)
+	if !ok {
+		return nil, ErrProgram
+	}
+	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, share(), columns})
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{cmd: exec.CommandContext(ctx, path), ctx: ctx, driver: q.Driver}
+	a.cmd.Stderr, a.cmd.WaitDelay = &a.words, patience
+	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if a.stdout, err = a.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := a.cmd.Start(); err != nil {
+		return nil, ErrProgram
+	}
+	_, _ = a.stdin.Write(append(text, '\n')) // a program that has ended says so itself
+	return a, nil
+}
+
+// mostShare is the largest share.
+const mostShare = 1 << 30
+
+// share returns how many bytes of memory a library in the program may take, which keeps what it has read as long as it
+// can: a quarter of what this process can have, and no more than mostShare.
+func share() uint64 {
+	most := memlimit.Available()
+	if most == 0 {
+		return mostShare
+	}
+	return min(most/4, mostShare)
+}
+
+// answer is what the program writes.
+type answer struct {
+	ctx    context.Context
+	driver string
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser // open as long as the answer is wanted
+	stdout io.Reader
+	words  words
+	ended  error // what Read returns once the program has ended
+}
+
+// Read implements io.Reader.
+func (a *answer) Read(p []byte) (int, error) {
+	if a.ended != nil {
+		return 0, a.ended
+	}
+	n, err := a.stdout.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	_ = a.stdin.Close()
+	a.ended = io.EOF
+	if failed := a.cmd.Wait(); failed != nil || err != io.EOF {
+		a.ended = a.words.failure(a.driver)
+	}
+	if a.ctx.Err() != nil {
+		a.ended = a.ctx.Err()
+	}
+	return n, a.ended
+}
+
+// Close ends the program.
+func (a *answer) Close() error {
+	if a.ended == nil {
+		a.ended = io.ErrClosedPipe
+		_ = a.stdin.Close()
+		_ = a.cmd.Process.Kill()
+		_ = a.cmd.Wait()
+	}
+	return nil
+}
+
+// words keeps the beginning of what the program says on standard error.
+type words struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (w *words) Write(p []byte) (int, error) {
+	_, _ = w.Buffer.Write(p[:min(len(p), mostWords-w.Len())])
+	return len(p), nil
+}
+
+// states is what a SQLSTATE looks like.
+var states = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
+
+// sentences says what the words of the program mean, and what to do about it. TOOL stands for the program of the database.
+var sentences = map[string][2]string{
+	"question": {"the program " + Program + " is of another version", "take it from the same release"},
+	"driver":   {"the program " + Program + " does not know this driver", "take it from the same release"},
+	"without":  {"the program " + Program + " was built without DuckDB", "build it with CGO_ENABLED=1 go build -C sql -tags duckdb ./cmd/dptrain-sql, or write a Parquet file with COPY"},
+	"dsn":      {"data.sql.dsn cannot be read", "such as host=db dbname=shop user=me, or postgres://me@db/shop"},
+	"nofile":   {"data.sql.dsn names no file", "the path of a DuckDB database, or :memory: for a query that reads Parquet files alone"},
+	"file":     {"the file is no DuckDB database that can be read now", "nobody may have it open for writing, nor may it be of a later version than DuckDB 1.4"},
+	"tls":      {"the connection leaves this machine and could be unencrypted", "add sslmode=verify-full to the dsn, or sslmode=require"},
+	"connect":  {"the database does not let the run in", "try the dsn with TOOL"},
+	"query":    {"the database does not accept the query", "it is one SELECT; try it with TOOL"},
+	"select":   {"the query is not one SELECT without parameters", "what writes, sets, loads or describes is no query here"},
+	"name":     {"the query has a column whose name holds a control character", "give it a name with AS"},
+	"changed":  {"the query has other columns than before", "run again when nobody changes the tables"},
+	"row":      {"the database ended the query with an error", "try it with TOOL: a query must not fail, whatever the rows are"},
+	"memory":   {"the query needs more memory than DuckDB has here: 1 GiB, and no more than a quarter of what there is", "sort and join beforehand: CREATE TABLE … AS or COPY … TO a Parquet file"},
+	"write":    {"the query writes, and the transaction is read-only", "take a query that only reads"},
+	"broken":   {"the connection broke before the last row", "nothing was released; run again"},
+}
+
+// tools are programs in which a query can be tried, by driver.
+var tools = map[string]string{"postgres": "psql", "duckdb": "duckdb"}
+
+// kinds is what a kind of error looks like.
+var kinds = regexp.MustCompile(`^[A-Z][A-Za-z ]{1,30}$`)
+
+// failure returns the error of a program that has not ended well.
+func (w *words) failure(driver string) error {
+	text := bytes.TrimSpace(w.Bytes())
+	text = text[bytes.LastIndexByte(text, '\n')+1:]
+	f := failure{}
+	if json.Unmarshal(text, &f) != nil {
+		f = failure{}
+	}
+	switch f.Word {
+	case "type":
+		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value or date", f.Column, f.Type),
+			Hint: "leave it out, or cast it in the query, such as CAST(... AS text)"}
+	case "function":
+		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("the query reads from %q, which may guess names and types from rows, or do more than read", f.Column),
+			Hint: "rows come from tables, views, read_parquet, range, generate_series and unnest; name a CSV file in data.path"}
+	}
+	s, known := sentences[f.Word]
+	if !known { // it was killed, or died
+		f, s = failure{}, sentences["broken"]
+	}
+	s[1] = strings.ReplaceAll(s[1], "TOOL", tools[driver])
+	if states.MatchString(f.SQLState) {
+		s[0] += ", SQLSTATE " + f.SQLState
+	}
+	if kinds.MatchString(f.Kind) {
+		s[0] += " (" + f.Kind + " Error)"
+	}
+	if f.Position > 0 {
+		s[0] += ", at character " + strconv.Itoa(f.Position)
+	}
+	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
+}

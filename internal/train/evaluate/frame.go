@@ -1,0 +1,224 @@
+package evaluate
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+)
+
+// Pairs are the held-out records and what a model predicts of them.
+type Pairs struct {
+	Records mechanism.Records
+	Target  int       // the target's column in Records; a cell that is NaN or infinite is missing
+	Model   Predictor // nil predicts 0
+	Lower   float64   // the target's public range: that of the model
+	Upper   float64
+	// Center is a public guess of the target's mean, such as the training
+	// part's released mean. It is moved into [Lower, Upper]. The closer it is,
+	// the less the noise of the mean matters.
+	Center float64
+	// From is how the targets of Records are transformed: they are turned back before anything else, a rule of each
+	// record alone. Lower, Upper, Center and what Model predicts are in units of the target.
+	From rescale.Transform
+}
+
+// A Predictor is a released model. Its fields are exported, so that it can be sent to where
+// the records are.
+type Predictor interface {
+	// Predict returns one number per record of a block, each of that record alone, in room if it has space for them.
+	Predict(b dataset.Block, room []float64) []float64
+}
+
+// leastHalf is the smallest half width of a frame, far above the smallest numbers there are,
+// so that limits within a frame are not rounded to its middle.
+const leastHalf = 0x1p-900
+
+// frame returns the public middle c and half width h > 0 on which targets are
+// scaled: both ends of the range lie within one half width of the middle.
+func (p Pairs) frame() (center, half float64) {
+	center = min(max(p.Center, p.Lower), p.Upper)
+	half = max(p.Upper-center, center-p.Lower)
+	if !(half > 0) {
+		half = 1
+	}
+	return center, min(max(half, leastHalf), math.MaxFloat64)
+}
+
+// A scaler returns what a pass needs of a block of records, on the frame (c, h) of its pairs.
+type scaler struct {
+	Target             int
+	Lower, Upper       float64
+	Center, Half       float64
+	From               rescale.Transform
+	Predictions        *predictions
+	target, prediction []float64
+}
+
+func newScaler(p Pairs) scaler {
+	center, half := p.frame()
+	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, From: p.From, Predictions: &predictions{p.Model}}
+}
+
+// predictions are kept between the two passes.
+type predictions struct{ Model Predictor }
+
+// Steps implements [mechanism.State]: what is predicted never changes.
+func (*predictions) Steps() int { return 0 }
+
+// Begin implements [mechanism.State].
+func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginShelved(b) }
+
+// BeginShelved implements [mechanism.Shelved].
+func (p *predictions) BeginShelved(b dataset.Block) mechanism.Shelvable {
+	room := predictionRooms.Get().(*[]float64)
+	*room = grow(*room, b.Len())
+	if p.Model == nil {
+		clear(*room)
+		return predicted{*room, room}
+	}
+	return predicted{p.Model.Predict(b, *room), room}
+}
+
+// Open implements [mechanism.Shelved].
+func (*predictions) Open(_, _ int, from *mechanism.Shelf) mechanism.Shelvable {
+	return predicted{from.Floats(0), nil}
+}
+
+// predicted has one prediction per record of a block.
+type predicted struct {
+	values []float64
+	room   *[]float64 // of those that are on no shelf yet; nil for others
+}
+
+var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
+
+// Take implements [mechanism.Kept]; there is no step to take.
+func (predicted) Take(int, dataset.Block) {}
+
+// Shelve implements [mechanism.Shelvable].
+func (p predicted) Shelve(to *mechanism.Shelf) {
+	if p.room != nil {
+		to.PutFloats(0, p.values)
+	}
+}
+
+// Leave implements [mechanism.Leaver].
+func (p predicted) Leave() {
+	if p.room != nil {
+		predictionRooms.Put(p.room)
+	}
+}
+
+// block returns t = (y-c)/h of the records of a block, NaN for a missing target, and
+// p = (clamp(prediction, Lower, Upper)-c)/h, in [-1, 1]; a prediction of NaN counts as c.
+// Both slices are valid until the next call.
+func (s *scaler) block(b mechanism.Block) (t, p []float64) {
+	n := b.Len()
+	s.target, s.prediction = grow(s.target, n), grow(s.prediction, n)
+	prediction := b.Kept.(predicted).values
+	for i, y := range b.Float(s.Target, s.target) {
+		y = s.From.Inverse(y)
+		s.target[i] = math.NaN()
+		if y-y == 0 { // neither missing nor infinite
+			s.target[i] = (y - s.Center) / s.Half // an end of the range is exactly 1 or -1, or less
+		}
+		s.prediction[i] = 0
+		if f := prediction[i]; f == f {
+			f = min(max(f, s.Lower), s.Upper)
+			s.prediction[i] = min(max((f-s.Center)/s.Half, -1), 1)
+		}
+	}
+	return s.target, s.prediction
+}
+
+func grow(buf []float64, n int) []float64 {
+	if cap(buf) < n {
+		return make([]float64, n)
+	}
+	return buf[:n]
+}
+
+// sizeStatistic counts the bins of |t-p| and |t|, t not clamped.
+type sizeStatistic struct{ Scaler scaler }
+
+// State implements [mechanism.Stateful].
+func (x sizeStatistic) State() mechanism.State { return x.Scaler.Predictions }
+
+// New implements [mechanism.Statistic].
+func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &sizePass{scaler: x.Scaler, counts: m.NewSizeCounts(sizeBins)}
+}
+
+type sizePass struct {
+	scaler
+	counts           *mechanism.SizeCounts
+	residual, target []uint16
+}
+
+func (a *sizePass) Add(b mechanism.Block) {
+	n := b.Len()
+	if cap(a.residual) < n {
+		a.residual, a.target = make([]uint16, n), make([]uint16, n)
+	}
+	a.residual, a.target = a.residual[:n], a.target[:n]
+	t, p := a.block(b)
+	for i, x := range t {
+		a.residual[i], a.target[i] = mechanism.NoSize, 0
+		if x == x {
+			a.residual[i], a.target[i] = sizeBin(math.Abs(x-p[i])), sizeBin(math.Abs(x))
+		}
+	}
+	a.counts.Add(a.residual, a.target)
+}
+
+func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
+
+// sumStatistic adds up t'/Ct and (t'-p')/C and their squares, where t' and p' are the target
+// and the prediction, cut to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts
+// |t-p|, neither of them cut, in the parts of some bins.
+type sumStatistic struct {
+	Scaler                     scaler
+	TargetLimit, ResidualLimit float64
+	Octaves                    octaves
+}
+
+// State implements [mechanism.Stateful].
+func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
+
+// New implements [mechanism.Statistic].
+func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.nodes(), x.Octaves.groups(x.ResidualLimit))}
+}
+
+type sumPass struct {
+	scaler
+	x    sumStatistic
+	cell []uint16
+	sums *mechanism.SquareSums
+}
+
+func (a *sumPass) Add(b mechanism.Block) {
+	limit := a.x.TargetLimit
+	t, p := a.block(b)
+	a.cell = slices.Grow(a.cell[:0], len(t))[:len(t)]
+	for i, x := range t {
+		a.cell[i] = a.x.Octaves.cell(math.Abs(x - p[i])) // without a target, any
+		target := min(max(x, -limit), limit)             // NaN stays NaN
+		prediction := min(max(p[i], -limit), limit)
+		t[i] = target / limit
+		p[i] = (target - prediction) / a.x.ResidualLimit
+	}
+	a.sums.Add(t, p, a.cell)
+}
+
+func (a *sumPass) Cells() mechanism.Cells { return a.sums.Cells() }
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{sizeStatistic{}, sumStatistic{}, confusionStatistic{}}
+}

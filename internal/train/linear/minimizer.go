@@ -1,0 +1,182 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+const (
+	// Bias is kb, the constant entry of every row, where the features have norm
+	// at most 1. It is as much part of the penalty as the others.
+	Bias = .5
+	// LeastLambda and MostLambda bound the penalty. Below it the noise is larger
+	// than any useful weight.
+	LeastLambda = .1
+	MostLambda  = 1e12
+	// defaultFactor is the factor of the default penalty; see DefaultLambda.
+	defaultFactor = .5
+)
+
+// DefaultLambda returns the default penalty for at least so many records and
+// noise of noise/Lambda in each direction of a score, R = 1:
+//
+//	max(1, .5 (atLeast noise^2)^(1/3)).
+//
+// The loss that a penalty Lambda costs grows like Lambda, and that which the noise
+// costs like n times its variance, n noise^2/Lambda^2; the sum is least for Lambda
+// of the order of (n noise^2)^(1/3). The factor is measured (docs/methods/svm.md,
+// "Figures"); a fixed share of n fits one table and one epsilon only.
+func DefaultLambda(atLeast int, noise float64) float64 {
+	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)
+	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
+}
+
+// A PerturbedMinimizer is the linear classifier of least loss with a ridge penalty,
+// released with noise ([mechanism.Minimizer]). Its rows are z = (x/B, Bias), x the
+// features scaled and limited to norm B, the public bound of
+// [scaling.Encoder.NormLimit] without a constant; so |z| <= R = sqrt(1 + Bias^2).
+type PerturbedMinimizer struct {
+	Lambda   float64 // within [LeastLambda, MostLambda], or 0 for [DefaultLambda]
+	Leaf     string  // of the plan
+	Logistic bool    // the logistic loss, not the hinge
+}
+
+// Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget], [ErrFeatures],
+// [ErrLambda] and [ErrTooWide].
+func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
+	if t.Lambda != 0 && !(t.Lambda >= LeastLambda && t.Lambda <= MostLambda) {
+		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.Lambda, LeastLambda, float64(MostLambda))
+	}
+	if _, err := PlanClassFrame(facts.Columns); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.GaussianLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizer), nil
+}
+
+// Fit trains; see [method.Trainer]. The number of records decides nothing but the default
+// penalty.
+func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	f, err := NewClassFrame(d.Columns, d.Ranges)
+	if err != nil {
+		return nil, err
+	}
+	if f.Slots() == 0 { // nothing is released
+		return f.Fit(f.constant()), nil
+	}
+	lambda := t.penalty(d.AtLeast, f.noise(s, t.Leaf))
+	limit := f.Encoder.NormLimit(0) // B^2
+	// With x in place of x/B a weight is a B-th of what it was, so the
+	// constant and the penalty are B and B^2 times as large.
+	start := s.NewMinimizer
+	if t.Logistic {
+		start = s.NewLogisticMinimizer
+	}
+	minimizer := start(f.Slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.Classes())
+	v, err := d.Records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.fill(ctx, minimizer, v); err != nil {
+		return nil, err
+	}
+	bounded, err := minimizer.Bound(ctx)
+	if err != nil {
+		return nil, err
+	}
+	released, err := mechanism.Gaussian(s, t.Leaf, bounded)
+	if err != nil {
+		return nil, err
+	}
+	return f.Fit(f.clipped(released.Value(), s.Scale(t.Leaf), limit)), nil
+}
+
+// penalty is the given lambda or the default one.
+func (t PerturbedMinimizer) penalty(atLeast int, noise float64) float64 {
+	if t.Lambda == 0 {
+		return DefaultLambda(atLeast, noise)
+	}
+	return t.Lambda
+}
+
+// constant returns the scores of a model without features: all 0.
+func (f *ClassFrame) constant() []regression.Model {
+	out := make([]regression.Model, f.Scores())
+	for c := range out {
+		m := f.Linear([]float64{0}, diagonal{0}, 0)
+		out[c] = &m
+	}
+	return out
+}
+
+// noise returns the standard deviation of the noise times Lambda/R.
+func (f *ClassFrame) noise(s *mechanism.Session, leaf string) float64 {
+	change := math.Sqrt(float64(f.Scores()))
+	if s.Relation() != budget.AddRemove {
+		change *= 2
+	}
+	return change / s.Mu(leaf)
+}
+
+// blockRows is the number of records that are encoded at once.
+const blockRows = 1024
+
+// fill hands all rows to a minimizer, which keeps them.
+func (f *ClassFrame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
+	r := f.NewRows()
+	for from := 0; from < v.Len() && ctx.Err() == nil; from += blockRows {
+		r.Encode(v.Block(from, min(from+blockRows, v.Len())))
+		m.Add(r.X[:f.Slots()], r.Codes) // the minimizer knows the constant
+	}
+	return ctx.Err()
+}
+
+// clipped returns the scores for weights of x and the constant with noise sigma
+// in each. Training limited x alone to norm B and left the constant as it is. A
+// [regression.ClippedLinear] shortens what is not the middle of the prediction's
+// range, so that middle is the bias.
+func (f *ClassFrame) clipped(weights []float64, sigma, limit float64) []regression.Model {
+	size := f.Slots() + 1
+	constant := Bias * math.Sqrt(limit)
+	variance := make([]float64, size)
+	for j := range variance {
+		variance[j] = sigma * sigma
+	}
+	cov := diagonal(variance)
+	out := make([]regression.Model, f.Scores())
+	for c := range out {
+		theta := weights[c*size : (c+1)*size]
+		m := &regression.ClippedLinear{Linear: f.Linear(theta, cov, constant), Norm: math.Sqrt(limit)}
+		// No score is further from the bias than |theta| B.
+		reach := 1.0
+		for _, w := range theta {
+			reach += math.Abs(w) * m.Norm
+		}
+		bias := constant * theta[size-1]
+		m.Lower, m.Upper = bias-reach, bias+reach
+		out[c] = m
+	}
+	return out
+}
+
+// diagonal is a diagonal matrix, as a covariance.
+type diagonal []float64
+
+func (d diagonal) Dims() (r, c int)  { return len(d), len(d) }
+func (d diagonal) SymmetricDim() int { return len(d) }
+func (d diagonal) T() mat.Matrix     { return d }
+
+func (d diagonal) At(i, j int) float64 {
+	if i != j {
+		return 0
+	}
+	return d[i]
+}

@@ -1,0 +1,87 @@
+package linear
+
+import (
+	"context"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Moments are the released second moments of the encoded rows (x, y', kappa)
+// and all that is read from them: the joint noisy Gram fit and what trainers
+// that start from it need. All of it is public.
+type Moments struct {
+	columns []dataset.Column
+	enc     *scaling.Encoder
+	Sums    Packed // the sum of z z^T, z = (x, y', kappa)
+	sigma   float64
+
+	once     sync.Once
+	spectrum Spectrum
+}
+
+// ReleaseMoments releases the joint noisy Gram matrix of the columns, the
+// numeric target last, over the records r. ranges has one entry per column.
+// The release spends draw 0 of the Gaussian leaf of that name in s.
+func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (*Moments, error) {
+	sums, err := ReleaseGram(ctx, s, leaf, r, columns, ranges, AllColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &Moments{columns: columns, enc: scaling.NewEncoder(columns, ranges), Sums: sums, sigma: s.Scale(leaf)}, nil
+}
+
+// Sigma returns the scale of the noise: its standard deviation in a diagonal
+// entry, and sqrt2 times that of another.
+func (m *Moments) Sigma() float64 { return m.sigma }
+
+// Spectrum returns the eigendecomposition of the block of the features and,
+// last, the constant: the entries of x in the words of [Frame]. It is computed once.
+func (m *Moments) Spectrum() Spectrum {
+	m.once.Do(func() { m.spectrum = NewSpectrum(m.Sums.Features(m.Sums.P - 2)) })
+	return m.spectrum
+}
+
+// Distribution returns that of the features.
+func (m *Moments) Distribution() Distribution {
+	return NewDistribution(m.Sums.Features(m.Sums.P-2), m.sigma)
+}
+
+// Solve returns the coefficients of the scaled target by the entries of x, and
+// the covariance of the privacy noise in them.
+func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
+	fit := m.Sums.SolveAll(m.Sums.P-2, m.sigma, m.Spectrum())[0]
+	return fit.Theta, fit.Cov
+}
+
+// Penalty is the lambda of Solve.
+func (m *Moments) Penalty() float64 { return Penalty(m.sigma, m.Sums.P-1) }
+
+// Linear states such coefficients as a model in original units.
+func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
+	return Model(m.columns, m.enc, Solution{theta, cov}, m.Distribution(), true)
+}
+
+// Spreads says how much what each feature adds by such coefficients varies over the
+// records.
+func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Spread {
+	return Spreads(m.columns, m.enc, Solution{theta, cov}, m.Distribution())
+}
+
+// Records returns the noisy number of records; a record whose row was
+// shortened counts with the square of its factor.
+func (m *Moments) Records() float64 { return m.Sums.At(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa) }
+
+// TargetMean returns the noisy mean of the target over the (weighted) records,
+// within the target's range. The entry of the target against the constant is
+// the sum of w^2 y' kappa and that of the constant against itself the sum of
+// w^2 kappa^2, w the factor by which the row was shortened.
+func (m *Moments) TargetMean() float64 {
+	p := m.Sums.P
+	return MeanOf(m.enc.Range(len(m.columns)-1), m.Sums.At(p-2, p-1), m.Sums.At(p-1, p-1))
+}

@@ -1,0 +1,126 @@
+package linear
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Spreads returns how much what each feature adds varies over the records, from
+// the released moments alone.
+func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution) []regression.Spread {
+	last := len(columns) - 1
+	out := make([]regression.Spread, last)
+	slots := enc.Slots()
+	for lo := 0; slots[lo].Column < last; {
+		j, hi := slots[lo].Column, lo+1
+		for slots[hi].Column == j {
+			hi++
+		}
+		if columns[j].Kind == dataset.Category {
+			out[j] = d.levelSpread(fit, lo, hi, columns[j].Other)
+		} else {
+			out[j] = d.numberSpread(fit, lo, hi)
+		}
+		out[j].Unit = enc.Range(last).Half()
+		lo = hi
+	}
+	return out
+}
+
+// levelSpread is that of a category column, entries [lo, hi): its cells are the
+// levels.
+func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regression.Spread {
+	e := effectsOf(fit, d, lo, hi, other)
+	var c regression.Cells
+	add := func(value float64, n measured) {
+		c.Values, c.Counts, c.Noise = append(c.Values, value), append(c.Counts, n.value), append(c.Noise, n.noise)
+	}
+	for v, x := range e.levels {
+		add(x.value, d.count(lo+v))
+	}
+	if !e.listed {
+		add(e.unlisted.value, d.unlisted(lo, hi))
+	}
+	c.Cov = mat.NewSymDense(len(c.Values), nil) // that of values without an entry is 0
+	for i := lo; i < hi; i++ {
+		for j := i; j < hi; j++ {
+			c.Cov.SetSym(i-lo, j-lo, fit.Cov.At(i, j))
+		}
+	}
+	return c.Spread()
+}
+
+// numberSpread is that of a numeric column, the entries [lo, hi): the number and, if
+// there is one, the indicator of its missing cells. With n records, q = theta'G theta, G the
+// products of the entries, and s = theta'b, b their sums, the variance is q/n - (s/n)^2,
+// whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q - 2s^2/n)/n^2.
+func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
+	var s regression.Spread
+	n, q, sum := d.records(), measured{}, measured{}
+	for i := lo; i < hi; i++ {
+		theta, b := fit.Theta[i], d.total(i)
+		s.Most += math.Abs(theta) // an entry lies in [-1, 1]
+		s.MostError += math.Sqrt(fit.Cov.At(i, i))
+		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
+		for j := i; j < hi; j++ {
+			times, g := theta*fit.Theta[j], d.product(i, j)
+			if j > i {
+				times *= 2
+			}
+			q = measured{q.value + times*g.value, math.Hypot(q.noise, times*g.noise)}
+		}
+	}
+	if !n.above(2) {
+		s.Unknown = true
+		return s
+	}
+	mean := sum.value / n.value
+	s.Variance = q.value/n.value - mean*mean
+	s.CountError = math.Hypot(math.Hypot(q.noise, 2*mean*sum.noise), (q.value/n.value-2*mean*mean)*n.noise) / n.value
+	d.addNoise(&s, fit, lo, hi)
+	return s
+}
+
+// addNoise takes in the noise of theta: see [regression.Spread].
+func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
+	p, n := hi-lo, d.records().value
+	k, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	for i := range p {
+		for j := range p {
+			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
+			c.Set(i, j, fit.Cov.At(lo+i, lo+j))
+		}
+	}
+	var kc, twice mat.Dense
+	kc.Mul(k, c)
+	twice.Mul(&kc, &kc)
+	trace := mat.Trace(&kc)
+	s.Slope = max(trace, 0)
+	if s.Variance > 0 {
+		theta := mat.NewVecDense(p, fit.Theta[lo:hi])
+		var along mat.VecDense
+		along.MulVec(k, theta)
+		s.Slope = min(max(mat.Inner(&along, c, &along)/s.Variance, 0), s.Slope)
+	}
+	s.Variance -= trace
+	s.NullError = math.Sqrt(max(2*mat.Trace(&twice), 0))
+}
+
+// Variance returns that of an entry over the records, and the standard deviation of
+// the noise in it; not where the number of records cannot be told from 0. With n
+// records, a the sum of squares and b that of the entry, it is a/n - (b/n)^2, whose
+// derivatives by a, b and n are 1/n, -2b/n^2 and -(a - 2b^2/n)/n^2.
+func (d Distribution) Variance(i int) (value, noise float64, known bool) {
+	n, a, b := d.records(), d.product(i, i), d.total(i)
+	if !n.above(2) {
+		return 0, 0, false
+	}
+	mean := b.value / n.value
+	error2 := square(a.noise/n.value) + square(2*mean*b.noise/n.value) + square((a.value/n.value-2*mean*mean)*n.noise/n.value)
+	return a.value/n.value - mean*mean, math.Sqrt(error2), true
+}

@@ -1,0 +1,131 @@
+package method
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ErrAbstained is wrapped by the error of a fit without a model. That there is none
+// follows from what was released.
+var ErrAbstained = errors.New("the mechanism abstained")
+
+// A Trainer is a method with its settings. It is a plain value that describes
+// itself: two that are equal train alike.
+type Trainer interface {
+	// Name returns the method's name, as recipes have it.
+	Name() string
+	// Plan returns the node that a fit spends. No record is read.
+	Plan(f Facts) (budget.Node, error)
+	// Fit trains on the records of d. s is the session of the parent of the node
+	// that Plan returned. The columns of d may be fewer than the planned ones.
+	Fit(ctx context.Context, s *mechanism.Session, d Data) (*Fit, error)
+}
+
+// A Counter is a trainer that wants to know about how many records there are: it
+// reads Data.AtLeast if NeedsCount returns true.
+type Counter interface {
+	Trainer
+	NeedsCount() bool
+}
+
+// A Gatherer is a trainer that may need all records in one place.
+type Gatherer interface {
+	Trainer
+	Gathers() bool
+}
+
+// A Bucketed trainer or selector that gathers needs the records of one bucket in one place at a time, if InBuckets
+// returns true: it asks for them by [mechanism.Records.Buckets].
+type Bucketed interface {
+	InBuckets() bool
+}
+
+// A Ranked selector that gathers needs no more than [mechanism.Maker.NewKendallOver] if ByRanks returns true.
+type Ranked interface {
+	ByRanks() bool
+}
+
+// An Abstainer is a trainer that may end with [ErrAbstained]. The law of its
+// release does not scale: it spends Facts.Epsilon and Facts.Delta.
+type Abstainer interface {
+	Trainer
+	// Records returns how many training records give a model with a probability of
+	// about 95%; 0 for facts that Plan refuses.
+	Records(f Facts) int
+}
+
+// Facts are the public facts that a trainer is planned from.
+type Facts struct {
+	// Columns are the features in order and then the target: a number, or for a
+	// trainer that reads classes a category column.
+	Columns []dataset.Column
+	// Relation is that of the run.
+	Relation budget.Relation
+	// Epsilon and Delta are what a law that does not scale may spend.
+	Epsilon, Delta float64
+	// Derived says that the target is a number, -1 and +1, that stands for classes.
+	Derived bool
+}
+
+// Target returns the last column.
+func (f Facts) Target() dataset.Column { return f.Columns[len(f.Columns)-1] }
+
+// Data are the records of a fit and what is public about them. Facts are those of
+// the plan, but that Columns are the columns of Records.
+type Data struct {
+	Facts
+	Records mechanism.Records
+	// Ranges has one entry per column. That of a target of classes is not read.
+	Ranges []scaling.Range
+	// AtLeast is a released lower bound of the number of records, or the number
+	// itself if it is public; 0 for a trainer that is no [Counter]. A bound that is
+	// wrong costs accuracy only.
+	AtLeast int
+}
+
+// A Fit is what a trainer learned. All of it is public.
+type Fit struct {
+	// Model is a [*regression.Classifier] if the target has classes.
+	Model regression.Model
+	// TargetMean is the noisy mean of a numeric target over the (weighted) training
+	// records, within the target's range.
+	TargetMean float64
+	// Spreads says, for each score of the model (one for a numeric target), how much what
+	// each feature adds varies over the records; nil if nothing is known about that.
+	Spreads [][]regression.Spread
+	// Scale says where the scores of a classifier lie if Counts is nil.
+	Scale Scale
+	// Counts are the released counts of the scores of two classes, or nil.
+	Counts *ScoreCounts
+}
+
+// Linear returns the linear part of the model of a numeric target; nil for classes.
+func (f *Fit) Linear() *regression.Linear { return regression.LinearPart(f.Model) }
+
+// A Scale says where the scores of a classifier lie.
+type Scale int
+
+// The scales.
+const (
+	Signs   Scale = iota // of least squares on -1 and +1
+	Shares               // of least squares on 0 and 1
+	LogOdds              // margins and log odds
+)
+
+// ScoreLimit is where the scores of more than two classes end that a trainer fits by
+// least squares: well beyond their targets, so that the largest one still is.
+const ScoreLimit = 16
+
+// ScoreCounts are released numbers of training records by class and score: those of
+// the first class in equal bins of the scores, and then those of the second.
+type ScoreCounts struct {
+	Counts []float64
+	Sigma  float64 // standard deviation of the noise in each
+	Cutoff float64 // that was read from them
+}

@@ -1,0 +1,319 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// wide is a table of n rows and d features of which one makes the target.
+func wide(t testing.TB, n, d int) *dataset.Table {
+	t.Helper()
+	var schema dataset.Schema
+	data := make([]dataset.ColumnData, d+1)
+	p := sequence(11)
+	for j := range data {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("x", j)})
+		data[j].Floats = make([]float64, n)
+		for i := range n {
+			data[j].Floats[i] = p.next()
+		}
+	}
+	schema.Columns[d].Name = "price"
+	for i := range n {
+		data[d].Floats[i] = 3*data[2].Floats[i] + .3*data[d].Floats[i]
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// TestAutoChooses: few records for the number of columns choose features
+// first, many use all of them; both branches are in the plan, and the one that
+// was not taken released nothing.
+func TestAutoChooses(t *testing.T) {
+	for _, c := range []struct {
+		n      int
+		branch string
+		chosen int
+	}{{1700, kendallBranch, 5}, {20000, allBranch, 20}} {
+		tab := wide(t, c.n, 20)
+		res, err := describe(tab).Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(res.Selected) + len(res.Unread); n != c.chosen { // few records may hide a range
+			t.Errorf("%d rows: %d features selected, want %d", c.n, n, c.chosen)
+		}
+		counted := false
+		for _, e := range res.Events {
+			names := strings.Split(e.Path, "/")
+			switch {
+			case names[1] == trainNode && names[2] == countLeaf:
+				counted = e.Released == 1 && e.Sensitivity == 1
+			case names[1] == trainNode && names[2] == c.branch && e.Released != e.Law.Draws:
+				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
+			case names[1] == trainNode && names[2] != c.branch && e.Released != 0:
+				t.Errorf("%d rows: %s released %d though its branch was not taken", c.n, e.Path, e.Released)
+			}
+		}
+		if !counted {
+			t.Errorf("%d rows: the count was not released", c.n)
+		}
+	}
+}
+
+// TestAutoMethod: curves where many small releases are as good as one, a single
+// release of second moments where they are not; a named method stays.
+func TestAutoMethod(t *testing.T) {
+	for _, d := range []int{3, 20} {
+		for _, selector := range []selection.Selector{nil, selection.None{}, selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
+			for _, c := range []struct {
+				composition   budget.Composition
+				named, method string
+			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"}, {budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
+				p := describe(wide(t, 0, d))
+				p.Selector, p.Model, p.Budget.Composition = selector, named(c.named), c.composition
+				plan, err := p.Plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if plan.Method() != c.method {
+					t.Errorf("%v composition, model %q: %s", c.composition, c.named, plan.Method())
+				}
+			}
+		}
+	}
+}
+
+// TestAutoRule: the number of records from which all features are kept grows
+// with the columns and falls with the budget; a category weighs less than a
+// number.
+func TestAutoRule(t *testing.T) {
+	turn := func(p *Pipeline) int {
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sort.Search(1<<30, func(low int) bool { return plan.pick(low, plan.facts.Columns).name == allBranch })
+	}
+	of := func(d int, epsilon float64) int {
+		p := describe(wide(t, 0, d))
+		p.Budget.Epsilon = epsilon
+		return turn(p)
+	}
+	// mu of the model at epsilon 1, delta 1e-6 is about .21.
+	if n := of(20, 1); n < 1500 || n > 2500 {
+		t.Errorf("20 columns at epsilon 1: all from %d records on", n)
+	}
+	if a, b, c := of(6, 1), of(20, 1), of(20, .1); !(3*a < b && 5*b < c) {
+		t.Errorf("all from %d, %d, %d records on", a, b, c)
+	}
+	categories := describe(oneHot(t, 0))
+	if n := turn(categories); n <= of(20, 1) || n >= of(80, 1) {
+		t.Errorf("20 categories of 4: all from %d records on", n)
+	}
+}
+
+// oneHot is a table of n rows of 20 category columns that add up to the target.
+func oneHot(t testing.TB, n int) *dataset.Table {
+	t.Helper()
+	var schema dataset.Schema
+	data := make([]dataset.ColumnData, 21)
+	p := sequence(5)
+	categories := []string{"a", "b", "c", "d"}
+	var effect [20][4]float64
+	for j := range effect {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("x", j), Kind: dataset.Category, Categories: categories})
+		data[j].Codes = make([]int32, n)
+		for k := range effect[j] {
+			effect[j][k] = p.next()
+		}
+	}
+	schema.Columns = append(schema.Columns, dataset.Column{Name: "price"})
+	data[20].Floats = make([]float64, n)
+	for i := range n {
+		y := p.next()
+		for j := range effect {
+			k := int32(math.Floor(2 + 2*p.next()))
+			data[j].Codes[i] = k
+			y += effect[j][k]
+		}
+		data[20].Floats[i] = 300 + 10*y
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// TestAutoOnCategories: 4000 records of 20 declared categories, of which every
+// one matters, at epsilon ln 3.
+func TestAutoOnCategories(t *testing.T) {
+	tab := oneHot(t, 4000)
+	p := describe(tab)
+	p.Budget, p.Holdout = budget.Target{Epsilon: math.Log(3), Delta: 1e-5}, 0
+	var values []float64
+	for range 5 {
+		res, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prediction, err := res.Model.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, regression.R2(prediction, tab.Float(20)))
+	}
+	slices.Sort(values)
+	t.Logf("R² %.2f", values)
+	// The true function has about .95 (20 effects of variance 1/3 beside noise of 1/3).
+	if values[2] < .6 {
+		t.Errorf("median R² %.3f", values[2])
+	}
+}
+
+// TestAutoPrice: n_lo costs its share of epsilon, and each branch is worth no
+// more than what is left.
+func TestAutoPrice(t *testing.T) {
+	plan, err := describe(wide(t, 0, 20)).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, ok := plan.Law("fit/train/count")
+	if !ok || math.Abs(count.Epsilon-DefaultCountShare) > 1e-12 {
+		t.Errorf("count %+v", count)
+	}
+	var laws []budget.Law
+	for _, l := range plan.Leaves() {
+		if strings.HasPrefix(l.Path, "fit/train/all/") {
+			laws = append(laws, l.Law)
+		}
+	}
+	curve, err := budget.Compose(laws...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The coin of the held-out part and the count's place in the same curve raise it.
+	if spent := curve.Epsilon(1e-6); spent > 1.15 || spent < 1 {
+		t.Errorf("the branch of all features spends %v by itself, want a little above 1", spent)
+	}
+}
+
+// TestAutoOnlyWhereThereIsAChoice: five candidates or a named method leave
+// nothing to choose, and nothing is spent on a count.
+func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
+	named := describe(wide(t, 0, 20))
+	named.Model = adassp.JointGram{}
+	for name, p := range map[string]*Pipeline{"five candidates": describe(wide(t, 0, 5)), "named model": named} {
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := plan.Law("fit/train/count"); ok {
+			t.Errorf("%s: a count is priced", name)
+		}
+	}
+}
+
+// TestSelectionShare: the selection spends the share it was given, whether
+// ranges are released or declared.
+func TestSelectionShare(t *testing.T) {
+	for _, declared := range []bool{false, true} {
+		p := describe(wide(t, 0, 20))
+		p.Schema = p.Schema.Clone()
+		for j := range p.Schema.Columns {
+			c := &p.Schema.Columns[j]
+			c.Ranged, c.Lower, c.Upper = declared, -1, 1
+		}
+		p.Selector, p.SelectionShare = selection.Kendall{K: 3}, .3
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, spent := 0.0, 0.0
+		for _, l := range plan.Leaves() {
+			if strings.HasPrefix(l.Path, "fit/train/") {
+				total += l.Share
+			}
+			if strings.HasPrefix(l.Path, "fit/train/selection/") {
+				spent += l.Share
+			}
+		}
+		if math.Abs(spent/total-.3) > 1e-12 {
+			t.Errorf("declared ranges %v: the selection has %v of the budget", declared, spent/total)
+		}
+	}
+}
+
+// TestWithoutKernel: boosted-additive stands in wherever boosted-kernel would be trained, and
+// the run goes on to choose by itself.
+func TestWithoutKernel(t *testing.T) {
+	for _, c := range []struct {
+		composition  budget.Composition
+		model, want  string
+		other, count bool
+	}{
+		{budget.Tight, Auto, "boosted-additive", true, true},
+		{budget.Tight, "boosted-kernel", "boosted-additive", true, false},
+		{budget.Tight, "joint-gram", "joint-gram", false, false},
+		{budget.Basic, Auto, "joint-gram", false, true},
+	} {
+		p := describe(wide(t, 0, 7))
+		p.Model, p.Budget.Composition = named(c.model), c.composition
+		q, other := p.WithoutKernel()
+		plan, err := q.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Method() != c.want || other != c.other || (len(plan.branches) > 1) != c.count {
+			t.Errorf("%v, %s: %s, %v, %d branches", c.composition, c.model, plan.Method(), other, len(plan.branches))
+		}
+	}
+	p := describe(wide(t, 0, 3))
+	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{
+		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}}, {Model: boosting.Additive{}},
+	}}
+	q, other := p.WithoutKernel()
+	if _, err := q.Plan(); err != nil || !other || q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) || q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
+		t.Errorf("%v, %v: %+v", other, err, q.Search.Candidates)
+	}
+	if p.Search.Candidates[1].Model != method.Trainer(boosting.Kernel{}) {
+		t.Error("the candidates of the pipeline itself changed")
+	}
+}
+
+// TestModelMuOfAlternatives: a plan with alternatives, of which a run takes one, does not count the model of each.
+func TestModelMuOfAlternatives(t *testing.T) {
+	tab := wide(t, 1700, 20)
+	var mu [2]float64
+	for i, found := range []bool{false, true} {
+		p := describe(tab)
+		for j := range p.Schema.Columns[:20] {
+			p.Schema.Columns[j].Found = found
+		}
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu[i] = plan.modelMu(allBranch)
+	}
+	if !(mu[1] <= mu[0]) || mu[1] < .9*mu[0] {
+		t.Errorf("the model has mu %v, with columns that may hold words %v", mu[0], mu[1])
+	}
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The bins in which the scores of held-out records are counted. They are computed
+// before the held-out part is looked at, from released counts of the training part
+// where there are any, else from the method alone (docs/methods/classification.md,
+// "The held-out metric").
+const (
+	// scoreBins is the number of bins, and manyScoreBins that where each class has more
+	// than manyRecords standard deviations of the noise in its row of so many bins.
+	scoreBins     = 8
+	manyScoreBins = 32
+	manyRecords   = 40
+)
+
+// equalBins returns the edges of a scale: equal bins of [-1, 1], of [0, 1], or of the
+// probability that log odds stand for.
+func equalBins(scale method.Scale, bins int) []float64 {
+	edges := make([]float64, 0, bins-1)
+	for k := 1; k < bins; k++ {
+		x := float64(k) / float64(bins)
+		switch scale {
+		case method.Shares:
+		case method.LogOdds:
+			x = math.Log(x / (1 - x))
+		default:
+			x = 2*x - 1
+		}
+		edges = append(edges, x)
+	}
+	return edges
+}
+
+// quantileBins returns at most bins-1 edges on the grid of the counted bins: the k/bins
+// quantiles of the mean of both classes' laws by their noisy counts, of which the one nearest to the cutoff is
+// replaced by it. Quantiles of all records would put the noise of a rare class into bins that it never enters.
+func (c *scoreCounts) quantileBins(bins int) []float64 {
+	first, second := 0., 0.
+	for b := range cutoffBins {
+		first += max(c.Counts[b], 0)
+		second += max(c.Counts[cutoffBins+b], 0)
+	}
+	total := make([]float64, cutoffBins+1) // up to the end of each bin
+	for b := range cutoffBins {
+		total[b+1] = total[b]
+		if first > 0 {
+			total[b+1] += max(c.Counts[b], 0) / first
+		}
+		if second > 0 {
+			total[b+1] += max(c.Counts[cutoffBins+b], 0) / second
+		}
+	}
+	all := total[cutoffBins]
+	if all <= 0 {
+		return equalBins(method.Signs, bins)
+	}
+	var edges []float64
+	b := 0
+	for k := 1; k < bins; k++ {
+		want := all * float64(k) / float64(bins)
+		for total[b+1] < want {
+			b++
+		}
+		at := math.Round(float64(b) + (want-total[b])/(total[b+1]-total[b]))
+		if edge := gridEdge(at); at > 0 && at < cutoffBins && !slices.Contains(edges, edge) {
+			edges = append(edges, edge)
+		}
+	}
+	return withEdge(edges, c.Cutoff)
+}
+
+// gridEdge is the score at the upper end of so many counted bins.
+func gridEdge(bins float64) float64 { return bins*(2*scoreRange)/cutoffBins - scoreRange }
+
+// withEdge replaces the edge that is nearest to one by it, and returns them sorted.
+func withEdge(edges []float64, edge float64) []float64 {
+	if len(edges) == 0 {
+		return []float64{edge}
+	}
+	near := 0
+	for i, e := range edges {
+		if math.Abs(e-edge) < math.Abs(edges[near]-edge) {
+			near = i
+		}
+	}
+	edges[near] = edge
+	return edges
+}
+
+// chances returns the probability of the second class in each bin, at the mean score of
+// the counted records in it: the middle of the bin where none are.
+func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []float64 {
+	if p == nil {
+		return nil
+	}
+	out := make([]float64, len(edges)+1)
+	for i := range out {
+		from, to := -float64(scoreRange), float64(scoreRange)
+		if i > 0 {
+			from = edges[i-1]
+		}
+		if i < len(edges) {
+			to = edges[i]
+		}
+		sum, weight := 0., 0.
+		for b := range cutoffBins {
+			if middle := gridEdge(float64(b) + .5); middle > from && middle < to {
+				n := max(c.Counts[b]+c.Counts[cutoffBins+b], 0)
+				sum += n * middle
+				weight += n
+			}
+		}
+		score := from/2 + to/2
+		if weight > 0 {
+			score = sum / weight
+		}
+		out[i] = p.At(score)
+	}
+	return out
+}
+
+// bins returns the bins for the held-out scores of a classifier. s is the session of the
+// held-out part.
+func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
+	switch {
+	case !r.pipeline.classification():
+		return evaluate.Bins{}
+	case f.Counts == nil:
+		return evaluate.Bins{Edges: equalBins(f.Scale, scoreBins)}
+	}
+	counts := (*scoreCounts)(f.Counts)
+	edges := counts.quantileBins(r.binCount(s, counts))
+	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
+}
+
+// binCount is the number of bins: it depends on how many held-out records each class
+// has to expect by the counts of the training part.
+func (r *runner) binCount(s *mechanism.Session, c *scoreCounts) int {
+	p := r.pipeline
+	train := 1 - p.Holdout
+	if p.Search != nil {
+		train *= 1 - p.Search.Holdout
+	}
+	noise := evaluate.ScoreNoise(s)
+	if p.Budget.Relation != budget.AddRemove {
+		noise *= math.Sqrt2
+	}
+	first, second := c.totals()
+	if min(first, second)*p.Holdout/train > manyRecords*noise*math.Sqrt(manyScoreBins) {
+		return manyScoreBins
+	}
+	return scoreBins
+}

@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"errors"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// How a classification runs. The target is a category column whose categories
+// are the declared classes; a record in none of them is coded one past the
+// list. Every stage is handed that column, last. Two kinds of stages want
+// numbers instead, and get the column that [numericTarget] derives, record by
+// record: the selectors that do not say selection.Classed, and the trainers of
+// numeric targets, which oneVsRest turns into classifiers.
+
+// Errors of the plan of a classification. They depend on public facts only.
+var (
+	// ErrTask is returned for a task that is neither regression nor
+	// classification.
+	ErrTask = errors.New("unknown task")
+	// ErrClasses is returned when the target of a classification is not a
+	// category column of 2 to evaluate.MaxClasses classes and nothing else.
+	ErrClasses = errors.New("the target of a classification must be a category column of 2 to 255 classes, without other")
+	// ErrTwoClasses is returned when a stage that can tell two classes apart is
+	// given more.
+	ErrTwoClasses = errors.New("this method takes two classes only")
+)
+
+// classification reports whether the target has classes.
+func (p *Pipeline) classification() bool { return p.Task == regression.TaskClassification }
+
+// task returns the task by its name.
+func (p *Pipeline) task() string {
+	if p.Task == "" {
+		return regression.TaskRegression
+	}
+	return p.Task
+}
+
+// scoreRange is the declared range of a derived target.
+const scoreRange = 1
+
+// numericTarget is the column that is derived from a target of classes: +1 for
+// the records of one class, -1 for those of the others and 0 for those in no
+// class. Its range is a public fact.
+func numericTarget(target dataset.Column) dataset.Column {
+	return dataset.Column{Name: target.Name, Ranged: true, Lower: -scoreRange, Upper: scoreRange}
+}
+
+// valuesFor returns the derived target's value of every code.
+func valuesFor(class, classes int) []float64 {
+	values := make([]float64, classes+1)
+	for k := range classes {
+		values[k] = -1
+	}
+	values[class] = 1
+	return values
+}
+
+// derive returns the records with its last column, the target, derived for a
+// class.
+func derive(r mechanism.Records, class int) mechanism.Records {
+	columns := r.Schema().Columns
+	last := len(columns) - 1
+	return r.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
+}
+
+// readsClasses reports whether a selector wants the target as it is: the
+// classes, or because it looks at no record.
+func readsClasses(s selection.Selector) bool {
+	c, ok := s.(selection.Classed)
+	return ok && c.NeedsClasses()
+}
+
+// releasesClasses reports whether a selector releases statistics of whole classes.
+func releasesClasses(s selection.Selector) bool {
+	if m, ok := SelectorNamed(s.Name()); ok {
+		return m.NeedsClasses
+	}
+	return readsClasses(s)
+}
+
+// factsFor returns the facts that a selector is told. With two classes a
+// selector of numbers sees them as -1 and +1.
+func factsFor(s selection.Selector, f selection.Facts) selection.Facts {
+	if f.Target.Kind == dataset.Category && !readsClasses(s) {
+		f.Target = numericTarget(f.Target)
+	}
+	return f
+}
+
+// viewFor returns the records as a selector reads them.
+func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mechanism.Records {
+	if f.Target.Kind != dataset.Category || readsClasses(s) {
+		return r
+	}
+	return derive(r, 1)
+}
+
+// classifierOf returns the trainer of so many classes: t itself if it reads them,
+// else one against the rest.
+func classifierOf(t method.Trainer, m method.Method, classes int) method.Trainer {
+	switch {
+	case m.ClassesFrom > 0 && classes >= m.ClassesFrom:
+		return t
+	case classes == 2 && !m.Abstains: // its law leaves no budget for more
+		return withCutoff{oneVsRest{t}}
+	}
+	return oneVsRest{t}
+}

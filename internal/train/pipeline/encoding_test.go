@@ -1,0 +1,215 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/prototypes"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// manyValued is a run on y = a + effect of k + noise, k of 150 values with counts as 1/rank and effects between -1 and 1, and of
+// values that are not listed, for one record in 20. With two classes, y is its sign.
+func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (*Pipeline, *dataset.Table) {
+	t.Helper()
+	p := &Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+			{Name: "k", Kind: dataset.Category, Other: true, TargetEncoded: true},
+			{Name: "y", Ranged: true, Lower: -3, Upper: 3},
+		}},
+		Target: "y", Budget: budget.Target{Epsilon: epsilon, Delta: 1e-6}, Holdout: .1, Model: m,
+	}
+	if classes {
+		p.Task = regression.TaskClassification
+		p.Schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+	}
+	effect, weights, sum := make([]float64, 150), make([]float64, 150), 0.
+	for v := range effect {
+		p.Schema.Columns[1].Categories = append(p.Schema.Columns[1].Categories, fmt.Sprintf("v%03d", v))
+		sum += 1 / float64(v+1)
+		effect[v], weights[v] = math.Sin(float64(3*v+1)), sum
+	}
+	data, r := make([]dataset.ColumnData, 3), testrows.Points(5)
+	for i := range 20000 {
+		a, u, v := r.Next(), (r.Next()+1)/2*sum, 0
+		for v < len(weights)-1 && weights[v] < u {
+			v++
+		}
+		y := a + effect[v] + .3*r.Next()
+		if i%20 == 0 {
+			v, y = len(effect), a
+		}
+		data[0].Floats, data[1].Codes = append(data[0].Floats, a), append(data[1].Codes, int32(v))
+		if classes {
+			code := int32(0)
+			if y > 0 {
+				code = 1
+			}
+			if i%50 == 1 {
+				code = 2
+			}
+			data[2].Codes = append(data[2].Codes, code)
+			continue
+		}
+		if i%50 == 1 {
+			y = math.NaN()
+		}
+		data[2].Floats = append(data[2].Floats, y)
+	}
+	table, err := dataset.NewTable(p.Schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, table
+}
+
+// TestEncoding: with much budget a number stands for each value, and it is the mean of the target over its records. Models
+// predict from the texts, and explain what the mean explains.
+func TestEncoding(t *testing.T) {
+	for _, m := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{}, boosting.Additive{}, boosting.Kernel{}} {
+		p, table := manyValued(t, false, m, 20)
+		res, err := p.Fit(t.Context(), table, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Model.Validate(); err != nil {
+			t.Fatal(m.Name(), err)
+		}
+		c := res.Model.Inputs()[1]
+		if c.Type != regression.Numeric || len(c.Values) != 151 || len(c.Categories) != 150 {
+			t.Fatalf("%s: the column is %+v", m.Name(), c)
+		}
+		for v, got := range c.Values[:5] {
+			if want := math.Sin(float64(3*v + 1)); math.Abs(got-want) > .1 {
+				t.Errorf("%s: the number of value %d is %v, want %v", m.Name(), v, got, want)
+			}
+		}
+		if got := c.Values[150]; math.Abs(got) > .1 {
+			t.Errorf("%s: the number of values that are not listed is %v, want 0", m.Name(), got)
+		}
+		if res.R2 == nil || res.R2.Value < .85 {
+			t.Errorf("%s: R² is %+v", m.Name(), res.R2)
+		}
+		if got := SchemaOf(res.Model).Columns[1]; got.Kind != dataset.Category || len(got.Categories) != 150 {
+			t.Errorf("%s: predictions read %+v", m.Name(), got)
+		}
+	}
+}
+
+// TestEncodingOfClasses: with two classes the numbers are means of -1 and +1, and classifiers learn from them.
+func TestEncodingOfClasses(t *testing.T) {
+	for _, m := range []method.Trainer{logistic.Logistic{}, prototypes.Prototypes{}, adassp.JointGram{}, nil} {
+		p, table := manyValued(t, true, m, 40)
+		res, err := p.Fit(t.Context(), table, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := res.Confusion; c == nil || c.Accuracy.Value < .8 {
+			t.Errorf("%s: accuracy %+v", nameOf(m), c)
+		}
+		if c := res.Model.Inputs()[1]; len(c.Values) != 151 || c.Values[0] < .5 || c.Lower < -1.5 || c.Upper > 1.5 {
+			t.Errorf("%s: the column is %+v", nameOf(m), c)
+		}
+	}
+}
+
+// TestEncodingWithoutSignal: values without an effect all get the mean of the target, so nothing of the noise reaches the model.
+func TestEncodingWithoutSignal(t *testing.T) {
+	counts, sums := make([]float64, 200), make([]float64, 200)
+	r := testrows.Points(3)
+	for v := range counts { // 100 records each, of mean .2, and noise of 10 and 20
+		counts[v] = 100 + 20*noise(&r)
+		sums[v] = 20 + 10*noise(&r)
+	}
+	got := encode(counts, sums, 10, 5, 2)
+	for v, x := range got.values {
+		if math.Abs(x-5.4) > .1 || x < got.scale.Lower || x > got.scale.Upper {
+			t.Errorf("value %d stands for %v, want 5.4, in [%v, %v]", v, x, got.scale.Lower, got.scale.Upper)
+		}
+	}
+}
+
+// noise is the sum of uniform numbers with standard deviation 1.
+func noise(r *testrows.Points) float64 {
+	return r.Next() + r.Next() + r.Next()
+}
+
+// TestEncodingMeans: the means minimise the error under the law that they assume; that is checked with values of known effect
+// against shrinking all the way, and not at all.
+func TestEncodingMeans(t *testing.T) {
+	r := testrows.Points(11)
+	var counts, sums, truth []float64
+	for v := range 300 {
+		n, effect := 2000/float64(v+1), .3*noise(&r)
+		truth = append(truth, .1+effect)
+		counts, sums = append(counts, n+20*noise(&r)), append(sums, n*(.1+effect)+10*noise(&r))
+	}
+	e := newShrinkage(counts, sums, 10)
+	shrunk, mean, raw := 0., 0., 0.
+	for v, m := range e.means() {
+		shrunk += square(m - truth[v])
+		mean += square(e.mean - truth[v])
+		raw += square(min(max(sums[v]/max(counts[v], 1), -1), 1) - truth[v])
+	}
+	if shrunk > .95*mean || shrunk > .7*raw {
+		t.Errorf("squared errors: %v shrunk, %v of the mean, %v as they are", shrunk, mean, raw)
+	}
+}
+
+// TestEncodingIsRefused: what has no encoding is refused when the run is planned, with the field.
+func TestEncodingIsRefused(t *testing.T) {
+	for want, change := range map[string]func(p *Pipeline){
+		"more than two classes": func(p *Pipeline) {
+			p.Task = regression.TaskClassification
+			p.Schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}
+		},
+		"with a delta of 0": func(p *Pipeline) { p.Budget.Delta = 0 },
+		"with method tukey": func(p *Pipeline) { p.Model = tukey.Tukey{} },
+		"relation substitute-private-col": func(p *Pipeline) {
+			p.Budget.Relation = budget.SubstitutePrivateColumns
+			p.Schema.Columns[0].Private = true
+		},
+	} {
+		p, _ := manyValued(t, false, adassp.JointGram{}, 1)
+		change(p)
+		_, err := p.Plan()
+		if !errors.Is(err, ErrEncoding) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "data.columns.k.encode") {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// TestEncodingPrice: the sums take a fifth of the model's mu², and one leaf names their statistic.
+func TestEncodingPrice(t *testing.T) {
+	p, _ := manyValued(t, false, adassp.JointGram{}, 1)
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, model := 0., 0.
+	for _, l := range plan.Leaves() {
+		if l.Place.Stage != modelNode {
+			continue
+		}
+		model += float64(l.Law.Draws) * square(l.Law.Mu)
+		if l.Statistic == mechanism.StatValueSums {
+			values += square(l.Law.Mu)
+		}
+	}
+	if share := values / model; math.Abs(share-encodingShare) > 1e-6 {
+		t.Errorf("the sums take %v of the model's mu²", share)
+	}
+}

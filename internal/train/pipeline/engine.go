@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
+// one place, or the budget protects units and the engine does not limit their records.
+var ErrEngine = errors.New("the engine cannot carry the plan out")
+
+// FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
+// out is refused with [ErrEngine] before a record is read.
+func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o Options) (*Result, error) {
+	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
+}
+
+// CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
+// with other columns.
+func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
+	can := capable{}
+	_, can.buckets = e.(mechanism.BucketEngine)
+	_, can.maps = e.(mechanism.MappingEngine)
+	_, can.ranks = e.(mechanism.RankEngine)
+	if g, ok := e.(mechanism.FewGatherer); ok {
+		can.few = g.Few()
+	}
+	names := plan.gathers(can)
+	if _, few := e.(mechanism.FewGatherer); !few {
+		if _, ok := e.(mechanism.Gatherer); ok {
+			names = nil
+		}
+	}
+	if _, ok := e.(mechanism.WordEngine); ok {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
+	}
+	if _, ok := e.(mechanism.UnitEngine); !ok && p.Budget.Unit != (budget.Unit{}) {
+		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+	}
+	if p.Transform != rescale.None && !can.maps {
+		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)
+	}
+	if !SameSchema(p.Schema, e.Schema()) {
+		return ErrSchema
+	}
+	return nil
+}
+
+func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+	if err := p.CheckEngine(plan, e); err != nil {
+		return nil, err
+	}
+	schema := e.Schema()
+	if p.Transform != rescale.None {
+		j := schema.Index(p.Target)
+		e = e.(mechanism.MappingEngine).Mapped(j, p.transformed(p.Schema.Columns[j]), p.rule().Of)
+	}
+	all := mechanism.RecordsOf(e, plan.columns)
+	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
+		unit := plan.Target().Unit // that of the session, which widens every bound
+		if unit == (budget.Unit{}) {
+			return all, nil
+		}
+		defer r.stage("unit")()
+		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
+	}
+	res, err := p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
+	return res, scratch.WithoutStage(err)
+}
+
+// Gathers lists the stages of the plan that need all records in one place, by the names of
+// their methods, each once. All others are sums that any engine can add up.
+func (p *Plan) Gathers() []string { return p.gathers(capable{}) }
+
+// capable says what an engine can bring to one place.
+type capable struct {
+	few     int64 // the records of a branch that is taken where they are so few: their cells have that many bytes at most
+	buckets bool  // those of a bucket
+	ranks   bool  // it counts ranks by itself
+	maps    bool  // it shows a target through its transform
+}
+
+// gathers is Gathers without the stages that an engine can bring records to.
+func (p *Plan) gathers(can capable) []string {
+	var out []string
+	note := func(name string, gathers bool) {
+		if gathers && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	note(vocabularyNode, p.of != nil && p.of.finds())
+	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && !can.maps)
+	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
+		for _, name := range t.gathers(can) {
+			note(name, true)
+		}
+	}
+	for _, b := range p.branches {
+		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(can.few) {
+			continue
+		}
+		if s, ok := b.selector.(selection.Gatherer); ok {
+			note(s.Name(), s.Gathers(p.facts) && !can.deal(s))
+		}
+		for _, t := range []method.Trainer{b.trainer, b.fallback} {
+			if g, ok := t.(method.Gatherer); ok {
+				note(g.Name(), g.Gathers() && !can.deal(g))
+			}
+		}
+	}
+	return out
+}
+
+// deal reports whether a stage needs buckets or ranks only, and gets them.
+func (c capable) deal(stage any) bool {
+	if r, ok := stage.(method.Ranked); ok && c.ranks && r.ByRanks() {
+		return true
+	}
+	b, ok := stage.(method.Bucketed)
+	return ok && c.buckets && b.InBuckets()
+}
+
+// fewCells returns how many bytes the cells of all columns have at most where the second branch is taken. The lower
+// bound of the number of records that chooses it falls short of their number by its noise and four scales of that. The
+// noise is larger than 50 scales with a probability below 2^-70.
+func (p *Plan) fewCells() float64 {
+	columns := len(p.facts.Columns) + 1
+	records := p.fewest(p.facts.Columns)/p.modelMu(allBranch) + 54/(p.of.countShare()*p.Target().Epsilon)
+	return 8 * float64(columns) * records
+}
+
+// RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
+// [mechanism.Pass] can be sent to the workers of an engine.
+func RegisterStatistics() { registerStatistics() }
+
+var registerStatistics = sync.OnceFunc(func() {
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
+	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
+	for _, m := range Trainers() {
+		lists = append(lists, m.Statistics)
+	}
+	for _, list := range lists {
+		for _, x := range list {
+			all = append(all, x)
+		}
+	}
+	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Kernel{}, &regression.Votes{}, &regression.Tree{}, &regression.Prototypes{}, &regression.Classifier{}} {
+		all = append(all, m)
+	}
+	for _, x := range all {
+		gob.Register(x)
+	}
+})

@@ -1,0 +1,393 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// ErrSchema is returned when a table was read under another schema than the
+// pipeline's.
+var ErrSchema = errors.New("the table has another schema than the pipeline")
+
+// Options are the optional parts of a run. The zero value is a run without
+// progress.
+type Options struct {
+	// Progress, if set, is called when a stage begins, with its name. It says
+	// nothing about the data.
+	Progress func(stage string)
+}
+
+// A Result is what a run produced. Everything but Curator is covered by the
+// guarantee and may be published.
+type Result struct {
+	Task        string
+	Target      string
+	Method      string           // what trained the model: the plan's method, or its fallback
+	Abstained   bool             // the plan's method abstained
+	Model       regression.Model // nil if it abstained and there was no fallback
+	Branch      string           // of a run, or a winning try, that chose between ways, those of several choices joined by "/"; "" otherwise
+	Guarantee   budget.Guarantee
+	Addition    budget.Addition // how the events add up to the guarantee
+	Events      []mechanism.Event
+	Considered  []string                // candidate features
+	Selected    []string                // chosen features
+	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
+	R2          *evaluate.R2            // regression
+	Transform   rescale.Transform       // of the target
+	Transformed *evaluate.R2            // of a transformed target, in transformed units
+	Confusion   *evaluate.Confusion     // classification
+	Stopped     *Stop                   // why nothing was trained; nil for a run that went on
+	Search      *Searched               // nil for a run without a search
+	Sizes       *SizeSearch             // nil for a run without a list of sizes
+	Vocabulary  []Vocabulary            // of the columns whose words were found
+	Unread      []Unread                // columns that are not in the model as their ranges were not found
+	Gaps        []Gap                   // features of which many cells are no numbers
+	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
+	Tiny        []string                // such columns in which all numbers are too small for that search
+	Unprotected []Fact
+	Warnings    []Warning
+
+	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
+	Curator Curator `json:"-"`
+}
+
+// A Fact is a number or list that the recipe states and that the guarantee
+// does not protect.
+type Fact struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// Curator holds exact facts about the records for the data's owner. They are
+// not covered by the guarantee and must not be published. So that they get nowhere by
+// chance, every verb of package fmt prints a remark in their place, here and in a
+// [Result]; read the fields.
+type Curator struct {
+	Rows, TrainRows, HoldoutRows int
+	ScoreRows                    int                // of the training rows, those that scored the tries of a search
+	Seconds                      map[string]float64 // wall time by stage; of a search, that of its best try
+}
+
+// Format prints a remark.
+func (Curator) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, "(exact facts for the owner of the data)")
+}
+
+// MarshalJSON encodes the remark of [Curator.Format].
+func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Curator{})) }
+
+// Fit runs the pipeline on a table: it plans, opens a session and spends what
+// the plan priced. It returns the context's error when that ends first, and
+// otherwise fails only for reasons that do not depend on a record. A method that
+// abstained is no failure, see Result.Abstained, and neither is a run that stopped, see Result.Stopped.
+func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p.FitPlan(ctx, plan, t, o)
+}
+
+// FitPlan is [Pipeline.Fit] with a plan that p made before: pricing takes
+// longer than training on a small table. The plan pays for one run: a second call with it
+// is [mechanism.ErrOpened], also after one that failed or was cancelled; see [Plan.Again].
+// Where p is not what was planned, it returns [ErrPlan], and [ErrSchema] for another table's
+// schema; the plan can then still be used.
+func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
+	return p.run(ctx, plan, mechanism.NewSession, t, o)
+}
+
+// An opener opens the session of a run.
+type opener func(*budget.Priced) (*mechanism.Session, error)
+
+// opened returns a session that is there already.
+func opened(s *mechanism.Session) opener {
+	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
+}
+
+// run carries a plan out in a session that it opens once plan and table are known to fit.
+func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+	schema := t.Schema()
+	if SameSchema(p.Schema, schema) {
+		t = p.transformedTable(t)
+	}
+	return p.runFrom(ctx, plan, open, source{
+		schema: schema,
+		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
+			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns))), nil
+		},
+		rows: func(context.Context) (int, error) { return t.Len(), nil },
+	}, o)
+}
+
+// source is where the records of a run come from.
+type source struct {
+	schema  dataset.Schema
+	records func(*runner, *mechanism.Session) (mechanism.Records, error) // with the plan's columns, those of units limited
+	rows    func(context.Context) (int, error)                           // their exact number before that
+}
+
+// runFrom is run on the records of a source.
+func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from source, o Options) (*Result, error) {
+	p, err := p.planned(plan)
+	if err != nil {
+		return nil, err
+	}
+	if !SameSchema(p.Schema, from.schema) {
+		return nil, ErrSchema
+	}
+	s, err := open(plan.Priced)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
+	all, err := from.records(r, s)
+	if err != nil {
+		return nil, err
+	}
+	stop, err := r.checkTarget(ctx, s, all)
+	if err != nil {
+		return nil, fmt.Errorf("check of the target: %w", err)
+	}
+	if stop != nil {
+		s.Close()
+		return r.stopped(ctx, s, stop, from)
+	}
+	train, held := r.split(s, all)
+	r.held, r.training = held, train
+	training := s
+	if p.wraps() {
+		training = s.Sub(trainNode)
+	}
+	if p.finds() && !p.asksFirst() {
+		if training, train, err = r.vocabulary(ctx, training, train); err != nil {
+			return nil, fmt.Errorf("vocabulary: %w", err)
+		}
+	}
+	out, err := r.trainOrSearch(ctx, training, train)
+	if err != nil {
+		return nil, err
+	}
+	guarantee := plan.Guarantee()
+	res := &Result{
+		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
+		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
+		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
+	}
+	for _, j := range out.chosen {
+		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
+	}
+	if fit := out.fit; fit != nil {
+		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
+		recordReading(fit.Model, p.Schema)
+		res.Model, res.Importances = fit.Model, importances(fit)
+		if err := r.finish(ctx, s, fit, res); err != nil {
+			return nil, err
+		}
+	}
+	res.Events = s.Events()
+	res.Unprotected = p.unprotected()
+	res.Warnings = p.warnings(res)
+	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
+	if err := res.Curator.count(ctx, from, train, held); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// count counts the records of a run exactly.
+func (c *Curator) count(ctx context.Context, from source, train, held mechanism.Records) (err error) {
+	for n, count := range map[*int]func(context.Context) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
+		if *n, err = count(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish gives a model its way back to the units of the target and measures it.
+func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
+	p, part := r.pipeline, s.Sub(holdoutNode)
+	if p.Transform != rescale.None {
+		back, err := r.wayBack(ctx, s.Sub(trainNode), r.training, fit)
+		if err != nil {
+			return err
+		}
+		m := fit.Linear()
+		if m.Back = back.Line(m.Lower, m.Upper); p.Holdout > 0 {
+			if res.Transformed, err = r.evaluateTransformed(ctx, part, fit); err != nil {
+				return fmt.Errorf("held-out metric: %w", err)
+			}
+		}
+		m.Back = back
+	}
+	if p.Holdout == 0 {
+		return nil
+	}
+	if err := r.evaluate(ctx, part, r.held, fit, r.bins(part, fit), res); err != nil {
+		return fmt.Errorf("held-out metric: %w", err)
+	}
+	addIntervals(res)
+	return nil
+}
+
+// modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
+// curve covers the run.
+func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
+	out := &regression.Guarantee{Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu, Relation: g.Relation.String()}
+	if math.IsInf(out.Mu, 1) {
+		out.Mu = 0
+	}
+	if u := g.Unit; u != (budget.Unit{}) {
+		out.Unit = &regression.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	return out
+}
+
+// runner carries the state of one run.
+type runner struct {
+	pipeline *Pipeline
+	plan     *Plan
+	options  Options
+	facts    selection.Facts   // those of the plan, with what was found out about columns
+	held     mechanism.Records // the held-out part, with what was found out about columns
+	training mechanism.Records // the training part, likewise
+	found    []Vocabulary
+	way      string // whether columns that declare nothing turned out to be numbers or words, if it was asked first
+	seconds  map[string]float64
+}
+
+// announce tells the caller that a stage begins.
+func (r *runner) announce(name string) {
+	if r.options.Progress != nil {
+		r.options.Progress(name)
+	}
+}
+
+// stage announces a stage and returns the function that ends it.
+func (r *runner) stage(name string) func() {
+	r.announce(name)
+	start := time.Now()
+	return func() { r.seconds[name] += time.Since(start).Seconds() }
+}
+
+// split deals every record, by the coin of its unit (its own where it is one), to
+// the training or the held-out part.
+func (r *runner) split(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
+	defer r.stage("split")()
+	return deal(s, all, "split", r.pipeline.Holdout)
+}
+
+// deal deals every record, by the coin of that name of its unit, to the second
+// part with probability share and else to the first.
+func deal(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
+	first, second = all.Deal(s.Coins(coin), share)
+	return trainingPart(s, first, all), second
+}
+
+// heldOutStage is the name of the last stage.
+const heldOutStage = "held-out metric"
+
+// evaluate predicts a part of the records and releases how good that is. The scores of
+// a classifier are counted in the given bins.
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
+	defer r.stage(heldOutStage)()
+	var err error
+	if r.pipeline.classification() {
+		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
+			Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Bins: bins})
+		return err
+	}
+	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)
+	return err
+}
+
+// r2 releases R² of the predictions of a model in units of the target, or of the transformed one before a model has its
+// way back.
+func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*evaluate.R2, error) {
+	m := f.Linear()
+	pairs := evaluate.Pairs{
+		Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
+	}
+	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
+		pairs.Lower, pairs.Upper, pairs.From = m.Back.Lower, m.Back.Upper, m.Back.Transform
+	}
+	r2, err := evaluate.Regression{}.Run(ctx, s, pairs)
+	if err != nil {
+		return nil, err
+	}
+	return &r2, nil
+}
+
+// recordReading writes into a model how the cells of a table with the given schema were written.
+func recordReading(m regression.Model, s dataset.Schema) {
+	places := make(map[string]int, len(s.Columns))
+	for j := range s.Columns {
+		places[s.Columns[j].Name] = j
+	}
+	regression.SetReading(m, func(column string, r *regression.Reading) {
+		r.Decimal, r.Thousands, r.Strict, r.Missing = s.Numbers.Decimal, s.Numbers.Thousands, s.Numbers.Strict, s.Numbers.Missing
+		if j, found := places[column]; found {
+			c := &s.Columns[j]
+			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+		}
+	})
+}
+
+// SchemaOf declares the columns that a model needs, and how they were written in the table that it was trained on.
+// Missing cells stay missing: the model knows what they stand for.
+func SchemaOf(m regression.Model) dataset.Schema {
+	var s dataset.Schema
+	for _, in := range m.Inputs() {
+		s.Numbers = dataset.Numbers{Decimal: in.Reading.Decimal, Thousands: in.Reading.Thousands, Strict: in.Reading.Strict, Missing: in.Reading.Missing}
+		c := dataset.Column{Name: in.Name, Source: in.Reading.Source, Part: in.Reading.Part, Date: in.Reading.Date}
+		if in.Text() {
+			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
+			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
+// RowsOf presents the columns of a view to the Predict method of a model, which passes
+// over those that it does not need. Where the records of the view are consecutive, as in
+// [dataset.Table.All], no cell is copied. Text of columns with [dataset.Column.Found] is missing; see [RowsFor].
+func RowsOf(v dataset.View) regression.Rows {
+	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
+}
+
+// RowsFor is [RowsOf] for a model that was trained on columns with [dataset.Column.Found]: they are read as the
+// model reads them.
+func RowsFor(m regression.Model, v dataset.View) regression.Rows {
+	inputs := map[string]dataset.Column{}
+	for _, c := range SchemaOf(m).Columns {
+		inputs[c.Name] = c
+	}
+	as := slices.Clone(v.Schema().Columns)
+	for k, c := range as {
+		if !c.Found {
+			continue
+		}
+		as[k] = dataset.Column{Name: c.Name, Kind: c.Kind, Other: c.Kind == dataset.Category && !c.Labels, Labels: c.Labels}
+		if input, ok := inputs[c.Name]; ok {
+			as[k] = input
+		}
+	}
+	return RowsOf(v.Resolve(as))
+}

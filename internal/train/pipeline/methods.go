@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/costtree"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/prototypes"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// Trainers lists the methods that may train a model, in the order in which recipes and
+// messages have them. What recipes, the command line, the audit and the documents say of
+// methods is read from here: a new one is a line.
+func Trainers() []method.Method {
+	return []method.Method{
+		adassp.JointGram{}.Method(),
+		adassp.AdaSSP{}.Method(),
+		boosting.BoostedAdaSSP{}.Method(),
+		tukey.Tukey{}.Method(),
+		boosting.Additive{}.Method(),
+		boosting.Kernel{}.Method(),
+		boosting.BRC{}.Method(),
+		svm.SVM{}.Method(),
+		logistic.Logistic{}.Method(),
+		costtree.CostTree{}.Method(),
+		prototypes.Prototypes{}.Method(),
+	}
+}
+
+// Auto stands for the model of a pipeline that names none: it is chosen from public facts,
+// [boosting.Kernel] for a number or two classes under tight composition,
+// [logistic.Logistic] for these where a noisy count says that records are few, [prototypes.Prototypes]
+// for more; [adassp.JointGram] under basic composition.
+const Auto = "auto"
+
+// TrainerNamed returns the method of that name.
+func TrainerNamed(name string) (method.Method, bool) {
+	return methodWith(func(m method.Method) bool { return m.Name == name })
+}
+
+func methodWith(is func(method.Method) bool) (method.Method, bool) {
+	list := Trainers()
+	i := slices.IndexFunc(list, is)
+	if i < 0 {
+		return method.Method{}, false
+	}
+	return list[i], true
+}
+
+// methodOf returns the method of a trainer, which must be of the type that it makes.
+// Nobody has checked what another does with the records that it is handed.
+func methodOf(t method.Trainer) (method.Method, error) {
+	m, ok := methodWith(func(m method.Method) bool { return reflect.TypeOf(m.New(nil)) == reflect.TypeOf(t) })
+	if !ok {
+		return m, fmt.Errorf("%w: %q", ErrModel, nameOf(t))
+	}
+	return m, nil
+}
+
+// nameOf returns the name of a trainer, [Auto] for none.
+func nameOf(t method.Trainer) string {
+	if t == nil {
+		return Auto
+	}
+	return t.Name()
+}
+
+// ModelName returns the name of the method of Model, [Auto] if it is nil.
+func (p *Pipeline) ModelName() string { return nameOf(p.Model) }
+
+// namesOf lists the names of the methods of which something holds.
+func namesOf(holds func(method.Method) bool) []string {
+	var out []string
+	for _, m := range Trainers() {
+		if holds(m) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// Methods lists the model methods of a task.
+func Methods(task string) []string {
+	return namesOf(func(m method.Method) bool { return slices.Contains(m.Tasks(), task) })
+}
+
+// PrivateColumnsMethods lists the model methods that make use of what is public under
+// [budget.SubstitutePrivateColumns]. The others run there too: tables that differ in the private columns of one record differ
+// in one record, so the sensitivities of [budget.Substitute] hold.
+func PrivateColumnsMethods() []string {
+	return namesOf(func(m method.Method) bool { return m.Supports(budget.SubstitutePrivateColumns) })
+}
+
+// MayAbstain reports whether a run of a method may end without a model.
+func MayAbstain(name string) bool { m, _ := TrainerNamed(name); return m.Abstains }

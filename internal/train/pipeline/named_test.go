@@ -1,0 +1,30 @@
+package pipeline
+
+import "github.com/dptrain/dptrain/internal/train/method"
+
+// named returns the default trainer of a method: nil for auto, and for a name that is
+// none a trainer that is not of this module's.
+func named(name string) method.Trainer {
+	if name == "" || name == Auto {
+		return nil
+	}
+	if m, ok := TrainerNamed(name); ok {
+		return m.New(nil)
+	}
+	return stranger{name: name}
+}
+
+// formed is named of a form.
+func formed(name, form string) method.Trainer {
+	if m, ok := TrainerNamed(name); ok {
+		return m.New(method.Values{"form": form})
+	}
+	return named(name)
+}
+
+type stranger struct {
+	method.Trainer
+	name string
+}
+
+func (x stranger) Name() string { return x.name }

@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Where the noise hides too many of the records, no probabilities are read from the counts: both classes
+// together must have enoughRecords standard deviations of the noise in one row of bins, and either class
+// enoughOfClass.
+const (
+	enoughRecords = 10
+	enoughOfClass = 2.5
+)
+
+// scoreCounts is the noisy number of records in cutoffBins bins of the score, equal parts of [-1, 1], of the first class
+// and then of the second.
+type scoreCounts method.ScoreCounts
+
+// totals returns the numbers of records of both classes.
+func (c *scoreCounts) totals() (first, second float64) {
+	for b := range cutoffBins {
+		first += c.Counts[b]
+		second += c.Counts[cutoffBins+b]
+	}
+	return first, second
+}
+
+// probability returns the probability of the second class as a curve in the score; nil where the noise hides too
+// much.
+func (c *scoreCounts) probability() *regression.Probability {
+	first, second := c.totals()
+	noise := c.Sigma * math.Sqrt(cutoffBins)
+	if first+second < enoughRecords*noise || min(first, second) < enoughOfClass*noise {
+		return nil
+	}
+	return newCalibration(c.Counts[:cutoffBins], c.Counts[cutoffBins:], c.Sigma).curve()
+}
+
+func total(list []float64) float64 {
+	sum := 0.
+	for _, x := range list {
+		sum += x
+	}
+	return sum
+}

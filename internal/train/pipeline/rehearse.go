@@ -1,0 +1,157 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+)
+
+// faint is the mu or epsilon of a draw, for one record, above which no noise comes near
+// the ends of the integer grid: sensitivities are below 2^46 units of the grid, or
+// 2^33 where they are widths of a choice, with up to 2^16 columns.
+const faint = 0x1p-9
+
+// Rehearse finds out, before anything is spent, whether the budget of a plan is so small
+// that the noise of a step would leave the integer grid: then the error wraps
+// [mechanism.ErrScale]. It carries out the run on a table without records, each branch of it,
+// where a law is faint enough for that; otherwise it does nothing. What it finds depends
+// on the plan alone, and nothing of it is kept.
+//
+// A plan that passes has room for noise 2^4 times as large as that of the rehearsal. It
+// can be larger in two places. A draw of boosted-additive is spent in as many parts as there
+// are curves, and one of boosted-kernel in parts of shares, which was released; the noise grows
+// with the square root. And the
+// sensitivity of blocks with public columns, under substitute-private-columns, grows with
+// the longest row of those, which is public but not in the plan. What exceeds the
+// room, at a budget within 2^4 of the limit, is found when the noise is drawn; the run then fails
+// with the same error, for a reason that is not private.
+func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
+	if !plan.faint() {
+		return nil
+	}
+	t, err := emptyTable(p.Schema)
+	if err != nil {
+		return err
+	}
+	for _, only := range plan.rehearsals() {
+		err := p.rehearse(ctx, only, t)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, mechanism.ErrScale):
+			return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
+		}
+	}
+	return nil
+}
+
+// rehearsals returns the plan with its choices settled, in all ways in which they may be.
+func (p *Plan) rehearsals() []*Plan {
+	counts := []int{0}
+	for _, x := range append([]*Plan{p}, p.tries...) {
+		for _, way := range x.byClasses {
+			counts = append(counts, len(way.facts.Target.Categories))
+		}
+	}
+	slices.Sort(counts)
+	counts = slices.Compact(counts)
+	if len(counts) > 1 {
+		counts = counts[1:]
+	}
+	var out []*Plan
+	for _, way := range p.ways() {
+		for _, n := range counts {
+			for i := range p.widest() {
+				only := p.force(i)
+				only.forcedWay, only.forcedClasses = way, n
+				out = append(out, only)
+			}
+		}
+	}
+	return out
+}
+
+// ways are those in which columns that declare nothing may be read: "" where that is not asked first.
+func (p *Plan) ways() []string {
+	if !p.of.asksFirst() {
+		return []string{""}
+	}
+	return []string{numbersWay, wordsWay}
+}
+
+// widest is the largest number of branches, of the run or of a candidate.
+func (p *Plan) widest() int {
+	n := 0
+	for _, x := range p.subplans() {
+		n = max(n, len(x.branches))
+	}
+	return n
+}
+
+// force returns the plan with the choice between branches settled: the one at i,
+// or the last of fewer. Of a search every candidate is rehearsed, see
+// [mechanism.Best].
+func (p *Plan) force(i int) *Plan {
+	only := *p
+	if n := len(p.branches); n > 0 {
+		only.forced = &p.branches[min(i, n-1)]
+	}
+	only.tries, only.byClasses = nil, nil
+	for _, t := range p.tries {
+		only.tries = append(only.tries, t.force(i))
+	}
+	for _, t := range p.byClasses {
+		only.byClasses = append(only.byClasses, t.force(i))
+	}
+	return &only
+}
+
+// faint reports whether a draw of the plan has a law below that limit. What is lost outright, with neither
+// mu nor epsilon, draws nothing.
+func (p *Plan) faint() bool {
+	records := float64(p.Target().Unit.Records())
+	for _, l := range p.Leaves() {
+		if x := max(l.Law.Mu, l.Law.Epsilon); x > 0 && x/records < faint {
+			return true
+		}
+	}
+	return false
+}
+
+// rehearse carries out one branch.
+func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) error {
+	s, err := mechanism.NewRehearsal(plan.Priced)
+	if err != nil {
+		return err
+	}
+	res, err := p.run(ctx, plan, opened(s), t, Options{})
+	if err != nil || res.Model != nil || p.Holdout == 0 {
+		return err
+	}
+	// It abstained, and with records it may not.
+	held, target := t.All().Columns(plan.columns), len(plan.facts.Columns)
+	if p.classification() {
+		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: mechanism.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
+	} else {
+		_, err = evaluate.Regression{}.Run(ctx, s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{Records: mechanism.Over(held), Target: target, Lower: -1, Upper: 1})
+	}
+	return err
+}
+
+// emptyTable is a table without records.
+func emptyTable(schema dataset.Schema) (*dataset.Table, error) {
+	columns := make([]dataset.ColumnData, len(schema.Columns))
+	for j, c := range schema.Columns {
+		if c.Kind == dataset.Numeric {
+			columns[j].Floats = []float64{}
+		} else {
+			columns[j].Codes = []int32{}
+		}
+	}
+	return dataset.NewTable(schema, columns, []uint64{})
+}

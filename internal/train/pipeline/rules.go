@@ -1,0 +1,302 @@
+package pipeline
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// rules gathers what is wrong with a description. Each rule stands here, in a
+// [method.Method] or in package budget, once: a recipe is put to the same rules and says
+// where in its text the field of a fault stands. The field is the key of a recipe.
+type rules struct {
+	*Pipeline
+	home  string // what stands before the keys selection and model: "", or a candidate's path with a dot
+	found []*fault.Error
+}
+
+// Wrong lists what is wrong with the description, without a look at columns that declare
+// nothing. Each fault wraps an error of this package.
+func (p *Pipeline) Wrong() []*fault.Error {
+	r := &rules{Pipeline: p}
+	r.target()
+	r.transform()
+	if !(p.Holdout >= 0 && p.Holdout <= .5) {
+		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
+	}
+	r.shares()
+	r.unit()
+	r.privateColumns()
+	r.vocabulary()
+	r.encoding()
+	if p.Search != nil {
+		r.search()
+	} else {
+		r.stages()
+	}
+	return r.found
+}
+
+func (r *rules) wrong(err error, field, hint, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if r.home != "" {
+		field, message = r.home+field, strings.TrimSuffix(r.home, ".")+": "+message
+	}
+	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
+}
+
+// target checks the task and the kind of the target.
+func (r *rules) target() {
+	var c *dataset.Column
+	if j := r.Schema.Index(r.Target); j >= 0 {
+		c = &r.Schema.Columns[j]
+	}
+	switch {
+	case r.Task != "" && r.Task != regression.TaskRegression && !r.classification():
+		r.wrong(ErrTask, "task", "", "unknown task: %q", r.Task)
+	case c == nil && r.classification(), r.classification() && (c.Kind != dataset.Category || c.Other):
+		r.wrong(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
+	case r.classification() && c.Found:
+		if n := r.MostClasses; n != 0 && (n < leastClasses || n > evaluate.MaxClasses) {
+			r.wrong(ErrClasses, "data.most_classes", "", "data.most_classes must be from %d to %d, not %d", leastClasses, evaluate.MaxClasses, n)
+		}
+	case r.classification() && len(c.Categories) < 2:
+		r.wrong(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
+	case r.classification() && len(c.Categories) > evaluate.MaxClasses:
+		r.wrong(ErrClasses, "data.classes", "", "data.classes has %d classes, more than %d", len(c.Categories), evaluate.MaxClasses)
+	case r.classification():
+	case c == nil || c.Kind != dataset.Numeric || c.Indicator:
+		r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+	}
+}
+
+// unit compares the unit that the budget protects with the schema and the relation.
+func (r *rules) unit() {
+	column, unit := r.Schema.Unit, r.Budget.Unit
+	switch {
+	case column != unit.Column && unit.Column == "":
+		r.wrong(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
+	case column != unit.Column:
+		r.wrong(ErrUnit, "privacy.unit", "", "the budget protects units of column %q, and the schema has %q as its unit column", unit.Column, column)
+	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
+		r.wrong(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
+			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
+	}
+}
+
+// privateColumns checks which columns are protected.
+func (r *rules) privateColumns() {
+	private := false
+	for _, c := range r.Schema.Columns {
+		private = private || c.Private
+		if c.Private && c.Name == r.Target {
+			field := fault.Child(fault.Child("data.columns", c.Name), "private")
+			r.wrong(ErrRelation, field, "under "+budget.SubstitutePrivateColumns.String()+" the target is public", "the target cannot be a private column")
+		}
+	}
+	if r.Budget.Relation == budget.SubstitutePrivateColumns && !private {
+		r.wrong(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
+	}
+}
+
+// stages checks a selector, a model and its fallback.
+func (r *rules) stages() {
+	r.ofSelector()
+	r.ofModel()
+	r.sizes()
+}
+
+func (r *rules) ofSelector() {
+	if r.SelectionShare != 0 {
+		r.key(ErrShare, "share", r.SelectionShare)
+	}
+	s := r.Selector
+	if s == nil {
+		return
+	}
+	if !ownSelector(s) && !r.UncheckedSelector {
+		r.wrong(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
+	}
+	r.forTask("selection.method", s.Name())
+}
+
+// key puts a number to the rule of a key of the selection.
+func (r *rules) key(err error, name string, x float64) {
+	field := "selection." + name
+	if message, hint := keysNamed(name)[0].Wrong(field, x); message != "" {
+		r.wrong(err, field, hint, "%s", message)
+	}
+}
+
+func (r *rules) ofModel() {
+	if f := r.Fallback; f != nil {
+		switch {
+		case f.Name() == r.ModelName():
+			r.wrong(ErrFallback, "model.fallback", "name another method, or none", "model.fallback is the method itself")
+		case !abstains(r.Model):
+			r.wrong(ErrFallback, "model.fallback", "remove it", "model.fallback has no effect with method %s, which never abstains", r.ModelName())
+		case abstains(f):
+			r.wrong(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
+		}
+		if _, err := methodOf(f); err != nil {
+			r.wrong(err, "model.fallback", "", "%v", err)
+		}
+		r.forTask("model.fallback", f.Name())
+	}
+	if r.Model == nil {
+		return
+	}
+	m, err := methodOf(r.Model)
+	if err != nil {
+		r.wrong(err, "model.method", "", "%v", err)
+		return
+	}
+	r.forTask("model.method", m.Name)
+}
+
+// forTask checks a method against the task and the number of classes.
+func (r *rules) forTask(field, name string) {
+	classes, found := 0, false
+	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
+		classes, found = r.classesOf(r.Schema.Columns[j]), r.Schema.Columns[j].Found
+	}
+	switch {
+	case !r.classification() && NeedsClasses(name):
+		lacks := LacksClasses(field, name)
+		r.wrong(ErrModel, field, lacks.Hint, "%s", lacks.Message)
+	case classes > 2 && TwoClasses(name) && found:
+		r.wrong(ErrTwoClasses, field, "use another method, or most_classes: 2", "%s: %s takes two classes only, and data.most_classes is %d", field, name, classes)
+	case classes > 2 && TwoClasses(name):
+		r.wrong(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
+	}
+}
+
+// LacksClasses says that the method at field needs classes, and the task has none.
+func LacksClasses(field, name string) *fault.Error {
+	return &fault.Error{
+		Kind: fault.Recipe, Field: field, Err: ErrModel,
+		Message: field + ": " + name + " needs classes", Hint: "set task: classification, or use another method",
+	}
+}
+
+// NeedsClasses reports whether a selector or model method, by its name in a recipe, is for
+// classification only.
+func NeedsClasses(name string) bool {
+	s, _ := SelectorNamed(name)
+	m, _ := TrainerNamed(name)
+	return s.NeedsClasses || m.ClassesOnly()
+}
+
+// TwoClasses reports whether a selector or model method, by its name in a recipe, can only be
+// run for a target of two classes: it ranks or fits one number.
+func TwoClasses(name string) bool {
+	s, _ := SelectorNamed(name)
+	m, _ := TrainerNamed(name)
+	return s.TwoClasses || m.TwoClasses()
+}
+
+// sizes checks the tries of a list of sizes. What is wrong with the list itself its selector
+// says.
+func (r *rules) sizes() {
+	sizes := sizesOf(r.Selector)
+	switch {
+	case sizes == nil && r.SizeRuns != 0:
+		r.wrong(ErrSizeSearch, "selection.runs", "", "selection.runs has no effect without selection.sizes")
+		return
+	case sizes == nil:
+		return
+	case r.home != "":
+		r.wrong(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
+		return
+	}
+	if !r.classification() {
+		r.wrong(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
+	}
+	r.key(ErrSizeSearch, "runs", r.sizeRuns())
+	r.priced(ErrSizeSearch, "selection.sizes has", "selection.k")
+	if abstains(r.Model) {
+		r.wrong(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
+	}
+}
+
+// priced refuses tries, whose price is a Rényi curve, where no such curve counts.
+func (r *rules) priced(err error, what, instead string) {
+	if r.Budget.Composition == budget.Basic {
+		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
+	}
+	if r.Budget.Delta == 0 {
+		r.wrong(err, "privacy.delta", NoDeltaHint, NoDelta)
+	}
+}
+
+// What is wrong with a delta of 0 where the run cannot be pure, and what to do about it.
+const (
+	NoDelta     = "privacy.delta must be above 0: this run draws Gaussian noise"
+	NoDeltaHint = "0 is only possible when every law of the run is pure; " + deltaHint
+	deltaHint   = "1e-6 is the default"
+)
+
+// BesideSearch says that a section, "selection" or "model", stands beside a search.
+func BesideSearch(section string) *fault.Error {
+	return &fault.Error{
+		Kind: fault.Recipe, Field: section, Err: ErrSearch,
+		Message: section + " stands beside search, whose candidates have one each", Hint: "move it into search.candidates",
+	}
+}
+
+// search checks the search by itself and each of its candidates as a run of its own.
+func (r *rules) search() {
+	x := r.Search
+	if r.Selector != nil || r.SelectionShare != 0 {
+		r.found = append(r.found, BesideSearch("selection"))
+	}
+	if r.Model != nil || r.Fallback != nil {
+		r.found = append(r.found, BesideSearch("model"))
+	}
+	if !(x.Runs > 1 && x.Runs <= MaxRuns) {
+		r.wrong(ErrSearch, "search.runs", "it is the mean number of tries; 5 is the default", "search.runs must be above 1 and at most %d, not %s", MaxRuns, fault.Number(x.Runs))
+	}
+	if !(x.Holdout > 0 && x.Holdout <= .5) {
+		r.wrong(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
+	}
+	r.priced(ErrSearch, "a search has", "a single selection and model")
+	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
+		r.wrong(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
+		return
+	}
+	for i, c := range x.Candidates {
+		r.candidateRules(i, c)
+	}
+}
+
+func (r *rules) candidateRules(i int, c Candidate) {
+	field := fault.Item("search.candidates", i)
+	for j := range i {
+		if reflect.DeepEqual(c, r.Search.Candidates[j]) {
+			r.wrong(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
+			return
+		}
+	}
+	if c.SelectionShare != 0 && r.Shares.Selection != 0 {
+		r.wrong(ErrShares, field+".selection.share", "keep one of the two", "%s.selection.share and budget.selection are the same share", field)
+	}
+	one := rules{Pipeline: r.candidate(i), home: field + "."}
+	one.stages()
+	if abstains(c.Model) {
+		one.wrong(ErrSearch, "model.method", "use another method", "%s may abstain and its law has no price in a search", c.ModelName())
+	}
+	r.found = append(r.found, one.found...)
+}
+
+// abstains reports whether a run of a trainer may end without a model.
+func abstains(t method.Trainer) bool {
+	_, ok := t.(method.Abstainer)
+	return ok
+}

@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// ErrSearch is returned for a search that cannot be priced or carried out.
+var ErrSearch = errors.New("the search cannot be carried out")
+
+// Limits of a search.
+const (
+	MaxCandidates = 64
+	MaxRuns       = 1000
+)
+
+// SearchMethod stands for the method of a plan that has a search: which one trains
+// the model is known after the run.
+const SearchMethod = "search"
+
+// scoreNode is the part of a candidate that scores it.
+const scoreNode = "score"
+
+// lowestScore is that of a try without a score: R² ends there.
+const lowestScore = -1
+
+// A Search tries several ways to select and train, a secret number of times, and
+// keeps the try with the best private score: private selection from private
+// candidates (N. Papernot and T. Steinke, "Hyperparameter tuning with Rényi
+// differential privacy", 2022).
+//
+// Before the first try the training records are dealt once, each by its coin, to
+// those that train and those that score. A try draws one of the candidates at
+// random, trains it on the former and releases R² or the accuracy of its model on
+// the latter. How many tries there are is drawn from a fixed law, so a candidate may be
+// tried several times or never. All tries together have one price in the plan.
+// Neither the result nor anything else that a run hands out says how many there
+// were; the running time does.
+//
+// A search needs tight composition and a positive delta, and candidates whose
+// steps all have a Rényi curve, which excludes every [method.Abstainer].
+type Search struct {
+	// Candidates are the ways, from 2 to MaxCandidates, no two of them the same.
+	Candidates []Candidate
+	// Runs is the mean number of tries, above 1 and at most MaxRuns.
+	Runs float64
+	// Holdout is the share of the training records that scores the tries, in (0, .5].
+	Holdout float64
+}
+
+// A Candidate is one way to select and train; its fields mean what those of a
+// [Pipeline] do.
+type Candidate struct {
+	Selector       selection.Selector
+	SelectionShare float64
+	Model          method.Trainer
+}
+
+// SelectionName returns the name of the selector, [Auto] where there is none.
+func (c Candidate) SelectionName() string {
+	if c.Selector == nil {
+		return Auto
+	}
+	return c.Selector.Name()
+}
+
+// K returns how many features the selector was told to choose; 0 where it was not.
+func (c Candidate) K() int {
+	if x, ok := c.Selector.(chooser); ok {
+		return x.Told()
+	}
+	return 0
+}
+
+// ModelName returns the name of the model method, [Auto] where there is none.
+func (c Candidate) ModelName() string { return nameOf(c.Model) }
+
+// Form returns the form of the model method by its name, "" where it was not told.
+func (c Candidate) Form() string { return method.FormOf(c.Model) }
+
+// Searched is the result of a search. All of it is public.
+type Searched struct {
+	Search     Search
+	Eta, Gamma float64 // of the law of the number of tries
+	Chosen     int     // the candidate that won, from 0
+	// Score is the released R² or accuracy of the winning try on the scoring
+	// records. It is the largest of several noisy numbers, so it is biased upwards;
+	// the held-out metric is not.
+	Score float64
+}
+
+const candidatePrefix = "candidate-"
+
+// IsCandidate reports whether a name in a report is that of a candidate of a search.
+// Those that did not win show no release, whether they were tried or not.
+func IsCandidate(name string) bool { return strings.HasPrefix(name, candidatePrefix) }
+
+// CandidateName is the name of the node of candidate i, from 0, in a plan.
+func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1) }
+
+// candidate returns the run that candidate i would be.
+func (p *Pipeline) candidate(i int) *Pipeline {
+	q, c := *p, p.Search.Candidates[i]
+	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
+	q.tried = true
+	return &q
+}
+
+// searchTree plans a search:
+//
+//	train (select): candidate-1 (par): train, score
+//	                candidate-2 (par): train, score
+//	                ...
+//
+// The kids of a candidate see disjoint records, by coins whose secrecy is not used in the price, so each may spend what a try may.
+// All have shares that add up to about 1, so no candidate is much dearer than
+// another: the price is that of the dearest.
+func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, error) {
+	law, err := budget.SelectionForMean(0, p.Search.Runs)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	metric, err := p.metricNode(plan.facts.Target)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	kids := make([]budget.Node, len(p.Search.Candidates))
+	for i := range kids {
+		name := CandidateName(i)
+		t := &Plan{facts: plan.facts, columns: plan.columns}
+		train, err := p.candidate(i).trainingPart(ctx, t, plan.root+"/"+name+"/"+trainNode)
+		if err != nil {
+			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)
+		}
+		kids[i] = budget.Par(name, train, budget.Seq(scoreNode, metric).As(budget.Part)).As(budget.Candidate)
+		plan.tries = append(plan.tries, t)
+	}
+	return budget.Select(trainNode, law, kids...).As(budget.Part), nil
+}
+
+// trainOrSearch runs the training part. s is the session of the root.
+func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
+	if r.pipeline.Search == nil {
+		return r.train(ctx, s.Sub(trainNode), v)
+	}
+	return r.search(ctx, s, v)
+}
+
+// try is the result of one try of a search. A try that lost is not kept.
+type try struct {
+	out     *trained
+	seconds map[string]float64
+}
+
+// search carries out the tries. It announces one stage for all of them and keeps
+// the times of the best one only, so that how many there were can be read off
+// neither.
+func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
+	r.announce("search")
+	fitting, scoring := deal(s, v, scoreNode, r.pipeline.Search.Holdout)
+	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
+		c := &runner{pipeline: r.pipeline.candidate(i), plan: r.plan.tries[i], facts: r.facts, seconds: map[string]float64{}}
+		out, err := c.train(ctx, s.Sub(trainNode), fitting)
+		if err != nil {
+			return try{}, 0, err
+		}
+		t := try{out, c.seconds}
+		score, err := c.score(ctx, s.Sub(scoreNode), scoring, out.fit)
+		return t, score, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := best.Result.out
+	for stage, seconds := range best.Result.seconds {
+		r.seconds[stage] += seconds
+	}
+	law, _, _ := r.plan.Selection(r.plan.root)
+	if out.scoreRows, err = scoring.Len(ctx); err != nil {
+		return nil, err
+	}
+	out.search = &Searched{Search: *r.pipeline.Search, Eta: law.Eta, Gamma: law.Gamma, Chosen: best.Candidate, Score: max(best.Score, lowestScore)}
+	return out, nil
+}
+
+// score releases R² or the accuracy of a model on the scoring records.
+func (r *runner) score(ctx context.Context, s *mechanism.Session, v mechanism.Records, fit *method.Fit) (float64, error) {
+	metric := &Result{}
+	if fit == nil {
+		return lowestScore, nil
+	}
+	if err := r.evaluate(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // the accuracy alone
+		return 0, fmt.Errorf("score: %w", err)
+	}
+	delete(r.seconds, heldOutStage)
+	if metric.Confusion != nil {
+		return metric.Confusion.Accuracy.Value, nil
+	}
+	return metric.R2.Value, nil
+}

@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// A SelectorMethod describes a way to choose features to those who name it: recipes, command
+// lines, reports, documents.
+type SelectorMethod struct {
+	// Name is the method's name in a recipe.
+	Name string
+	// Summary says in a few words what it does.
+	Summary string
+	// Private reports whether it releases something, and so spends a share of the budget.
+	Private bool
+	// NeedsClasses reports whether it is for classification only.
+	NeedsClasses bool
+	// TwoClasses reports whether it takes two classes only: it ranks by one number.
+	TwoClasses bool
+	// Keys are what it reads of the section of a recipe, beside k and share.
+	Keys []method.Key
+	// New returns the selector for some settings, whose values are checked. Keys without a
+	// value take their defaults.
+	New func(SelectorSettings) selection.Selector
+}
+
+// SelectorSettings are what a recipe says of a selector. Each method reads its own.
+type SelectorSettings struct {
+	K             int     // 0 leaves it to a method that can choose it
+	Share         float64 // of the budget, in (0, 1)
+	method.Values         // of its keys
+}
+
+// ratio is how many times what the selection spends is left to the model.
+func (s SelectorSettings) ratio() float64 {
+	if !(s.Share > 0) {
+		return 0
+	}
+	return (1 - s.Share) / s.Share
+}
+
+// Selectors lists the selectors of package selection, in the order in which recipes and messages
+// have them. What these say of selectors, and ownSelector, is read from here: a new one is an entry.
+// The list is not to be changed.
+func Selectors() []SelectorMethod { return selectors() }
+
+var selectors = sync.OnceValue(func() []SelectorMethod {
+	return []SelectorMethod{
+		{Name: selection.None{}.Name(), Summary: "every column", New: func(SelectorSettings) selection.Selector { return selection.None{} }},
+		{Name: selection.Fixed{}.Name(), Summary: "the columns that features lists", Keys: keysNamed("features"),
+			New: func(s SelectorSettings) selection.Selector { return selection.Fixed{Features: s.Names("features")} }},
+		{Name: selection.Kendall{}.Name(), Summary: "columns of strong rank correlation with the target", Private: true, TwoClasses: true,
+			Keys: keysNamed("k", "share"),
+			New:  func(s SelectorSettings) selection.Selector { return selection.Kendall{K: s.K} }},
+		{Name: selection.SubLasso{}.Name(), Summary: "columns that lassos on small parts of the records vote for", Private: true, TwoClasses: true,
+			Keys: keysNamed("k", "share", "lambda", "buckets"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
+			}},
+		{Name: selection.SIS{}.Name(), Summary: "columns of strong marginal dependence on the target", Private: true, TwoClasses: true,
+			Keys: keysNamed("k", "share", "score", "topk"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.SIS{K: s.K, Score: selection.SISScore(s.Word("score")), TopK: topK(s.Word("topk"))}
+			}},
+		{Name: selection.DPFSDR{}.Name(), Summary: "columns that separate the classes and repeat no other one", Private: true, NeedsClasses: true,
+			Keys: keysNamed("k", "share", "sizes", "runs"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Wholes("sizes")}
+			}},
+		{Name: selection.DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,
+			Keys: keysNamed("k", "share", "sizes", "runs"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
+			}},
+		{Name: selection.CRFS{}.Name(), Summary: "columns of high F-score, without correlated ones", Private: true, NeedsClasses: true,
+			Keys: keysNamed("k", "share", "sizes", "runs"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
+			}},
+		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most for what they cost", Private: true,
+			Keys: keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.GreedyGram{K: s.K, Budget: s.Number("budget"), Costs: s.Prices("costs"), Sizes: s.Wholes("sizes")}
+			}},
+	}
+})
+
+// topK returns the form of a checked name, the default for "".
+func topK(name string) mechanism.TopKForm {
+	if name == "" {
+		return mechanism.OneShot
+	}
+	form, err := mechanism.ParseTopKForm(name)
+	if err != nil {
+		panic(err) // a mistake in the caller's code
+	}
+	return form
+}
+
+// SelectorNamed returns the method of that name.
+func SelectorNamed(name string) (SelectorMethod, bool) {
+	list := Selectors()
+	i := slices.IndexFunc(list, func(m SelectorMethod) bool { return m.Name == name })
+	if i < 0 {
+		return SelectorMethod{}, false
+	}
+	return list[i], true
+}
+
+// ownSelector reports whether a selector is one of package selection, whose choice is private or a
+// public fact. Nobody has checked what another does with the records that it is handed,
+// also if it holds one of these.
+func ownSelector(s selection.Selector) bool {
+	return slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool { return reflect.TypeOf(m.New(SelectorSettings{})) == reflect.TypeOf(s) })
+}
+
+// A chooser is a selector that can be told how many features to choose.
+type chooser interface {
+	selection.Selector
+	// Told returns how many; 0 if it was not told.
+	Told() int
+}
+
+// A sparer is a selector for which there may be nothing to choose.
+type sparer interface {
+	selection.Selector
+	// Spares reports whether it keeps all of so many candidates.
+	Spares(candidates int) bool
+}

@@ -1,0 +1,306 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// ErrShares is returned for shares of the budget that add up to something else than 1, and for the share of a stage that
+// does not run.
+var ErrShares = errors.New("the shares of the budget do not fit the run")
+
+// Shares divide the budget of the training part among its stages. Each is in (0, 1); 0 leaves a stage its default.
+//
+// Count is a share of epsilon, and so is Model where the law of the model is fixed before the others are calibrated
+// (Tukey). The stages that are left divide the rest: by mu squared under tight composition, by epsilon under basic.
+//
+// Where some stages are left out, Count, Words and Transform keep their defaults, and the others divide what is left in
+// the proportion of their defaults. Where none is left out, the shares must add up to 1.
+type Shares struct {
+	Count     float64 // the noisy number of records
+	Words     float64 // which columns hold text, and the values of those that do
+	Ranges    float64 // the ranges of numeric columns
+	Selection float64 // the choice of features
+	Model     float64 // the model, with all that it releases
+	Fallback  float64 // the model that is trained in case the first one abstains
+	Transform float64 // the errors of a model of a transformed target
+}
+
+// A NamedShare is a share with its name in recipes.
+type NamedShare struct {
+	Name  string
+	Value *float64
+}
+
+// Named lists the shares of s in the order of documents.
+func (s *Shares) Named() []NamedShare {
+	return []NamedShare{
+		{"count", &s.Count}, {"words", &s.Words}, {"ranges", &s.Ranges}, {"selection", &s.Selection},
+		{"model", &s.Model}, {"fallback", &s.Fallback}, {"transform", &s.Transform},
+	}
+}
+
+// shareTolerance is how far from 1 the shares of all stages may add up to: they are written with few digits.
+const shareTolerance = 1e-6
+
+// shares checks what can be said of the shares of the budget without a look at the stages.
+func (r *rules) shares() {
+	sum := 0.
+	for _, share := range r.Shares.Named() {
+		field, x := "budget."+share.Name, *share.Value
+		if x != 0 && !(x > 0 && x < 1) {
+			r.wrong(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
+			return
+		}
+		sum += x
+	}
+	if sum > 1+shareTolerance {
+		r.wrong(ErrShares, "budget", "the held-out part has its own budget, which holdout sets", "the shares of budget add up to %s, more than 1", fault.Number(sum))
+	}
+	if r.Shares.Selection != 0 && r.SelectionShare != 0 {
+		r.wrong(ErrShares, "budget.selection", "keep budget.selection", "budget.selection and selection.share are the same share")
+	}
+}
+
+// A division is how the stages of one branch divide the budget of the training part.
+type division struct {
+	// fixed is the share of the model in the whole epsilon of the run, for a model with a fixed law.
+	fixed float64
+	// selection is the relative share of the choice of features. ranges, model and fallback multiply the relative shares
+	// that the plans of these stages have by themselves: 1 - linear.GramShare for ranges and linear.GramShare for a model.
+	selection, ranges, model, fallback float64
+}
+
+// checkedShare is the share of epsilon that the check of the target takes.
+func (p *Pipeline) checkedShare() float64 {
+	if p.paysForCheck() {
+		return checkShare
+	}
+	return 0
+}
+
+// trainingEpsilon is the part of epsilon that the training part may spend.
+func (p *Pipeline) trainingEpsilon() float64 { return 1 - p.checkedShare() }
+
+// DefaultCountShare returns the share of the noisy count in the whole epsilon of the run.
+func (p *Pipeline) countShare() float64 {
+	switch {
+	case p.Shares == (Shares{}):
+		return DefaultCountShare
+	case p.Shares.Count == 0:
+		return DefaultCountShare * p.trainingEpsilon()
+	}
+	return p.Shares.Count * p.trainingEpsilon()
+}
+
+// afterCount is the part of the training budget that the noisy count leaves, where a run has one and shares are given.
+func (p *Pipeline) afterCount(counted bool) float64 {
+	switch {
+	case !counted:
+		return 1
+	case p.Shares.Count == 0:
+		return 1 - DefaultCountShare
+	}
+	return 1 - p.Shares.Count
+}
+
+// wordShares returns the relative shares of the kinds of columns and of the counts of words, of what the count leaves.
+func (p *Pipeline) wordShares(counted bool) (kinds, words float64) {
+	if p.Shares.Words == 0 {
+		return KindShare, WordShare
+	}
+	share := p.Shares.Words / p.afterCount(counted)
+	if !p.mayBeWords() {
+		return KindShare, share
+	}
+	return share * KindShare / (KindShare + WordShare), share * WordShare / (KindShare + WordShare)
+}
+
+// transformShare returns the relative share of the errors of a transformed target, of what the count leaves.
+func (p *Pipeline) transformShare(counted bool) float64 {
+	if p.Shares.Transform == 0 {
+		return DefaultTransformShare
+	}
+	return p.Shares.Transform / p.afterCount(counted)
+}
+
+// mayCount reports whether some branch of a run with these facts releases a noisy count.
+func (p *Pipeline) mayCount(f selection.Facts) bool {
+	if p.Search != nil {
+		for i := range p.Search.Candidates {
+			if p.candidate(i).mayCount(f) {
+				return true
+			}
+		}
+		return false
+	}
+	branches := p.branches(f)
+	return !publicCount(f) && (len(branches) > 1 || branches[0].counts())
+}
+
+// dividable are the stages of a branch, and whether each of them runs.
+type dividable struct{ mayCount, counted, selects, scaled, fixedModel, fallback bool }
+
+// divide says how the stages of a branch divide the budget.
+func (p *Pipeline) divide(b branch, stages dividable) (division, error) {
+	chosen := p.selectionShare(b, stages.selects)
+	ranges := 1 - chosen
+	model := ranges
+	if !stages.scaled {
+		model /= linear.GramShare // the model has the ranges' share too
+	}
+	standard := division{fixed: p.fixedShare(b, stages), selection: chosen, ranges: ranges, model: model, fallback: model}
+	if p.Shares == (Shares{}) {
+		return standard, nil
+	}
+	return p.divideAsAsked(stages, standard)
+}
+
+// fixedShare is the default share of a model with a fixed law in the whole epsilon of a run.
+func (p *Pipeline) fixedShare(b branch, stages dividable) float64 {
+	check := p.checkedShare()
+	switch {
+	case b.fallback != nil:
+		return fixedBacked * (1 - check)
+	case stages.selects || stages.scaled || p.Transform != rescale.None:
+		return fixedFirst * (1 - check)
+	}
+	return fixedAlone - check // the count takes its share of the whole epsilon
+}
+
+// divideAsAsked divides the budget by the shares of the recipe.
+func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division, error) {
+	type stage struct {
+		asked, standard float64
+		runs            bool
+		result          float64
+	}
+	calibrated := 1.
+	if stages.fixedModel {
+		calibrated = 1 - standard.fixed/p.trainingEpsilon() - DefaultCountShare
+	}
+	choice := &stage{asked: p.Shares.Selection, standard: standard.selection * calibrated, runs: stages.selects}
+	ranges := &stage{asked: p.Shares.Ranges, standard: standard.ranges * (1 - linear.GramShare) * calibrated, runs: stages.scaled}
+	model := &stage{asked: p.Shares.Model, standard: standard.model * linear.GramShare, runs: true}
+	if stages.fixedModel {
+		model.standard = standard.fixed
+	}
+	fallback := &stage{asked: p.Shares.Fallback, standard: standard.fallback * linear.GramShare * calibrated, runs: stages.fallback}
+	left := p.afterFixedStages(stages)
+	inner, weights, missing := left, 0., p.unpaid(stages)
+	list := []*stage{choice, ranges, model, fallback}
+	for _, s := range list {
+		switch {
+		case !s.runs:
+			missing += s.asked
+		case s.asked > 0:
+			left -= s.asked
+		default:
+			weights += s.standard
+		}
+	}
+	stretch := 1. // what a branch does not run is divided among what it does run
+	switch {
+	case weights > 0 && left <= shareTolerance:
+		return division{}, sharesProblem("the shares of budget leave nothing for the stages that it does not name", "make them smaller")
+	case weights > 0:
+	case math.Abs(left-missing) > shareTolerance:
+		return division{}, sharesProblem(
+			fmt.Sprintf("the shares of the stages that run add up to %s, not 1", fault.Number(math.Round((1-left)*1e6)/1e6)),
+			"leave one of them out: it takes what is left. A count, words and a transform that budget does not name keep their defaults")
+	default:
+		stretch = inner / (inner - left)
+	}
+	for _, s := range list {
+		switch {
+		case !s.runs:
+		case s.asked > 0:
+			s.result = s.asked * stretch
+		default:
+			s.result = left * s.standard / weights
+		}
+	}
+	return division{
+		fixed:     model.result * p.trainingEpsilon(),
+		selection: choice.result / inner,
+		ranges:    ranges.result / inner / (1 - linear.GramShare),
+		model:     model.result / inner / linear.GramShare,
+		fallback:  fallback.result / inner / linear.GramShare,
+	}, nil
+}
+
+// afterFixedStages is the part of the training budget that a count, words and a transform leave.
+func (p *Pipeline) afterFixedStages(stages dividable) float64 {
+	left := 1.
+	if p.finds() {
+		kinds, words := p.wordShares(stages.mayCount)
+		if !p.mayBeWords() {
+			kinds = 0
+		}
+		left -= kinds + words
+	}
+	if p.Transform != rescale.None {
+		left -= p.transformShare(stages.mayCount)
+	}
+	return left * p.afterCount(stages.counted)
+}
+
+// unpaid adds up the shares that are asked for a count, words and a transform that a branch does not have.
+func (p *Pipeline) unpaid(stages dividable) float64 {
+	sum := 0.
+	if !stages.counted {
+		sum += p.Shares.Count
+	}
+	if !p.finds() {
+		sum += p.Shares.Words
+	}
+	if p.Transform == rescale.None {
+		sum += p.Shares.Transform
+	}
+	return sum
+}
+
+func sharesProblem(message, hint string) error {
+	return &fault.Error{Kind: fault.Recipe, Field: "budget", Message: message, Hint: hint, Err: ErrShares}
+}
+
+// unusedShares refuses the share of a stage that no branch of a plan runs.
+func (p *Pipeline) unusedShares(priced *budget.Priced) error {
+	ran := map[string]bool{}
+	for _, leaf := range priced.Leaves() {
+		ran[shareOfStage[leaf.Place.Stage]] = true
+	}
+	for _, share := range p.Shares.Named() {
+		if *share.Value > 0 && !ran[share.Name] {
+			field := "budget." + share.Name
+			return &fault.Error{Kind: fault.Recipe, Field: field, Err: ErrShares, Hint: "remove it", Message: field + " has no effect: " + notRun[share.Name]}
+		}
+	}
+	return nil
+}
+
+// ShareName returns the name of the share that the leaves of a stage are paid from, "" for the stage of the held-out part.
+func ShareName(stage string) string { return shareOfStage[stage] }
+
+// shareOfStage names the share that the leaves of a stage are paid from.
+var shareOfStage = map[string]string{
+	countLeaf: "count", vocabularyNode: "words", scalingNode: "ranges", selectionNode: "selection",
+	modelNode: "model", fallbackNode: "fallback", wayBackNode: "transform",
+}
+
+// notRun says why the stage of a share does not run.
+var notRun = map[string]string{
+	"count":     "no stage of this run needs a noisy number of records",
+	"words":     "no text has to be found in this run",
+	"ranges":    "the range of every numeric column is declared, or no stage needs one",
+	"selection": "this run releases nothing to choose features",
+	"fallback":  "this run has no fallback",
+	"transform": "the target is not transformed",
+}

@@ -1,0 +1,294 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// trained is the result of the training part.
+type trained struct {
+	fit       *method.Fit // nil if the method abstained and there is no fallback
+	chosen    []int       // candidates
+	method    string
+	abstained bool
+	branch    string      // that was taken; "" for a run that chooses nothing
+	search    *Searched   // nil for a run without a search
+	sizes     *SizeSearch // nil for a run without a list of sizes
+	readings  readings    // of the columns that were scaled
+	scoreRows int         // of a search
+}
+
+// train runs the stages of the training part in the order that stages.go shows.
+func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
+	known, err := recordsOf(part).known.Len(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.plan.byClasses) > 0 {
+		r.plan = r.plan.forClasses(len(r.facts.Target.Categories))
+		s = s.Sub(r.plan.name)
+	}
+	b, s, err := r.branch(s, known)
+	if err != nil {
+		return nil, err
+	}
+	if r.pipeline.asksFirst() {
+		if s, part, err = r.vocabulary(ctx, s, part); err != nil {
+			return nil, fmt.Errorf("vocabulary: %w", err)
+		}
+	}
+	facts, err := r.atLeast(s, b, known)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.stages(ctx, s, b, facts, recordsOf(part))
+	if err == nil {
+		out.branch = r.branchName(b)
+	}
+	return out, err
+}
+
+// branchName names the ways that were taken.
+func (r *runner) branchName(b branch) string {
+	if b.name == trainNode {
+		return path.Join(r.plan.name, r.way)
+	}
+	return path.Join(r.plan.name, b.name, r.way)
+}
+
+// stages runs the stages of a branch.
+func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, facts selection.Facts, v records) (*trained, error) {
+	if !b.scalesFirst(facts) {
+		return r.selectThenScale(ctx, s, b, facts, v)
+	}
+	var err error
+	if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
+		return nil, err
+	}
+	told, err := readingsOf(ctx, s, v.all, facts.Ranges)
+	if err != nil {
+		return nil, err
+	}
+	v, kept := keepFeatures(s, &facts, v)
+	chosen, err := r.choose(ctx, s, b.selector, facts, v.known)
+	if err != nil {
+		return nil, err
+	}
+	var out *trained
+	if sizesOf(b.selector) != nil {
+		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
+	} else {
+		out, err = r.model(ctx, s, b, facts.AtLeast, narrow(v, chosen), rangesFor(facts, chosen))
+		if out != nil {
+			out.chosen = chosen
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.chosen, out.readings = pick(kept, out.chosen), told
+	return out, nil
+}
+
+// selectThenScale is the rest of train for a selector that needs no ranges: they are
+// found for the chosen columns alone.
+func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records) (*trained, error) {
+	chosen, err := r.choose(ctx, s, b.selector, f, v.known)
+	if err != nil {
+		return nil, err
+	}
+	v = narrow(v, chosen)
+	ranges, err := r.scale(ctx, s, v.all)
+	if err != nil {
+		return nil, err
+	}
+	told, err := readingsOf(ctx, s, v.all, ranges)
+	if err != nil {
+		return nil, err
+	}
+	kept := leave(s, v.all.Schema().Columns, ranges)
+	out, err := r.model(ctx, s, b, f.AtLeast, narrow(v, kept), append(pick(ranges, kept), ranges[len(chosen)]))
+	if err != nil {
+		return nil, err
+	}
+	out.chosen, out.readings = pick(chosen, kept), told
+	return out, nil
+}
+
+// choose runs a selector on the records as it reads them. Where the number of
+// features is left to the model, the columns come in their released order. Where no
+// more columns were readable than it must choose, they are the choice.
+func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
+	defer r.stage(selectionNode)()
+	s = s.Sub(selectionNode)
+	told := factsFor(x, f)
+	var chosen []int
+	var err error
+	switch {
+	case toSpare(x, len(f.Columns)):
+		return selection.None{}.Select(ctx, s, told, v)
+	case sizesOf(x) != nil:
+		chosen, err = x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
+	default:
+		chosen, err = x.Select(ctx, s, told, viewFor(x, f, v))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("selection: %w", err)
+	}
+	return chosen, nil
+}
+
+// branch takes the branch that the released number of records points to. records is the
+// number of those with a target that can be read.
+func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+	if len(r.plan.branches) == 1 {
+		return r.plan.branches[0], s, nil
+	}
+	defer r.stage("count")()
+	return r.plan.choose(s, r.facts, records)
+}
+
+// atLeast returns what the stages of a branch are told, with a released number of records if one asks for it.
+func (r *runner) atLeast(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
+	facts := r.facts
+	if !b.counts() {
+		return facts, nil
+	}
+	defer r.stage("count")()
+	low, err := releaseCount(s, facts, records)
+	facts.AtLeast = atLeast(s, low, records)
+	return facts, err
+}
+
+// scale finds the ranges of a view whose last column is the target.
+func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, error) {
+	defer r.stage("scaling")()
+	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
+	if err != nil {
+		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	for j, c := range v.Schema().Columns {
+		ranges[j].Unread = ranges[j].Unread || wordless(c)
+	}
+	if r.pipeline.classification() {
+		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}
+	}
+	return ranges, nil
+}
+
+// model trains a branch's method on the columns of records, of which there are at least so many,
+// and trains the fallback where the method abstained.
+func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
+	defer r.stage("model")()
+	out := &trained{method: b.trainer.Name()}
+	var err error
+	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
+		out.fit, out.abstained, err = nil, true, nil
+		if b.fallback != nil {
+			b.trainer, out.method = b.fallback, b.fallback.Name()
+			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return out, nil
+}
+
+// fit fits the method of a branch.
+func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
+	columns := v.all.Schema().Columns
+	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
+	known, err := v.of(b.trainer)
+	if err != nil {
+		return nil, err
+	}
+	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: known, Ranges: ranges, AtLeast: atLeast})
+}
+
+// runTrainer runs a trainer and returns as soon as the context ends: solving a
+// large dense system does not look at it. The session is then closed, so that a trainer
+// that is still at it ends with its next release, and releases nothing any more. What may go on
+// is one eigendecomposition and a few products: 2 s of a processor with 500 entries a
+// row, 14 s with 1,000, and by their cube a quarter of an hour with the most, 4,096.
+func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	type outcome struct {
+		fit   *method.Fit
+		err   error
+		panic *carry.Panic
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		o.panic = carry.Catch(func() { o.fit, o.err = t.Fit(ctx, s, d) })
+		done <- o
+	}()
+	var o outcome
+	select {
+	case <-ctx.Done():
+	case o = <-done:
+		o.panic.Again()
+	}
+	if err := ctx.Err(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	saturate(o.fit.Model)
+	return o.fit, nil
+}
+
+// largest is the magnitude at which a model's numbers saturate. Ranges of
+// absurd widths can carry a coefficient beyond what float64 holds; the model
+// stays a model.
+const largest = 1e300
+
+// saturate clamps the numbers of a model, or of every score of a classifier.
+func saturate(model regression.Model) {
+	if c, ok := model.(*regression.Classifier); ok {
+		for _, score := range c.Scores {
+			saturate(score)
+		}
+		return
+	}
+	m := regression.LinearPart(model)
+	clamp := func(numbers ...*float64) {
+		for _, x := range numbers {
+			if *x != *x {
+				*x = 0
+			}
+			*x = min(max(*x, -largest), largest)
+		}
+	}
+	terms := func(list []regression.Term) {
+		for i := range list {
+			clamp(&list[i].Coefficient, &list[i].StdError)
+		}
+	}
+	clamp(&m.Intercept, &m.InterceptStdError)
+	terms(m.Terms)
+	if tree, ok := model.(*regression.Tree); ok {
+		for i := range tree.Nodes {
+			n := &tree.Nodes[i]
+			clamp(&n.Intercept, &n.Threshold)
+			terms(n.Terms)
+		}
+	}
+}
+
+// narrow returns the records with the chosen columns and then the last one, the target.
+func narrow(v records, chosen []int) records {
+	return v.columns(append(slices.Clone(chosen), len(v.all.Schema().Columns)-1))
+}

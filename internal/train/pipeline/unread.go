@@ -1,0 +1,248 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// What the released counts of numbers say about columns that are hard to read. A
+// column in which no bin of the range histogram passes leaves the model, and every
+// later stage is run without it: rows are narrower, so their norm limit and with it
+// the noise of what is summed over them is smaller, and there are fewer histograms and
+// curves to share a release. Each stage computes its sensitivity from the columns that
+// it is handed, and which these are follows from what was released; the prices of the
+// plan stay. Draws that a narrower model does not need are not made.
+
+// An Unread is a column whose range was not found and that is not in the model.
+type Unread struct {
+	Column string
+	// Faint says that one full of numbers might not have been seen either.
+	Faint bool
+}
+
+// A Gap is a feature of which many cells are no numbers.
+type Gap struct {
+	Column   string
+	Share    float64 // of such cells, in [0, 1]
+	StdError float64 // of Share, by the noise of the counts
+}
+
+// readings is what scaling found out about columns beside their ranges.
+type readings struct {
+	unread []Unread
+	gaps   []Gap
+	huge   []string // columns whose range is [scaling.Range.Huge]
+	tiny   []string // columns whose range is [scaling.Range.Tiny]
+}
+
+const (
+	// leastGap is the share of unreadable cells from which a column has a gap, beyond
+	// the noise.
+	leastGap = .05
+	// gapDoubt is the chance that the noise makes gaps anywhere among full columns.
+	gapDoubt = .01
+)
+
+// leave returns which features, the columns but the last, keep a place in the model:
+// those whose ranges were found; none if that of the target was not, as then no effect
+// can be told. A rehearsal, which has no records, keeps all.
+func leave(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range) (kept []int) {
+	last := len(columns) - 1
+	for j := range last {
+		if s.KeepsColumns() || !ranges[j].Unread && !ranges[last].Unread {
+			kept = append(kept, j)
+		}
+	}
+	return kept
+}
+
+// keepFeatures is leave for features that are chosen after they are scaled: it narrows
+// the facts and the records and returns which of the
+// candidates are left.
+func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records, []int) {
+	kept := leave(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
+	columns, ranges := f.Columns, f.Ranges
+	f.Columns, f.Ranges = pick(columns, kept), append(pick(ranges, kept), ranges[len(columns)])
+	return narrow(v, kept), kept
+}
+
+// pick returns the entries of a list at some places.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, j := range at {
+		out[i] = list[j]
+	}
+	return out
+}
+
+// toSpare reports whether so many candidates are not more than a selector has to
+// choose, so that there is nothing to choose.
+func toSpare(x selection.Selector, candidates int) bool {
+	s, ok := x.(sparer)
+	return candidates == 0 || ok && s.Spares(candidates)
+}
+
+// read collects what the ranges of columns, the last of them the target, say about
+// their cells. records is the number of records of the view, which only relations that
+// make it public look at.
+func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
+	var out readings
+	for j, r := range ranges {
+		if r.Unread && !wordless(columns[j]) {
+			out.unread = append(out.unread, Unread{columns[j].Name, r.Faint})
+		}
+		if r.Huge {
+			out.huge = append(out.huge, columns[j].Name)
+		}
+		if r.Tiny {
+			out.tiny = append(out.tiny, columns[j].Name)
+		}
+	}
+	last := len(columns) - 1
+	doubt := math.Sqrt(2 * math.Log(float64(len(columns))/gapDoubt))
+	all := ranges[last].Numbers
+	for _, r := range ranges[:last] {
+		if least := r.Numbers.Value - doubt*r.Numbers.Sigma; least > all.Value {
+			all = scaling.Count{Value: least}
+		}
+	}
+	if rel != budget.AddRemove {
+		all = scaling.Count{Value: float64(records)}
+	}
+	for j, r := range ranges[:last] {
+		n := r.Numbers
+		if r.Unread || n == (scaling.Count{}) || !(all.Value > 0) {
+			continue
+		}
+		if all.Value-n.Value > leastGap*all.Value+doubt*math.Hypot(n.Sigma, all.Sigma) {
+			share := min(max(n.Value/all.Value, 0), 1)
+			out.gaps = append(out.gaps, Gap{columns[j].Name, 1 - share, math.Hypot(n.Sigma, share*all.Sigma) / all.Value})
+		}
+	}
+	slices.SortStableFunc(out.gaps, func(a, b Gap) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// readingsOf is read for a stage of a session.
+func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, ranges []scaling.Range) (readings, error) {
+	n, err := v.Len(ctx)
+	return read(v.Schema().Columns, ranges, s.Relation(), n), err
+}
+
+// unreadWarnings are those about columns that are hard to read.
+func unreadWarnings(r *Result) []Warning {
+	var out []Warning
+	var none, faint []string
+	for _, u := range r.Unread {
+		switch {
+		case u.Column == r.Target:
+			out = append(out, Warning{"no-range", Critical, targetUnread(u)})
+		case u.Faint:
+			faint = append(faint, u.Column)
+		default:
+			none = append(none, u.Column)
+		}
+	}
+	if len(none) > 0 {
+		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
+			"As far as can be told, few or none of the cells of %s are numbers: text and dates are not. What has no number is not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.", listNames(none))})
+	}
+	if len(faint) > 0 {
+		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
+			"At this budget the records are too few to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
+	}
+	out = append(out, extremeNumbers(r)...)
+	if len(r.Gaps) > 0 {
+		parts := make([]string, len(r.Gaps))
+		for i, g := range r.Gaps {
+			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share, 100*1.96*g.StdError)
+		}
+		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
+			"Cells that are missing or no numbers: %s. They count as the median of their column. If numbers were meant, say under data.format how they are written, such as thousands: \",\". With missing: indicator a model tells such cells apart.", joined(parts))})
+	}
+	return out
+}
+
+// extremeNumbers warns of columns whose numbers are beyond the sizes that the search for ranges tells apart.
+func extremeNumbers(r *Result) []Warning {
+	return ExtremeNumbers(r.Huge, r.Tiny, func(column string) Severity {
+		if column == r.Target {
+			return Critical
+		}
+		return Theoretical
+	})
+}
+
+// ExtremeNumbers returns the warnings about columns whose released ranges are [scaling.Range.Huge] or
+// [scaling.Range.Tiny]. A warning is as severe as the most severe of its columns.
+func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) []Warning {
+	const code = "extreme-numbers"
+	const remedy = "Use another unit, or declare lower and upper from public knowledge."
+	var out []Warning
+	if len(huge) > 0 {
+		out = append(out, Warning{code, mostSevere(huge, severity), fmt.Sprintf(
+			"Numbers of %s are at least %.2g in size. The search for ranges ends at twice that, and larger numbers are cut there. %s",
+			listNames(huge), scaling.LargestSize, remedy)})
+	}
+	if len(tiny) > 0 {
+		out = append(out, Warning{code, mostSevere(tiny, severity), fmt.Sprintf(
+			"All numbers of %s seem to be smaller than %.2g in size. The search for ranges cannot tell such numbers apart, and they are lost in its noise. %s",
+			listNames(tiny), scaling.SmallestSize, remedy)})
+	}
+	return out
+}
+
+// mostSevere returns Critical if severity does for one of the columns, else Theoretical.
+func mostSevere(columns []string, severity func(column string) Severity) Severity {
+	for _, column := range columns {
+		if severity(column) == Critical {
+			return Critical
+		}
+	}
+	return Theoretical
+}
+
+// targetUnread says that the range of the target was not found.
+func targetUnread(u Unread) string {
+	if u.Faint {
+		return fmt.Sprintf("At this budget the records are too few to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
+	}
+	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Say under data.format how they are written; a target of text needs task: classification.", u.Column)
+}
+
+// mostListed is how many columns a warning names.
+const mostListed = 40
+
+// listNames lists names of columns.
+func listNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return joined(quoted)
+}
+
+// joined lists things, the first of many.
+func joined(parts []string) string {
+	if n := len(parts); n > mostListed {
+		return fmt.Sprintf("%s and %d more (columns in report.json lists them)", strings.Join(parts[:mostListed], ", "), n-mostListed)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,369 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// What is found out about columns before anything else (docs/methods/vocabulary.md, "Algorithm"): of those
+// that declare nothing whether they hold numbers or words, in one release of counts, and then the
+// words of all that hold words, in another one. The training part then is
+//
+//	train (seq): vocabulary: kinds, counts, words
+//	             train: what stages.go shows, or a search
+//
+// and everything in the second train sees columns as if the words were declared. Where no column is
+// known to hold words, words are paid for only if the kinds say that some column does. Then each branch of
+// the training part that stages.go shows becomes
+//
+//	branch (seq): vocabulary: kinds
+//	              undeclared (one of): numbers: the stages
+//	                                   words:   vocabulary: counts, words
+//	                                            the stages
+//
+// A search, whose tries see the same columns, pays for words whatever the kinds are: a choice between two
+// searches takes minutes to price.
+// The kinds come before the choice in the same sequence, and the price of the choice is that of its dearest
+// branch at each epsilon ([budget.OneOf]). The prices are fixed in the plan; the noise of the words follows the
+// number of columns, which was released.
+
+// The names of the nodes.
+const (
+	vocabularyNode = "vocabulary"
+	undeclaredNode = "undeclared"
+	numbersWay     = "numbers"
+	wordsWay       = "words"
+	kindsLeaf      = "kinds"
+	wordCountsLeaf = "counts"
+	newWordsLeaf   = "words"
+)
+
+// The settings. They are public constants; docs/methods/vocabulary.md, "How the settings were
+// chosen".
+const (
+	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.
+	KindShare = .005
+	WordShare = .05
+	// newWordDelta is the probability with which a word of one record appears. It is far below
+	// every delta, and so small that the run still has a mu.
+	newWordDelta = budget.MinDelta / 10
+	// mostWords is how many words of a column are used, and mostWordsInAll of all of them. Where columns
+	// are many, leastWords of each are looked at.
+	mostWords, leastWords, mostWordsInAll = 256, 8, 1024
+	// kindDoubt is how many standard deviations of noise the number of words must exceed for
+	// a column to be one of words.
+	kindDoubt = 2
+)
+
+// ErrVocabulary is returned for columns whose words are to be found where that has no price.
+var ErrVocabulary = fmt.Errorf("words cannot be found privately here")
+
+// A Vocabulary is what was found out about a column of words.
+type Vocabulary struct {
+	Column string
+	Words  []string // sorted; none if no word occurs often enough
+	Least  float64  // the noisy number of records from which a word was used
+	Cut    bool     // less frequent words that reach Least were left out, as there are too many
+}
+
+// finds reports whether something is to be found out about a column.
+func (p *Pipeline) finds() bool {
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found })
+}
+
+// findsClasses reports whether the classes of the target are to be found.
+func (p *Pipeline) findsClasses() bool {
+	j := p.Schema.Index(p.Target)
+	return p.classification() && j >= 0 && p.Schema.Columns[j].Found
+}
+
+// mayBeWords reports whether it is to be found out of a column whether it holds words.
+func (p *Pipeline) mayBeWords() bool {
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric })
+}
+
+// asksFirst reports whether words are paid for only if some column turns out to hold them. A try of a search is
+// told what was found out before.
+func (p *Pipeline) asksFirst() bool {
+	return p.Search == nil && !p.tried && p.mayBeWords() &&
+		!slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Category })
+}
+
+// IsWay reports whether a name in a report is that of a branch of a run that pays for words only if
+// a column holds them. What beneath the branch chooses by itself is a branch of its own.
+func IsWay(name string) bool { return name == numbersWay || name == wordsWay }
+
+// wordCap is how many words of each of d columns are used.
+func wordCap(d int) int { return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1))) }
+
+// plannedFor returns the columns as later stages are planned for them: categories that are to be
+// found are as many as there may be.
+func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
+	d := 0
+	for _, c := range append(slices.Clone(f.Columns), f.Target) {
+		if c.Found && c.Kind == dataset.Category {
+			d++
+		}
+	}
+	f.Columns = slices.Clone(f.Columns)
+	var words []*dataset.Column
+	for j := range f.Columns {
+		if c := &f.Columns[j]; c.Found && c.Kind == dataset.Category {
+			c.Categories = standIns("word", wordCap(d))
+			words = append(words, c)
+		}
+	}
+	if f.Target.Found {
+		f.Target.Categories = standIns("class", p.MostClassesFound())
+	}
+	limitWords(words, nil, func() bool { return p.fits(f) })
+	return f
+}
+
+// standIns returns names for words that are not known.
+func standIns(what string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("(%s %d)", what, i+1)
+	}
+	return out
+}
+
+// wholeTraining plans the training part with what comes before and after it: what is found out about columns before
+// anything else, and the way back of a transformed target.
+func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
+	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
+	if p.finds() && !p.asksFirst() {
+		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
+		search := wordLeaves(wordShare)
+		if rest -= wordShare; p.mayBeWords() {
+			rest, search = rest-kindShare, append([]budget.Node{kindLeaf(kindShare)}, search...)
+		}
+		first = append(first, vocabularyStage(search...))
+	}
+	if p.Transform != rescale.None {
+		share := p.transformShare(p.mayCount(plan.facts))
+		rest, last = rest-share, append(last, wayBackStage(share))
+	}
+	if !p.wraps() {
+		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
+	}
+	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
+	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
+}
+
+// wraps reports whether something comes before or after the training part.
+func (p *Pipeline) wraps() bool {
+	return p.finds() && !p.asksFirst() || p.Transform != rescale.None
+}
+
+// askFirst returns the sequence of the kinds and of one of two ways to go on.
+func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
+	kindShare, wordShare := p.wordShares(mayCount)
+	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
+		budget.Seq(numbersWay, scaled(stages, 1-kindShare)...).As(budget.Branch),
+		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves(wordShare)...)}, scaled(stages, 1-kindShare-wordShare)...)...).As(budget.Branch)))
+}
+
+func scaled(nodes []budget.Node, f float64) []budget.Node {
+	out := make([]budget.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.Scaled(f)
+	}
+	return out
+}
+
+func vocabularyStage(leaves ...budget.Node) budget.Node {
+	return budget.Seq(vocabularyNode, leaves...).As(budget.Stage)
+}
+
+func kindLeaf(share float64) budget.Node {
+	return budget.GaussianLeaf(kindsLeaf, share, 1).Of(mechanism.StatHistogram)
+}
+
+func wordLeaves(share float64) []budget.Node {
+	appears := budget.Law{Kind: budget.Approximate, Delta: newWordDelta, Draws: 1}
+	return []budget.Node{
+		budget.GaussianLeaf(wordCountsLeaf, share, 1).Of(mechanism.StatWords),
+		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords),
+	}
+}
+
+// vocabulary finds out what is in the columns that say so, in the training part, and returns that with columns
+// that are declared, and the session of the rest of the training. The held-out part and what later stages are
+// told change likewise. s is the session of the node that has the kinds, or the words.
+func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
+	defer r.stage(vocabularyNode)()
+	columns := slices.Clone(train.Schema().Columns)
+	var open, words []int
+	for j := range columns {
+		switch c := &columns[j]; {
+		case c.Found && c.Kind == dataset.Numeric:
+			open, c.Found = append(open, j), false
+		case c.Found:
+			words = append(words, j)
+		}
+	}
+	if len(open) > 0 {
+		text, err := kinds(ctx, s.Sub(vocabularyNode), train, open)
+		if err != nil {
+			return s, train, err
+		}
+		words = append(words, r.plan.settled(text, open)...)
+	}
+	if r.pipeline.asksFirst() {
+		r.way = numbersWay
+		if len(words) > 0 {
+			r.way = wordsWay
+		}
+		s = s.Sub(undeclaredNode).Sub(r.way)
+	}
+	if len(words) > 0 {
+		if err := r.findWords(ctx, s.Sub(vocabularyNode), train, words, columns); err != nil {
+			return s, train, err
+		}
+	}
+	last := len(columns) - 1
+	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
+	err := mechanism.Resolve(ctx, columns, &train, &r.held)
+	r.training = train
+	return s, train, err
+}
+
+// settled returns the columns that are taken for words, of those that may be: those that were found to
+// be, and in a rehearsal none or all.
+func (p *Plan) settled(found, open []int) []int {
+	switch p.forcedWay {
+	case numbersWay:
+		return nil
+	case wordsWay:
+		return open
+	}
+	return found
+}
+
+// findWords releases the words of some columns and declares them as categories.
+func (r *runner) findWords(
+	ctx context.Context, s *mechanism.Session, train mechanism.Records, words []int, columns []dataset.Column,
+) error {
+	counted, err := mechanism.NewLexicon(ctx, s, train, words)
+	if err != nil {
+		return err
+	}
+	released, err := mechanism.Words(s, wordCountsLeaf, newWordsLeaf, counted)
+	if err != nil {
+		return err
+	}
+	var features []*dataset.Column
+	var counts [][]float64
+	for i, j := range words {
+		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
+		target := j == len(columns)-1
+		if target {
+			most = r.pipeline.MostClassesFound()
+		}
+		found = found[:min(most, len(found))]
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Labels: c.Labels, Found: true, TargetEncoded: c.TargetEncoded, Fold: c.Fold, Prefix: c.Prefix}
+		if target {
+			continue
+		}
+		features, counts = append(features, c), append(counts, countsOf(found))
+		if len(found) == 0 && s.KeepsColumns() {
+			c.Categories = standIns("word", most)
+		}
+	}
+	last := len(columns) - 1
+	limitWords(features, counts, func() bool {
+		return r.pipeline.fits(selection.Facts{Columns: columns[:last], Target: r.plan.facts.Target, Relation: r.plan.facts.Relation})
+	})
+	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
+	for i, j := range words {
+		c := &columns[j]
+		slices.Sort(c.Categories)
+		found, passed := c.Categories, len(released.Value()[i])
+		if passed == 0 {
+			found = nil // those of a rehearsal
+		}
+		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
+		if j == last {
+			r.completeClasses(c)
+		}
+	}
+	return nil
+}
+
+func textsOf(words []mechanism.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
+
+func countsOf(words []mechanism.Word) []float64 {
+	out := make([]float64, len(words))
+	for i, w := range words {
+		out[i] = w.Count
+	}
+	return out
+}
+
+// wordless reports whether a column is one of words of which none was found.
+func wordless(c dataset.Column) bool {
+	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
+}
+
+// foundWarnings describes what was found about columns and classes, and what was too rare to be found.
+func foundWarnings(r *Result) []Warning {
+	var out []Warning
+	var texts, none []string
+	cut, least := false, 0.
+	for _, v := range r.Vocabulary {
+		least = v.Least
+		switch {
+		case v.Column == r.Target:
+			out = append(out, classesFound(v)...)
+		case len(v.Words) == 0:
+			none = append(none, v.Column)
+		default:
+			texts = append(texts, fmt.Sprintf("%q (%d)", v.Column, len(v.Words)))
+			cut = cut || v.Cut
+		}
+	}
+	if len(texts) > 0 {
+		rest := "all other values count as one category"
+		if cut {
+			rest = "where there are too many, the most frequent ones are used, and " + rest
+		}
+		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
+			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joined(texts), math.Ceil(least), rest)})
+	}
+	if len(none) > 0 {
+		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
+			"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.", listNames(none))})
+	}
+	return out
+}
+
+// classesFound describes the classes that were found.
+func classesFound(v Vocabulary) []Warning {
+	switch n := len(v.Words); {
+	case n < leastClasses:
+		return []Warning{{"no-classes", Critical, fmt.Sprintf(
+			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column)}}
+	case v.Cut:
+		return []Warning{{"classes-cut", Critical, fmt.Sprintf(
+			"More classes of the target %q are frequent enough than the model may have, which is %d. The model does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
+	default:
+		return []Warning{{"classes-found", Negligible, fmt.Sprintf(
+			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least))}}
+	}
+}

@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+)
+
+// vocabulary checks that what is to be found can be paid for.
+func (r *rules) vocabulary() {
+	for _, c := range r.Schema.Columns {
+		if !c.Found {
+			continue
+		}
+		what, hint := r.NoVocabulary(), "declare its categories"
+		field := fault.Child(fault.Child("data.columns", c.Name), "categories")
+		if c.Name == r.Target {
+			field, hint = "data.classes", "list the classes"
+		}
+		switch {
+		case c.Name == r.Target && !r.classification():
+			r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+		case what != "" && c.Name == r.Target:
+			r.wrong(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s", field, what)
+		case what != "":
+			r.wrong(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
+		}
+	}
+}
+
+// NoVocabulary says why words cannot be found privately in a run; "" where they have one.
+func (p *Pipeline) NoVocabulary() string {
+	abstainer := p.abstainer()
+	switch {
+	case p.Budget.Relation == budget.SubstitutePrivateColumns:
+		return "under the relation " + p.Budget.Relation.String()
+	case p.Budget.Composition == budget.Basic:
+		return "under basic composition, as their noise is Gaussian"
+	case !(p.Budget.Delta > 0):
+		return "with a delta of 0"
+	case abstainer != "":
+		return "with method " + abstainer + ", which spends all of delta"
+	}
+	return ""
+}
+
+// abstainer returns the name of a method that the run may use and whose law takes a share of
+// delta that is fixed.
+func (p *Pipeline) abstainer() string {
+	var names []string
+	for _, c := range append(p.candidates(), Candidate{Model: p.Model}, Candidate{Model: p.Fallback}) {
+		if c.Model != nil && abstains(c.Model) {
+			names = append(names, c.ModelName())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *Pipeline) candidates() []Candidate {
+	if p.Search == nil {
+		return nil
+	}
+	return slices.Clone(p.Search.Candidates)
+}
+
+// AsIfFound returns the run with columns as they might be found: a few categories, two classes or as many as
+// MostClasses says, and numbers where nothing is declared. It is for made-up tables, and pays for no search for words.
+func (p *Pipeline) AsIfFound() *Pipeline {
+	if !p.finds() {
+		return p
+	}
+	const few = 5
+	out := *p
+	out.Schema = p.Schema.Clone()
+	for j := range out.Schema.Columns {
+		c := &out.Schema.Columns[j]
+		switch {
+		case !c.Found:
+		case c.Name == p.Target:
+			c.Categories = standIns("class", max(p.MostClasses, leastClasses))
+		case c.Kind == dataset.Category:
+			c.Categories = standIns("word", few)
+		}
+		c.Found = false
+	}
+	return &out
+}

@@ -1,0 +1,147 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/rescale"
+)
+
+// Severity grades a warning.
+type Severity string
+
+// The severities, after the classes that privacy libraries use.
+const (
+	Critical    Severity = "critical"    // the number must not be relied on
+	Theoretical Severity = "theoretical" // a limit of what the guarantee says
+	Negligible  Severity = "negligible"  // for completeness
+)
+
+// A Warning is a public remark on a run: it depends on the plan and on
+// released values only.
+type Warning struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`
+}
+
+// WideInterval is the width of the interval of R² or of the accuracy above which a run warns.
+const WideInterval = .25
+
+func (p *Pipeline) warnings(r *Result) []Warning {
+	out := []Warning{{"no-ledger", Theoretical,
+		"This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
+	switch {
+	case r.Stopped != nil:
+		out = append(out, Warning{"no-target", Critical, sentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})
+	case r.Abstained && r.Model == nil:
+		out = append(out, Warning{"abstained", Critical,
+			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
+	case r.Abstained:
+		out = append(out, Warning{"fallback", Theoretical,
+			"The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
+	}
+	switch {
+	case r.Model == nil:
+	case r.R2 == nil && r.Confusion == nil:
+		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
+	case r.Confusion != nil:
+		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
+	default:
+		out = append(out, r2Warnings(r.R2)...)
+	}
+	if p.wastesPublicColumns(r.Method) {
+		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
+			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s make use of them.",
+			r.Method, joined(PrivateColumnsMethods()))})
+	}
+	out = append(out, foundWarnings(r)...)
+	out = append(out, unreadWarnings(r)...)
+	if r.Guarantee.Epsilon > 10 {
+		out = append(out, Warning{"large-epsilon", Critical,
+			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
+	}
+	return out
+}
+
+// HoldoutFact names the share of records held out among the facts that are not protected.
+const HoldoutFact = "holdout"
+
+// unprotected lists what the recipe states about the data. It is public by
+// declaration: the guarantee says nothing about it.
+func (p *Pipeline) unprotected() []Fact {
+	out := []Fact{
+		{"columns", p.Schema.Names()},
+		{"target", p.Target},
+		{HoldoutFact, p.Holdout},
+	}
+	if p.Transform != rescale.None {
+		out = append(out, Fact{TransformFact, string(p.Transform)})
+	}
+	if p.UncheckedSelector {
+		out = append(out, Fact{"what a selector from elsewhere chooses", true})
+	}
+	if p.Search != nil {
+		out = append(out, Fact{"share of the training records that score the tries", p.Search.Holdout})
+	}
+	if p.Budget.Relation == budget.SubstitutePrivateColumns {
+		out = append(out, Fact{"public columns", p.PublicColumns()})
+	}
+	if u := p.Budget.Unit; u.Column != "" {
+		out = append(out, Fact{"unit column", u.Column}, Fact{"records kept of a unit", u.MaxRows})
+	}
+	for _, c := range p.Schema.Columns {
+		if c.Ranged {
+			out = append(out, Fact{"range of " + c.Name, []float64{c.Lower, c.Upper}})
+		}
+		if c.HasMissing {
+			out = append(out, Fact{"missing value of " + c.Name, c.Missing})
+		}
+		if c.Found {
+			continue
+		}
+		switch {
+		case c.Kind == dataset.Category && c.Name == p.Target:
+			out = append(out, Fact{"classes of " + c.Name, c.Categories})
+		case c.Hash > 0:
+			out = append(out, Fact{"buckets of " + c.Name, c.Hash})
+		case c.Kind == dataset.Category:
+			out = append(out, Fact{"categories of " + c.Name, c.Categories})
+		}
+	}
+	return out
+}
+
+// wastesPublicColumns reports whether a method was trained under private columns that adds as much noise as for whole
+// records.
+func (p *Pipeline) wastesPublicColumns(method string) bool {
+	m, ok := TrainerNamed(method)
+	return ok && p.Budget.Relation == budget.SubstitutePrivateColumns && !m.Supports(p.Budget.Relation)
+}
+
+// PublicColumns lists the columns that the run reads and does not protect: under
+// [budget.SubstitutePrivateColumns] all that are not private, the target among
+// them, and none under the other relations.
+func (p *Pipeline) PublicColumns() []string {
+	if p.Budget.Relation != budget.SubstitutePrivateColumns {
+		return nil
+	}
+	var open []string
+	for _, c := range p.Schema.Columns {
+		if !c.Private {
+			open = append(open, c.Name)
+		}
+	}
+	return open
+}
+
+// SameSchema reports whether a table was read under the pipeline's schema.
+func SameSchema(a, b dataset.Schema) bool {
+	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
+		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
+			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels && x.Private == y.Private &&
+			x.Fold == y.Fold && x.Prefix == y.Prefix && x.Hash == y.Hash && slices.Equal(x.Categories, y.Categories)
+	})
+}

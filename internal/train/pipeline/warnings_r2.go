@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/train/evaluate"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// missingWarns is the share of targets that cannot be read above which a run warns.
+const missingWarns = .01
+
+// addIntervals gives the intervals of prediction, which are read from the held-out
+// records, to the model.
+func addIntervals(res *Result) {
+	if res.R2 == nil {
+		return
+	}
+	var list []regression.Interval
+	for _, w := range res.R2.Intervals {
+		list = append(list, regression.Interval{Level: w.Level, HalfWidth: w.HalfWidth})
+	}
+	regression.WithIntervals(res.Model, list)
+}
+
+// largeErrorsGap is how far below the interval of R² the lowest R² of all errors is when a run warns.
+const largeErrorsGap = .25
+
+// r2Warnings returns the warnings about the held-out R².
+func r2Warnings(r *evaluate.R2) []Warning {
+	var out []Warning
+	switch width := r.Upper - r.Lower; {
+	case r.Upper <= 0:
+		out = append(out, Warning{"no-signal", Critical,
+			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
+	case r.Unknown():
+		out = append(out, Warning{"wide-interval", Critical, fmt.Sprintf(
+			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
+			max(r.Records.Value, 0), r.Lower, r.Upper, narrowing(r.NoiseShare))})
+	case width > WideInterval:
+		out = append(out, Warning{"wide-interval", Critical,
+			"The interval of the held-out R² is wide, so it says little about the model. " + narrowing(r.NoiseShare)})
+	}
+	if r.Far {
+		out = append(out, Warning{"far-targets", Theoretical,
+			"There are targets beyond the stated limits. R² and its interval are about targets cut there; without the cut R² may be far lower."})
+	}
+	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
+		worst := "They could take away all of R²"
+		if r.AllErrorsLower > 0 {
+			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
+		}
+		out = append(out, Warning{"large-errors", Theoretical,
+			"A few errors larger than the stated limit may hide in the noise. " + worst + "; the headline counts each of them as the limit."})
+	}
+	return append(out, missingWarning(r.Missing, r.Records)...)
+}
+
+// narrowing says what makes the interval of R² narrower, by the part of its variance that is noise.
+func narrowing(noiseShare float64) string {
+	switch {
+	case noiseShare > .7:
+		return "Most of the width is noise: a larger epsilon helps, and so do more records."
+	case noiseShare < .3:
+		return "Most of the width is sampling error: more records help, or a larger held-out share; a larger epsilon does not."
+	}
+	return "More records, a larger held-out share or a larger epsilon make it narrower."
+}
+
+// missingWarning says how many targets cannot be read, where that is more than a
+// few.
+func missingWarning(missing, records evaluate.Count) []Warning {
+	share := evaluate.ShareOf(missing, records)
+	if share.Lower <= missingWarns {
+		return nil
+	}
+	return []Warning{{"missing-targets", Theoretical, fmt.Sprintf(
+		"About %.1f%% of the records (%.1f%% to %.1f%%) have no target that can be read. They add nothing to the model or to its measure, which say nothing about them.",
+		100*share.Value, 100*share.Lower, 100*share.Upper)}}
+}

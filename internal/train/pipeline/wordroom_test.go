@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/linear"
+	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// TestManyColumnsOfWords: 600 columns of ten words, of which eight each made rows of 5,400 entries and
+// ended the run after its words were published. Now words are left out until rows have room, and the most frequent
+// ones stay.
+func TestManyColumnsOfWords(t *testing.T) {
+	const columns, rows = 600, 400
+	for _, declared := range []bool{false, true} {
+		p := &Pipeline{Task: regression.TaskClassification, Target: "y", Model: svm.SVM{}, Budget: budget.Target{Epsilon: 3000, Delta: 1e-6}}
+		var data []dataset.ColumnData
+		words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+		for j := range columns {
+			c, d := dataset.Column{Name: fmt.Sprint("c", j), Found: true}, dataset.ColumnData{Words: words}
+			if declared {
+				c.Kind, c.Other = dataset.Category, true
+			}
+			for i := range rows {
+				d.Codes = append(d.Codes, int32(min(9, i*i/rows*10/rows, 9))) // a has most, then b and so on
+				if !declared {
+					d.Floats = append(d.Floats, math.NaN())
+				}
+			}
+			p.Schema.Columns, data = append(p.Schema.Columns, c), append(data, d)
+		}
+		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}})
+		y := dataset.ColumnData{}
+		for i := range rows {
+			y.Codes = append(y.Codes, int32(i%2))
+		}
+		table, err := dataset.NewTable(p.Schema, append(data, y), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := p.Fit(context.Background(), table, Options{})
+		if err != nil {
+			t.Fatalf("declared %v: %v", declared, err)
+		}
+		found := 0
+		for _, v := range res.Vocabulary {
+			if found += len(v.Words); len(v.Words) < 1 || !slices.Equal(v.Words, words[:len(v.Words)]) {
+				t.Fatalf("declared %v: %q has the words %q", declared, v.Column, v.Words)
+			}
+		}
+		if found != mostWordsInAll || len(res.Model.Inputs()) != columns {
+			t.Errorf("declared %v: %d words of %d columns", declared, found, len(res.Model.Inputs()))
+		}
+	}
+}
+
+// TestLimitWords: the rule, on words of which few have room.
+func TestLimitWords(t *testing.T) {
+	column := func(words ...string) *dataset.Column { return &dataset.Column{Categories: words} }
+	counts := [][]float64{{50, 40, 30}, {90, 10}, nil, {45}}
+	for room, want := range [][4]int{{}, {0, 1}, {1, 1}, {1, 1, 0, 1}, {2, 1, 0, 1}, {2, 2, 0, 1}, {3, 2, 0, 1}, {3, 2, 0, 1}} {
+		columns := []*dataset.Column{column("a", "b", "c"), column("d", "e"), column(), column("f")}
+		held := func() (n int) {
+			for _, c := range columns {
+				n += len(c.Categories)
+			}
+			return n
+		}
+		limitWords(columns, counts, func() bool { return held() <= room })
+		for i, c := range columns {
+			if len(c.Categories) != want[i] {
+				t.Errorf("room for %d: column %d keeps %q, want %d", room, i, c.Categories, want[i])
+			}
+		}
+	}
+}
+
+// TestWordsFitWherePlansDo: whatever the number of other columns is, a plan that is made has room for the columns
+// without words, in every way to train and select.
+func TestWordsFitWherePlansDo(t *testing.T) {
+	for name, x := range map[string]struct {
+		numbers int
+		change  func(*Pipeline)
+		plans   bool
+	}{
+		"few":        {10, func(*Pipeline) {}, true},
+		"as many":    {linear.MaxSlots - 62, func(*Pipeline) {}, true},
+		"too many":   {linear.MaxSlots - 61, func(*Pipeline) {}, false},
+		"chosen":     {2 * linear.MaxSlots, func(p *Pipeline) { p.Selector = selection.SIS{K: 50} }, true},
+		"classifier": {linear.MaxSlots - 61, func(p *Pipeline) { p.Model = logistic.Logistic{} }, true},
+	} {
+		p := &Pipeline{Target: "y", Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Selector: selection.None{}}
+		if x.change(p); p.Model != nil {
+			p.Task = regression.TaskClassification
+		}
+		for j := range x.numbers {
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprint("n", j)})
+		}
+		for j := range 60 {
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: fmt.Sprint("w", j), Found: true})
+		}
+		target := dataset.Column{Name: "y"}
+		if p.Task != "" {
+			target.Kind, target.Categories = dataset.Category, []string{"no", "yes"}
+		}
+		p.Schema.Columns = append(p.Schema.Columns, target)
+		plan, err := p.Plan()
+		if (err == nil) != x.plans {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		f := plan.facts
+		for j := range f.Columns {
+			if c := &f.Columns[j]; c.Found {
+				*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Other: true, Found: true}
+			}
+		}
+		if !p.fits(f) {
+			t.Errorf("%s: no room even without words", name)
+		}
+	}
+}

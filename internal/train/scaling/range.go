@@ -1,0 +1,145 @@
+package scaling
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/numeric/lanes"
+)
+
+// Range is the public interval of a numeric column, in the column's own units,
+// that is mapped to [-1, 1]. Lower < Upper, both finite.
+type Range struct {
+	Lower, Upper float64
+	Declared     bool // stated by the recipe, not released
+	Exact        bool // computed from a column that is public, not released
+
+	// Unread says that no range was found: as far as can be told no cell of the column
+	// is a number. Lower and Upper are then -1 and 1, and a model must do without it.
+	Unread bool
+	// Faint says of an unread column that one full of numbers might not have been seen
+	// either: the records are too few for the budget.
+	Faint bool
+	// HasMedian says that Median, within the range, is known: the released median of
+	// the column, or of a public column the exact one.
+	HasMedian bool
+	Median    float64
+	// Huge reports that the range was found where the search for it ends: numbers of [LargestSize]
+	// or more are seen, and those of twice that or more count as twice that.
+	Huge bool
+	// Tiny reports that every number that was seen, other than 0, is smaller than [SmallestSize].
+	// The search does not tell such numbers apart, so the range is far too wide for them.
+	Tiny bool
+	// Numbers is how many records have a number in the column, if that was released.
+	Numbers Count
+}
+
+// A Count is a number of records with noise of standard deviation Sigma. The zero
+// Count says nothing.
+type Count struct{ Value, Sigma float64 }
+
+// Center returns the middle of the range.
+func (r Range) Center() float64 { return r.Lower/2 + r.Upper/2 }
+
+// Fill returns the value that a missing cell without a declared substitute takes: the
+// median, or the middle of the range where it is not known.
+func (r Range) Fill() float64 {
+	if r.HasMedian {
+		return r.Median
+	}
+	return r.Center()
+}
+
+// Half returns half the width of the range.
+func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }
+
+// needsRange reports whether the column's range must be released.
+func needsRange(c dataset.Column) bool { return c.Kind == dataset.Numeric && !c.Ranged }
+
+// The signed binary exponents that the first histogram tells apart: for each
+// sign the exponents -64..63, and one bin for zero. Smaller and larger
+// magnitudes count in the outermost bins.
+const (
+	minExponent  = -64
+	maxExponent  = 63
+	exponents    = maxExponent - minExponent + 1
+	zeroBin      = exponents
+	exponentBins = 2*exponents + 1
+	noBin        = math.MaxUint16 // a missing value
+)
+
+// The sizes of numbers, up to their sign, that the first histogram tells apart: all from LargestSize
+// up are in one bin, and all below SmallestSize but 0 in another.
+const (
+	LargestSize  = 1. * (1 << maxExponent)
+	SmallestSize = 1. / (1 << (-minExponent - 1))
+)
+
+// exponentBin returns the bin of x, in increasing order of the values it holds.
+func exponentBin(x float64) uint16 {
+	b := math.Float64bits(x)
+	switch size := b << 1; {
+	case size > 0x7ff<<53: // not a number
+		return noBin
+	case size-1 < 1<<53-1: // subnormal; a jump that is never taken costs nothing, and 0 is frequent
+		b |= 1 << 52
+	}
+	return binOfExponent[b>>52]
+}
+
+// exponentsOf writes the bin of every value.
+func exponentsOf(bins []uint16, column []float64) {
+	for k := lanes.Magnitudes(bins, column); k < len(column); k++ {
+		bins[k] = exponentBin(column[k])
+	}
+}
+
+// binOfExponent holds the bins by sign and exponent, as the bits of a float64 start.
+var binOfExponent = func() (bins [1 << 12]uint16) {
+	for k := range bins {
+		e := min(max(k&0x7ff-1023, minExponent), maxExponent) - minExponent
+		switch {
+		case k&0x7ff == 0:
+			bins[k] = zeroBin
+		case k < 1<<11:
+			bins[k] = uint16(zeroBin + 1 + e)
+		default:
+			bins[k] = uint16(zeroBin - 1 - e)
+		}
+	}
+	return bins
+}()
+
+// exponentEdges returns the smallest interval of values of a bin.
+func exponentEdges(bin int) (lower, upper float64) {
+	switch {
+	case bin == zeroBin:
+		return 0, 0
+	case bin > zeroBin:
+		e := bin - zeroBin - 1 + minExponent
+		return math.Ldexp(1, e), math.Ldexp(1, e+1)
+	}
+	e := zeroBin - 1 - bin + minExponent
+	return -math.Ldexp(1, e+1), -math.Ldexp(1, e)
+}
+
+// linearBins writes the bin of every value among number equal bins over an
+// interval; values outside count in the outermost bins.
+func linearBins(bins []uint16, column []float64, in interval, number int) {
+	end := float64(number)
+	scale := end / (in.Upper - in.Lower)
+	for k := lanes.EqualBins(bins, column, in.Lower, scale, number-1); k < len(column); k++ {
+		x := column[k]
+		p := (x - in.Lower) * scale
+		switch {
+		case p > -1 && p < end: // the usual case comes first, for branch prediction
+			bins[k] = uint16(int32(p))
+		case x != x:
+			bins[k] = noBin
+		case p >= end:
+			bins[k] = uint16(number - 1)
+		default: // below, or no number: an interval that float64 does not resolve
+			bins[k] = 0
+		}
+	}
+}
