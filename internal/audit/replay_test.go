@@ -194,8 +194,8 @@ func onePositionEach(t *testing.T, all []Neighbour) []Neighbour {
 func inPosition(t *testing.T, name, position string) string {
 	t.Helper()
 	for _, old := range places {
-		if out := strings.Replace(name, " "+old+" ", " "+position+" ", 1); out != name {
-			return out
+		if strings.Contains(name, " "+old+" ") {
+			return strings.Replace(name, " "+old+" ", " "+position+" ", 1)
 		}
 	}
 	t.Fatalf("a neighbour without a position: %q", name)
@@ -339,5 +339,35 @@ func TestReplayCatchesALie(t *testing.T) {
 	record(t, r, &q, plan(t, &q), tab, third)
 	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
 		t.Error("leaves that vanish are not noticed")
+	}
+}
+
+// TestOnePositionEach: the neighbours of a seed that does not see all of them have each kind of change once and each
+// position, for records and for units.
+func TestOnePositionEach(t *testing.T) {
+	for _, name := range []string{"houses", "substitute", "unit"} {
+		_, p, tab := example(t, "../../examples/"+name+".yaml")
+		all := allNeighbours(t, p, tab)
+		kinds, seen, at := map[string]bool{}, map[string]int{}, map[string]bool{}
+		for _, n := range all {
+			kinds[inPosition(t, n.Name, "*")] = true
+		}
+		for _, n := range onePositionEach(t, all) {
+			kind := inPosition(t, n.Name, "*")
+			seen[kind]++
+			for _, place := range places {
+				if inPosition(t, n.Name, place) == n.Name {
+					at[place] = true
+				}
+			}
+		}
+		if len(kinds) < 6 || len(seen) != len(kinds) || len(at) != len(places) {
+			t.Errorf("%s: %d of %d kinds at the positions %v", name, len(seen), len(kinds), at)
+		}
+		for kind, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: %q comes %d times", name, kind, n)
+			}
+		}
 	}
 }
