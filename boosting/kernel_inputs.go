@@ -12,7 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -282,7 +282,7 @@ func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
 		phi[i] = make([]int16, syntheticCount)
 	}
 	const part = 256
-	_ = carry.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
 		from, to := i*part, min((i+1)*part, syntheticCount)
 		some := make([][]int16, len(phi))
 		for j := range some {

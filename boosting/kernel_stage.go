@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/dense"
 	"github.com/dptrain/dptrain/internal/numeric/gram"
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 const (
@@ -225,7 +225,7 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 	}
 	few := k.marks / 2
 	marks, counts := k.public.landmarks(few), make([]int, len(all))
-	err := carry.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
+	err := parallel.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
 		var scaled mat.Dense
 		scaled.Scale(1/all[i], shape)
 		m := with(s.features, &scaled, marks)
@@ -253,7 +253,7 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 func second(columns [][]int16, scale float64) dense.Matrix {
 	p, n := len(columns), len(columns[0])
 	parts := make([][]int64, (n+secondRows-1)/secondRows)
-	_ = carry.ForEach(context.Background(), len(parts), carry.Workers(n*p*p/2), func(i int) { // a background never ends
+	_ = parallel.ForEach(context.Background(), len(parts), parallel.Workers(n*p*p/2), func(i int) { // a background never ends
 		some := make([][]int16, p)
 		for j, c := range columns {
 			some[j] = c[i*secondRows : min((i+1)*secondRows, n)]

@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/dptrain/dptrain/internal/numeric/lanes"
+import "github.com/dptrain/dptrain/internal/numeric/simd"
 
 // Block is a run of consecutive rows of a [View], the unit of every pass. Its
 // rows are numbered from 0 to Len()-1. It is valid as long as its view.
@@ -120,7 +120,7 @@ func pickFrom(rows []int32, mask []byte, column []float64, base int, buf []float
 			buf[k] = column[int(rows[k])-base]
 		}
 		if from < to {
-			k += lanes.Pick(buf[k:], column[from*maskRows-base:], mask[from:to])
+			k += simd.Pick(buf[k:], column[from*maskRows-base:], mask[from:to])
 		}
 	}
 	for ; k < len(rows); k++ {

@@ -40,7 +40,7 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		stores[w] = rd.newStore(lay)
 	}
 	var long sync.Mutex // one long run at a time, whatever the number of workers
-	err = parallel(ctx, workers, len(runs), func(w, i int) error {
+	err = runTasks(ctx, workers, len(runs), func(w, i int) error {
 		stores[w].dst = rows.window(first[i], first[i+1])
 		if runs[i].end-runs[i].start > int64(rd.opts.chunkBytes()+rd.opts.maxLine()) {
 			return rd.longRun(ctx, at, runs[i], stores[w])
@@ -99,7 +99,7 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 	chunks := int((max(0, size-start) + step - 1) / step)
 	found := make([]run, chunks)
 	bufs := make([][]byte, rd.opts.workers())
-	err := parallel(ctx, len(bufs), chunks, func(w, i int) error {
+	err := runTasks(ctx, len(bufs), chunks, func(w, i int) error {
 		lo := start + int64(i)*step
 		hi := min(lo+step, size)
 		from := lo

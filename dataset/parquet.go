@@ -214,7 +214,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	for w := range rooms {
 		rooms[w].small.slabs = min(slabBytes, decimals.MostSize(t.rows)*len(fields)/workers)
 	}
-	err = parallel(ctx, workers, len(fields), func(w, k int) error {
+	err = runTasks(ctx, workers, len(fields), func(w, k int) error {
 		return t.column(ctx, stats[w], columns[k], targets[k], &rooms[w])
 	})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/simd"
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
@@ -19,7 +19,7 @@ const someDoubles = 8
 func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
 	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
 		for len(dst) > 0 {
-			done := lanes.Doubles(dst, data)
+			done := simd.Doubles(dst, data)
 			tally[good] += done
 			dst, data = dst[done:], data[8*done:]
 			n := min(len(dst), someDoubles)

@@ -16,7 +16,7 @@ const DefaultBlockRows = 1024
 // before every block; its error is the only one ForEach returns.
 func ForEach(ctx context.Context, v View, blockRows int, f func(b Block, start int)) error {
 	blocks := newBlocks(v, blockRows)
-	return parallel(ctx, runtime.GOMAXPROCS(0), blocks.count, func(_, i int) error {
+	return runTasks(ctx, runtime.GOMAXPROCS(0), blocks.count, func(_, i int) error {
 		b := blocks.at(i)
 		f(b, b.lo)
 		return nil

@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/sys/rooms"
+	"github.com/dptrain/dptrain/internal/sys/buffers"
 )
 
 // slab is a run of rows, column by column, while a table is being read: either a
@@ -35,7 +35,7 @@ func newSlab(cols []column, unit bool, n int) slab {
 // roomSlab is newSlab for numbers in memory of package rooms, to which leave gives it back.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	s = slab{codes: make([][]int32, len(cols)), rows: n}
-	s.floats, leave = rooms.Columns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
+	s.floats, leave = buffers.Columns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
 	for j := range cols {
 		if s.floats[j] == nil {
 			s.codes[j] = make([]int32, n)
@@ -91,7 +91,7 @@ func join(ctx context.Context, workers int, cols []column, unit bool, parts []sl
 		rows += p.rows
 	}
 	out := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: rows}
-	err := parallel(ctx, workers, len(cols), func(_, j int) error {
+	err := runTasks(ctx, workers, len(cols), func(_, j int) error {
 		if cols[j].kind == Numeric {
 			out.floats[j] = concat(rows, parts, func(p *slab) *[]float64 { return &p.floats[j] })
 		} else {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -193,12 +193,12 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 	produce func() error, worker func() func(S) (T, error), emit func(S, T) error) error {
 	var produced error
 	results := make(chan worked[S, T], workers)
-	wg := carry.Group{Panicked: cancel}
+	wg := parallel.Group{Panicked: cancel}
 	wg.Go(func() {
 		defer close(out)
 		produced = produce()
 	})
-	all := carry.Group{Panicked: cancel}
+	all := parallel.Group{Panicked: cancel}
 	for range workers {
 		all.Go(func() {
 			work := worker()
@@ -208,9 +208,9 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 			}
 		})
 	}
-	ended := make(chan *carry.Panic, 1)
+	ended := make(chan *parallel.Panic, 1)
 	go func() {
-		ended <- carry.Catch(all.Wait)
+		ended <- parallel.Catch(all.Wait)
 		close(results)
 	}()
 	err := collect(ctx, results, emit)

@@ -141,7 +141,7 @@ func (t *parquetTable) words(cursors []cursor) [][]string {
 // each calls do for all cursors, in parallel: each has its own column of the cells
 // and of the counts.
 func each(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
-	return parallel(ctx, opts.workers(), len(cursors), func(_, k int) error { return do(cursors[k]) })
+	return runTasks(ctx, opts.workers(), len(cursors), func(_, k int) error { return do(cursors[k]) })
 }
 
 // cursor reads a column from the first row to the last.

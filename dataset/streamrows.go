@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // The fast reader of streams (gzip, standard input) cannot look twice. One
@@ -36,7 +36,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	}
 	sink := segments{limit: maxRows}
 	stats := make([]*Stats, workers)
-	wg := carry.Group{Panicked: func() { cancel(nil) }}
+	wg := parallel.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
 		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {

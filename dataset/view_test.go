@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // countingTable holds the row number in column 0, its half in column 1, and its
@@ -247,7 +247,7 @@ func TestPassesHonourTheContext(t *testing.T) {
 
 func TestParallelReturnsTheLowestFailure(t *testing.T) {
 	one, two := errors.New("one"), errors.New("two")
-	err := parallel(context.Background(), 1, 5, func(_, task int) error {
+	err := runTasks(context.Background(), 1, 5, func(_, task int) error {
 		return []error{nil, one, two, two, two}[task]
 	})
 	if err != one {
@@ -259,8 +259,8 @@ func TestParallelReturnsTheLowestFailure(t *testing.T) {
 // recovered.
 func TestParallelPanic(t *testing.T) {
 	for bad := range 20 {
-		p := carry.Catch(func() {
-			_ = parallel(t.Context(), 4, 20, func(_, task int) error {
+		p := parallel.Catch(func() {
+			_ = runTasks(t.Context(), 4, 20, func(_, task int) error {
 				if task == bad {
 					panic("cell 4711")
 				}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // kindAdditive is the kind of an [Additive] model.
@@ -135,7 +135,7 @@ func (s Step) At(x float64) float64 {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, carry.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
+	return m.predict(dst, rows, parallel.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
 }
 
 func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

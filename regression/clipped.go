@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // kindClippedLinear is the kind of a [ClippedLinear] model.
@@ -94,7 +94,7 @@ func (m *ClippedLinear) Scaled() []Term {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, carry.Workers(rows.N*(len(m.Terms)+len(m.Columns)+1)))
+	return m.predict(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+len(m.Columns)+1)))
 }
 
 func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

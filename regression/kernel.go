@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 const kindKernel = "kernel"
@@ -74,7 +74,7 @@ func (m *Kernel) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for _, t := range m.Kernels {
 		work += len(t.Coefficients) * len(m.Landmarks) / 16
 	}
-	return m.predict(dst, rows, carry.Workers(rows.N*work))
+	return m.predict(dst, rows, parallel.Workers(rows.N*work))
 }
 
 func (m *Kernel) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

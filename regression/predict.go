@@ -3,7 +3,7 @@ package regression
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // predictBlock is the number of rows whose sums are kept in cache while the
@@ -16,7 +16,7 @@ const predictBlock = 2048
 // If terms overflow in opposite directions, so that the sum is no number, the
 // prediction is the middle of [Lower, Upper].
 func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, carry.Workers(rows.N*(len(m.Terms)+1)))
+	return m.predict(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+1)))
 }
 
 func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
@@ -50,7 +50,7 @@ func (r *Ready) Predict(dst []float64, rows Rows) ([]float64, error) {
 	if r.linear == nil {
 		return r.model.Predict(dst, rows)
 	}
-	workers := carry.Workers(rows.N * (len(r.linear.Terms) + 1))
+	workers := parallel.Workers(rows.N * (len(r.linear.Terms) + 1))
 	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller { return r.linear.adding(r.addends, rows) })
 }
 
@@ -79,7 +79,7 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 	}
 	dst = dst[:rows.N]
 	blocks := (rows.N + predictBlock - 1) / predictBlock
-	err := carry.ForEach(context.Background(), blocks, workers, func(b int) {
+	err := parallel.ForEach(context.Background(), blocks, workers, func(b int) {
 		first := b * predictBlock
 		sums := dst[first:min(first+predictBlock, rows.N)]
 		fill(sums, first)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // kindPrototypes is the kind of a [Prototypes] model.
@@ -101,7 +101,7 @@ func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for i := range m.Prototypes {
 		work += len(m.Prototypes[i].Terms) + 20
 	}
-	return m.predict(dst, rows, carry.Workers(rows.N*work))
+	return m.predict(dst, rows, parallel.Workers(rows.N*work))
 }
 
 func (m *Prototypes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

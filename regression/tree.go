@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // kindTree is the kind of a [Tree].
@@ -145,7 +145,7 @@ func (m *Tree) workers(rows Rows) int {
 	for i := range m.Nodes {
 		work += len(m.Nodes[i].Terms) + 2
 	}
-	return carry.Workers(rows.N * work)
+	return parallel.Workers(rows.N * work)
 }
 
 // walked is where records end: the leaf of each and its score.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // kindVotes is the kind of a [Votes] model.
@@ -86,7 +86,7 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for i := range m.Members {
 		work += len(m.Members[i].Terms) + 2
 	}
-	return m.predict(dst, rows, carry.Workers(rows.N*work))
+	return m.predict(dst, rows, parallel.Workers(rows.N*work))
 }
 
 func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

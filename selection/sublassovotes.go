@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/lasso"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // votes lets every part vote, on all cores, and adds the votes to total. Counts are integers: the order in
@@ -20,7 +20,7 @@ func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, part
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
 	counts, errs := make([]*mechanism.Votes, workers), make([]error, workers)
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for w := range workers {
 		counts[w] = s.NewVotes(len(f.Columns), x.K)
 		group.Go(func() {

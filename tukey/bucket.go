@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -42,7 +42,7 @@ func (f *frame) models(ctx context.Context, s *mechanism.Session, r mechanism.Re
 func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 {
 	models := make([][]float64, len(buckets))
 	var next atomic.Int64
-	var wg carry.Group
+	var wg parallel.Group
 	for range min(runtime.GOMAXPROCS(0), len(buckets)) {
 		wg.Go(func() {
 			fit := newBucketFit(f)

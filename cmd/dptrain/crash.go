@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
@@ -97,7 +97,7 @@ func (a *app) crash(p any) {
 	}
 	callers := make([]uintptr, 64)
 	callers = callers[:runtime.Callers(2, callers)]
-	if carried, ok := p.(*carry.Panic); ok { // of another goroutine
+	if carried, ok := p.(*parallel.Panic); ok { // of another goroutine
 		p, callers = carried.Value, carried.Callers
 	}
 	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)

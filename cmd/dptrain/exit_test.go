@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/sys/carry"
 	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -87,7 +87,7 @@ func TestPanicSaysNothing(t *testing.T) {
 			if i < 2 {
 				panic("cell 4711")
 			}
-			var other carry.Group
+			var other parallel.Group
 			other.Go(func() { panicElsewhere() })
 			other.Wait()
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/stage"
+	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
 // draftPrefix begins the names of the temporary folders of output files.
@@ -49,8 +49,8 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 // replace writes a draft and gives it the name, and its mode if there was such a file.
 // Drafts of the same file that killed processes left are removed.
 func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
-	stage.Sweep(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
-	dir, err := stage.Make(filepath.Dir(path), draftPrefix)
+	tempdir.Sweep(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
+	dir, err := tempdir.Make(filepath.Dir(path), draftPrefix)
 	if err != nil {
 		return unwritable(path, err)
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A servingProcess is a process that serves.
@@ -171,7 +171,7 @@ func TestServeMemory(t *testing.T) {
 		before := p.memory(t, "VmHWM")
 		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record + "]}")
 		records := size/len(record) + 1
-		var g carry.Group
+		var g parallel.Group
 		for range bodies {
 			g.Go(func() {
 				r, err := http.Post("http://"+p.at+"/predict", "application/json", bytes.NewReader(body))

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A Task is a part of an experiment that shares what it prepares: the cells of
@@ -107,7 +107,7 @@ func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) err
 func each(ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome)) error {
 	var mu sync.Mutex
 	next := make(chan Key)
-	var workers carry.Group
+	var workers parallel.Group
 	for range min(len(todo), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for k := range next {

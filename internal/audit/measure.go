@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // ErrOptions is returned for options out of range.
@@ -167,7 +167,7 @@ func gather(ctx context.Context, t trial, runs int, step func(done float64)) ([2
 	for side := range out {
 		out[side] = make([][]float64, runs)
 	}
-	err = parallel(ctx, 2*runs, step, func(i int) error {
+	err = runWorkers(ctx, 2*runs, step, func(i int) error {
 		x, err := t(ctx, i%2)
 		out[i%2][i/2] = tame(x)
 		return err
@@ -178,7 +178,7 @@ func gather(ctx context.Context, t trial, runs int, step func(done float64)) ([2
 // count counts two events over fresh runs on both sides.
 func count(ctx context.Context, t trial, runs int, events []event, step func(done float64)) ([2][2]int, error) {
 	var hits [2][2]atomic.Int64
-	err := parallel(ctx, 2*runs, step, func(i int) error {
+	err := runWorkers(ctx, 2*runs, step, func(i int) error {
 		x, err := t(ctx, i%2)
 		if err != nil {
 			return err
@@ -214,13 +214,13 @@ func tame(x []float64) []float64 {
 	return x
 }
 
-// parallel calls f for 0 to n-1 on all cores and returns the first error.
-func parallel(ctx context.Context, n int, step func(done float64), f func(i int) error) error {
+// runWorkers calls f for 0 to n-1 on all cores and returns the first error.
+func runWorkers(ctx context.Context, n int, step func(done float64), f func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next, done atomic.Int64
 	var mu sync.Mutex
-	wg := carry.Group{Panicked: func() { cancel(nil) }}
+	wg := parallel.Group{Panicked: func() { cancel(nil) }}
 	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			for ctx.Err() == nil {

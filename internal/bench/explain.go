@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
@@ -130,7 +130,7 @@ func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Expla
 	next := make(chan int)
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var workers carry.Group
+	var workers parallel.Group
 	for range min(x.out.Tables, x.parallel()) {
 		workers.Go(func() {
 			for t := range next {

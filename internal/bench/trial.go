@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -45,7 +45,7 @@ func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func
 		emit(r)
 	}}
 	next := make(chan int)
-	var workers carry.Group
+	var workers parallel.Group
 	for range min(trials, x.parallel()) {
 		workers.Go(func() {
 			for t := range next {

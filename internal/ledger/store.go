@@ -16,7 +16,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/stage"
+	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
 // errLocked: another process has the file.
@@ -205,14 +205,14 @@ const (
 
 // sweep clears away drafts of processes that were killed.
 func (l *Ledger) sweep() {
-	stage.Sweep(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
+	tempdir.Sweep(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
 }
 
 // create makes a new ledger that holds the given entries. It appears under its
 // name complete, or not at all, and replaces nothing: fs.ErrExist.
 func (l *Ledger) create(list []*Entry) (head Head, err error) {
 	dir := filepath.Dir(l.path)
-	temp, err := stage.Make(dir, draftPrefix)
+	temp, err := tempdir.Make(dir, draftPrefix)
 	if err != nil {
 		return Head{}, unwritable(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A Statistic says what every record adds to a list of integers. Its fields are exported and
@@ -171,7 +171,7 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
 	accs := make([]Accumulator, workers)
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for w := range workers {
 		group.Go(func() {
 			accs[w] = p.New()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/numeric/gram"
-	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/simd"
 )
 
 // FixedOne is the number 1 on the grid of fixed-point rows, 2^-14.
@@ -89,7 +89,7 @@ func (g *Gram) clip(columns [][]int16) {
 		}
 	}
 	for _, column := range columns {
-		for i := lanes.Shorten(column, factors); i < n; i++ {
+		for i := simd.Shorten(column, factors); i < n; i++ {
 			// Division truncates toward zero, so no entry can grow.
 			column[i] = int16(int32(column[i]) * factors[i] / (1 << rescaleBits))
 		}

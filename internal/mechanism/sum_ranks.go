@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A RankEngine is an engine that counts how columns of a part go together by their ranks, without all
@@ -52,7 +52,7 @@ func (e *Stream) concordance(ctx context.Context, p Part, d, j int) ([]int64, er
 func (e *Stream) concordanceIn(ctx context.Context, p Part, d, j, most int) ([]int64, error) {
 	counts, errs := make([]int64, d), make([]error, d)
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for range min(runtime.GOMAXPROCS(0), d) {
 		group.Go(func() {
 			for {

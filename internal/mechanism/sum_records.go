@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // Records are the records of a part of a table, wherever an engine holds them. Narrowing them
@@ -166,7 +166,7 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
 	of := slices.Grow(room[:0], v.Len())[:v.Len()]
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several to do
 		group.Go(func() {
 			t := c.Coin.tosses(c.Share)

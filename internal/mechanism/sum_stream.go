@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/decimals"
 	"github.com/dptrain/dptrain/internal/engine/scratch"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // Stream is the engine of a table that need not fit into memory: [Spill] writes its cells to a scratch
@@ -118,7 +118,7 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	accs, errs := make([]Accumulator, workers), make([]error, workers)
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	last := -1
 	if !none && e.passes.Add(1)%2 == 1 {
 		last = len(e.chunks) - 1

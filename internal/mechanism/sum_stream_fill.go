@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/decimals"
 	"github.com/dptrain/dptrain/internal/engine/scratch"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to
@@ -26,7 +26,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 		defer writers.Put(w)
 		return w.write(c, words, to)
 	}
-	group := carry.Group{Panicked: func() { cancel(context.Canceled) }}
+	group := parallel.Group{Panicked: func() { cancel(context.Canceled) }}
 	for range workers {
 		group.Go(func() {
 			for c := range full {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/engine/scratch"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
@@ -188,7 +188,7 @@ func (e *Stream) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	errs := make([]error, workers)
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for w := range workers {
 		group.Go(func() {
 			r := e.reader()

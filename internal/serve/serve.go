@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -96,7 +96,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		if r.URL.Path != "/predict" {
 			closeAfter(seen, r)
 		}
-		if caught := carry.Catch(func() { next.ServeHTTP(seen, watched) }); caught != nil {
+		if caught := parallel.Catch(func() { next.ServeHTTP(seen, watched) }); caught != nil {
 			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) || seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // TestRefuses: bad requests have a status of 4xx, their place and a reason that repeats no cell, and the next good one is
@@ -408,7 +408,7 @@ func TestLoad(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	var done, failed atomic.Int64
 	end := time.Now().Add(*load)
-	var g carry.Group
+	var g parallel.Group
 	for range 16 {
 		g.Go(func() {
 			for time.Now().Before(end) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/numeric/columns"
 	"github.com/dptrain/dptrain/internal/numeric/lasso"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -258,7 +258,7 @@ func (p *centredProblem) triangle(ctx context.Context, scale []float64) ([]float
 	blockRows := max(128, 3*width)
 	chunkRows := 32 * blockRows
 	chunks := make([][]float64, (p.n+chunkRows-1)/chunkRows)
-	err := carry.ForEach(ctx, len(chunks), carry.Workers(p.n*width), func(c int) {
+	err := parallel.ForEach(ctx, len(chunks), parallel.Workers(p.n*width), func(c int) {
 		r := make([]float64, width*width, (width+blockRows)*width)
 		last := min((c+1)*chunkRows, p.n)
 		for first := c * chunkRows; first < last && ctx.Err() == nil; first += blockRows {

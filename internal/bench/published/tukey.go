@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -133,7 +133,7 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]int) ([][]float64, error) {
 	models := make([][]float64, len(batches))
 	var next atomic.Int64
-	var workers carry.Group
+	var workers parallel.Group
 	for range min(runtime.GOMAXPROCS(0), len(batches)) {
 		workers.Go(func() {
 			for ctx.Err() == nil {

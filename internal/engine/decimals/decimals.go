@@ -10,7 +10,7 @@ import (
 	"math/bits"
 	"sort"
 
-	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/simd"
 )
 
 // Whole is the bytes of a number that is kept as it is.
@@ -62,8 +62,8 @@ var powers = func() (out [19]float64) {
 }()
 
 // lanes returns the rule of decimals.
-func (f Form) lanes() lanes.Decimals {
-	return lanes.NewDecimals(int(f.width), powers[f.digits])
+func (f Form) lanes() simd.Decimals {
+	return simd.NewDecimals(int(f.width), powers[f.digits])
 }
 
 // sampled is how many numbers of a list say how it is kept.
@@ -167,7 +167,7 @@ func width(x, power float64) int {
 		return 1
 	}
 	v := math.RoundToEven(x * power)
-	if !(math.Abs(v) <= math.MaxInt32) || !same(lanes.NewDecimals(4, power).Number(int32(v)), x) {
+	if !(math.Abs(v) <= math.MaxInt32) || !same(simd.NewDecimals(4, power).Number(int32(v)), x) {
 		return Whole
 	}
 	switch v = math.Abs(v); {

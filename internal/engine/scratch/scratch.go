@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/internal/sys/fault"
-	"github.com/dptrain/dptrain/internal/sys/stage"
+	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
 // KeySize is the number of bytes of a key.
@@ -59,7 +59,7 @@ const (
 
 // A File is a scratch file. Its methods may be used by several goroutines at once.
 type File struct {
-	dir    *stage.Dir
+	dir    *tempdir.Dir
 	file   *os.File
 	aead   cipher.AEAD
 	writes atomic.Uint64
@@ -83,8 +83,8 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	if folder == "" {
 		folder = os.TempDir()
 	}
-	stage.Sweep(folder, prefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(name) })
-	dir, err := stage.Make(folder, prefix)
+	tempdir.Sweep(folder, prefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(name) })
+	dir, err := tempdir.Make(folder, prefix)
 	if err != nil {
 		return nil, ErrWrite
 	}

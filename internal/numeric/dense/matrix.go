@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A Matrix has Rows x Cols entries; that of row i and column j is data[i*down+j*right]. Copies share the
@@ -130,7 +130,7 @@ func add(dst, a, b Matrix, sign float64, upper bool) {
 			}
 		}
 	}
-	_ = carry.ForEach(context.Background(), blocks, workers(a.Rows*b.Cols*k), work) // a background never ends
+	_ = parallel.ForEach(context.Background(), blocks, workers(a.Rows*b.Cols*k), work) // a background never ends
 }
 
 // workers returns how many goroutines are worth starting for so many products.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // Spectrum returns the eigenvalues of a symmetric matrix in falling order and, as rows, orthonormal
@@ -214,7 +214,7 @@ func hypot(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y))
 // apply rotates rows, columns in parallel.
 func apply(rows Matrix, chains []chain) {
 	blocks, loops := rows.Cols/lanes, fastest()
-	_ = carry.ForEach(context.Background(), blocks, workers(3*rows.Rows*rows.Rows*rows.Cols), func(b int) {
+	_ = parallel.ForEach(context.Background(), blocks, workers(3*rows.Rows*rows.Rows*rows.Cols), func(b int) {
 		part := rows.data[b*lanes:]
 		for _, c := range chains {
 			loops.rotate(part, rows.down, c.last, c.turns)

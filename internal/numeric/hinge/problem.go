@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // A Problem is one minimisation. Rows have one entry per column and then Constant.
@@ -114,7 +114,7 @@ func forEach(ctx context.Context, count int, work func(worker, i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
-	var group carry.Group
+	var group parallel.Group
 	for w := range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {

@@ -3,7 +3,7 @@ package kendall
 import (
 	"math/bits"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 const (
@@ -63,7 +63,7 @@ func part(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*
 
 // together calls f for every k below workers, each in a goroutine.
 func together(workers int, f func(k int)) {
-	var wait carry.Group
+	var wait parallel.Group
 	for k := range workers {
 		wait.Go(func() { f(k) })
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // ErrLength is returned if a column has not as many rows as the target.
@@ -32,7 +32,7 @@ func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scrat
 		workers = runtime.GOMAXPROCS(0)
 	}
 	t := &task{ctx: ctx, column: column, sums: make([]int64, d), errs: make([]error, d), ready: make(chan struct{}), each: max(1, workers/max(1, d))}
-	var wait carry.Group
+	var wait parallel.Group
 	wait.Go(func() {
 		scratch := scratches.Get().(*Scratch)
 		t.rankTarget(target, scratch)

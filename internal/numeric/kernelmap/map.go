@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // The grids of the map: a number v of each stands for v 2^-bits.
@@ -214,7 +214,7 @@ func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 	for k := range out {
 		out[k] = all[k*n : (k+1)*n]
 	}
-	_ = carry.ForEach(context.Background(), (n+stripe-1)/stripe, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+	_ = parallel.ForEach(context.Background(), (n+stripe-1)/stripe, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
 		s := c.scratch.Get().(*scratch)
 		defer c.scratch.Put(s)
 		from := i * stripe

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // moments are the second moments of a table as coordinate descent needs them.
@@ -33,7 +33,7 @@ func (c *centredColumns) column(j int) []float64 { return c.cells[j*c.n : (j+1)*
 func (c *centredColumns) each(ctx context.Context, work func(j int)) error {
 	const run = 32 // columns that are handled together
 	d := len(c.constant)
-	return carry.ForEach(ctx, (d+run-1)/run, c.workersFor(len(c.cells)), func(i int) {
+	return parallel.ForEach(ctx, (d+run-1)/run, c.workersFor(len(c.cells)), func(i int) {
 		for j := i * run; j < min(d, (i+1)*run); j++ {
 			work(j)
 		}
@@ -42,9 +42,9 @@ func (c *centredColumns) each(ctx context.Context, work func(j int)) error {
 
 func (c *centredColumns) workersFor(operations int) int {
 	if c.workers > 0 {
-		return min(c.workers, carry.Workers(operations))
+		return min(c.workers, parallel.Workers(operations))
 	}
-	return carry.Workers(operations)
+	return parallel.Workers(operations)
 }
 
 // covariances keeps columns of the Gram matrix, each from when it is first
@@ -127,7 +127,7 @@ func (r *residuals) fill(ctx context.Context, set []int) error {
 		}
 	}
 	added := len(r.members) - first
-	return carry.ForEach(ctx, added, r.workersFor(r.n*added*len(r.members)), func(i int) {
+	return parallel.ForEach(ctx, added, r.workersFor(r.n*added*len(r.members)), func(i int) {
 		slot := first + i
 		from, row := r.column(r.members[slot]), make([]float64, slot+1)
 		for a := range row {

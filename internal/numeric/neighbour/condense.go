@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // maxPasses is how often [Condense] goes through the records at most.
@@ -37,7 +37,7 @@ func (c *cover) row(i int) []float32 { return c.x[i*c.p.Dim : (i+1)*c.p.Dim] }
 func (c *cover) add(i int) {
 	const part = 4096
 	at, n := c.row(i), c.p.Len()
-	_ = carry.ForEach(context.Background(), (n+part-1)/part, carry.Workers(n*c.p.Dim), func(b int) {
+	_ = parallel.ForEach(context.Background(), (n+part-1)/part, parallel.Workers(n*c.p.Dim), func(b int) {
 		for q := b * part; q < min((b+1)*part, n); q++ {
 			if d := squared32(c.row(q), at); d < c.distance[q] {
 				c.distance[q], c.nearest[q] = d, i

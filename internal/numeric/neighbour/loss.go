@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 const (
@@ -70,7 +70,7 @@ func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, 
 	blocks := (n + block - 1) / block
 	count := min(lossParts, blocks)
 	parts := make([]lossSum, count)
-	err := carry.ForEach(ctx, count, carry.Workers(n*m*l.dim), func(p int) {
+	err := parallel.ForEach(ctx, count, parallel.Workers(n*m*l.dim), func(p int) {
 		s := lossSum{cross: make([]float64, m*l.xdim), mass: make([]float64, m)}
 		weights, apart := make([]float64, block*m), make([]float64, m)
 		for first := p * blocks / count * block; first < min((p+1)*blocks/count*block, n); first += block {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // searchBlock is the number of records, and searchTile that of vectors, whose distances are held at once.
@@ -82,7 +82,7 @@ type neighbour struct {
 func (s *Searcher) each(p Points, k int, found func(i int, near []neighbour)) {
 	k = min(k, s.refs.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
-	_ = carry.ForEach(context.Background(), blocks, carry.Workers(p.Len()*s.refs.Len()), func(b int) {
+	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()), func(b int) {
 		first := b * searchBlock
 		s.block(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k, func(i int, near []neighbour) { found(first+i, near) })
 	})

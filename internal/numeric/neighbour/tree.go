@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/spatial/kdtree"
 	"gonum.org/v1/gonum/spatial/vptree"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
 // planes is the largest number of columns for which a k-d tree is taken; more are too many for
@@ -78,7 +78,7 @@ func (t *Tree) Classes(p Points, v Vote) (classes []int32, distances int64) {
 	t.measure.Store(0)
 	out := make([]int32, p.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
-	_ = carry.ForEach(context.Background(), blocks, runtime.GOMAXPROCS(0), func(b int) {
+	_ = parallel.ForEach(context.Background(), blocks, runtime.GOMAXPROCS(0), func(b int) {
 		measured := new(atomic.Int64)
 		for i := b * searchBlock; i < min((b+1)*searchBlock, p.Len()); i++ {
 			out[i] = v.decide(t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/dptrain/dptrain/internal/sys/filelock"
-	"github.com/dptrain/dptrain/internal/sys/stage"
+	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
 // stagePrefix begins the names of the temporary folders of runs.
@@ -25,7 +25,7 @@ func sweep(dir string) {
 	if got, _ := filelock.Lock(home); !got {
 		return
 	}
-	stage.Sweep(dir, stagePrefix, func(home, dead *os.Root, name string) {
+	tempdir.Sweep(dir, stagePrefix, func(home, dead *os.Root, name string) {
 		for _, folder := range []string{CuratorDir, ReleaseDir} {
 			restore(home, dead, name, folder)
 			for _, at := range []string{folder, oldPrefix + folder} {

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/sys/beside"
+	"github.com/dptrain/dptrain/internal/sys/companion"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
@@ -84,7 +84,7 @@ func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, er
 
 // ask starts the program with a question.
 func (q Question) ask(ctx context.Context, want string, columns []string) (*answer, error) {
-	path, ok := beside.Program(Program)
+	path, ok := companion.Program(Program)
 	if !ok {
 		return nil, ErrProgram
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
@@ -185,7 +185,7 @@ func TestTukeyWidestChoice(t *testing.T) {
 // the caller, where it can be recovered.
 func TestTrainerPanic(t *testing.T) {
 	d := method.Data{Facts: method.Facts{Columns: wide(t, 0, 2).Schema().Columns}}
-	if p := carry.Catch(func() { _, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d) }); p == nil {
+	if p := parallel.Catch(func() { _, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d) }); p == nil {
 		t.Error("a trainer without a session and a table did not panic")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
@@ -225,12 +225,12 @@ func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d m
 	type outcome struct {
 		fit   *method.Fit
 		err   error
-		panic *carry.Panic
+		panic *parallel.Panic
 	}
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		o.panic = carry.Catch(func() { o.fit, o.err = t.Fit(ctx, s, d) })
+		o.panic = parallel.Catch(func() { o.fit, o.err = t.Fit(ctx, s, d) })
 		done <- o
 	}()
 	var o outcome

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/simd"
 )
 
 // A Slot is one entry of an encoded row: a numeric column, the indicator of its
@@ -103,7 +103,7 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	r := e.ranges[j]
 	center, scale := r.Center(), mechanism.FixedOne/r.Half()
 	missing := e.Missing(j)
-	for i := (lanes.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
+	for i := (simd.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
 		x := column[i]
 		if x != x {
 			x = missing

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/numeric/lanes"
+	"github.com/dptrain/dptrain/internal/numeric/simd"
 )
 
 // Range is the public interval of a numeric column, in the column's own units,
@@ -89,7 +89,7 @@ func exponentBin(x float64) uint16 {
 
 // exponentsOf writes the bin of every value.
 func exponentsOf(bins []uint16, column []float64) {
-	for k := lanes.Magnitudes(bins, column); k < len(column); k++ {
+	for k := simd.Magnitudes(bins, column); k < len(column); k++ {
 		bins[k] = exponentBin(column[k])
 	}
 }
@@ -128,7 +128,7 @@ func exponentEdges(bin int) (lower, upper float64) {
 func linearBins(bins []uint16, column []float64, in interval, number int) {
 	end := float64(number)
 	scale := end / (in.Upper - in.Lower)
-	for k := lanes.EqualBins(bins, column, in.Lower, scale, number-1); k < len(column); k++ {
+	for k := simd.EqualBins(bins, column, in.Lower, scale, number-1); k < len(column); k++ {
 		x := column[k]
 		p := (x - in.Lower) * scale
 		switch {

@@ -1,4 +1,4 @@
-// Package stage makes temporary folders beside results, and clears away those of
+// Package tempdir makes temporary folders beside results, and clears away those of
 // processes that were killed.
 //
 // A folder is locked by the operating system as long as the process lives that made
@@ -11,7 +11,7 @@
 // Only folders whose names are a prefix and a number, as [Make] writes them, and which
 // nobody but their owner may enter are looked at. Symbolic links are not followed, and
 // what the caller does not name as its own stays, and its folder with it.
-package stage
+package tempdir
 
 import (
 	"io/fs"

@@ -1,7 +1,7 @@
-// Package lanes has loops over a column of numbers that take several of them at a time, where the processor can.
+// Package simd has loops over a column of numbers that take several of them at a time, where the processor can.
 // Each begins at the first number and returns how many it has done; the caller does the others, one by one, by the same rule.
 // Results are the same bit for bit.
-package lanes
+package simd
 
 // checked panics unless a result has place for every number.
 func checked(dst, column int) {

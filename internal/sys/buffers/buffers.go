@@ -1,6 +1,6 @@
-// Package rooms hands memory for columns of numbers from one user to the next: from the readers of files to the
+// Package buffers hands memory for columns of numbers from one user to the next: from the readers of files to the
 // passes over what was read. Memory that was used before costs nothing to set up.
-package rooms
+package buffers
 
 import "sync"
 

@@ -1,4 +1,4 @@
-package rooms
+package buffers
 
 import "testing"
 

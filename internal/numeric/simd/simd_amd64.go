@@ -1,6 +1,6 @@
 //go:build !purego
 
-package lanes
+package simd
 
 import (
 	"math"

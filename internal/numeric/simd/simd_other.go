@@ -1,6 +1,6 @@
 //go:build !amd64 || purego
 
-package lanes
+package simd
 
 func pick([]float64, []float64, []byte) int { return 0 }
 

@@ -1,10 +1,10 @@
-// Package carry takes a panic of a goroutine to the goroutine that waits for it.
+// Package parallel takes a panic of a goroutine to the goroutine that waits for it.
 //
 // The command answers a panic without its value, which may hold private data. It can
 // do so for its own goroutine only: a panic that nobody recovers in another one ends
 // the process, and the runtime prints the value and the arguments of the calls. So
 // every goroutine that touches records is started by a [Group] or calls [Catch].
-package carry
+package parallel
 
 import (
 	"runtime"

@@ -5,22 +5,22 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dptrain/dptrain/internal/sys/carry"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// parallel runs do(worker, task) for tasks 0..tasks-1 on the given number of
+// runTasks runs do(worker, task) for tasks 0..tasks-1 on the given number of
 // workers, handing tasks out in order. It stops handing out after the first
 // failure or when the context is done, waits for what is running, and returns
 // the context's error or that of the lowest failed task. A panic of a task is one of
 // the caller.
-func parallel(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
+func runTasks(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
 	workers = max(1, min(workers, tasks))
 	var (
 		next   atomic.Int64
 		mu     sync.Mutex
 		failed = tasks
 		first  error
-		wg     carry.Group
+		wg     parallel.Group
 	)
 	run := func(worker int) {
 		for ctx.Err() == nil {

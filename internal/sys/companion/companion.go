@@ -1,5 +1,5 @@
-// Package beside finds programs that are no part of dptrain and come with it.
-package beside
+// Package companion finds programs that are no part of dptrain and come with it.
+package companion
 
 import (
 	"os"
