@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/largepages"
 )
 

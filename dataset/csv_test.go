@@ -21,7 +21,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
 // outcome is everything a reader returns, comparable with bits intact.

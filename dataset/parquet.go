@@ -10,7 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/dptrain/dptrain/internal/engine/decimals"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 

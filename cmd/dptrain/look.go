@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/tablefile/look"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
 const lookLong = `Write for the owner of a table what its cells look like, before the first run:

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
 // causalArchive holds the simulated pairs of J. Mooij and others, "Distinguishing cause from

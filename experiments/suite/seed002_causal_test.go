@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
 // causalTar writes an archive of few pairs of 200 records, in half of which the second column is the

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
 // causalScores are the scores that the thesis' methods read.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/numeric/compress"
+	"github.com/dptrain/dptrain/internal/bench/compress"
 	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 	bolt "go.etcd.io/bbolt"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
 // TestScoreDifference: replaced records move the difference by no more than the bound, wherever

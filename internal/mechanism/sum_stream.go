@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/decimals"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // Stream is the engine of a table that need not fit into memory: [Spill] writes its cells to a scratch

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // Bytes of records that are in memory while they are dealt to buckets: of a group of buckets, more only if one

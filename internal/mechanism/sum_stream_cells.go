@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/decimals"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/buffers"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // A Source is a table in a file, and where its cells go.

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/decimals"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // A MappingEngine shows a numeric column through a public rule on its cells.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // shelved is what is kept of a state about the records of a chunk.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // names is a state that keeps the identity of each record in lists of every kind.

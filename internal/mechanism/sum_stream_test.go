@@ -14,8 +14,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/decimals"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/numeric/decimals"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // spilled writes a CSV file with numbers of many digits and of few, missing cells and categories of every width, and returns the

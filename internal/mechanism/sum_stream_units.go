@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // A UnitEngine is an engine that can limit the records of units.

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/engine/scratch"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words

@@ -9,7 +9,7 @@ import (
 	generate "github.com/invopop/jsonschema"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/train/direction"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 

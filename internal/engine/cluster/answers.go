@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 

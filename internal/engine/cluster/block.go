@@ -17,7 +17,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
 // The cluster keeps records as blocks between passes. A block is a line of text: its head, and after a blank each the

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
 // A Runner has tasks carried out by workers: each line goes to [Work] somewhere, with the order as a line before the

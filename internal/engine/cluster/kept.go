@@ -14,7 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

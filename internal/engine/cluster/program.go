@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 	"github.com/dptrain/dptrain/internal/sys/companion"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )

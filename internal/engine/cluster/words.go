@@ -9,7 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
 // Lexicon implements [mechanism.WordEngine]. The words are dealt to shares by a salted hash of their text, and the

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/internal/engine/scratch"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // TestExternalAgrees: the count with rows in a scratch file is that in memory, for runs of all sizes, ties, missing

@@ -3,7 +3,7 @@ package kendall
 import (
 	"encoding/binary"
 
-	"github.com/dptrain/dptrain/internal/engine/scratch"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // blockBytes is the size of a block of a run.

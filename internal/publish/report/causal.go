@@ -10,8 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
-	"github.com/dptrain/dptrain/internal/train/direction"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/internal/train/direction"
 )
 
 // VerifyCausal is [Verify] for the release of a study of causal directions. Beside the

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/tablefile/look"
+	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
 // TestIdentifies: a column that says whose record it is, and no other, is taken for one.

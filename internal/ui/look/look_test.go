@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/tablefile/look"
+	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
 func TestAt(t *testing.T) {
