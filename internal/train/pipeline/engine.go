@@ -144,7 +144,10 @@ func (c capable) deal(stage any) bool {
 // noise is larger than 50 scales with a probability below 2^-70.
 func (p *Plan) fewCells() float64 {
 	columns := len(p.facts.Columns) + 1
-	records := p.fewest(p.facts.Columns)/p.modelMu(allBranch) + 54/(p.of.countShare()*p.Target().Epsilon)
+	records := p.fewest(p.facts.Columns) / p.modelMu(allBranch)
+	if law, noisy := p.Law(p.root + "/" + countLeaf); noisy {
+		records += 54 / law.Epsilon
+	}
 	return 8 * float64(columns) * records
 }
 
