@@ -35,8 +35,8 @@ var (
 	// ErrRounds is returned at plan time for a number of rounds outside
 	// [0, MaxRounds].
 	ErrRounds = errors.New("the number of rounds is out of range")
-	// ErrBoostedAdaSSP is returned at plan time for a clip, a shrinkage or a share of the matrix that is out of range.
-	ErrBoostedAdaSSP = errors.New("a setting of boosted-adassp is out of range")
+	// errSetting is returned at plan time for a clip, a shrinkage or a share of the matrix that is out of range.
+	errSetting = errors.New("a setting of boosted-adassp is out of range")
 )
 
 // BoostedAdaSSP is Boosted AdaSSP; see the package comment. Its fields are public: none may be chosen by looking at the data.
@@ -65,7 +65,7 @@ const (
 
 // Plan returns the leaf of the matrix and that of the gradients. The rounds divide the one draw of the latter
 // equally ([mechanism.GaussianPart]), so the price does not depend on their number. Its errors are [ErrRounds],
-// [ErrBoostedAdaSSP] and [linear.ErrTooWide].
+// [errSetting] and [linear.ErrTooWide].
 func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
 		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default", ErrRounds, t.Rounds, MaxRounds)
@@ -79,7 +79,7 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 		{"gram share", t.gramShare(), minGramShare, maxGramShare},
 	} {
 		if !(x.value >= x.least && x.value <= x.most) {
-			return budget.Node{}, fmt.Errorf("%w: the %s is %v; choose %v to %v, or 0 for the default", ErrBoostedAdaSSP, x.name, x.value, x.least, x.most)
+			return budget.Node{}, fmt.Errorf("%w: the %s is %v; choose %v to %v, or 0 for the default", errSetting, x.name, x.value, x.least, x.most)
 		}
 	}
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {

@@ -375,7 +375,7 @@ func TestPlanRefuses(t *testing.T) {
 		{Clip: .009}, {Clip: 4.1}, {Clip: -1}, {Clip: math.NaN()}, {Shrinkage: .009}, {Shrinkage: 1.1},
 		{GramShare: .009}, {GramShare: .991}, {GramShare: math.Inf(1)},
 	} {
-		if _, err := x.Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrBoostedAdaSSP) {
+		if _, err := x.Plan(method.Facts{Columns: columns}); !errors.Is(err, errSetting) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
