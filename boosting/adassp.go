@@ -1,6 +1,7 @@
 package boosting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,28 +16,41 @@ import (
 )
 
 const (
-	// defaultRounds is the number of rounds where none is given. One is best on
-	// small tables: every further round adds noise to all. With a known lower
-	// bound on the number of records 10 suits 1000 and more; 100 needs 30000
-	// (docs/methods/boosted-adassp.md, "Budget and defaults").
-	defaultRounds = 1
 	// MaxRounds is the largest number of rounds.
 	MaxRounds = 1000
-	// residualClip is C, the clamp of residuals in half widths of the target's
-	// range. The target itself lies in [-1, 1], so the first round clamps
-	// nothing.
-	residualClip = 1
+	// The bounds of the clip are far enough apart for any use and well within those of [mechanism.Maker.NewCross].
+	minClip, maxClip = .01, 4
+	// defaultClip is C, the clamp of residuals in half widths of the target's range. The target itself lies in [-1, 1], so
+	// the first round clamps nothing.
+	defaultClip = 1
+	// minShrinkage is the smallest factor of a step. Factors above 1 may diverge.
+	minShrinkage     = .01
+	defaultShrinkage = 1
+	// The matrix gets a share of the model's mu^2 and the gradients get the rest; each needs some noise to be finite.
+	minGramShare, maxGramShare = .01, .99
+	defaultGramShare           = .5
 )
 
-// ErrRounds is returned at plan time for a number of rounds outside
-// [0, MaxRounds].
-var ErrRounds = errors.New("the number of rounds is out of range")
+var (
+	// ErrRounds is returned at plan time for a number of rounds outside
+	// [0, MaxRounds].
+	ErrRounds = errors.New("the number of rounds is out of range")
+	// errSetting is returned at plan time for a clip, a shrinkage or a share of the matrix that is out of range.
+	errSetting = errors.New("a setting of boosted-adassp is out of range")
+)
 
-// BoostedAdaSSP is Boosted AdaSSP; see the package comment.
+// BoostedAdaSSP is Boosted AdaSSP; see the package comment. Its fields are public: none may be chosen by looking at the data.
+// The zero value of each selects its default.
 type BoostedAdaSSP struct {
-	// Rounds is T, at most MaxRounds; 0 stands for 1. It must be
-	// chosen from public facts.
+	// Rounds is the number of rounds T, at most MaxRounds. 0 chooses it from the released matrix: see [chosenRounds].
 	Rounds int
+	// Clip is C, the clamp of residuals in half widths of the target's range, from .01 to 4. The default is 1.
+	Clip float64
+	// Shrinkage multiplies every step. It is from .01 to 1, the default.
+	Shrinkage float64
+	// GramShare is the share of the model's mu^2 that the matrix spends, from .01 to .99. The default is .5. The gradients
+	// spend the rest.
+	GramShare float64
 }
 
 // Name returns "boosted-adassp".
@@ -49,27 +63,38 @@ const (
 	gradientsLeaf = "gradients"
 )
 
-// Plan returns the leaf of the matrix and that of the gradients, one draw a
-// round, with half of the model's mu^2 each. Its errors are [ErrRounds] and
-// [linear.ErrTooWide].
+// Plan returns the leaf of the matrix and that of the gradients. The rounds divide the one draw of the latter
+// equally ([mechanism.GaussianPart]), so the price does not depend on their number. Its errors are [ErrRounds],
+// [errSetting] and [linear.ErrTooWide].
 func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
-		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, defaultRounds)
+		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default", ErrRounds, t.Rounds, MaxRounds)
+	}
+	for _, x := range []struct {
+		name               string
+		value, least, most float64
+	}{
+		{"clip", t.clip(), minClip, maxClip},
+		{"shrinkage", t.shrinkage(), minShrinkage, 1},
+		{"gram share", t.gramShare(), minGramShare, maxGramShare},
+	} {
+		if !(x.value >= x.least && x.value <= x.most) {
+			return budget.Node{}, fmt.Errorf("%w: the %s is %v; choose %v to %v, or 0 for the default", errSetting, x.name, x.value, x.least, x.most)
+		}
 	}
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(rootNode,
-		budget.GaussianLeaf(gramLeaf, linear.GramShare/2, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(gradientsLeaf, linear.GramShare/2, t.rounds()).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(gramLeaf, linear.GramShare*t.gramShare(), 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-t.gramShare()), 1).Of(mechanism.StatCross)), nil
 }
 
-func (t BoostedAdaSSP) rounds() int {
-	if t.Rounds == 0 {
-		return defaultRounds
-	}
-	return t.Rounds
-}
+func (t BoostedAdaSSP) clip() float64 { return cmp.Or(t.Clip, defaultClip) }
+
+func (t BoostedAdaSSP) shrinkage() float64 { return cmp.Or(t.Shrinkage, defaultShrinkage) }
+
+func (t BoostedAdaSSP) gramShare() float64 { return cmp.Or(t.GramShare, defaultGramShare) }
 
 // Fit trains; see [method.Trainer].
 func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
@@ -83,10 +108,14 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 		return nil, err
 	}
 	matrix := sums.Symmetric()
-	solver := newSolver(matrix, s.Scale(gramLeaf))
+	solver := newSolver(matrix, s.Scale(gramLeaf), t.shrinkage())
+	rounds := t.Rounds
+	if rounds == 0 {
+		rounds = chosenRounds(solver, t.singleNoise(s, frame))
+	}
 	var cross float64 // the sum of kappa w y: the residual of round 0 is y
-	for r := range t.rounds() {
-		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, solver.theta}, r)
+	for r := range rounds {
+		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, solver.theta, t.clip()}, r, rounds)
 		if err != nil {
 			return nil, err
 		}
@@ -109,17 +138,18 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 	return frame.Fit(theta, cov, cross, linear.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
-// gradientStatistic is the sum of x g, g the residual y - x theta clamped to [-C, C].
+// gradientStatistic is the sum of x g, g the residual y - x theta clamped to [-Clip, Clip].
 type gradientStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
 	Theta   []float64
+	Clip    float64
 }
 
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &gradientPass{f.NewLimitedRows(m), m.NewCross(f.Slots(), f.LimitedNorm(), residualClip), x.Theta}
+	return &gradientPass{f.NewLimitedRows(m), m.NewCross(f.Slots(), f.LimitedNorm(), x.Clip), x.Theta}
 }
 
 type gradientPass struct {
@@ -142,12 +172,12 @@ func (p *gradientPass) Add(b mechanism.Block) {
 
 func (p *gradientPass) Cells() mechanism.Cells { return p.cross.Cells() }
 
-func releaseGradient(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round int) ([]float64, error) {
+func releaseGradient(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round, rounds int) ([]float64, error) {
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.GaussianDraw(s, gradientsLeaf, round, acc.cross.Bound())
+	noisy, err := mechanism.GaussianPart(s, gradientsLeaf, 0, round, rounds, acc.cross.Bound())
 	if err != nil {
 		return nil, err
 	}

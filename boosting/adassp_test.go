@@ -58,7 +58,11 @@ func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sa
 // train plans and runs the trainer, and returns its session as well.
 func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	trainer := BoostedAdaSSP{Rounds: rounds}
+	return x.trainBy(t, BoostedAdaSSP{Rounds: rounds}, epsilon, rel)
+}
+
+func (x sample) trainBy(t testing.TB, trainer BoostedAdaSSP, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+	t.Helper()
 	node, err := trainer.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
@@ -136,11 +140,12 @@ func TestTargetMean(t *testing.T) {
 // first-order error of the standard error aside.
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	x := linearSample(t, 10000, .5)
-	for _, rounds := range []int{1, 4} {
+	for _, trainer := range []BoostedAdaSSP{{Rounds: 1}, {Rounds: 4}, {Rounds: 6, Shrinkage: .5}} {
 		const fits = 200
+		rounds := trainer.Rounds
 		var sum, squares, claimed [3]float64
 		for range fits {
-			fit, _ := x.train(t, rounds, 5, budget.AddRemove)
+			fit, _ := x.trainBy(t, trainer, 5, budget.AddRemove)
 			m := fit.Model.(*regression.ClippedLinear)
 			for i, v := range []struct{ value, se float64 }{
 				{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
@@ -156,6 +161,38 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 			if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
 				t.Errorf("%d rounds, number %d: observed variance is %.2f times the claimed one", rounds, i, ratio)
 			}
+		}
+	}
+}
+
+// TestSettingsScaleTheNoise: the noise of a gradient is proportional to the clip, and the share of the matrix divides mu^2.
+func TestSettingsScaleTheNoise(t *testing.T) {
+	x := linearSample(t, 10, 0)
+	scales := func(trainer BoostedAdaSSP) (gram, gradients float64) {
+		node, err := trainer.Plan(x.facts(budget.AddRemove))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := testrows.Session(t, node, 1, budget.AddRemove)
+		if _, err := trainer.Fit(context.Background(), s, x.data(budget.AddRemove)); err != nil {
+			t.Fatal(err)
+		}
+		return s.Sub(rootNode).Scale(gramLeaf), s.Sub(rootNode).Scale(gradientsLeaf)
+	}
+	gram, gradients := scales(BoostedAdaSSP{Rounds: 4})
+	for _, c := range []struct {
+		trainer         BoostedAdaSSP
+		gram, gradients float64 // relative to those of the defaults
+	}{
+		{BoostedAdaSSP{Rounds: 4, Clip: .25}, 1, .25},
+		{BoostedAdaSSP{Rounds: 4, Clip: 3}, 1, 3},
+		{BoostedAdaSSP{Rounds: 4, Shrinkage: .5}, 1, 1},
+		{BoostedAdaSSP{Rounds: 4, GramShare: .2}, math.Sqrt(.5 / .2), math.Sqrt(.5 / .8)},
+		{BoostedAdaSSP{Rounds: 9}, 1, 1.5},
+	} {
+		a, b := scales(c.trainer)
+		if math.Abs(a/gram/c.gram-1) > 1e-4 || math.Abs(b/gradients/c.gradients-1) > 1e-4 {
+			t.Errorf("%+v: noise %v and %v times that of the defaults, want %v and %v", c.trainer, a/gram, b/gradients, c.gram, c.gradients)
 		}
 	}
 }
@@ -211,14 +248,14 @@ func TestGradient(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
-	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta}, 64})
+	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := frame.NewRows()
 	rows.Encode(x.tab.All().Block(0, x.tab.Len()))
 	s.NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X) // clips
-	by := s.NewCross(frame.Slots(), frame.NormLimit(), residualClip)
+	by := s.NewCross(frame.Slots(), frame.NormLimit(), defaultClip)
 	clamped := 0
 	for i, y := range rows.Y {
 		g, row := y, make([][]int16, len(theta))
@@ -226,10 +263,10 @@ func TestGradient(t *testing.T) {
 			row[k] = []int16{rows.X[k][i]}
 			g -= float64(w / mechanism.FixedOne * float64(rows.X[k][i]))
 		}
-		if math.Abs(g) > residualClip {
+		if math.Abs(g) > defaultClip {
 			clamped++
 		}
-		by.Add(row, []float64{min(max(g, -residualClip), residualClip)})
+		by.Add(row, []float64{min(max(g, -defaultClip), defaultClip)})
 	}
 	if !reflect.DeepEqual(pass.cross.Bound(), by.Bound()) {
 		t.Error("the sums differ from the definition")
@@ -269,7 +306,7 @@ func TestRowOrder(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) any {
-		c, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}}, block})
+		c, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}, defaultClip}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,8 +344,7 @@ func TestDegenerateTables(t *testing.T) {
 	}
 }
 
-// TestWrongLeaf: a session that was not priced for it is refused, so are more
-// rounds than were priced and a second run.
+// TestWrongLeaf: a session that was not priced for the trainer is refused, and so is a second run.
 func TestWrongLeaf(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
@@ -321,7 +357,11 @@ func TestWrongLeaf(t *testing.T) {
 	refused(testrows.Session(t, budget.Seq("other", gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
 	refused(testrows.Session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
 	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)), 1, budget.AddRemove), mechanism.ErrLaw)
-	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 2)), 1, budget.AddRemove), mechanism.ErrSpent)
+	once := testrows.Session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 1)), 1, budget.AddRemove)
+	if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), once, x.data(budget.AddRemove)); err != nil {
+		t.Fatal(err)
+	}
+	refused(once, mechanism.ErrSpent)
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -329,6 +369,14 @@ func TestPlanRefuses(t *testing.T) {
 	for _, rounds := range []int{-1, MaxRounds + 1} {
 		if _, err := (BoostedAdaSSP{Rounds: rounds}).Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrRounds) {
 			t.Errorf("%d rounds: %v", rounds, err)
+		}
+	}
+	for _, x := range []BoostedAdaSSP{
+		{Clip: .009}, {Clip: 4.1}, {Clip: -1}, {Clip: math.NaN()}, {Shrinkage: .009}, {Shrinkage: 1.1},
+		{GramShare: .009}, {GramShare: .991}, {GramShare: math.Inf(1)},
+	} {
+		if _, err := x.Plan(method.Facts{Columns: columns}); !errors.Is(err, errSetting) {
+			t.Errorf("%+v: %v", x, err)
 		}
 	}
 	if _, err := (BoostedAdaSSP{}).Plan(method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)}); !errors.Is(err, linear.ErrTooWide) {

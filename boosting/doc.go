@@ -8,7 +8,8 @@
 // 2023; docs/methods/boosted-adassp.md). The matrix of second moments of the features is
 // released once. Then every round computes the residual of each record, clamps
 // it to [-C, C], releases the sum of features times residuals and moves the
-// coefficients by the ridge solution of that right-hand side.
+// coefficients by the ridge solution of that right-hand side. Unless a recipe sets it, the number of rounds follows from
+// the released matrix.
 //
 // The published algorithm also releases the smallest eigenvalue of the matrix.
 // Here the eigenvalues of the released matrix take its place: they are
@@ -53,7 +54,8 @@
 //   - Rows are encoded, scaled and limited to norm B in fixed point as those of
 //     package adassp, and the model of BoostedAdaSSP shortens rows at prediction
 //     likewise; that of Additive shortens them in what is released only.
-//   - The number of rounds and the clamp are public and fixed at plan time.
+//   - The clamp and the budget of all rounds together are public and fixed at plan time. The number of rounds is fixed at
+//     plan time too, or before the first gradient by what was released until then.
 //   - The residual of a record depends on that record and on released
 //     coefficients only. The coefficients of a round are public, so later rounds
 //     may use them; the accountant covers adaptive draws.

@@ -14,8 +14,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The number of rounds is part of the price: ten draws share what one would
-// get.
+// The rounds divide the one draw of the gradients, so the price does not depend on their number.
 func ExampleBoostedAdaSSP() {
 	columns := []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
@@ -57,7 +56,7 @@ func ExampleBoostedAdaSSP() {
 	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/boosted-adassp/gram gaussian 1
-	// model/boosted-adassp/gradients gaussian 10
+	// model/boosted-adassp/gradients gaussian 1
 	// clipped-linear true
 }
 

@@ -12,9 +12,35 @@ import (
 func (BoostedAdaSSP) Method() method.Method {
 	return method.Method{
 		Name: BoostedAdaSSP{}.Name(), Summary: "linear regression by boosting rounds on one noisy matrix",
-		Relations:  method.EveryRecord(),
+		Relations: method.EveryRecord(),
+		Keys: []method.Key{
+			{
+				Name: "rounds", Text: "The number of rounds", Min: 1, Max: MaxRounds,
+				Rest:   ". Left out, boosted-adassp chooses from 1 to 10 by the released matrix, and brc makes 100, or 25 with form paper",
+				Absent: "chosen from `1` to `10` by the released matrix", Hint: "leave it out for the default",
+				Doc: "Of `boosted-adassp`: how many gradients are released, T in algorithm 1 of Tang and others (2023). They divide one budget equally.",
+			},
+			{
+				Name: "clip", Kind: method.Number, Min: minClip, Max: maxClip, Absent: "`1`", Hint: "leave it out for the default",
+				Text: "The largest residual, in half widths of the target's range. Larger ones are clamped",
+				Doc: "This is the bound to which algorithm 1 of Tang and others (2023) clips gradients. The noise in a gradient is proportional to it. " +
+					"Below 1 the first round clamps targets, so that the mean of the target is pulled towards the middle of its range.",
+			},
+			{
+				Name: "shrinkage", Kind: method.Number, Min: minShrinkage, Max: 1, Absent: "`1`", Hint: "leave it out for the default",
+				Text: "The factor by which every step is multiplied",
+				Doc:  "Smaller steps need more rounds. It is the shrinkage of Friedman, \"Greedy function approximation\" (2001), section 5.",
+			},
+			{
+				Name: "gram_share", Kind: method.Number, Min: minGramShare, Max: maxGramShare, Absent: "`0.5`", Hint: "leave it out for the default",
+				Text: "The share of the model's budget that the matrix of second moments spends. The gradients spend the rest",
+				Doc:  "It is a share of mu squared: algorithm 1 of Tang and others (2023) divides mu squared among the matrix, its smallest eigenvalue and the gradients.",
+			},
+		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
-		New:        func(method.Values) method.Trainer { return BoostedAdaSSP{} },
+		New: func(v method.Values) method.Trainer {
+			return BoostedAdaSSP{Rounds: v.Int("rounds"), Clip: v.Number("clip"), Shrinkage: v.Number("shrinkage"), GramShare: v.Number("gram_share")}
+		},
 	}
 }
 
@@ -51,9 +77,9 @@ func (BRC) Method() method.Method {
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
 				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, which `delta: 0` needs. `paper` is the algorithm as published " +
 					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
-			{Name: "rounds", Text: "The number of rounds", Doc: "Each makes one random classifier.", Min: 1, Max: MaxRounds,
-				Rest: ". Left out it is 100, and 25 for form paper", Absent: "`100`; `25` for form `paper`",
-				Hint: "leave it out for the default"},
+			{Name: "rounds", Text: "The number of rounds", Doc: "Of `brc`: how many random classifiers are drawn.", Min: 1, Max: MaxRounds,
+				Absent: "`100`; `25` for form `paper`",
+				Hint:   "leave it out for the default"},
 		},
 		New: func(v method.Values) method.Trainer { return BRC{Form: v.Word("form"), Rounds: v.Int("rounds")} },
 	}

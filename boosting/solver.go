@@ -8,21 +8,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// solver turns gradients into steps: theta += (A+ + lambda I)^-1 gradient, A+
-// the released matrix with negative eigenvalues replaced by 0 and lambda =
-// sigma sqrt(2d), the size of the noise in it. It sees public values only.
+// solver turns gradients into steps: theta += nu (A+ + lambda I)^-1 gradient, A+
+// the released matrix with negative eigenvalues replaced by 0, lambda =
+// sigma sqrt(2d), the size of the noise in it, and nu the shrinkage. It sees public values only.
 type solver struct {
 	spectrum      linear.Spectrum
 	inverse       *mat.SymDense
 	lambda, sigma float64
+	shrinkage     float64
 	theta         []float64
-	steps         []*mat.VecDense
+	solutions     []*mat.VecDense // of every round: the step before it is shrunk
 }
 
-func newSolver(matrix *mat.SymDense, sigma float64) *solver {
+func newSolver(matrix *mat.SymDense, sigma, shrinkage float64) *solver {
 	d := matrix.SymmetricDim()
 	s := &solver{
-		spectrum: linear.NewSpectrum(matrix), sigma: sigma,
+		spectrum: linear.NewSpectrum(matrix), sigma: sigma, shrinkage: shrinkage,
 		lambda: max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
 		theta:  make([]float64, d),
 	}
@@ -30,23 +31,30 @@ func newSolver(matrix *mat.SymDense, sigma float64) *solver {
 	return s
 }
 
+// remaining returns the eigenvalue of H = I - nu (A+ + lambda I)^-1 A+ in the direction in which A has the eigenvalue e: the
+// part of the error in that direction that a round without noise leaves.
+func (s *solver) remaining(e float64) float64 {
+	e = max(e, 0)
+	return (s.lambda + (1-s.shrinkage)*e) / (s.lambda + e)
+}
+
 func (s *solver) step(gradient []float64) {
-	step := mat.NewVecDense(len(gradient), nil)
-	step.MulVec(s.inverse, mat.NewVecDense(len(gradient), gradient))
+	solution := mat.NewVecDense(len(gradient), nil)
+	solution.MulVec(s.inverse, mat.NewVecDense(len(gradient), gradient))
 	next := make([]float64, len(s.theta)) // passes may still hold the old one
 	for k, v := range s.theta {
-		next[k] = v + step.AtVec(k)
+		next[k] = v + float64(s.shrinkage*solution.AtVec(k)) // the conversion forbids fusing
 	}
-	s.theta, s.steps = next, append(s.steps, step)
+	s.theta, s.solutions = next, append(s.solutions, solution)
 }
 
 // covariance returns that of the noise in theta to first order, where no
 // residual is clamped. sigma is the standard deviation of the noise e_r of the
 // gradients; E is that of the matrix A.
 //
-// With S = (A+ + lambda I)^-1 and H = I - S A, the error of theta after round r
-// is H times the one before plus S (e_r - E a_r), a_r the step of the round; so
-// after T rounds sum_r K_r (e_r - E a_r), K_r = H^(T-1-r) S. In the eigenbasis,
+// With S = (A+ + lambda I)^-1, nu the shrinkage and H = I - nu S A, the error of theta after round r
+// is H times the one before plus nu S (e_r - E a_r), a_r the solution S g_r of the round; so
+// after T rounds sum_r K_r (e_r - E a_r), K_r = nu H^(T-1-r) S. In the eigenbasis,
 // with A+ for A, the K_r are diagonal. E a and E b have covariance
 // sigma_E^2/2 (a.b I + b a^T); with M = sum_r k_r a_r^T, k_r the diagonal of
 // K_r, all of it adds up to
@@ -57,15 +65,15 @@ func (s *solver) covariance(sigma float64) *mat.SymDense {
 	diagonal, m := make([]float64, d), mat.NewDense(d, d, nil)
 	k := make([]float64, d)
 	for i, e := range s.spectrum.Values {
-		k[i] = 1 / (max(e, 0) + s.lambda)
+		k[i] = s.shrinkage / (max(e, 0) + s.lambda)
 	}
-	for r := len(s.steps) - 1; r >= 0; r-- {
+	for r := len(s.solutions) - 1; r >= 0; r-- {
 		var a mat.VecDense
-		a.MulVec(u.T(), s.steps[r])
+		a.MulVec(u.T(), s.solutions[r])
 		m.RankOne(m, 1, mat.NewVecDense(d, k), &a)
 		for i, e := range s.spectrum.Values {
 			diagonal[i] += sigma * sigma * k[i] * k[i]
-			k[i] *= s.lambda / (max(e, 0) + s.lambda)
+			k[i] *= s.remaining(e)
 		}
 	}
 	half := s.sigma * s.sigma / 2

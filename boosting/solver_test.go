@@ -16,7 +16,7 @@ func TestStepsConverge(t *testing.T) {
 	if err := want.SolveVec(a, v); err != nil {
 		t.Fatal(err)
 	}
-	s := newSolver(a, .5) // lambda = 1
+	s := newSolver(a, .5, 1) // lambda = 1
 	if math.Abs(s.lambda-1) > 1e-12 {
 		t.Fatalf("penalty %v", s.lambda)
 	}
@@ -39,22 +39,27 @@ func TestStepsConverge(t *testing.T) {
 	}
 }
 
-// TestCovarianceOfOneRound is that of ridge regression with a noisy matrix:
-// S M S, M = (sigma_b^2 + sigma_G^2/2 |theta|^2) I + sigma_G^2/2 theta theta^T.
+// TestCovarianceOfOneRound is that of ridge regression with a noisy matrix, shrunk: nu^2 S M S, M = (sigma_b^2 +
+// sigma_G^2/2 |a|^2) I + sigma_G^2/2 a a^T, a = S g the solution for the gradient g.
 func TestCovarianceOfOneRound(t *testing.T) {
-	s := newSolver(mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}), .3)
-	s.step([]float64{2, -1, 3})
-	got := s.covariance(.7)
-	theta := mat.NewVecDense(3, s.theta)
-	m := mat.NewDense(3, 3, nil)
-	m.RankOne(m, .3*.3/2, theta, theta)
-	for i := range 3 {
-		m.Set(i, i, m.At(i, i)+.7*.7+.3*.3/2*mat.Dot(theta, theta))
-	}
-	var want mat.Dense
-	want.Product(s.inverse, m, s.inverse)
-	if !mat.EqualApprox(got, &want, 1e-12) {
-		t.Errorf("got\n%v\nwant\n%v", mat.Formatted(got), mat.Formatted(&want))
+	for _, shrinkage := range []float64{1, .8} {
+		s := newSolver(mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}), .3, shrinkage)
+		gradient := []float64{2, -1, 3}
+		s.step(gradient)
+		got := s.covariance(.7)
+		var solution mat.VecDense
+		solution.MulVec(s.inverse, mat.NewVecDense(3, gradient))
+		m := mat.NewDense(3, 3, nil)
+		m.RankOne(m, .3*.3/2, &solution, &solution)
+		for i := range 3 {
+			m.Set(i, i, m.At(i, i)+.7*.7+.3*.3/2*mat.Dot(&solution, &solution))
+		}
+		var want mat.Dense
+		want.Product(s.inverse, m, s.inverse)
+		want.Scale(shrinkage*shrinkage, &want)
+		if !mat.EqualApprox(got, &want, 1e-12) {
+			t.Errorf("shrinkage %v: got\n%v\nwant\n%v", shrinkage, mat.Formatted(got), mat.Formatted(&want))
+		}
 	}
 }
 
@@ -64,7 +69,7 @@ func TestSolverIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"zero": {0, 0, 0, 0}, "negative": {-5, 0, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0},
 	} {
-		s := newSolver(mat.NewSymDense(2, values), 1)
+		s := newSolver(mat.NewSymDense(2, values), 1, 1)
 		for range MaxRounds {
 			s.step([]float64{3e10, -1})
 		}

@@ -8,6 +8,7 @@
 #   scripts/long.sh soak       the soak
 #   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed, and every example on every
 #                              neighbour under every seed, and as a stream in every way
+#   scripts/long.sh floors     the accuracy of every trainer and selector against its floor, under 20 keys in place of 5
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
@@ -63,8 +64,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|serve|sql|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -75,6 +76,9 @@ if [[ $part == all || $part == fresh ]]; then
 fi
 if [[ $part == all || $part == empty ]]; then
   step go test ./internal/train/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
+fi
+if [[ $part == all || $part == floors ]]; then
+  step go test -tags replay ./internal/audit -run '^TestFloors$' -count 1 -timeout 60m -args -floor-keys 20
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one

@@ -1,0 +1,332 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+var (
+	writeFloors = flag.Bool("write-floors", false, "rewrite testdata/floors.json")
+	floorKeys   = flag.Int("floor-keys", 5, "the number of keys under which TestFloors trains, from 2 to 20")
+)
+
+const (
+	floorsFile = "testdata/floors.json"
+	// measuredKeys is the number of keys from which floors are computed.
+	measuredKeys = 20
+	// floorErrors is how many standard errors a floor lies below the mean.
+	floorErrors = 5
+)
+
+// A floorTable is a fixture table with one of its columns as the target.
+type floorTable struct {
+	name, file, target string
+	classes            []string
+	exclude            []string
+	columns            string // what the recipe declares of features
+	fixed              string // features for the selector fixed
+	k                  int    // how many features the other selectors choose
+}
+
+var floorTables = []floorTable{
+	{
+		name: "houses", file: "houses.csv", target: "price", fixed: "[area, distance]", k: 2,
+		columns: "ocean: {categories: [inland, near bay, near ocean, island]}",
+	},
+	{name: "doses", file: "doses.csv", target: "response", exclude: []string{"patient"}, fixed: "[dose]", k: 1},
+	{
+		name: "visits", file: "visits.csv", target: "pressure", exclude: []string{"patient_id"}, fixed: "[age, weight]", k: 2,
+		columns: "ward: {categories: [day, night, emergency]}",
+	},
+	{
+		name: "loans", file: "loans.csv", target: "repaid", classes: []string{"no", "yes"}, exclude: []string{"rating"}, fixed: "[income, debt]", k: 2,
+		columns: "home: {categories: [rent, own, with family]}, purpose: {categories: [car, house, other]}",
+	},
+	{
+		name: "leaves", file: "leaves.csv", target: "species", classes: []string{"alder", "beech", "elm", "hazel", "lime", "rowan"}, fixed: "[length, teeth]", k: 2,
+		columns: "edge: {categories: [smooth, toothed]}",
+	},
+}
+
+// task returns the task of a recipe with this target.
+func (x floorTable) task() string {
+	if x.classes != nil {
+		return regression.TaskClassification
+	}
+	return regression.TaskRegression
+}
+
+// recipe returns the text of a recipe for the table.
+func (x floorTable) recipe(selection, model string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "task: %s\ndata:\n  path: t.csv\n  target: %s\n", x.task(), x.target)
+	if x.classes != nil {
+		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(x.classes, ", "))
+	}
+	if x.exclude != nil {
+		fmt.Fprintf(&b, "  exclude: [%s]\n", strings.Join(x.exclude, ", "))
+	}
+	fmt.Fprintf(&b, "  columns: {%s}\n  undeclared: numbers\nprivacy: {epsilon: 3, delta: 1e-6}\nholdout: 0\nselection: {%s}\nmodel: {%s}\n", x.columns, selection, model)
+	return b.String()
+}
+
+// A floorCase is a recipe whose accuracy has a floor.
+type floorCase struct {
+	name   string
+	table  floorTable
+	recipe string
+}
+
+// floorCases lists every trainer and every selector on every table whose target it can handle.
+func floorCases() []floorCase {
+	var out []floorCase
+	for _, table := range floorTables {
+		fits := func(needsClasses, twoClasses bool) bool {
+			return !(needsClasses && table.classes == nil) && !(twoClasses && len(table.classes) > 2)
+		}
+		for _, m := range pipeline.Trainers() {
+			if fits(m.ClassesOnly(), m.TwoClasses()) {
+				out = append(out, table.trainerCases(m)...)
+			}
+		}
+		for _, s := range pipeline.Selectors() {
+			if fits(s.NeedsClasses, s.TwoClasses) {
+				out = append(out, table.selectorCase(s))
+			}
+		}
+	}
+	return out
+}
+
+// trainerCases returns a case for each form of a trainer.
+func (x floorTable) trainerCases(m method.Method) []floorCase {
+	forms := []string{""}
+	if key, ok := m.Key("form"); ok {
+		forms = slices.DeleteFunc(slices.Clone(key.Words), func(form string) bool {
+			if key.Check == nil {
+				return false
+			}
+			message, _ := key.Check(form, budget.AddRemove)
+			return message != ""
+		})
+	}
+	selection := "method: none"
+	if m.Abstains { // the tables have too few records for all of their columns
+		selection = "method: fixed, features: " + x.fixed
+	}
+	var out []floorCase
+	for _, form := range forms {
+		name, model := x.name+" "+m.Name, "method: "+m.Name
+		if form != "" {
+			name, model = name+" "+form, model+", form: "+form
+		}
+		out = append(out, floorCase{name, x, x.recipe(selection, model)})
+	}
+	return out
+}
+
+// selectorCase returns the case of a selector before a simple trainer.
+func (x floorTable) selectorCase(s pipeline.SelectorMethod) floorCase {
+	selection := "method: " + s.Name
+	switch {
+	case s.Name == "fixed":
+		selection += ", features: " + x.fixed
+	case s.Private:
+		selection += fmt.Sprintf(", k: %d", x.k)
+	}
+	return floorCase{x.name + " " + s.Name + "+joint-gram", x, x.recipe(selection, "method: joint-gram")}
+}
+
+// A preparedCase trains a case on four fifths of its table and measures it on the rest.
+type preparedCase struct {
+	pipeline    *pipeline.Pipeline
+	plan        *pipeline.Plan
+	train, test *dataset.Table
+}
+
+func (x floorCase) prepare(t *testing.T) preparedCase {
+	t.Helper()
+	r, problems := recipe.Parse("", []byte(x.recipe))
+	if problems != nil {
+		t.Fatalf("%v\n%s", problems, x.recipe)
+	}
+	path := "../../testdata/" + x.table.file
+	header, err := dataset.Header(path, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := dataset.Read(t.Context(), path, p.Schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var train, test []int32
+	for i := range int32(all.Len()) {
+		if i%5 == 4 {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return preparedCase{p, plan(t, p), all.Select(train).Compact(), all.Select(test).Compact()}
+}
+
+// measure trains under a key and returns R² or the accuracy, exactly, over the records of the test part that have a target. A
+// run without a model counts 0.
+func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
+	res, err := x.pipeline.FitRecorded(ctx, x.plan, x.train, pipeline.Options{}, mechanism.NewRecorder(key))
+	if err != nil || res.Model == nil {
+		return 0, err
+	}
+	predicted, err := res.Model.Predict(nil, pipeline.RowsFor(res.Model, x.test.All()))
+	if err != nil {
+		return 0, err
+	}
+	column, classes := x.target()
+	if classes == 0 {
+		var known, guess []float64
+		for i, y := range x.test.Float(column) {
+			if !math.IsNaN(y) {
+				known, guess = append(known, y), append(guess, predicted[i])
+			}
+		}
+		return regression.R2(guess, known), nil
+	}
+	right, all := 0., 0.
+	for i, code := range x.test.Codes(column) {
+		if code < 0 || int(code) >= classes {
+			continue
+		}
+		all++
+		if predicted[i] == float64(code) {
+			right++
+		}
+	}
+	return right / all, nil
+}
+
+// target returns the column of the target and its number of classes, 0 for a number.
+func (x preparedCase) target() (column, classes int) {
+	column = x.pipeline.Schema.Index(x.pipeline.Target)
+	return column, len(x.pipeline.Schema.Columns[column].Categories)
+}
+
+// constant returns what the best constant reaches on the test part: an R² of 0, or the share of the largest class.
+func (x preparedCase) constant() float64 {
+	column, classes := x.target()
+	if classes == 0 {
+		return 0
+	}
+	counts, all := make([]float64, classes), 0.
+	for _, code := range x.test.Codes(column) {
+		if code >= 0 && int(code) < classes {
+			counts[code]++
+			all++
+		}
+	}
+	return slices.Max(counts) / all
+}
+
+// A floor is the accuracy of a case when floors were last written.
+type floor struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"` // standard deviation over the keys
+}
+
+// of returns the floor for the mean over a number of keys.
+func (f floor) of(keys int) float64 { return f.Mean - floorErrors*f.Deviation/math.Sqrt(float64(keys)) }
+
+// TestFloors trains every trainer and every selector on the fixture tables under fixed keys. It fails where the mean of the
+// exact R², or of the exact accuracy, over records that did not train is more than five standard errors below the mean when floors
+// were last written.
+//
+// The keys are fixed, so that a change without effect on releases gives the same means, and there is no false alarm. A loss
+// of accuracy of more than 5/sqrt(keys) standard deviations of a single run is found with certainty: 2.2 of them with
+// five keys, 1.1 with the twenty of scripts/long.sh. That is .005 of R² for joint-gram on houses with five keys.
+// A change that draws other noise but is as accurate moves the mean of five keys by
+// sqrt(1/5 + 1/20) deviations, so that the floor is 4.5 standard errors away.
+func TestFloors(t *testing.T) {
+	keys := min(max(*floorKeys, 2), measuredKeys)
+	if *writeFloors {
+		keys = measuredKeys
+	}
+	want := map[string]floor{}
+	if content, err := os.ReadFile(floorsFile); err == nil {
+		if err := json.Unmarshal(content, &want); err != nil {
+			t.Fatal(err)
+		}
+	} else if !*writeFloors {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	got := map[string]floor{}
+	t.Run("case", func(t *testing.T) {
+		for _, c := range floorCases() {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				x, values := c.prepare(t), make([]float64, keys)
+				for key := range values {
+					var err error
+					if values[key], err = x.measure(t.Context(), byte(key)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				mean, deviation := stat.MeanStdDev(values, nil)
+				mu.Lock()
+				got[c.name] = floor{mean, deviation}
+				mu.Unlock()
+				f, ok := want[c.name]
+				if *writeFloors {
+					f, ok = floor{mean, deviation}, true
+				}
+				switch {
+				case !ok:
+					t.Errorf("no floor; write one with -write-floors (mean %.4f)", mean)
+				case f.of(keys) <= x.constant():
+					t.Errorf("the floor of %.4f would be passed by a constant, which has %.4f", f.of(keys), x.constant())
+				case !(mean >= f.of(keys)):
+					t.Errorf("the mean over %d keys is %.4f, below the floor of %.4f (it was %.4f)", keys, mean, f.of(keys), f.Mean)
+				}
+			})
+		}
+	})
+	if *writeFloors {
+		content, err := json.MarshalIndent(got, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(floorsFile, append(content, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	cases := floorCases()
+	for name := range want {
+		if !slices.ContainsFunc(cases, func(c floorCase) bool { return c.name == name }) {
+			t.Errorf("the floor of %q belongs to no case; rewrite the floors with -write-floors", name)
+		}
+	}
+}
