@@ -80,7 +80,7 @@ func (b *bill) sharesText() string {
 	t := table.NewWriter()
 	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
-	head := table.Row{"share of the training budget"}
+	head := table.Row{"shares of training"}
 	for _, stage := range stages {
 		head = append(head, stage)
 	}
