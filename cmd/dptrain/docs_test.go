@@ -46,11 +46,13 @@ func isTest(t *testing.T, pkg, name string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms, err := filepath.Glob(filepath.Join("..", "..", "internal", pkg, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	for _, below := range []string{"internal", filepath.Join("internal", "*")} {
+		more, err := filepath.Glob(filepath.Join("..", "..", below, pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
 	}
-	files = append(files, rooms...)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
