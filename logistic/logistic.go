@@ -103,14 +103,26 @@ func (Logistic) Method() method.Method {
 	return method.Method{
 		Name: Logistic{}.Name(), Summary: "logistic regression, by noisy gradients or a noisy minimiser",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
-		Keys: []method.Key{{
-			Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
-			Words: []string{Gradients, Output},
-			Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
-		}},
+		Keys: []method.Key{
+			{
+				Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
+				Words: []string{Gradients, Output},
+				Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
+			},
+			lambdaKey(),
+		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
-		New:        func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
+		New: func(v method.Values) method.Trainer {
+			return Logistic{Form: v.Word("form"), Lambda: v.Number(linear.LambdaName)}
+		},
 	}
+}
+
+// lambdaKey is the key of the penalty, which the form [Output] has.
+func lambdaKey() method.Key {
+	k := linear.LambdaKey()
+	k.Needs = method.Link{Key: "form", Words: []string{Output}, Hint: "noisy gradients have no penalty; set model.form: " + Output + ", or remove it"}
+	return k
 }
 
 // Name returns "logistic".

@@ -49,7 +49,8 @@ func (SVM) Method() method.Method {
 	return method.Method{
 		Name: SVM{}.Name(), Summary: "the support vector machine, released with noise",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
-		New: func(method.Values) method.Trainer { return SVM{} },
+		Keys: []method.Key{linear.LambdaKey()},
+		New:  func(v method.Values) method.Trainer { return SVM{Lambda: v.Number(linear.LambdaName)} },
 	}
 }
 

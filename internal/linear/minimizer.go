@@ -26,6 +26,21 @@ const (
 	defaultFactor = .5
 )
 
+// LambdaName is the name of the key of the penalty in recipes.
+const LambdaName = "lambda"
+
+// LambdaKey is the key of the penalty of a [PerturbedMinimizer].
+func LambdaKey() method.Key {
+	return method.Key{
+		Name: LambdaName, Kind: method.Number, Text: "Penalty of the minimiser", Min: LeastLambda, Max: MostLambda,
+		Rest: ", Lambda of sum of losses + Lambda/2 |w|^2", Absent: "from the noise and the number of records",
+		Hint: "leave it out to let the method decide; a larger one needs less noise",
+		Doc: "Λ in Σ losses + Λ/2 ‖w‖², rows scaled to length 1 at most. The noise is proportional to 1/Λ. The penalty of one record in the mean " +
+			"form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use, times the number of records. " +
+			"Of `logistic` with form `output` only.",
+	}
+}
+
 // DefaultLambda returns the default penalty for at least so many records and
 // noise of noise/Lambda in each direction of a score, R = 1:
 //

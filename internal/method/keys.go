@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/fault"
@@ -130,6 +131,9 @@ type Key struct {
 	Remedy string
 	// Default is the number that a schema names as the default; 0 for none.
 	Default float64
+	// HasZero reports whether 0 is a value like any other number of the key. The key then has no value only where
+	// [Values] do not contain it.
+	HasZero bool
 	// Instead says what to do with a method that does not have the key, beside using one
 	// that does; empty for removing the key.
 	Instead string
@@ -138,9 +142,26 @@ type Key struct {
 	Check func(word string, r budget.Relation) (message, hint string)
 }
 
-// A Link ties a key to another one of its section. Hint says what to do if that is missing
-// or in the way. The zero value ties to none.
-type Link struct{ Key, Hint string }
+// A Link ties a key to another one of its section. Words, if there are any, are the values of the other key with which
+// this one has an effect. Hint says what to do if the other key is missing or in the way. The zero value ties to none.
+type Link struct {
+	Key, Hint string
+	Words     []string
+}
+
+// Named returns the other key of a section with its words, as messages name it.
+func (l Link) Named(section string) string {
+	name := section + "." + l.Key
+	if len(l.Words) == 0 {
+		return name
+	}
+	return name + ": " + strings.Join(l.Words, " or ")
+}
+
+// Met reports whether the other key has one of the words; true for a link without words.
+func (l Link) Met(v Values) bool {
+	return len(l.Words) == 0 || slices.Contains(l.Words, v.Word(l.Key))
+}
 
 // Holds reports whether a number lies within the bounds.
 func (k Key) Holds(x float64) bool {
@@ -197,6 +218,12 @@ func (v Values) Word(key string) string { return valueOf[string](v, key) }
 
 // Int returns the value of a key that is a whole number, 0 without one.
 func (v Values) Int(key string) int { return valueOf[int](v, key) }
+
+// Has reports whether a key has a value, which may be 0.
+func (v Values) Has(key string) bool {
+	_, ok := v[key]
+	return ok
+}
 
 // Number returns the value of a key that is a [Number], 0 without one.
 func (v Values) Number(key string) float64 { return valueOf[float64](v, key) }
