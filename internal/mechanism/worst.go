@@ -46,7 +46,7 @@ func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
 // WorstPairs returns the pair of every statistic that a session can release.
 func WorstPairs() []WorstPair {
 	return []WorstPair{
-		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(),
+		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(), worstIntercepts(),
 		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
 		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstPartGram(),
 		worstVotes(), worstProducts(), worstKendall(),

@@ -45,6 +45,9 @@ type Method struct {
 	Pure func(Values) bool
 	// Keys are what it reads of its section of a recipe.
 	Keys []Key
+	// Check returns a key whose value does not fit those of other keys, what is wrong with it, to be read after the name of
+	// the key, and what to do about it; "" for nothing. Every value by itself is in its range. nil stands for no such rule.
+	Check func(Values) (key, message, hint string)
 	// Statistics are those of its package that it adds up over records, empty, so that workers
 	// of an engine know them.
 	Statistics []mechanism.Statistic
