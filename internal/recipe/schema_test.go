@@ -87,7 +87,7 @@ var beyondSchema = strings.Fields(`
 	unit-relation unit-target unit-used format-encoding format-thousands format-header
 	date-beside date-between date-layout date-private date-target
 	search-tukey search-same search-basic search-partly-public
-	method-links brc-weights tukey-shares
+	adassp-shares method-links brc-weights tukey-shares
 	budget-sum sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
 	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
