@@ -34,9 +34,11 @@ const (
 	countLeaf      = "count"
 	// DefaultCountShare is the share of epsilon that n_lo costs.
 	DefaultCountShare = .03
-	// countMiss is the probability with which n_lo exceeds the true number. It
+	// DefaultCountFailure is the probability with which n_lo may exceed the true number. It
 	// concerns the quality of the choice, not privacy.
-	countMiss = .01
+	DefaultCountFailure = .01
+	// mostCountFailure is the largest one: at it n_lo is the noisy number itself.
+	mostCountFailure = .5
 	// fewRecords is the strength n_lo mu/w below which features are chosen
 	// first: mu is the model's, so that 1/mu is about the number of records that
 	// its noise hides, and w the weight of the candidates. docs/methods/auto.md,
@@ -154,7 +156,7 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
-	low, err := releaseCount(s, f, records)
+	low, err := p.of.releaseCount(s, f, records)
 	if err != nil {
 		return branch{}, nil, err
 	}

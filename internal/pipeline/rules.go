@@ -33,6 +33,10 @@ func (p *Pipeline) Wrong() []*fault.Error {
 		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
 	}
 	r.shares()
+	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
+		r.wrong(ErrCountFailure, countFailureField, "leave it out for "+fault.Number(DefaultCountFailure), "%s must be above 0 and at most %s, not %s",
+			countFailureField, fault.Number(mostCountFailure), fault.Number(r.CountFailure))
+	}
 	r.unit()
 	r.privateColumns()
 	r.vocabulary()

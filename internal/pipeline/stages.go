@@ -150,9 +150,20 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md, "The rule"), n the
+// countFailure is the probability with which n_lo may exceed the number of records.
+func (p *Pipeline) countFailure() float64 {
+	if p.CountFailure == 0 {
+		return DefaultCountFailure
+	}
+	return p.CountFailure
+}
+
+// countMargin is how many scales of the noise n_lo keeps below the noisy number: P(Lap(b) > b margin) is countFailure.
+func (p *Pipeline) countMargin() float64 { return math.Log(1 / (2 * p.countFailure())) }
+
+// releaseCount releases n_lo, P(n_lo > n) <= p.countFailure() (docs/methods/auto.md, "The rule"), n the
 // number of records with a target that can be read; n itself where it is public.
-func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
+func (p *Pipeline) releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {
 		return records, nil
 	}
@@ -160,5 +171,5 @@ func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}
-	return int(max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*math.Log(1/(2*countMiss))))), nil
+	return int(max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*p.countMargin()))), nil
 }

@@ -152,7 +152,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
-		"budget.count": pipeline.DefaultCountShare, "budget.words": pipeline.KindShare + pipeline.WordShare, "budget.transform": pipeline.DefaultTransformShare,
+		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure, "budget.words": pipeline.KindShare + pipeline.WordShare, "budget.transform": pipeline.DefaultTransformShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],
