@@ -103,6 +103,14 @@ func (BRC) Name() string { return "brc" }
 // are kept beside them.
 func (BRC) Gathers() bool { return true }
 
+// PureForm returns the trainer with the form [Laplace] if none is named.
+func (t BRC) PureForm() method.Trainer {
+	if t.Form == "" {
+		t.Form = Laplace
+	}
+	return t
+}
+
 // FormName returns the form.
 func (t BRC) FormName() string { return t.Form }
 

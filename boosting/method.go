@@ -2,7 +2,6 @@ package boosting
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/fault"
@@ -46,12 +45,11 @@ func (BRC) Method() method.Method {
 		Name: BRC{}.Name(), Summary: "boosting with random classifiers",
 		ClassesFrom: 2, Relations: method.EveryRelation(), AllRecords: true,
 		NoIndicator: "which looks at one number of a column",
-		Pure:        func(v method.Values) bool { return slices.Contains([]string{Laplace, Paper}, v.Word("form")) },
 		Keys: []method.Key{
 			{Name: "form", Kind: method.Word, Text: "The form of the method",
-				Own:   "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
+				Own:   "gaussian, laplace (noise that delta 0 allows, and its default), or paper (as published)",
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
-				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, which `delta: 0` needs. `paper` is the algorithm as published " +
+				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, and the default with `delta: 0`. `paper` is the algorithm as published " +
 					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
 			{Name: "rounds", Text: "The number of rounds", Doc: "Each makes one random classifier.", Min: 1, Max: MaxRounds,
 				Rest: ". Left out it is 100, and 25 for form paper", Absent: "`100`; `25` for form `paper`",

@@ -96,6 +96,17 @@ const (
 type Logistic struct {
 	Form   string  // [Gradients], also when it is empty, or [Output]
 	Lambda float64 // of Output: the penalty, as in package svm
+
+	pure bool // the noise of Output is Laplace
+}
+
+// PureForm returns the trainer with the form [Output] if none is named, whose noise is then Laplace.
+func (t Logistic) PureForm() method.Trainer {
+	if t.Form == "" {
+		t.Form = Output
+	}
+	t.pure = t.Form == Output
+	return t
 }
 
 // Method describes the trainer.
@@ -138,7 +149,7 @@ func (t Logistic) Gathers() bool { return t.Form == Output }
 func (t Logistic) FormName() string { return t.Form }
 
 func (t Logistic) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true}
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
 }
 
 // Plan returns the leaf of the matrix and that of the gradients, or of the form

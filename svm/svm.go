@@ -42,6 +42,14 @@ type SVM struct {
 	// [linear.LeastLambda, linear.MostLambda] and chosen from public facts; 0 stands for
 	// [linear.DefaultLambda].
 	Lambda float64
+
+	pure bool // the noise is Laplace
+}
+
+// PureForm returns the trainer with Laplace noise.
+func (t SVM) PureForm() method.Trainer {
+	t.pure = true
+	return t
 }
 
 // Method describes the trainer.
@@ -72,5 +80,5 @@ func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 }
 
 func (t SVM) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm"}
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm", Pure: t.pure}
 }

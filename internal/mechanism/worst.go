@@ -48,7 +48,7 @@ func WorstPairs() []WorstPair {
 	return []WorstPair{
 		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(), worstIntercepts(),
 		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
-		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstPartGram(),
+		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstMinimizerCoordinates(), worstPartGram(),
 		worstVotes(), worstProducts(), worstKendall(),
 		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),
 		worstWords(), worstNewWords(),

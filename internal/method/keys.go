@@ -40,9 +40,6 @@ type Method struct {
 	AllRecords bool
 	// NoIndicator says why it takes no indicator of missing cells; empty if it does.
 	NoIndicator string
-	// Pure reports whether all that it draws with some values is Laplace noise, so that
-	// delta may be 0; nil stands for never.
-	Pure func(Values) bool
 	// Keys are what it reads of its section of a recipe.
 	Keys []Key
 	// Check returns a key whose value does not fit those of other keys, what is wrong with it, to be read after the name of
@@ -268,6 +265,14 @@ type Former interface {
 	Trainer
 	// FormName returns the form by its name in a recipe, "" for the default.
 	FormName() string
+}
+
+// A Purer is a trainer with a form that a run without a delta can have.
+type Purer interface {
+	Trainer
+	// PureForm returns the trainer for a run whose delta is 0: with pure noise where no form is named, and otherwise in the
+	// form that is named, which may not be pure.
+	PureForm() Trainer
 }
 
 // FormOf returns the form of a trainer by its name, "" for the default or without forms.

@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // The automatic choice of the model looks at a public fact alone; see
@@ -55,10 +56,14 @@ const (
 // autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
 // as a large one. Under basic composition they are not. A number, and two classes,
-// have a kernel beside them. Curves of one class against the rest pay for every class;
+// have a kernel beside them. Without a delta only few methods can run. Curves of one class against the rest pay for every class;
 // prototypes share one softmax. classes is 0 for a number.
 func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	switch {
+	case p.pure() && p.classification() && p.Budget.Relation == budget.SubstitutePrivateColumns:
+		return boosting.BRC{}
+	case p.pure() && p.classification():
+		return svm.SVM{}
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case classes > 2:
@@ -131,13 +136,14 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 		model = p.autoMethod(len(f.Target.Categories))
 	}
 	if p.automatic(f) {
+		model = p.pureForm(model)
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
 		if p.classification() {
 			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: logistic.Logistic{}}}
 		}
 		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
 	}
-	b := branch{name: trainNode, selector: p.Selector, trainer: model, fallback: p.Fallback}
+	b := branch{name: trainNode, selector: p.Selector, trainer: p.pureForm(model), fallback: p.pureForm(p.Fallback)}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}

@@ -130,7 +130,7 @@ func (p *Pipeline) planByClasses(plan *Plan, path string, counts []int) (budget.
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
-		way := &Plan{facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
+		way := &Plan{of: plan.of, facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
 		tree, err := p.trainingOf(way, path+"/"+name)
 		if err != nil {
 			return budget.Node{}, err

@@ -204,7 +204,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)
 	if err != nil {
-		return nil, err
+		return nil, notPure(err)
 	}
 	for _, t := range append(slices.Clone(plan.tries), plan.subplans()...) {
 		t.Priced = plan.Priced
@@ -275,6 +275,9 @@ func (p *Pipeline) check(plan *Plan) error {
 	}
 	if wrong := p.Wrong(); len(wrong) > 0 {
 		return wrong[0]
+	}
+	if wrong := p.NeedsDelta(); wrong != nil {
+		return wrong
 	}
 	target := p.Schema.Index(p.Target)
 	plan.facts = selection.Facts{Target: p.transformed(p.Schema.Columns[target]), Relation: p.Budget.Relation}

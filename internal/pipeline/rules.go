@@ -251,16 +251,12 @@ func (r *rules) priced(err error, what, instead string) {
 		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
 	}
 	if r.Budget.Delta == 0 {
-		r.wrong(err, "privacy.delta", NoDeltaHint, NoDelta)
+		r.wrong(err, deltaField, "use "+instead+"; or leave "+deltaField+" out, "+deltaHint, "%s must be above 0: tries are scored with Gaussian noise", deltaField)
 	}
 }
 
-// What is wrong with a delta of 0 where the run cannot be pure, and what to do about it.
-const (
-	NoDelta     = "privacy.delta must be above 0: this run draws Gaussian noise"
-	NoDeltaHint = "0 is only possible when every law of the run is pure; " + deltaHint
-	deltaHint   = "1e-6 is the default"
-)
+// deltaHint says what delta is usual.
+const deltaHint = "1e-6 is the default"
 
 // BesideSearch says that a section, "selection" or "model", stands beside a search.
 func BesideSearch(section string) *fault.Error {

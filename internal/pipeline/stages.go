@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -70,6 +71,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	})
 	if err != nil {
 		return budget.Node{}, err
+	}
+	if p.pure() { // the shares of the leaves add up to 1 then, and to those of Gaussian leaves otherwise
+		ranges = ranges.Scaled(1 - linear.GramShare)
 	}
 	ranges = ranges.Scaled(shares.ranges)
 
@@ -140,7 +144,7 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 
 // rangesOf is the scaling stage of columns whose last is the target.
 func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation}
+	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.pure()}
 }
 
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what

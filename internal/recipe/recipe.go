@@ -57,7 +57,13 @@ type Recipe struct {
 	// sharesOfEarlier: an earlier version published the recipe, in whose runs selection.share had no effect beside a
 	// model with a fixed law.
 	sharesOfEarlier bool
+	// stagesInCode: see [Recipe.StagesInCode].
+	stagesInCode bool
 }
+
+// StagesInCode says that code sets the selection or the model of the run, so that what the recipe says of them does not
+// count: whether delta can be 0 is then for the plan to say.
+func (r *Recipe) StagesInCode() { r.stagesInCode = true }
 
 // Data names the table and declares what is public about its columns.
 type Data struct {
