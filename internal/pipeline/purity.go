@@ -17,8 +17,8 @@ import (
 // draws its plan says, leaf by leaf. Stages that have a form with pure noise take it where no form is named: ranges
 // (scaling.Private), and trainers that are a [method.Purer].
 
-// ErrNotPure is returned for a run whose delta is 0 and that has a stage whose noise is not pure.
-var ErrNotPure = errors.New("a run with delta 0 has a stage whose noise is not pure")
+// ErrNotPure is returned for a run whose delta is 0 and that has a stage whose noise is not pure. It wraps budget.ErrNotPure.
+var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w", budget.ErrNotPure)
 
 // deltaField is the key of a recipe that sets delta.
 const deltaField = "privacy.delta"
