@@ -352,7 +352,7 @@ func TestPureRun(t *testing.T) {
 	}
 	for want, change := range map[string]func(*dptrain.Run){
 		"the held-out metric draws Gaussian noise":        func(r *dptrain.Run) { r.Holdout, r.Model = .2, svm.SVM{} },
-		"the model (joint-gram) draws Gaussian noise":     func(r *dptrain.Run) { r.Model = adassp.JointGram{} },
+		"the model (adassp) draws Gaussian noise":         func(r *dptrain.Run) { r.Model = adassp.AdaSSP{} },
 		"the selection (greedy-gram) draws Gaussian nois": func(r *dptrain.Run) { r.Selector = selection.GreedyGram{K: 2} },
 	} {
 		r := run

@@ -47,7 +47,7 @@ func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
 func WorstPairs() []WorstPair {
 	return []WorstPair{
 		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(), worstIntercepts(),
-		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
+		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstGramEntries(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
 		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstMinimizerCoordinates(), worstPartGram(),
 		worstVotes(), worstProducts(), worstKendall(),
 		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),

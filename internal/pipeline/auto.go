@@ -64,6 +64,8 @@ func (p *Pipeline) autoMethod(classes int) method.Trainer {
 		return boosting.BRC{}
 	case p.pure() && p.classification():
 		return svm.SVM{}
+	case p.pure():
+		return adassp.JointGram{}
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case classes > 2:
@@ -119,8 +121,8 @@ func (p *Pipeline) mayBeKernel() bool {
 // alike. More than two classes keep the method of [Pipeline.autoMethod].
 func (p *Pipeline) automatic(f selection.Facts) bool {
 	switch {
-	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
-		return false
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.pure():
+		return false // without a delta the strength of a model is no mu
 	case p.classification():
 		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))

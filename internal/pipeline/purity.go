@@ -178,7 +178,7 @@ func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 		}
 	}
 	if len(names) == 0 {
-		return "no method trains on a target of numbers with pure noise"
+		return "no method trains with pure noise here"
 	}
 	return "train " + orList(names)
 }
