@@ -54,8 +54,8 @@ type AdaSSP struct {
 	EigenvalueShare, GramShare, CrossShare float64
 }
 
-// ErrShares is returned at plan time for shares that are out of range or do not add up to the whole.
-var ErrShares = errors.New("the shares of AdaSSP must be above 0 and below 1 and add up to 1")
+// errShares is wrapped by the error of a plan with shares that are out of range or do not add up to the whole.
+var errShares = errors.New("the shares of AdaSSP must be above 0 and below 1 and add up to 1")
 
 // shareTolerance is how far from 1 the shares may add up to: they are written with few digits.
 const shareTolerance = 1e-9
@@ -70,7 +70,7 @@ func (t AdaSSP) split() ([3]float64, error) {
 		case x == 0:
 			weights += shares[i]
 		case !(x > 0 && x < 1):
-			return shares, fmt.Errorf("%w, not %v", ErrShares, x)
+			return shares, fmt.Errorf("%w, not %v", errShares, x)
 		}
 		left -= x
 	}
@@ -78,7 +78,7 @@ func (t AdaSSP) split() ([3]float64, error) {
 	case asked == [3]float64{}:
 		return shares, nil
 	case weights == 0 && math.Abs(left) > shareTolerance, weights > 0 && left <= shareTolerance:
-		return shares, fmt.Errorf("%w, not to %v", ErrShares, 1-left)
+		return shares, fmt.Errorf("%w, not to %v", errShares, 1-left)
 	}
 	for i, x := range asked {
 		if x != 0 {
@@ -101,7 +101,8 @@ const (
 	momentsLeaf    = "moments"
 )
 
-// Plan returns the three Gaussian leaves. Its errors are [linear.ErrTooWide] and [ErrShares].
+// Plan returns the three Gaussian leaves. Its errors are [linear.ErrTooWide] and one for shares that are out of
+// range or do not add up to 1.
 func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err

@@ -417,7 +417,7 @@ func TestShares(t *testing.T) {
 	for name, v := range map[string]method.Values{
 		"sum": {gramKey: .5, crossKey: .4, eigenvalueKey: .2}, "nothing left": {gramKey: .5, crossKey: .5}, "range": {gramKey: 1.5}, "NaN": {crossKey: math.NaN()},
 	} {
-		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrShares) {
+		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(err, errShares) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if key, message, hint := checkShares(v); !v.Has(key) || message == "" || hint == "" {

@@ -66,8 +66,8 @@ type BRC struct {
 	Rounds int
 	// Lower and Upper are l and u; both 0 stands for the defaults.
 	Lower, Upper float64
-	// Intercept says how the intercept of a random classifier comes about: [RandomIntercept], also when it is empty,
-	// [ZeroIntercept] or [ChosenIntercept].
+	// Intercept says how the intercept of a random classifier comes about: "random", also when it is empty, "zero", or
+	// "exponential", by the exponential mechanism in every round.
 	Intercept string
 	// Form is [Gaussian], also when it is empty, [Laplace] or [Paper].
 	Form string
@@ -88,12 +88,12 @@ const (
 
 // The intercepts of random classifiers, as recipes name them.
 const (
-	// RandomIntercept is drawn without the data, as the coefficients are.
-	RandomIntercept = "random"
-	// ZeroIntercept is 0.
-	ZeroIntercept = "zero"
-	// ChosenIntercept is chosen among the points of a public grid by the exponential mechanism, once a round.
-	ChosenIntercept = "exponential"
+	// randomIntercept is drawn without the data, as the coefficients are.
+	randomIntercept = "random"
+	// zeroIntercept is 0.
+	zeroIntercept = "zero"
+	// chosenIntercept is chosen among the points of a public grid by the exponential mechanism, once a round.
+	chosenIntercept = "exponential"
 )
 
 // Name returns "brc".
@@ -136,7 +136,7 @@ type settings struct {
 func (t BRC) settings() (settings, error) {
 	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper, t.Intercept}
 	if out.intercept == "" {
-		out.intercept = RandomIntercept
+		out.intercept = randomIntercept
 	}
 	if !slices.Contains(intercepts(), out.intercept) {
 		return out, fmt.Errorf("%w: brc with intercept %q; use one of %v", method.ErrForm, t.Intercept, intercepts())
@@ -196,7 +196,7 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 
 // roundLeaves are the leaves of a boosting run, with one draw a round each.
 func (set settings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
-	if set.intercept != ChosenIntercept {
+	if set.intercept != chosenIntercept {
 		return []budget.Node{set.leaf(agreementLeaf, share, set.rounds, agreement)}
 	}
 	return []budget.Node{

@@ -113,9 +113,9 @@ func TestBRCLearns(t *testing.T) {
 		"published, all":  {related{BRC{Form: Paper}, budget.Substitute}, .62},
 		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
-		"no intercept":    {related{BRC: BRC{Intercept: ZeroIntercept}}, .65},
-		"chosen":          {related{BRC: BRC{Intercept: ChosenIntercept}}, .7},
-		"chosen, paper":   {related{BRC{Form: Paper, Intercept: ChosenIntercept}, budget.SubstitutePrivateColumns}, .6},
+		"no intercept":    {related{BRC: BRC{Intercept: zeroIntercept}}, .65},
+		"chosen":          {related{BRC: BRC{Intercept: chosenIntercept}}, .7},
+		"chosen, paper":   {related{BRC{Form: Paper, Intercept: chosenIntercept}, budget.SubstitutePrivateColumns}, .6},
 	} {
 		fit, _ := x.boosted(t, c.trainer, 3)
 		if err := checkScore(fit); err != nil {
@@ -203,8 +203,8 @@ func TestBRCKeys(t *testing.T) {
 		"none":   {nil, BRC{}, defaultWeightUpper, false},
 		"lower":  {method.Values{lowerKey: .1}, BRC{Lower: .1, Upper: defaultWeightUpper}, defaultWeightUpper, false},
 		"upper":  {method.Values{upperKey: 3.}, BRC{Lower: defaultWeightLower, Upper: 3}, 3, false},
-		"chosen": {method.Values{upperKey: 3., "intercept": ChosenIntercept}, BRC{Lower: defaultWeightLower, Upper: 3, Intercept: ChosenIntercept}, 3, true},
-		"zero":   {method.Values{"intercept": ZeroIntercept}, BRC{Intercept: ZeroIntercept}, defaultWeightUpper, false},
+		"chosen": {method.Values{upperKey: 3., "intercept": chosenIntercept}, BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept}, 3, true},
+		"zero":   {method.Values{"intercept": zeroIntercept}, BRC{Intercept: zeroIntercept}, defaultWeightUpper, false},
 	} {
 		trainer := made(c.values)
 		if trainer != c.trainer {

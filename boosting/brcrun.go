@@ -47,7 +47,7 @@ func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Da
 		}
 		b.public = newPublicSide(publicRows{rows, public}, labels)
 	}
-	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published, zero: set.intercept != RandomIntercept}
+	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published, zero: set.intercept != randomIntercept}
 	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(columns, private), pick(ranges, private))
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (b *brcRun) boost(ctx context.Context) error {
 // what was released.
 func (b *brcRun) classifier(round int) (weighted, error) {
 	h, span := b.private.draw()
-	if b.set.intercept != ChosenIntercept {
+	if b.set.intercept != chosenIntercept {
 		return h, nil
 	}
 	acc := b.session.NewIntercepts(b.set.lower, b.set.upper, interceptCandidates)

@@ -83,7 +83,7 @@ const (
 )
 
 // intercepts lists the words of the key intercept, the default first.
-func intercepts() []string { return []string{RandomIntercept, ZeroIntercept, ChosenIntercept} }
+func intercepts() []string { return []string{randomIntercept, zeroIntercept, chosenIntercept} }
 
 // weightsOf returns the bounds of weights, the default of one that has no value.
 func weightsOf(v method.Values) (lower, upper float64) {

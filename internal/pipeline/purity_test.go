@@ -195,7 +195,7 @@ func TestPureFits(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, trainer := range []method.Trainer{nil, adassp.JointGram{}, svm.SVM{}, logistic.Logistic{}, boosting.BRC{}, boosting.BRC{Intercept: boosting.ChosenIntercept}} {
+		for _, trainer := range []method.Trainer{nil, adassp.JointGram{}, svm.SVM{}, logistic.Logistic{}, boosting.BRC{}, boosting.BRC{Intercept: "exponential"}} {
 			p := pureRun(2, relation, selection.Kendall{K: 2}, trainer)
 			p.Budget.Epsilon = 8
 			data := make([]dataset.ColumnData, 8)
