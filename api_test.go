@@ -14,11 +14,13 @@ import (
 
 	"github.com/dptrain/dptrain"
 	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 	"github.com/dptrain/dptrain/tukey"
 )
 
@@ -315,6 +317,62 @@ func TestShares(t *testing.T) {
 	}
 	run.Shares = map[string]float64{"selection": 1.5}
 	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "budget.selection") {
+		t.Error(err)
+	}
+}
+
+// TestPureRun: a run in code has delta 0 where every stage is pure, whether a recipe names the stages or the code does, and is
+// refused with the name of the stage where one is not.
+func TestPureRun(t *testing.T) {
+	run := dptrain.Run{
+		Target: "repaid", Classes: []string{"no", "yes"}, Exclude: []string{"home", "purpose", "rating"},
+		Epsilon: 3, Delta: dptrain.None, Holdout: dptrain.None,
+	}
+	table := must(dptrain.Open("testdata/loans.csv"))
+	for name, change := range map[string]func(*dptrain.Run){
+		"auto":     func(*dptrain.Run) {},
+		"selector": func(r *dptrain.Run) { r.Selector = selection.Kendall{K: 2} },
+		"model":    func(r *dptrain.Run) { r.Model = svm.SVM{Lambda: 5} },
+		"both":     func(r *dptrain.Run) { r.Selector, r.Model = selection.SIS{K: 2}, boosting.BRC{} },
+	} {
+		r := run
+		change(&r)
+		plan, err := r.Plan(table)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		fit, err := plan.Fit(context.Background(), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := plan.Guarantee(); g.Delta != 0 || g.Epsilon > 3 || fit.Model == nil {
+			t.Errorf("%s: %v, model %v", name, g, fit.Model)
+		}
+	}
+	for want, change := range map[string]func(*dptrain.Run){
+		"the held-out metric draws Gaussian noise":        func(r *dptrain.Run) { r.Holdout, r.Model = .2, svm.SVM{} },
+		"the model (adassp) draws Gaussian noise":         func(r *dptrain.Run) { r.Model = adassp.AdaSSP{} },
+		"the selection (greedy-gram) draws Gaussian nois": func(r *dptrain.Run) { r.Selector = selection.GreedyGram{K: 2} },
+	} {
+		r := run
+		change(&r)
+		if _, err := r.Plan(table); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestCountFailure: the odds of the noisy count are part of the recipe that is published.
+func TestCountFailure(t *testing.T) {
+	table := must(dptrain.Open("testdata/loans.csv"))
+	run := dptrain.Run{Target: "repaid", Classes: []string{"no", "yes"}, Epsilon: 1, CountFailure: .2}
+	plan, err := run.Plan(table)
+	if err != nil || !strings.Contains(string(plan.Recipe()), "count:\n  failure: 0.2\n") {
+		t.Errorf("%v\n%s", err, plan.Recipe())
+	}
+	run.CountFailure = .7
+	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "count.failure must be above 0 and at most 0.5, not 0.7") {
 		t.Error(err)
 	}
 }

@@ -67,6 +67,9 @@ type Run struct {
 	// Shares divide the training budget among stages, by name as in the section budget of a recipe: "count", "words",
 	// "ranges", "selection", "model", "fallback", "transform". Each is in (0, 1); the others take their defaults.
 	Shares map[string]float64
+	// CountFailure is the probability, above 0 and at most 1/2, with which the released lower bound of the number of records
+	// may exceed it; 0 stands for 0.01. Privacy does not depend on it.
+	CountFailure float64
 	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1.
 	SizeRuns float64
 	// Search tries several ways to select and train, in place of the fields from Selector on.
@@ -125,6 +128,9 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 		}
 	}
 	described.SettleShares()
+	if r.CountFailure != 0 {
+		described.Count = &recipe.Count{Failure: r.CountFailure}
+	}
 	if problems := described.Check(); len(problems) > 0 {
 		return nil, problems
 	}

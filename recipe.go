@@ -146,5 +146,8 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 	if r.Ledger != nil {
 		out.Ledger = &recipe.Ledger{Path: r.Ledger.Path(), Dataset: r.Dataset}
 	}
+	if r.Selector != nil || r.Model != nil || r.Fallback != nil || r.Search != nil {
+		out.StagesInCode()
+	}
 	return &out
 }

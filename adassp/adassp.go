@@ -2,6 +2,8 @@ package adassp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,7 +19,7 @@ import (
 
 // The settings of faithful AdaSSP (docs/methods/adassp.md, "Budget and defaults").
 const (
-	// eigenvalueShare, matrixShare and momentsShare are the shares of mu^2 of
+	// eigenvalueShare, matrixShare and momentsShare are the default shares of mu^2 of
 	// the three releases, of a model budget of 1.
 	eigenvalueShare = .10
 	matrixShare     = .45
@@ -45,7 +47,48 @@ const (
 //
 // [JointGram] is usually the better choice: it needs neither the first release,
 // because the eigenvalues of the released matrix serve as well, nor the third.
-type AdaSSP struct{}
+type AdaSSP struct {
+	// EigenvalueShare, GramShare and CrossShare are the shares of the three releases in the budget of the model, each above
+	// 0 and below 1. Where all are set they must add up to 1. Those that are 0 divide what the others leave in the
+	// proportion of the defaults, which are .10, .45 and .45.
+	EigenvalueShare, GramShare, CrossShare float64
+}
+
+// errShares is wrapped by the error of a plan with shares that are out of range or do not add up to the whole.
+var errShares = errors.New("the shares of AdaSSP must be above 0 and below 1 and add up to 1")
+
+// shareTolerance is how far from 1 the shares may add up to: they are written with few digits.
+const shareTolerance = 1e-9
+
+// split returns the shares of the eigenvalue, the matrix and the moments.
+func (t AdaSSP) split() ([3]float64, error) {
+	asked := [3]float64{t.EigenvalueShare, t.GramShare, t.CrossShare}
+	shares := [3]float64{eigenvalueShare, matrixShare, momentsShare}
+	left, weights := 1., 0.
+	for i, x := range asked {
+		switch {
+		case x == 0:
+			weights += shares[i]
+		case !(x > 0 && x < 1):
+			return shares, fmt.Errorf("%w, not %v", errShares, x)
+		}
+		left -= x
+	}
+	switch {
+	case asked == [3]float64{}:
+		return shares, nil
+	case weights == 0 && math.Abs(left) > shareTolerance, weights > 0 && left <= shareTolerance:
+		return shares, fmt.Errorf("%w, not to %v", errShares, 1-left)
+	}
+	for i, x := range asked {
+		if x != 0 {
+			shares[i] = x
+		} else {
+			shares[i] *= left / weights
+		}
+	}
+	return shares, nil
+}
 
 // Name returns "adassp".
 func (AdaSSP) Name() string { return "adassp" }
@@ -58,15 +101,20 @@ const (
 	momentsLeaf    = "moments"
 )
 
-// Plan returns the three Gaussian leaves. Its error is [linear.ErrTooWide].
-func (AdaSSP) Plan(f method.Facts) (budget.Node, error) {
+// Plan returns the three Gaussian leaves. Its errors are [linear.ErrTooWide] and one for shares that are out of
+// range or do not add up to 1.
+func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
+	shares, err := t.split()
+	if err != nil {
+		return budget.Node{}, err
+	}
 	return budget.Seq(adasspNode,
-		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*eigenvalueShare, 1).Of(mechanism.StatEigenvalue),
-		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(momentsLeaf, linear.GramShare*momentsShare, 1).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*shares[0], 1).Of(mechanism.StatEigenvalue),
+		budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(momentsLeaf, linear.GramShare*shares[2], 1).Of(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].

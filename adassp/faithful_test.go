@@ -379,3 +379,49 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		t.Errorf("%d of 300 rows were shortened; the test means to see both kinds", shortened)
 	}
 }
+
+// TestShares: the shares reach the plan by way of the keys, and by another split the fit is another one.
+func TestShares(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 2000, .1)
+	third := 1. / 3
+	for name, c := range map[string]struct {
+		values method.Values
+		want   [3]float64
+	}{
+		"defaults": {nil, [3]float64{eigenvalueShare, matrixShare, momentsShare}},
+		"one":      {method.Values{gramKey: .64}, [3]float64{.36 * .1 / .55, .64, .36 * .45 / .55}},
+		"two":      {method.Values{gramKey: .3, eigenvalueKey: .2}, [3]float64{.2, .3, .5}},
+		"thirds":   {method.Values{gramKey: third, crossKey: third, eigenvalueKey: third}, [3]float64{third, third, third}},
+	} {
+		trainer := AdaSSP{}.Method().New(c.values)
+		s := sessionFor(t, trainer, columns, 2, budget.AddRemove)
+		if _, err := trainer.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); err != nil {
+			t.Fatal(err)
+		}
+		total := 0.
+		var got [3]float64
+		for i, leaf := range []string{eigenvalueLeaf, matrixLeaf, momentsLeaf} {
+			mu := s.Mu(adasspNode + "/" + leaf)
+			got[i] = mu * mu
+			total += got[i]
+		}
+		for i, want := range c.want {
+			if math.Abs(got[i]/total-want) > 1e-6 {
+				t.Errorf("%s: shares %v of %v, want %v", name, got, total, c.want)
+			}
+		}
+		if key, message, _ := checkShares(c.values); key != "" {
+			t.Errorf("%s: %s %s", name, key, message)
+		}
+	}
+	for name, v := range map[string]method.Values{
+		"sum": {gramKey: .5, crossKey: .4, eigenvalueKey: .2}, "nothing left": {gramKey: .5, crossKey: .5}, "range": {gramKey: 1.5}, "NaN": {crossKey: math.NaN()},
+	} {
+		if _, err := (AdaSSP{}).Method().New(v).Plan(method.Facts{Columns: columns}); !errors.Is(err, errShares) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if key, message, hint := checkShares(v); !v.Has(key) || message == "" || hint == "" {
+			t.Errorf("%s: %q %q (%q)", name, key, message, hint)
+		}
+	}
+}

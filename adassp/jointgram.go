@@ -12,21 +12,31 @@ import (
 )
 
 // JointGram is the joint noisy Gram trainer, of a number or of classes; see classes.go.
-type JointGram struct{}
+type JointGram struct {
+	pure bool // the noise is Laplace
+}
+
+// PureForm returns the trainer with Laplace noise, which it has unless only private columns are protected.
+func (t JointGram) PureForm() method.Trainer {
+	t.pure = true
+	return t
+}
 
 // Name returns "joint-gram".
 func (JointGram) Name() string { return "joint-gram" }
 
-// Plan returns the Gaussian leaf of the Gram release. Its error is [linear.ErrTooWide].
-func (JointGram) Plan(f method.Facts) (budget.Node, error) {
+// Plan returns the leaf of the Gram release. Its error is [linear.ErrTooWide].
+func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 	if err := linear.CheckWidth(len(scaling.NewEncoder(f.Columns, nil).Slots())+1, "entries a row"); err != nil {
 		return budget.Node{}, err
 	}
-	released := mechanism.StatGram
-	if len(f.Columns) > 0 && partly(f.Columns, f.Relation) {
-		released = mechanism.StatPrivateBlocks
+	switch {
+	case len(f.Columns) > 0 && partly(f.Columns, f.Relation):
+		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatPrivateBlocks), nil
+	case t.pure:
+		return budget.PureLeaf("gram", linear.GramShare, 1).Of(mechanism.StatGramEntries), nil
 	}
-	return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(released), nil
+	return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatGram), nil
 }
 
 // Fit trains; see [method.Trainer].

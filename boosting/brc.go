@@ -28,6 +28,13 @@ const (
 	defaultWeightUpper = 2
 	// maxWeightRatio bounds u/l.
 	maxWeightRatio = 1 << 10
+	// leastWeight is the least of l.
+	leastWeight = 1e-3
+	// interceptCandidates is the number of points of the grid that an intercept is chosen from.
+	interceptCandidates = 33
+	// interceptShare is the share of the choices of intercepts in what the rounds of a boosting run spend; the agreements
+	// have the rest.
+	interceptShare = .5
 	// brcCountShare is the share of the number of records where it is private.
 	brcCountShare = .02
 )
@@ -59,6 +66,9 @@ type BRC struct {
 	Rounds int
 	// Lower and Upper are l and u; both 0 stands for the defaults.
 	Lower, Upper float64
+	// Intercept says how the intercept of a random classifier comes about: "random", also when it is empty, "zero", or
+	// "exponential", by the exponential mechanism in every round.
+	Intercept string
 	// Form is [Gaussian], also when it is empty, [Laplace] or [Paper].
 	Form string
 }
@@ -76,12 +86,30 @@ const (
 	Paper = "paper"
 )
 
+// The intercepts of random classifiers, as recipes name them.
+const (
+	// randomIntercept is drawn without the data, as the coefficients are.
+	randomIntercept = "random"
+	// zeroIntercept is 0.
+	zeroIntercept = "zero"
+	// chosenIntercept is chosen among the points of a public grid by the exponential mechanism, once a round.
+	chosenIntercept = "exponential"
+)
+
 // Name returns "brc".
 func (BRC) Name() string { return "brc" }
 
 // Gathers returns true: the public classifier is fitted to all rows, and the weights of records
 // are kept beside them.
 func (BRC) Gathers() bool { return true }
+
+// PureForm returns the trainer with the form [Laplace] if none is named.
+func (t BRC) PureForm() method.Trainer {
+	if t.Form == "" {
+		t.Form = Laplace
+	}
+	return t
+}
 
 // FormName returns the form.
 func (t BRC) FormName() string { return t.Form }
@@ -90,6 +118,7 @@ func (t BRC) FormName() string { return t.Form }
 const (
 	brcNode       = "brc"
 	agreementLeaf = "agreement"
+	interceptLeaf = "intercept"
 	recordsLeaf   = "records"
 )
 
@@ -101,10 +130,17 @@ type settings struct {
 	lower, upper float64
 	laplace      bool
 	published    bool
+	intercept    string
 }
 
 func (t BRC) settings() (settings, error) {
-	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper}
+	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper, t.Intercept}
+	if out.intercept == "" {
+		out.intercept = randomIntercept
+	}
+	if !slices.Contains(intercepts(), out.intercept) {
+		return out, fmt.Errorf("%w: brc with intercept %q; use one of %v", method.ErrForm, t.Intercept, intercepts())
+	}
 	if forms := []string{"", Gaussian, Laplace, Paper}; !slices.Contains(forms, t.Form) {
 		return out, fmt.Errorf("%w: brc %q; use one of %v", method.ErrForm, t.Form, forms[1:])
 	}
@@ -120,8 +156,8 @@ func (t BRC) settings() (settings, error) {
 	if out.lower == 0 && out.upper == 0 {
 		out.lower, out.upper = defaultWeightLower, defaultWeightUpper
 	}
-	if !(out.lower >= 1e-3 && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
-		return out, fmt.Errorf("%w: l = %v, u = %v; choose .001 <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, maxWeightRatio, maxWeightRatio)
+	if !(out.lower >= leastWeight && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
+		return out, fmt.Errorf("%w: l = %v, u = %v; choose %v <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, leastWeight, maxWeightRatio, maxWeightRatio)
 	}
 	return out, nil
 }
@@ -153,9 +189,20 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	}
 	scores := scoresOf(len(f.Target().Categories))
 	for c := range scores {
-		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.leaf(agreementLeaf, share/float64(scores), set.rounds, agreement)))
+		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.roundLeaves(share/float64(scores), agreement)...))
 	}
 	return root, nil
+}
+
+// roundLeaves are the leaves of a boosting run, with one draw a round each.
+func (set settings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
+	if set.intercept != chosenIntercept {
+		return []budget.Node{set.leaf(agreementLeaf, share, set.rounds, agreement)}
+	}
+	return []budget.Node{
+		budget.ExponentialLeaf(interceptLeaf, share*interceptShare, set.rounds).Of(mechanism.StatIntercepts),
+		set.leaf(agreementLeaf, share*(1-interceptShare), set.rounds, agreement),
+	}
 }
 
 // scoresOf returns how many scores a classifier of a number of classes takes.

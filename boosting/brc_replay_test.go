@@ -117,6 +117,9 @@ func TestBRCReplays(t *testing.T) {
 	for name, trainer := range map[string]related{
 		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Form: Laplace}},
 		"published":                  {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
+		"chosen intercept":           {BRC: BRC{Intercept: chosenIntercept, Lower: .25, Upper: 3}},
+		"chosen, substitute":         {BRC{Intercept: chosenIntercept, Form: Laplace}, budget.Substitute},
+		"no intercept":               {BRC: BRC{Intercept: zeroIntercept}},
 		"private columns":            {BRC{}, budget.SubstitutePrivateColumns},
 		"published, private columns": {BRC{Form: Paper, Rounds: 100}, budget.SubstitutePrivateColumns},
 	} {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -112,6 +113,9 @@ func TestBRCLearns(t *testing.T) {
 		"published, all":  {related{BRC{Form: Paper}, budget.Substitute}, .62},
 		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
+		"no intercept":    {related{BRC: BRC{Intercept: zeroIntercept}}, .65},
+		"chosen":          {related{BRC: BRC{Intercept: chosenIntercept}}, .7},
+		"chosen, paper":   {related{BRC{Form: Paper, Intercept: chosenIntercept}, budget.SubstitutePrivateColumns}, .6},
 	} {
 		fit, _ := x.boosted(t, c.trainer, 3)
 		if err := checkScore(fit); err != nil {
@@ -185,6 +189,64 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 	}
 }
 
+// TestBRCKeys: the values of keys reach the releases. The sensitivity is the largest weight, an intercept is a release of its
+// own with half of the budget, and without one no classifier has an intercept.
+func TestBRCKeys(t *testing.T) {
+	x := classSample(t, 300)
+	made := func(v method.Values) BRC { return BRC{}.Method().New(v).(BRC) }
+	for name, c := range map[string]struct {
+		values     method.Values
+		trainer    BRC
+		upper      float64
+		intercepts bool
+	}{
+		"none":   {nil, BRC{}, defaultWeightUpper, false},
+		"lower":  {method.Values{lowerKey: .1}, BRC{Lower: .1, Upper: defaultWeightUpper}, defaultWeightUpper, false},
+		"upper":  {method.Values{upperKey: 3.}, BRC{Lower: defaultWeightLower, Upper: 3}, 3, false},
+		"chosen": {method.Values{upperKey: 3., "intercept": chosenIntercept}, BRC{Lower: defaultWeightLower, Upper: 3, Intercept: chosenIntercept}, 3, true},
+		"zero":   {method.Values{"intercept": zeroIntercept}, BRC{Intercept: zeroIntercept}, defaultWeightUpper, false},
+	} {
+		trainer := made(c.values)
+		if trainer != c.trainer {
+			t.Errorf("%s: %+v, want %+v", name, trainer, c.trainer)
+		}
+		fit, s := x.boosted(t, related{BRC: trainer}, 1)
+		for _, e := range s.Events() {
+			want, intercept := c.upper, strings.HasSuffix(e.Path, "/"+interceptLeaf)
+			switch {
+			case strings.HasSuffix(e.Path, "/"+recordsLeaf):
+				want = 1
+			case intercept:
+				want *= 2
+			}
+			if e.Released != e.Law.Draws || math.Abs(e.Sensitivity-want) > 1e-9 {
+				t.Errorf("%s: %s released %d of %d, sensitivity %v, want %v", name, e.Path, e.Released, e.Law.Draws, e.Sensitivity, want)
+			}
+			c.intercepts = c.intercepts && !intercept
+		}
+		if c.intercepts {
+			t.Errorf("%s: no intercept was released", name)
+		}
+		for _, m := range fit.Scores[0].(*regression.Votes).Members {
+			for _, term := range m.Terms { // a threshold of a number is at the middle of its range, in units of the column
+				if name == "zero" && x.columns[term.Column].Kind == dataset.Category && m.Intercept != 0 {
+					t.Errorf("an intercept of %v", m.Intercept)
+				}
+			}
+		}
+	}
+	for name, v := range map[string]method.Values{
+		lowerKey: {lowerKey: 3.}, upperKey: {upperKey: .25}, "ratio": {lowerKey: .001, upperKey: 1000.},
+	} {
+		if key, message, hint := checkWeights(v); message == "" || hint == "" || key != name && name != "ratio" {
+			t.Errorf("%v: %s %s (%s)", v, key, message, hint)
+		}
+	}
+	if key, _, _ := checkWeights(method.Values{lowerKey: .1, upperKey: 2.}); key != "" {
+		t.Errorf("usual weights are refused at %s", key)
+	}
+}
+
 // TestBRCKeepsItsVotes: the model in original units votes as training did, but
 // for records so near a threshold that the grid decides.
 func TestBRCKeepsItsVotes(t *testing.T) {
@@ -205,7 +267,7 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 	}
 	b.records = 3000
 	for range 50 {
-		h := b.private.draw()
+		h, _ := b.private.draw()
 		votes := b.private.votes(h)
 		m := &regression.Votes{Linear: b.model().Linear, Members: []regression.Member{h.member(b, 1)}}
 		got, err := m.Predict(nil, x.rows())
@@ -233,8 +295,8 @@ func TestBRCRandomClassifiers(t *testing.T) {
 		q := &privateSide{stream: s.PublicStream("c"), all: all, names: p.names, features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3}, {numbers: []int16{0, 0}}}}
 		seen := map[int]int{}
 		for range 300 {
-			h := p.draw()
-			if !reflect.DeepEqual(h, q.draw()) {
+			h, span := p.draw()
+			if same, its := q.draw(); !reflect.DeepEqual(h, same) || span != its {
 				t.Fatal("the classifiers depend on the records")
 			}
 			for _, j := range h.columns {
@@ -300,6 +362,7 @@ func TestBRCRefusals(t *testing.T) {
 		"one weight":         {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
 		"NaN":                {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
 		"ratio of weights":   {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
+		"intercept":          {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns}, method.ErrForm},
 		"published":          {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
 		"numeric target":     {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
 		"one class":          {BRC{}, method.Facts{Columns: one}, ErrClasses},

@@ -15,6 +15,7 @@ type privateSide struct {
 	weights  []float64
 	stream   *mechanism.PublicStream
 	all      bool // classifiers of all columns, as published; else of one
+	zero     bool // intercepts are 0
 }
 
 // draw returns a random classifier, which depends on no record. As published it
@@ -22,9 +23,8 @@ type privateSide struct {
 // at one column, chosen at random: at which side of a uniform threshold a number
 // lies, or to which of two random halves a category belongs. Such classifiers
 // differ more from chance, one way or the other, than those in which many
-// random coefficients cancel.
-func (p *privateSide) draw() weighted {
-	var h weighted
+// random coefficients cancel. The intercept is uniform on [-span, span], or 0.
+func (p *privateSide) draw() (h weighted, span float64) {
 	chosen := make([]int, len(p.features))
 	for k := range chosen {
 		chosen[k] = k
@@ -43,20 +43,44 @@ func (p *privateSide) draw() weighted {
 		}
 		h.columns, h.levels = append(h.columns, p.names[k]), append(h.levels, levels)
 	}
-	h.intercept = p.stream.Symmetric()
 	switch {
 	case p.all:
+		span = 1
 	case reach > 0: // thresholds uniform on the range
-		h.intercept *= reach
+		span = reach
 	default: // halves of about equal size
-		h.intercept /= 2
+		span = .5
 	}
-	return h
+	if !p.zero {
+		h.intercept = p.stream.Symmetric() * span
+	}
+	return h, span
+}
+
+// interceptAt returns candidate c of the grid of intercepts over [-span, span].
+func interceptAt(c int, span float64) float64 {
+	return span * float64(2*c-(interceptCandidates-1)) / (interceptCandidates - 1)
+}
+
+// firstIntercepts returns, for every record, the first candidate with which a classifier that has no intercept yet
+// answers +1.
+func (p *privateSide) firstIntercepts(h weighted, span float64) []int {
+	h.intercept = 0
+	scores := p.scores(h)
+	first := make([]int, len(scores))
+	for i, x := range scores {
+		c := math.Ceil((1 - x/span) * (interceptCandidates - 1) / 2) // x + interceptAt(c) >= 0
+		first[i] = int(min(max(c, 0), interceptCandidates))
+	}
+	return first
 }
 
 // votes returns, for every record, label times classifier: +1 where they agree,
 // -1 where not, 0 without a label.
-func (p *privateSide) votes(h weighted) []int8 {
+func (p *privateSide) votes(h weighted) []int8 { return agree(p.labels, p.scores(h)) }
+
+// scores returns the score of every record.
+func (p *privateSide) scores(h weighted) []float64 {
 	scores := make([]float64, len(p.labels))
 	for i := range scores {
 		scores[i] = h.intercept
@@ -68,7 +92,7 @@ func (p *privateSide) votes(h weighted) []int8 {
 		}
 		p.features[at].addScores(scores, h.levels[k])
 	}
-	return agree(p.labels, scores)
+	return scores
 }
 
 func agree(labels []int8, scores []float64) []int8 {

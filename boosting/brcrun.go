@@ -47,7 +47,7 @@ func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Da
 		}
 		b.public = newPublicSide(publicRows{rows, public}, labels)
 	}
-	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published}
+	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published, zero: set.intercept != randomIntercept}
 	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(columns, private), pick(ranges, private))
 	if err != nil {
 		return nil, err
@@ -94,7 +94,10 @@ func (b *brcRun) boost(ctx context.Context) error {
 		return ctx.Err() // no random classifier can be drawn
 	}
 	for round := range b.set.rounds {
-		h := b.private.draw()
+		h, err := b.classifier(round)
+		if err != nil {
+			return err
+		}
 		votes := b.private.votes(h)
 		alpha, err := b.agreement(ctx, round, votes)
 		if err != nil {
@@ -116,6 +119,20 @@ func (b *brcRun) boost(ctx context.Context) error {
 		b.private.reweigh(votes, alpha, b.set)
 	}
 	return ctx.Err()
+}
+
+// classifier returns the random classifier of a round. Its coefficients depend on no record, its intercept on no more than
+// what was released.
+func (b *brcRun) classifier(round int) (weighted, error) {
+	h, span := b.private.draw()
+	if b.set.intercept != chosenIntercept {
+		return h, nil
+	}
+	acc := b.session.NewIntercepts(b.set.lower, b.set.upper, interceptCandidates)
+	acc.Add(b.private.weights, b.private.labels, b.private.firstIntercepts(h, span))
+	chosen, err := mechanism.Choose(b.session, interceptLeaf, round, acc.Scores())
+	h.intercept = interceptAt(chosen.Value(), span)
+	return h, err
 }
 
 // startFromPublic begins with the public classifier's own score, half its log

@@ -1,10 +1,11 @@
 package boosting
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
@@ -70,19 +71,73 @@ func (BRC) Method() method.Method {
 		Name: BRC{}.Name(), Summary: "boosting with random classifiers",
 		ClassesFrom: 2, Relations: method.EveryRelation(), AllRecords: true,
 		NoIndicator: "which looks at one number of a column",
-		Pure:        func(v method.Values) bool { return slices.Contains([]string{Laplace, Paper}, v.Word("form")) },
 		Keys: []method.Key{
 			{Name: "form", Kind: method.Word, Text: "The form of the method",
-				Own:   "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
+				Own:   "gaussian, laplace (noise that delta 0 allows, and its default), or paper (as published)",
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
-				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, which `delta: 0` needs. `paper` is the algorithm as published " +
+				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, and the default with `delta: 0`. `paper` is the algorithm as published " +
 					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
 			{Name: "rounds", Text: "The number of rounds", Doc: "Of `brc`: how many random classifiers are drawn.", Min: 1, Max: MaxRounds,
 				Absent: "`100`; `25` for form `paper`",
 				Hint:   "leave it out for the default"},
+			{Name: lowerKey, Kind: method.Number, Text: "Least weight of a record", Absent: "`0.5`", Min: leastWeight, Max: maxWeightRatio,
+				Hint: "leave it out for the default",
+				Doc:  "l of BRC (2023, section 3): private weights stay between l and u. At most `weight_upper`, and at least a 1024th of it."},
+			{Name: upperKey, Kind: method.Number, Text: "Largest weight of a record", Absent: "`2`", Min: leastWeight, Max: maxWeightRatio,
+				Hint: "leave it out for the default",
+				Doc:  "u of BRC (2023, section 3). The noise of a round is proportional to it; only the ratio of u to l matters."},
+			{Name: "intercept", Kind: method.Word, Text: "The intercept of random classifiers",
+				Rest: ": random, zero, or exponential (chosen by the exponential mechanism)", Words: intercepts(),
+				Doc: "BRC (2023, section 6): `random` is drawn without the data, as the coefficients are. `zero` is 0. `exponential` is chosen " +
+					"in every round among 33 points by the exponential mechanism, with the agreement as utility, for half of the budget of the rounds."},
 		},
-		New: func(v method.Values) method.Trainer { return BRC{Form: v.Word("form"), Rounds: v.Int("rounds")} },
+		Check: checkWeights,
+		New: func(v method.Values) method.Trainer {
+			t := BRC{Form: v.Word("form"), Rounds: v.Int("rounds"), Intercept: v.Word("intercept")}
+			if v.Has(lowerKey) || v.Has(upperKey) {
+				t.Lower, t.Upper = weightsOf(v)
+			}
+			return t
+		},
 	}
+}
+
+// The keys of the bounds of weights.
+const (
+	lowerKey = "weight_lower"
+	upperKey = "weight_upper"
+)
+
+// intercepts lists the words of the key intercept, the default first.
+func intercepts() []string { return []string{randomIntercept, zeroIntercept, chosenIntercept} }
+
+// weightsOf returns the bounds of weights, the default of one that has no value.
+func weightsOf(v method.Values) (lower, upper float64) {
+	lower, upper = defaultWeightLower, defaultWeightUpper
+	if v.Has(lowerKey) {
+		lower = v.Number(lowerKey)
+	}
+	if v.Has(upperKey) {
+		upper = v.Number(upperKey)
+	}
+	return lower, upper
+}
+
+// checkWeights compares the bounds of weights with each other.
+func checkWeights(v method.Values) (key, message, hint string) {
+	lower, upper := weightsOf(v)
+	key = lowerKey
+	if !v.Has(lowerKey) {
+		key = upperKey
+	}
+	switch {
+	case lower > upper:
+		return key, fmt.Sprintf("lets weights lie between %s and %s", fault.Number(lower), fault.Number(upper)),
+			"weight_lower is 0.5 and weight_upper 2 where they are left out"
+	case upper > maxWeightRatio*lower:
+		return key, fmt.Sprintf("makes weight_upper more than %d times weight_lower", maxWeightRatio), "the noise is proportional to their ratio"
+	}
+	return "", "", ""
 }
 
 // checkForm refuses the published form where the number of records is private.

@@ -49,7 +49,12 @@ func (s Study) checkANM() error {
 		if s.TestOnly {
 			return refuse("the histogram protects every record; the score of the baseline is missing")
 		}
+		if s.Lambda != 0 {
+			return refuse("the histogram has no penalty; the score of the baseline is missing")
+		}
 		return nil
+	case s.Lambda != 0 && !(s.Lambda >= direction.LeastPenalty && s.Lambda <= direction.MostPenalty):
+		return refuse(fmt.Sprintf("the penalty %v is not from %v to %v", s.Lambda, direction.LeastPenalty, float64(direction.MostPenalty)))
 	case !slices.Contains(direction.Baselines(), s.Score):
 		return refuse("the baseline has no score " + s.Score)
 	case len(s.Schema.Columns) != 2:
@@ -77,10 +82,14 @@ func (s Study) anmLeaf() budget.Node {
 // ridge is what the baseline fits: weakly penalised where test records alone are protected, and
 // so strongly that a training record does not matter where all are.
 func (s Study) ridge() direction.Ridge {
+	out := direction.Ridge{Penalty: .5, Width: .5}
 	if s.TestOnly {
-		return direction.Ridge{Penalty: .002, Width: .25}
+		out = direction.Ridge{Penalty: .002, Width: .25}
 	}
-	return direction.Ridge{Penalty: .5, Width: .5}
+	if s.Lambda != 0 {
+		out.Penalty = s.Lambda
+	}
+	return out
 }
 
 // anm carries the baseline out.

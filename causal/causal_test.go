@@ -161,6 +161,11 @@ func TestPlanRefuses(t *testing.T) {
 		"anm, ranges": func(s *causal.Study) {
 			s.Schema, s.Score, s.Budget.Relation = schemaOf(false, "x", "y"), direction.HSIC, budget.Substitute
 		},
+		"lambda":           func(s *causal.Study) { s.Lambda = 1 },
+		"lambda too small": func(s *causal.Study) { s.Score, s.Budget.Relation, s.Lambda = direction.HSIC, budget.Substitute, 1e-5 },
+		"lambda not number": func(s *causal.Study) {
+			s.Score, s.Budget.Relation, s.Lambda = direction.HSIC, budget.Substitute, math.NaN()
+		},
 		"empty range": func(s *causal.Study) { s.Schema.Columns[1].Upper = -2 },
 	} {
 		s := ok
@@ -172,6 +177,35 @@ func TestPlanRefuses(t *testing.T) {
 	}
 	if _, err := ok.Plan(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLambda: the noise of the baseline follows its penalty, as the bound for a training record does: half of it is about
+// twice the noise. From a strong penalty on the bound for a test record counts alone.
+func TestLambda(t *testing.T) {
+	scale := func(lambda float64) float64 {
+		s := causal.Study{
+			Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Relation: budget.Substitute}, Score: direction.HSIC, Lambda: lambda,
+		}
+		plan, err := s.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := plan.Run(context.Background(), table(t, s.Schema, 400))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Pairs[0].Baseline.Scale
+	}
+	usual := scale(0)
+	// Which of the 400 records train is drawn in each run: 200 of them, give or take 60.
+	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5}, {1, .2, .85}} {
+		if got := scale(c.lambda) / usual; got < c.least || got > c.most {
+			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
+		}
+	}
+	if a, b := scale(100), scale(1000); a > .9*usual || a/b > 2 || b/a > 2 {
+		t.Errorf("strong penalties have noise %v and %v, the default %v", a, b, usual)
 	}
 }
 

@@ -32,6 +32,9 @@ type Study struct {
 	Score string
 	// TestOnly says that the baseline's training records count as public, and are not protected.
 	TestOnly bool
+	// Lambda is the penalty of the baseline's regressions, from direction.LeastPenalty to direction.MostPenalty; 0 stands for
+	// .5, and for .002 with TestOnly. With every record protected a small one makes the noise large.
+	Lambda float64
 }
 
 // The shares of epsilon of what comes before the histograms.

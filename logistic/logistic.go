@@ -96,6 +96,17 @@ const (
 type Logistic struct {
 	Form   string  // [Gradients], also when it is empty, or [Output]
 	Lambda float64 // of Output: the penalty, as in package svm
+
+	pure bool // the noise of Output is Laplace
+}
+
+// PureForm returns the trainer with the form [Output] if none is named, whose noise is then Laplace.
+func (t Logistic) PureForm() method.Trainer {
+	if t.Form == "" {
+		t.Form = Output
+	}
+	t.pure = t.Form == Output
+	return t
 }
 
 // Method describes the trainer.
@@ -103,14 +114,26 @@ func (Logistic) Method() method.Method {
 	return method.Method{
 		Name: Logistic{}.Name(), Summary: "logistic regression, by noisy gradients or a noisy minimiser",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
-		Keys: []method.Key{{
-			Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
-			Words: []string{Gradients, Output},
-			Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
-		}},
+		Keys: []method.Key{
+			{
+				Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
+				Words: []string{Gradients, Output},
+				Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
+			},
+			lambdaKey(),
+		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
-		New:        func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
+		New: func(v method.Values) method.Trainer {
+			return Logistic{Form: v.Word("form"), Lambda: v.Number(linear.LambdaName)}
+		},
 	}
+}
+
+// lambdaKey is the key of the penalty, which the form [Output] has.
+func lambdaKey() method.Key {
+	k := linear.LambdaKey()
+	k.Needs = method.Link{Key: "form", Words: []string{Output}, Hint: "noisy gradients have no penalty; set model.form: " + Output + ", or remove it"}
+	return k
 }
 
 // Name returns "logistic".
@@ -126,7 +149,7 @@ func (t Logistic) Gathers() bool { return t.Form == Output }
 func (t Logistic) FormName() string { return t.Form }
 
 func (t Logistic) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true}
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
 }
 
 // Plan returns the leaf of the matrix and that of the gradients, or of the form

@@ -42,6 +42,14 @@ type SVM struct {
 	// [linear.LeastLambda, linear.MostLambda] and chosen from public facts; 0 stands for
 	// [linear.DefaultLambda].
 	Lambda float64
+
+	pure bool // the noise is Laplace
+}
+
+// PureForm returns the trainer with Laplace noise.
+func (t SVM) PureForm() method.Trainer {
+	t.pure = true
+	return t
 }
 
 // Method describes the trainer.
@@ -49,7 +57,8 @@ func (SVM) Method() method.Method {
 	return method.Method{
 		Name: SVM{}.Name(), Summary: "the support vector machine, released with noise",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
-		New: func(method.Values) method.Trainer { return SVM{} },
+		Keys: []method.Key{linear.LambdaKey()},
+		New:  func(v method.Values) method.Trainer { return SVM{Lambda: v.Number(linear.LambdaName)} },
 	}
 }
 
@@ -71,5 +80,5 @@ func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 }
 
 func (t SVM) minimizer() linear.PerturbedMinimizer {
-	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm"}
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm", Pure: t.pure}
 }

@@ -61,7 +61,7 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan is the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []check{{6, math.Log(3), 1e-5}, {100, .1, 1e-6}, {6, .005, 1e-6}} {
+	for _, c := range []check{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				m, _ := c.least()

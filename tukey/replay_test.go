@@ -9,15 +9,23 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
 // TestReplay records a run, replays it on neighbouring tables and compares: one
 // release, at most one point apart, and the same outcome.
 func TestReplay(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	for _, trainer := range []Tukey{{}, {CheckShare: .6}} {
+		replayed(t, trainer, columns, ranges)
+	}
+}
+
+func replayed(t *testing.T, trainer Tukey, columns []dataset.Column, ranges []scaling.Range) {
+	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	base := mixedRecords(trainer.Records(facts), .5)
 	extra := record{id: 1 << 40, a: 1e308, b: -1, y: 1e308, k: 2}
 	for _, rel := range relations() {

@@ -29,18 +29,14 @@ const (
 	window = 64
 )
 
-// The split of epsilon in mechanism.TukeyDepth.
-const (
-	checkShare = .4
-	depthShare = .3
-	// largestStep is where the mechanism stops sharpening the draw.
-	largestStep = 20
-)
+// largestStep is where mechanism.TukeyDepth stops sharpening the draw.
+const largestStep = 20
 
 // check is the mechanism's check for models of d parameters.
 type check struct {
 	d              int
 	epsilon, delta float64
+	split          mechanism.DepthSplit
 }
 
 // passes reports whether the check of m models passes with probability at least
@@ -56,7 +52,7 @@ type check struct {
 //	ln r_k = lv_(t-k-2) + e'(t+k+2) - lw(t+k+1),
 //	lw(p) = ln(e^(e'p + lv_p) + sum over q > p of e^(e'(q-1)+lv_q) (e^e' - 1)).
 func (c check) passes(m int) bool {
-	e1, e := checkShare*c.epsilon, min(depthShare*c.epsilon, largestStep)
+	e1, e := c.split.Check*c.epsilon, min(c.split.Step*c.epsilon, largestStep)
 	need := math.Ceil((math.Log(1/(2*c.delta)) + math.Log(1/(2*(1-passing)))) / e1)
 	t, depths := m/4, m/2
 	if !(need <= float64(depths)) {
@@ -115,7 +111,11 @@ type size struct {
 
 // size computes the number of buckets of the plan.
 func (t Tukey) size(f method.Facts) (size, error) {
-	c := check{parameters(f.Columns), f.Epsilon, f.Delta}
+	split, err := t.split()
+	if err != nil {
+		return size{}, err
+	}
+	c := check{parameters(f.Columns), f.Epsilon, f.Delta, split}
 	if t.Buckets != 0 && (t.Buckets < leastBuckets || t.Buckets > mostBuckets) {
 		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets, mostBuckets)
 	}

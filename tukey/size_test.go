@@ -13,6 +13,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
+// usual is a check with the usual split.
+func usual(d int, epsilon, delta float64) check {
+	return check{d, epsilon, delta, mechanism.UsualSplit()}
+}
+
 // TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
 // 147) pass while the next number does not, so they are 2 too low by the
 // definition, which [check.least] keeps.
@@ -26,7 +31,7 @@ func TestLeastValues(t *testing.T) {
 		{3, 1e-6, map[int]int{2: 147, 5: 191, 10: 243, 20: 337}},
 	} {
 		for d, want := range c.want {
-			got, ok := check{d, c.epsilon, c.delta}.least()
+			got, ok := usual(d, c.epsilon, c.delta).least()
 			if !ok || got > want+4 || got < want-4 {
 				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got, want)
 			}
@@ -36,7 +41,8 @@ func TestLeastValues(t *testing.T) {
 
 // TestLeastIsLeast compares the search with a scan of every number of buckets.
 func TestLeastIsLeast(t *testing.T) {
-	for _, c := range []check{{1, 1, 1e-6}, {2, math.Log(3), 1e-5}, {6, .93, 9e-6}, {11, 2, 1e-4}, {30, 4, 1e-6}, {3, 10, .01}, {2, 30, .3}, {50, 1, 1e-9}} {
+	for _, c := range []check{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5), usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01), usual(2, 30, .3), usual(50, 1, 1e-9),
+		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}}} {
 		got, ok := c.least()
 		if !ok {
 			t.Fatalf("%+v: infeasible", c)
@@ -57,7 +63,7 @@ func TestLeastIsLeast(t *testing.T) {
 // mechanism passes as often as planned, and with 3/4 of them far less. Six
 // standard deviations: false alarm 1e-9.
 func TestLeastPasses(t *testing.T) {
-	c := check{3, 2, 1e-4}
+	c := usual(3, 2, 1e-4)
 	least, _ := c.least()
 	priced, err := budget.Calibrate(budget.Seq("fit", budget.FixedLeaf(leaf, budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}), budget.LaplaceLeaf("rest", 1, 1)),
 		budget.Target{Epsilon: 1.1 * c.epsilon, Delta: 1.1 * c.delta})
@@ -77,7 +83,7 @@ func TestLeastPasses(t *testing.T) {
 				x := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/float64(m)-1)
 				p.Set(i, []float64{x, 3 * x, -x})
 			}
-			_, ok, err := mechanism.TukeyDepth(s, leaf, p.Bound())
+			_, ok, err := mechanism.TukeyDepth(s, leaf, p.Bound(), mechanism.UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,11 +156,47 @@ func TestBucketsFollowRecords(t *testing.T) {
 	}
 	category := dataset.Column{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
 	facts := method.Facts{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
-	least, _ := check{5, 1, 1e-6}.least() // three levels, one number, the intercept
+	least, _ := usual(5, 1, 1e-6).least() // three levels, one number, the intercept
 	if got := (Tukey{}).Records(facts); got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
 	}
 	if got := (Tukey{Buckets: 1000}).Records(facts); got != 3*5*1000 {
 		t.Errorf("%d records for 1000 buckets, want %d", got, 3*5*1000)
+	}
+}
+
+// TestSplit: the keys reach the check. Another split needs more buckets, and a share that is left out is what the other
+// leaves.
+func TestSplit(t *testing.T) {
+	facts := method.Facts{Columns: numbers(4), Epsilon: 1, Delta: 1e-6}
+	made := func(v method.Values) Tukey { return Tukey{}.Method().New(v).(Tukey) }
+	usual := Tukey{}.Records(facts)
+	for _, v := range []method.Values{{checkKey: .4}, {stepKey: .3}, {checkKey: .4, stepKey: .3}} {
+		if got := made(v).Records(facts); got != usual {
+			t.Errorf("%v: %d records, want %d", v, got, usual)
+		}
+	}
+	for _, v := range []method.Values{{checkKey: .7}, {stepKey: .15}, {checkKey: .7, stepKey: .15}} {
+		x := made(v)
+		split, err := x.split()
+		if err != nil || math.Abs(split.Check-.7) > 1e-15 || math.Abs(split.Step-.15) > 1e-15 {
+			t.Errorf("%v: %+v, %v", v, split, err)
+		}
+		if got := x.Records(facts); got <= usual {
+			t.Errorf("%v: %d records, and %d with the usual split", v, got, usual)
+		}
+		if key, _, _ := checkShares(v); key != "" {
+			t.Errorf("%v is refused", v)
+		}
+	}
+	for _, v := range []method.Values{{checkKey: .5, stepKey: .3}, {checkKey: .1, stepKey: .1}} {
+		if key, message, hint := checkShares(v); key != stepKey || message == "" || hint == "" {
+			t.Errorf("%v: %q %q (%q)", v, key, message, hint)
+		}
+	}
+	for _, x := range []Tukey{{CheckShare: .5, StepShare: .3}, {CheckShare: 1}, {StepShare: .5}, {CheckShare: -.1}, {CheckShare: math.NaN()}} {
+		if _, err := x.Plan(facts); !errors.Is(err, mechanism.ErrSplit) {
+			t.Errorf("%+v: %v", x, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -35,6 +36,27 @@ type Tukey struct {
 	// the least number that passes the check, less where there are too few
 	// records for so many.
 	Buckets int
+	// CheckShare is the share of epsilon of the check, above 0 and below 1, and StepShare that of one step of depth in the
+	// draw, above 0 and below 1/2. 0 stands for what the other leaves, CheckShare + 2 StepShare = 1, and both 0 for the
+	// split that passes with the fewest buckets.
+	CheckShare, StepShare float64
+}
+
+// shareTolerance is how far from 1 the shares may add up to: they are written with few digits.
+const shareTolerance = 1e-9
+
+// split returns the division of epsilon, or an error that wraps [mechanism.ErrSplit].
+func (t Tukey) split() (mechanism.DepthSplit, error) {
+	out := mechanism.DepthSplit{Check: t.CheckShare, Step: t.StepShare}
+	switch {
+	case out == mechanism.DepthSplit{}:
+		out = mechanism.UsualSplit()
+	case out.Check == 0:
+		out.Check = 1 - 2*out.Step
+	case out.Step == 0, math.Abs(out.Check+2*out.Step-1) <= shareTolerance:
+		out.Step = (1 - out.Check) / 2
+	}
+	return out, out.Validate()
 }
 
 // Name returns "tukey".
@@ -54,7 +76,7 @@ func (Tukey) NeedsCount() bool { return true }
 func parameters(columns []dataset.Column) int { return len(slotsOf(columns)) + 1 }
 
 // Plan returns the leaf of the release, whose law calibration leaves alone. The
-// errors are [ErrBuckets], [ErrInfeasible], [linear.ErrTooWide] for more than
+// errors are [ErrBuckets], [mechanism.ErrSplit], [ErrInfeasible], [linear.ErrTooWide] for more than
 // [linear.MaxSlots] parameters, and a [*budget.LawError] for a budget that is
 // none.
 func (t Tukey) Plan(f method.Facts) (budget.Node, error) {
@@ -105,7 +127,11 @@ func (t Tukey) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*m
 	for i, model := range models {
 		points.Set(i, model)
 	}
-	point, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound())
+	split, err := t.split()
+	if err != nil {
+		return nil, err
+	}
+	point, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound(), split)
 	switch {
 	case err != nil:
 		return nil, err

@@ -336,7 +336,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			for i, m := range models {
 				points.Set(i, m)
 			}
-			if _, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound()); err != nil {
+			if _, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound(), mechanism.UsualSplit()); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				passed++

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/bench/compress"
+	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -80,6 +81,8 @@ func compressCommand(a *app) *cobra.Command {
 	flags.IntVar(&f.Components, "components", 0, "measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
 	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
 	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses, "passes of snc over the records, a `NUMBER`")
+	flags.StringVar(&f.Optimizer, "optimizer", neighbour.Adam, "how snc moves its vectors, by `NAME`: "+strings.Join(neighbour.Optimizers(), " or "))
+	flags.Float64Var(&f.Gamma2, "gamma2", 0, "the kernel of snc, a `NUMBER`: gamma squared in exp(-gamma^2 d^2) (default the best of a grid)")
 	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with and of the course of snc, a `NUMBER`")
 	flags.StringVar(&f.test, "test", "", "count errors on the records of this `TABLE`, and those of all records as neighbours")
 	jsonFlag(cmd, &f.json, oneObject)
@@ -109,8 +112,12 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 		return usagef("--method must be one of %s", strings.Join(methodNames(), ", "))
 	case !starts && (changed("share") || changed("vectors")):
 		return usagef("--share and --vectors have no effect with --method %s", f.Method)
-	case f.Method != compress.SNC && (f.Metric || changed("passes")):
-		return usagef("--metric and --passes have no effect with --method %s", f.Method)
+	case f.Method != compress.SNC && (f.Metric || changed("passes") || changed("optimizer") || changed("gamma2")):
+		return usagef("--metric, --passes, --optimizer and --gamma2 have no effect with --method %s", f.Method)
+	case !slices.Contains(neighbour.Optimizers(), f.Optimizer):
+		return usagef("--optimizer must be one of %s", strings.Join(neighbour.Optimizers(), ", "))
+	case changed("gamma2") && !(f.Gamma2 > 0 && f.Gamma2 <= 1e6):
+		return usagef("--gamma2 must be above 0 and at most 1e+06")
 	case changed("share") && changed("vectors"):
 		return usagef("give --share or --vectors, not both")
 	case !(f.Share > 0 && f.Share <= 1):

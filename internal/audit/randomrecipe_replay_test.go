@@ -33,7 +33,28 @@ func (m *maker) chance(p float64) bool { return m.Float64() < p }
 
 // recipe returns the text of a recipe: method, selection or search, relation, unit, classes,
 // ranges and composition, each drawn by itself.
-func (m *maker) recipe() string {
+func (m *maker) recipe() string { return m.withKeys(m.plainRecipe()) }
+
+// withKeys gives methods keys that have no value by default, in some of the recipes: of the seed, so that others stay as they
+// were.
+func (m *maker) withKeys(text string) string {
+	if m.seed%2 == 0 {
+		return text
+	}
+	for method, keys := range map[string]string{
+		"{method: svm}": "{method: svm, lambda: 4}", "{method: adassp}": "{method: adassp, gram_share: 0.6, cross_share: 0.2}",
+		"{method: tukey, buckets: 40}": "{method: tukey, buckets: 40, check_share: 0.55}",
+		"topk: lipschitz}":             "topk: lipschitz, gamma: 0.9}", "topk: lipschitz-exponential}": "topk: lipschitz-exponential, gamma: 0}",
+		"{method: brc, form: laplace,": "{method: brc, intercept: exponential, weight_upper: 5, form: laplace,",
+		"{method: brc, form: paper,":   "{method: brc, intercept: exponential, weight_lower: 0.1, form: paper,",
+		"{method: brc, rounds:":        "{method: brc, intercept: zero, weight_lower: 1, rounds:",
+	} {
+		text = strings.ReplaceAll(text, method, keys)
+	}
+	return text
+}
+
+func (m *maker) plainRecipe() string {
 	m.relation = m.pick("add-remove", "add-remove", "add-remove", "substitute", "substitute-private-columns")
 	m.unit = m.relation == "add-remove" && m.chance(.35)
 	var columns strings.Builder

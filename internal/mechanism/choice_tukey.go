@@ -20,12 +20,24 @@ const LeastPoints = 12
 // points without coordinates. It depends on public facts only.
 var ErrPoints = errors.New("the Tukey mechanism needs at least 12 points of at least one coordinate")
 
-// The shares of epsilon of the check and of one step of depth in the draw.
-// e1 + 2 e' = epsilon; the split passes with the fewest points.
-const (
-	checkShare = .4
-	depthShare = .3
-)
+// ErrSplit is returned for shares of epsilon outside their range.
+var ErrSplit = errors.New("the shares of a Tukey mechanism must be above 0, and the share of the check and twice that of a step of depth at most 1")
+
+// A DepthSplit divides the epsilon of [TukeyDepth]: e1 = Check epsilon is that of the check, and e' = Step epsilon is what
+// one step of depth counts in the draw. The proof needs e1 + 2 e' <= epsilon and nothing else of the two.
+type DepthSplit struct{ Check, Step float64 }
+
+// UsualSplit is the split that passes with the fewest points.
+func UsualSplit() DepthSplit { return DepthSplit{Check: .4, Step: .3} }
+
+// Validate returns [ErrSplit] for shares that the proof does not cover. That Check + 2 Step is rounded to 2^-53 is covered by
+// the factors below 1 in the numbers that are used (up and depthStep).
+func (d DepthSplit) Validate() error {
+	if !(d.Check > 0 && d.Step > 0 && d.Check+2*d.Step <= 1) {
+		return fmt.Errorf("%w, not %v and %v", ErrSplit, d.Check, d.Step)
+	}
+	return nil
+}
 
 // A Cloud is a list of points of equal dimension, finite everywhere.
 type Cloud struct {
@@ -160,10 +172,13 @@ func (p *Points) Bound() Bounded[Cloud] {
 //	P(S) <= p min(1, rho^2 A'(S) + delta) + (1-p) [S holds "abstained"]
 //	     <= e^(e1+2e') P'(S) + delta.
 //
-// Delta is charged once: (e1 + 2e', delta).
-func TukeyDepth(s *Session, name string, x Bounded[Cloud]) (point Public[[]float64], ok bool, err error) {
+// Delta is charged once: (e1 + 2e', delta), which is at most (epsilon, delta) for every [DepthSplit] that is valid.
+func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (point Public[[]float64], ok bool, err error) {
 	if x, err = perUnit(s, name, x, Replaced); err != nil {
 		return point, false, err
+	}
+	if err := split.Validate(); err != nil {
+		return point, false, fmt.Errorf("%w: %q", err, s.join(name))
 	}
 	c := x.value
 	if c.m < LeastPoints || c.d < 1 {
@@ -175,11 +190,11 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud]) (point Public[[]float
 	}
 	// h has sensitivity 1, that is hUnits of the noise grid. Rounding the scale
 	// up lowers e1; the threshold is that of the rounded scale, rounded up.
-	scale, err := s.scaleUp(up(hUnits / (checkShare * t.law.Epsilon)))
+	scale, err := s.scaleUp(up(hUnits / (split.Check * t.law.Epsilon)))
 	if err != nil {
 		return point, false, fmt.Errorf("%w: %q", err, t.path)
 	}
-	law := depthLaw{step: depthStep(depthShare * t.law.Epsilon), delta: t.law.Delta}
+	law := depthLaw{step: depthStep(split.Step * t.law.Epsilon), delta: t.law.Delta}
 	n := newNest(c)
 	h, total := n.stability(law)
 	out := make(Vector, 1+c.d)
@@ -248,7 +263,7 @@ func pairOfClouds(_ context.Context, s *Session, law budget.Law, side int) (Wors
 	}
 	x := p.Bound()
 	return func(s *Session, name string, _ int) ([]float64, error) {
-		point, ok, err := TukeyDepth(s, name, x)
+		point, ok, err := TukeyDepth(s, name, x, UsualSplit())
 		if !ok {
 			return []float64{0, 0}, err
 		}

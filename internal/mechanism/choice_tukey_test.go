@@ -108,12 +108,12 @@ func TestDepthGaussianGrid(t *testing.T) {
 		x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / m)
 	}
 	n := newNest(columns(x, x, x, x, x))
-	law := depthLaw{depthStep(depthShare * math.Log(3)), delta}
+	law := depthLaw{depthStep(UsualSplit().Step * math.Log(3)), delta}
 	h, total := n.stability(law)
 	if h != 40 {
 		t.Errorf("h is %d, want 40", h)
 	}
-	scale := uint64(math.Ceil(hUnits / (checkShare * math.Log(3))))
+	scale := uint64(math.Ceil(hUnits / (UsualSplit().Check * math.Log(3))))
 	close6(t, "the threshold", float64(threshold(delta, scale))/hUnits, 24.6215, 2e-6)
 	logOf := func(v *big.Int, shift int) float64 {
 		f := new(big.Float).SetInt(v)
@@ -122,7 +122,7 @@ func TestDepthGaussianGrid(t *testing.T) {
 		return math.Log(mantissa) + float64(e+shift)*math.Ln2
 	}
 	close6(t, "lv_125", logOf(n.volume(125), -5*gridBits), 1.520040, 1e-6)
-	lw := logOf(total, -5*gridBits-stepBits*(250-125)) + 125*depthShare*math.Log(3)
+	lw := logOf(total, -5*gridBits-stepBits*(250-125)) + 125*UsualSplit().Step*math.Log(3)
 	close6(t, "lw(125)", lw, 69.7331067, 1e-8)
 }
 
@@ -348,6 +348,86 @@ func TestDepthLemmas(t *testing.T) {
 	}
 }
 
+// TestDepthSplits computes the whole release on random clouds and neighbours of them, for several splits: the sum over
+// outcomes of P - e^epsilon P', where it is above 0, is at most delta, and the bit that says whether the check passed comes
+// as near to e1 as it may.
+func TestDepthSplits(t *testing.T) {
+	const epsilon, delta = 3., .2
+	for _, split := range []DepthSplit{UsualSplit(), {.1, .45}, {.5, .25}, {.7, .15}} {
+		if err := split.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		law := depthLaw{depthStep(split.Step * epsilon), delta}
+		scale := uint64(math.Ceil(up(hUnits / (split.Check * epsilon))))
+		passes := func(h int) float64 {
+			x := (float64(threshold(delta, scale)) - float64(h)*hUnits + .5) / float64(scale)
+			if x < 0 {
+				return 1 - math.Exp(x)/2
+			}
+			return math.Exp(-x) / 2
+		}
+		const side = 24
+		furthest := 0.
+		compare := func(a, b brute) (excess float64) {
+			one, two := passes(stable(a)), passes(stable(b))
+			furthest = max(furthest, math.Abs(math.Log(one/two)))
+			p, q := a.probabilities(a.depths()), b.probabilities(b.depths())
+			over := func(pass float64, p []*big.Rat, other float64, q []*big.Rat) float64 {
+				sum := max(0, 1-pass-math.Exp(epsilon)*(1-other))
+				for y := range p {
+					first, _ := p[y].Float64()
+					second, _ := q[y].Float64()
+					sum += max(0, pass*first-math.Exp(epsilon)*other*second)
+				}
+				return sum
+			}
+			return max(over(one, p, two, q), over(two, q, one, p))
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			m := rapid.IntRange(12, 40).Draw(t, "m")
+			a := newBrute(clouds(t, m, 1, side), side, law)
+			b := newBrute(replaced(t, a.points, 1, side), side, law)
+			if excess := compare(a, b); excess > delta+1e-9 {
+				t.Fatalf("%+v: excess %v above delta", split, excess)
+			}
+		})
+		for m := 16; m <= 40; m += 4 {
+			for apart := range m / 4 { // so many points lie at each end of the grid, and the others in the middle
+				points := make([][]int, m)
+				for i := range points {
+					points[i] = []int{side / 2}
+				}
+				for i := range apart {
+					points[i], points[m-1-i] = []int{0}, []int{side - 1}
+				}
+				other := slices.Clone(points)
+				other[apart] = []int{0}
+				if excess := compare(newBrute(points, side, law), newBrute(other, side, law)); excess > delta+1e-9 {
+					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m, excess)
+				}
+				other[m-1-apart] = []int{side - 1}
+				third := slices.Clone(other)
+				third[apart] = []int{side / 2}
+				if excess := compare(newBrute(third, side, law), newBrute(other, side, law)); excess > delta+1e-9 {
+					t.Fatalf("%+v, %d of %d points apart: excess %v above delta", split, apart, m, excess)
+				}
+			}
+		}
+		if e1 := split.Check * epsilon; furthest > e1*(1+1e-6) || furthest < .6*e1 {
+			t.Errorf("%+v: the check tells neighbours apart by %v, of %v", split, furthest, e1)
+		}
+	}
+	for _, split := range []DepthSplit{{}, {.4, .31}, {0, .5}, {1, 0}, {-.2, .5}, {math.NaN(), .1}, {.1, math.NaN()}} {
+		if err := split.Validate(); !errors.Is(err, ErrSplit) {
+			t.Errorf("%+v: %v", split, err)
+		}
+		s := depthSession(t, budget.AddRemove, epsilon, delta)(1)
+		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(20, 1).Bound(), split); !errors.Is(err, ErrSplit) || s.Events()[0].Released != 0 {
+			t.Errorf("%+v: %v, and the leaf is spent: %v", split, err, s.Events()[0].Released)
+		}
+	}
+}
+
 func stable(b brute) int {
 	h, _ := b.n.stability(b.law)
 	return h
@@ -488,16 +568,16 @@ func TestTukeyDepthAbstains(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
-		h, _ := newNest(c).stability(depthLaw{depthStep(depthShare * epsilon), delta})
+		h, _ := newNest(c).stability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
-		z := (float64(h) - math.Log(1/(2*delta))/(checkShare*epsilon)) * checkShare * epsilon
+		z := (float64(h) - math.Log(1/(2*delta))/(UsualSplit().Check*epsilon)) * UsualSplit().Check * epsilon
 		want := math.Exp(z) / 2
 		if z > 0 {
 			want = 1 - math.Exp(-z)/2
 		}
 		passed := 0.
 		for i := range runs {
-			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""})
+			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""}, UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -529,7 +609,7 @@ func TestTukeyDepthPoint(t *testing.T) {
 		released := 0
 		for i := range 50 {
 			s := open(i)
-			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""})
+			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""}, UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -554,21 +634,21 @@ func TestTukeyDepthPoint(t *testing.T) {
 func TestTukeyDepthRefuses(t *testing.T) {
 	s := depthSession(t, budget.AddRemove, 1, 1e-5)(1)
 	for _, c := range []struct{ m, d int }{{11, 2}, {0, 2}, {12, 0}} {
-		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound()); !errors.Is(err, ErrPoints) {
+		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound(), UsualSplit()); !errors.Is(err, ErrPoints) {
 			t.Errorf("%d points of %d coordinates: %v", c.m, c.d, err)
 		}
 	}
 	cloud := s.NewPoints(12, 1).Bound()
-	if _, _, err := TukeyDepth(s, "rest", cloud); !errors.Is(err, ErrLaw) {
+	if _, _, err := TukeyDepth(s, "rest", cloud, UsualSplit()); !errors.Is(err, ErrLaw) {
 		t.Errorf("a leaf of another law: %v", err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""}); !errors.Is(err, ErrNorm) {
+	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""}, UsualSplit()); !errors.Is(err, ErrNorm) {
 		t.Errorf("another norm: %v", err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", cloud); err != nil {
+	if _, _, err := TukeyDepth(s, "tukey", cloud, UsualSplit()); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", cloud); !errors.Is(err, ErrSpent) {
+	if _, _, err := TukeyDepth(s, "tukey", cloud, UsualSplit()); !errors.Is(err, ErrSpent) {
 		t.Errorf("a second release: %v", err)
 	}
 }

@@ -23,6 +23,7 @@ func TestScoreDifference(t *testing.T) {
 		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.Kendall, false, direction.Ridge{Penalty: .002,
 			Width: .25}},
 		{direction.HSIC, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.HSIC, true, direction.Ridge{Penalty: .5, Width: .5}},
+		{direction.HSIC, true, direction.Ridge{Penalty: 3, Width: .5}}, {direction.HSIC, true, direction.Ridge{Penalty: 1e-4, Width: .5}}, {direction.HSIC, true, direction.Ridge{Penalty: 1e3, Width: .5}},
 	} {
 		for range 300 {
 			const n = 14

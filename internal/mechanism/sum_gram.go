@@ -129,8 +129,40 @@ func (g *Gram) Bound() Bounded[Symmetric] {
 	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit, StatGram}
 }
 
-// StatGram is the statistic of [Gram.Bound].
-const StatGram budget.Statistic = "gram"
+// EntryBound returns the entries of the sum of z z^T on and above the diagonal, row by row, with their L1 sensitivity, for
+// Laplace noise.
+//
+// Add or remove one record: entry (i, j) moves by z_i z_j, in all by at most the sum over i <= j of |z_i z_j|, which is
+// (|z|_1^2 + |z|^2)/2. As |z|_1^2 <= p |z|^2 (Cauchy and Schwarz), it is at most (p+1)/2 B^2, attained by a row of full
+// length whose entries are equally large. Substitution: a row leaves and another one comes, so at most twice that.
+func (g *Gram) EntryBound() Bounded[Vector] {
+	sens := up(g.tap.declared(float64(g.limit)) * float64(g.p+1) / 2)
+	if g.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{append(Vector(nil), g.sums...), L1, sens, gramUnit, StatGramEntries}
+}
+
+// The statistics of [Gram.Bound] and [Gram.EntryBound].
+const (
+	StatGram        budget.Statistic = "gram"
+	StatGramEntries budget.Statistic = "gram entries"
+)
+
+func worstGramEntries() WorstPair {
+	return WorstPair{
+		Statistic: StatGramEntries, Kind: budget.Pure, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			g := s.NewGram(2, 2)
+			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}, {0}}, [][]int16{{}, {}}, [][]int16{{FixedOne}, {FixedOne}}))
+			x := g.EntryBound()
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := LaplaceCells(s, name, x)
+				return out.Value(), err
+			}, nil
+		},
+	}
+}
 
 func worstGram() WorstPair {
 	return WorstPair{

@@ -133,6 +133,38 @@ func (m *Minimizer) norm() float64 {
 // unit, so two rounded points are at most 2 sqrt(P) units further apart; clamping
 // brings none further apart.
 func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
+	x, err := m.solve(ctx)
+	if err != nil {
+		return Bounded[Vector]{}, err
+	}
+	sens := up(x.distance/x.unit + 2*math.Sqrt(float64(len(x.values))))
+	return Bounded[Vector]{x.values, L2, sens, x.unit * FixedOne, StatMinimizer}, nil
+}
+
+// CoordinateBound returns the minimisers of [Minimizer.Bound] with their L1 sensitivity, for Laplace noise. Its only error is
+// that of ctx.
+//
+// The vector has P coordinates and moves by at most d in the Euclidean norm, so by at most sqrt(P) d in the L1 norm (Cauchy
+// and Schwarz). It is attained, as d is, by a record whose entries are all as large as the constant. Rounding moves each of
+// the P coordinates by at most one unit, so two rounded points are at most 2 P units further apart.
+func (m *Minimizer) CoordinateBound(ctx context.Context) (Bounded[Vector], error) {
+	x, err := m.solve(ctx)
+	if err != nil {
+		return Bounded[Vector]{}, err
+	}
+	p := float64(len(x.values))
+	sens := up(up(math.Sqrt(p))*x.distance/x.unit + 2*p)
+	return Bounded[Vector]{x.values, L1, sens, x.unit * FixedOne, StatMinimizerCoordinates}, nil
+}
+
+// minimum are the minimisers on a grid of a unit, and how far one record moves them before they are rounded.
+type minimum struct {
+	values         Vector
+	distance, unit float64
+}
+
+// solve finds the minimisers.
+func (m *Minimizer) solve(ctx context.Context) (minimum, error) {
 	r, g := m.norm(), m.norm()*MinimizerTolerance
 	change := r
 	if m.clipper.relation != budget.AddRemove {
@@ -149,14 +181,13 @@ func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
 		problem := &hinge.Problem{Columns: m.columns, Labels: m.labels(c), Constant: m.constant, Norm: r, Lambda: lambda, Loss: m.loss}
 		w, err := problem.Minimize(ctx, g)
 		if err != nil {
-			return Bounded[Vector]{}, err
+			return minimum{}, err
 		}
 		for j := range w.High {
 			out = append(out, onGrid(w.High[j], w.Low[j], unit))
 		}
 	}
-	sens := up(distance/unit + 2*math.Sqrt(float64(len(out))))
-	return Bounded[Vector]{out, L2, sens, unit * FixedOne, StatMinimizer}, nil
+	return minimum{out, distance, unit}, nil
 }
 
 // labels returns the labels of minimiser number c.
@@ -193,8 +224,27 @@ func onGrid(high, low, unit float64) int64 {
 	return min(max(int64(h)+int64(rest), -most), most)
 }
 
-// StatMinimizer is the statistic of [Minimizer.Bound].
-const StatMinimizer budget.Statistic = "minimizer"
+// The statistics of [Minimizer.Bound] and [Minimizer.CoordinateBound].
+const (
+	StatMinimizer            budget.Statistic = "minimizer"
+	StatMinimizerCoordinates budget.Statistic = "minimizer coordinates"
+)
+
+// worstMinimizerCoordinates has a record whose entry is as large as the constant, and R^2/Lambda = 1/2.
+func worstMinimizerCoordinates() WorstPair {
+	return WorstPair{
+		Statistic: StatMinimizerCoordinates, Kind: budget.Pure, Single: true, Relations: anyRecord(),
+		Prepare: func(ctx context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			m, v := s.NewMinimizer(1, 1, 1, 4, 2), RecordOn(s.Relation(), side)
+			m.Add([][]int16{pick(v, []int16{FixedOne}, nil, []int16{FixedOne})}, pick(v, []int32{0}, nil, []int32{1}))
+			x, err := m.CoordinateBound(ctx)
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := LaplaceCells(s, name, x)
+				return out.Value(), err
+			}, err
+		},
+	}
+}
 
 // worstMinimizer has R^2/Lambda = 1/2, where the bound is attained.
 func worstMinimizer() WorstPair {

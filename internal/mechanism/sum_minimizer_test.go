@@ -50,6 +50,55 @@ func TestMinimizerSensitivity(t *testing.T) {
 	}
 }
 
+// TestMinimizerCoordinates searches neighbouring tables for the L1 norm of the change: it is never above the declared
+// sensitivity, and reaches it where the entries of a row are as large as the constant. With three classes all minimisers
+// move at once.
+func TestMinimizerCoordinates(t *testing.T) {
+	rows := [][]int16{{FixedOne, FixedOne}, {FixedOne, -FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
+	for _, classes := range []int{2, 3} {
+		for _, c := range []struct{ lambda, reached float64 }{{.03, 0}, {60, .9999}} {
+			for _, rel := range relations() {
+				s, furthest, declared := session(t, rel, 1), 0., 0.
+				bound := func(pick []int) Bounded[Vector] {
+					m := s.NewMinimizer(2, 2, 1, c.lambda, classes)
+					block, codes := make([][]int16, 2), []int32(nil)
+					for _, i := range pick {
+						for j := range block {
+							block[j] = append(block[j], rows[i/(classes+1)][j])
+						}
+						codes = append(codes, int32(i%(classes+1)))
+					}
+					m.Add(block, codes)
+					x, err := m.CoordinateBound(context.Background())
+					if err != nil {
+						t.Fatal(err)
+					}
+					return x
+				}
+				neighbours(1, len(rows)*(classes+1), rel, func(a, b []int) {
+					x, y, sum := bound(a), bound(b), 0.
+					for j := range x.value {
+						sum += math.Abs(float64(x.value[j] - y.value[j]))
+					}
+					furthest, declared = max(furthest, sum), x.sens
+					if x.norm != L1 || x.sens != y.sens || sum > x.sens {
+						t.Fatalf("%v: moved by %v, declared %v and %v", rel, sum, x.sens, y.sens)
+					}
+				})
+				// Of three classes the label of a record turns two of three scores around where it is replaced, and all three where
+				// it is added.
+				least := c.reached
+				if classes == 3 && rel != budget.AddRemove {
+					least *= .66
+				}
+				if furthest < least*declared {
+					t.Errorf("%v, %d classes: the largest change is %v of the declared sensitivity", rel, classes, furthest/declared)
+				}
+			}
+		}
+	}
+}
+
 // TestLogisticMinimizer: so it is with the logistic loss, whose slope is 1 nowhere. One
 // record alone reaches half of the bound; beside many that push its margin far below 0, and
 // leave the direction across free, it comes near all of it.

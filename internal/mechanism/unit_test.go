@@ -127,7 +127,7 @@ func TestReleasesForUnits(t *testing.T) {
 		_, e7 := TopK{K: 1}.Release(s, "top", products.Scores([]int{0, 1}))
 		_, e8 := TopK{Form: Peeling, K: 1}.Release(s, "peel", products.Scores([]int{0, 1}))
 		_, e9 := Choose(s, "votes", 0, s.NewVotes(2, 1).Scores([]int{0, 1}))
-		_, _, e10 := TukeyDepth(s, "depth", points.Bound())
+		_, _, e10 := TukeyDepth(s, "depth", points.Bound(), UsualSplit())
 		if err := errors.Join(e1, e2, e3, e4, e5, e6, e7, e8, e9, e10); err != nil {
 			t.Fatal(err)
 		}

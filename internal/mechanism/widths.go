@@ -19,7 +19,7 @@ const (
 // of an accumulator, and what is released before the noise. Sums over n records, of any part and in any order, lie
 // within n 2^growth, so they fit into 63 bits up to n = 2^(63-growth) - 1. Noise is added with saturation.
 //
-//   - Products of two numbers within 2^14 add 2^28 at most: gram, cross, outer, node grams, class statistics.
+//   - Products of two numbers within 2^14 add 2^28 at most: gram, gram entries, cross, outer, node grams, class statistics.
 //   - Numbers within 2^14 are added as they are: bin sums, value sums.
 //   - Counts are shifted by 20 bits when they are released, and may weigh up to maxCountWeight: histogram, cells; tally, count, words.
 //     Those of sizes weigh 1172343 < 2^21 at most.
@@ -27,7 +27,7 @@ const (
 //
 // The others are not listed: their proofs, their arithmetic in floating point or their positions take up to 2^31 records.
 var growths = map[budget.Statistic]int{
-	StatGram: 28, StatCross: 28, StatOuter: 28, StatNodeGrams: 28, StatClassStatistics: 28,
+	StatGram: 28, StatGramEntries: 28, StatCross: 28, StatOuter: 28, StatNodeGrams: 28, StatClassStatistics: 28,
 	StatBinSums: 14, StatValueSums: 14,
 	StatHistogram: 28, StatCells: 28, StatTally: 20, StatCount: 20, StatAlone(StatCount): 20, StatWords: 20, StatNewWords: 20, StatSizeCounts: 21,
 	StatSums: 31, StatSquareSums: 28,

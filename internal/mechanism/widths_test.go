@@ -28,6 +28,8 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	row := func() [][]int16 { return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])} }
 	g := m.NewGram(2, 2)
 	g.Add(row())
+	g2 := m.NewGram(2, 2)
+	g2.Add(row())
 	c := m.NewCross(2, 2, 1)
 	c.Add(row(), []float64{1})
 	o := m.NewOuter(2, 2, 2, 2)
@@ -54,7 +56,8 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	d.Add([][]float64{{float64(sign) * 100}})
 	return map[budget.Statistic]summed{
 		StatGram: {accumulator{g.Cells}, func() []int64 { return g.Bound().value.Packed }}, StatCross: {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
-		StatOuter: {accumulator{o.Cells}, func() []int64 { return o.Bound().value }}, StatNodeGrams: {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
+		StatGramEntries: {accumulator{g2.Cells}, func() []int64 { return g2.EntryBound().value }},
+		StatOuter:       {accumulator{o.Cells}, func() []int64 { return o.Bound().value }}, StatNodeGrams: {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
 		StatClassStatistics: {accumulator{s.Cells}, func() []int64 { return s.Bound().value.Values }},
 		StatBinSums:         {accumulator{b.Cells}, func() []int64 { return b.Bound().value }}, StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
 		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }}, StatCells: {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},

@@ -46,9 +46,9 @@ func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
 // WorstPairs returns the pair of every statistic that a session can release.
 func WorstPairs() []WorstPair {
 	return []WorstPair{
-		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(),
-		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
-		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstPartGram(),
+		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(), worstIntercepts(),
+		worstHistogram(), worstCells(), worstScoreDifference(), worstQuartile(), worstGram(), worstGramEntries(), worstNodeGrams(), worstMedians(), worstEigenvalue(), worstCross(), worstOuter(), worstBinSums(), worstValueSums(), worstSums(), worstSizeCounts(),
+		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstMinimizerCoordinates(), worstPartGram(),
 		worstVotes(), worstProducts(), worstKendall(),
 		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),
 		worstWords(), worstNewWords(),

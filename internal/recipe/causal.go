@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
+	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // TaskCausal is the task that asks for causal directions and trains no model.
@@ -26,6 +27,8 @@ type Causal struct {
 	// Protect is "all" or, with the method anm, "test": the training records then have no
 	// protection.
 	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test: with the method anm, the training records have no protection."`
+	// Lambda is the penalty of the regressions of the method anm; 0 leaves it to the study.
+	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"minimum=0.0001,maximum=1000" jsonschema_description:"Penalty of the regressions of the method anm. Left out: 0.5, and 0.002 with protect: test."`
 	// Bins is the number of bins per column; 0 leaves it to a noisy count.
 	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 6, 8 or 12, by a noisy count of the records."`
 }
@@ -41,7 +44,7 @@ func (c *checker) causal() {
 		used bool
 	}{
 		{"data.target", r.Data.Target != ""}, {"data.classes", len(r.Data.Classes) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
-		{"holdout", false}, {"scaling", false}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
+		{"holdout", false}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
 			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model", "remove it; causal.columns names the columns")
@@ -117,6 +120,7 @@ var (
 const (
 	anmMethod   = "anm"
 	protectTest = "test"
+	lambdaPath  = "causal.lambda"
 )
 
 // causalMethod checks the keys of the baseline.
@@ -136,6 +140,9 @@ func (c *checker) causalMethod() {
 					"remove it, or set causal.method: "+anmMethod)
 			}
 		}
+		if x.Lambda != 0 || c.given(lambdaPath) {
+			c.add(lambdaPath, lambdaPath+" has no effect with method "+x.Method+", which fits no regression to records", "remove it, or set causal.method: "+anmMethod)
+		}
 		return
 	case x.Score == "":
 		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(direction.Baselines()))
@@ -146,6 +153,10 @@ func (c *checker) causalMethod() {
 	}
 	if !known {
 		return
+	}
+	if (x.Lambda != 0 || c.given(lambdaPath)) && !(x.Lambda >= direction.LeastPenalty && x.Lambda <= direction.MostPenalty) {
+		c.add(lambdaPath, fmt.Sprintf("%s must be from %s to %s, not %s", lambdaPath, fault.Number(direction.LeastPenalty), fault.Number(direction.MostPenalty), fault.Number(x.Lambda)),
+			"leave it out for the default")
 	}
 	if len(x.Columns) > 2 {
 		c.add("causal.columns", "the method "+anmMethod+" takes two columns", "")
@@ -193,7 +204,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 		return causal.Study{}, err
 	}
 	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score,
-		TestOnly: r.Causal.Protect == protectTest}
+		TestOnly: r.Causal.Protect == protectTest, Lambda: r.Causal.Lambda}
 	for _, name := range r.Causal.Columns {
 		s.Schema.Columns = append(s.Schema.Columns, r.column(name, false))
 	}

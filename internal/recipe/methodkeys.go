@@ -190,7 +190,7 @@ func (k ownedKey) describe() string {
 		return k.Text + ": " + strings.Join(parts, "; ") + "."
 	}
 	only := ""
-	if k.Needs.Key == "" { // else that one says so
+	if k.Needs.Key == "" || len(k.Needs.Words) > 0 { // else that one says so
 		only = " (" + plural("method", k.users()) + " only)"
 	}
 	return k.Text + only + k.Rest + "."
@@ -289,7 +289,7 @@ func valueEntries(section string, values method.Values) []entry {
 	var out []entry
 	for _, k := range keysOf(section) {
 		v := reflect.ValueOf(values[k.Name])
-		if v.IsValid() && !v.IsZero() && !((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0) {
+		if v.IsValid() && (k.HasZero || !v.IsZero()) && !((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0) {
 			out = append(out, entry{k.Name, v})
 		}
 	}

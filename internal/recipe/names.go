@@ -6,7 +6,6 @@ import (
 
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here
@@ -100,19 +99,6 @@ func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) 
 func (a availability) choosesColumns(method string) bool {
 	rest := func(name string) bool { m, _ := pipeline.SelectorNamed(name); return m.Private }
 	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
-}
-
-// alwaysPure reports whether every law of a run of r is pure, so that delta
-// may be 0. A private model qualifies if its method says so and nothing else is released:
-// released ranges, the held-out metric and most selections draw Gaussian noise.
-func alwaysPure(r *Recipe) bool {
-	if strings.HasPrefix(r.Model.Method, "nonprivate-") {
-		return true
-	}
-	m, _ := pipeline.TrainerNamed(r.Model.Method)
-	return m.Pure != nil && m.Pure(r.Model.Keys) &&
-		r.Holdout == 0 && r.Data.transform() == rescale.None && r.Scaling.Method == "declared" && r.Selection.K() == 0 &&
-		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
 }
 
 // oneOf prints a closed list for a message.

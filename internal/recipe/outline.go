@@ -48,6 +48,7 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: c.Categories.Private(), TargetEncoded: encoded})
 		}
 	}
+	p.CountFailure = r.countFailure()
 	if r.Search != nil {
 		p.Shares, p.Search = r.Budget.shares(), r.outlineSearch()
 		return p

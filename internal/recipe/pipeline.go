@@ -32,7 +32,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
 	}
 	shares, selectionShare := r.divided()
-	p.Shares = shares
+	p.Shares, p.CountFailure = shares, r.countFailure()
 	reading := r.Data.Reading()
 	p.Schema.Numbers = reading.Format.Numbers()
 	excluded, kinds := map[string]bool{}, r.findsKinds()

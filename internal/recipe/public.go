@@ -24,6 +24,7 @@ type published struct {
 	Holdout   float64    `yaml:"holdout"`
 	Scaling   Scaling    `yaml:"scaling"`
 	Budget    *Budget    `yaml:"budget,omitempty"`
+	Count     *Count     `yaml:"count,omitempty"`
 	Selection *Selection `yaml:"selection,omitempty"`
 	Model     *Model     `yaml:"model,omitempty"`
 	Search    *Search    `yaml:"search,omitempty"`
@@ -50,7 +51,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	if p.Data.Classes.Private() {
 		p.Data.MostClasses = r.mostClasses()
 	}
-	p.Privacy, p.Holdout, p.Scaling, p.Budget = r.Privacy, r.Holdout, r.Scaling, r.Budget
+	p.Privacy, p.Holdout, p.Scaling, p.Budget, p.Count = r.Privacy, r.Holdout, r.Scaling, r.Budget, r.Count
 	if p.Search = r.Search; p.Search == nil {
 		selection := r.Selection
 		if r.movesShare() {

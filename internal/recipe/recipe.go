@@ -33,6 +33,8 @@ type Recipe struct {
 	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
 	// Budget divides the budget of the training part among its stages; nil leaves all of it to the defaults.
 	Budget *Budget `yaml:"budget,omitempty" json:"budget,omitempty" jsonschema_description:"Shares of the training part of the privacy budget, by stage. What is left out is divided in the proportion of the defaults. The held-out part has a budget of its own, and holdout sets how many records it has."`
+	// Count says how the noisy number of records is read; nil leaves it to the defaults.
+	Count *Count `yaml:"count,omitempty" json:"count,omitempty" jsonschema_description:"How the noisy number of records is read, where a run releases one."`
 	// Selection says how features are chosen.
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
 	// Model says what is trained.
@@ -55,7 +57,13 @@ type Recipe struct {
 	// sharesOfEarlier: an earlier version published the recipe, in whose runs selection.share had no effect beside a
 	// model with a fixed law.
 	sharesOfEarlier bool
+	// stagesInCode: see [Recipe.StagesInCode].
+	stagesInCode bool
 }
+
+// StagesInCode says that code sets the selection or the model of the run, so that what the recipe says of them does not
+// count: whether delta can be 0 is then for the plan to say.
+func (r *Recipe) StagesInCode() { r.stagesInCode = true }
 
 // Data names the table and declares what is public about its columns.
 type Data struct {
@@ -224,6 +232,20 @@ func (r *Recipe) SetShare(stage string, share float64) bool {
 		}
 	}
 	return false
+}
+
+// Count says how the noisy number of records is read.
+type Count struct {
+	// Failure is that of [pipeline.Pipeline.CountFailure]; 0 means the default.
+	Failure float64 `yaml:"failure,omitempty" json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.01" jsonschema_description:"Probability with which the lower bound of the number of records may exceed it. A smaller one leaves a larger margin. Privacy does not depend on it."`
+}
+
+// countFailure returns what the pipeline takes.
+func (r *Recipe) countFailure() float64 {
+	if r.Count == nil {
+		return 0
+	}
+	return r.Count.Failure
 }
 
 // Selection says how features are chosen.

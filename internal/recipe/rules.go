@@ -180,11 +180,21 @@ func (c *checker) privacy() {
 	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
 	c.budget("epsilon", budget.Target{Epsilon: p.Epsilon})
 	c.budget("delta", budget.Target{Epsilon: 1, Delta: p.Delta})
-	if p.Delta == 0 && c.r.Task != TaskCausal && !alwaysPure(c.r) {
-		c.add("privacy.delta", pipeline.NoDelta, pipeline.NoDeltaHint)
-	}
+	c.delta()
 	if p.Unit != nil {
 		c.unit(*p.Unit)
+	}
+}
+
+// delta asks the stages of the run whether delta can be 0. A method without privacy has none, and a name that is unknown is
+// refused elsewhere.
+func (c *checker) delta() {
+	knownModel := c.r.Model.Method == pipeline.Auto || slices.Contains(trainers(anyTrainer), c.r.Model.Method)
+	if c.r.Task == TaskCausal || c.r.stagesInCode || !knownModel || !slices.Contains(selections, c.r.Selection.Method) {
+		return
+	}
+	if wrong := c.r.outline(c.bench).NeedsDelta(); wrong != nil {
+		c.add(wrong.Field, wrong.Message, wrong.Hint)
 	}
 }
 

@@ -25,15 +25,21 @@ func (c *checker) keys(s keyed) {
 		path := s.section + "." + k.Name
 		own, has := k.of(s.method)
 		set := c.set(s, k.Name)
+		needs := k.Needs
+		if has {
+			needs = own.Needs
+		}
 		switch {
 		case !set && has && own.Required != "":
 			c.required(path, s.method, own)
 		case !set:
-		case k.Needs.Key != "" && !c.set(s, k.Needs.Key):
-			c.add(path, path+" has no effect without "+s.section+"."+k.Needs.Key, k.Needs.Hint)
-		case !has && k.Needs.Key != "": // said of the key that it needs
+		case needs.Key != "" && len(needs.Words) == 0 && !c.set(s, needs.Key):
+			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
+		case !has && needs.Key != "" && len(needs.Words) == 0: // said of the key that it needs
 		case !has:
 			c.add(path, path+" has no effect with method "+s.method, k.remedy())
+		case !needs.Met(s.values):
+			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
 		default:
 			c.value(path, s, own)
 		}
@@ -42,11 +48,11 @@ func (c *checker) keys(s keyed) {
 
 // set reports whether a key of a section has a value, or the text says something there.
 func (c *checker) set(s keyed, key string) bool {
-	if v := reflect.ValueOf(s.values[key]); v.IsValid() && !v.IsZero() {
+	i := slices.IndexFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key })
+	if v := reflect.ValueOf(s.values[key]); v.IsValid() && (!v.IsZero() || i >= 0 && keysOf(s.section)[i].HasZero) {
 		return true
 	}
-	isWord := slices.ContainsFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key && k.Kind == method.Word })
-	return !isWord && c.given(s.section+"."+key)
+	return !(i >= 0 && keysOf(s.section)[i].Kind == method.Word) && c.given(s.section+"."+key)
 }
 
 // remedy says what to do where a key has no effect.

@@ -61,5 +61,12 @@ func (c *checker) model() {
 		c.add(wrong.Field, wrong.Message, wrong.Hint)
 	}
 	c.name("model.fallback", m.Fallback, fallbacks(), c.can.fallbacks)
+	before := len(c.ps)
 	c.keys(keyed{modelSection, m.Method, m.Keys})
+	if known, _ := pipeline.TrainerNamed(m.Method); known.Check != nil && len(c.ps) == before {
+		if key, message, hint := known.Check(m.Keys); key != "" {
+			path := modelSection + "." + key
+			c.add(path, path+" "+message, hint)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	generate "github.com/invopop/jsonschema"
@@ -142,7 +143,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 		}
 		return s
 	}
-	causal.Then.Not = none("holdout", "scaling", "selection", "model", "search", "engine").Not
+	causal.Then.Not = none("holdout", "scaling", "budget", "count", "selection", "model", "search", "engine").Not
 	causal.Then.Properties = generate.NewProperties()
 	causal.Then.Properties.Set("data", none("target", "exclude", "classes"))
 	causal.Else = none("causal")
@@ -155,7 +156,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 // ones a method needs.
 func addLinks(s *generate.Schema, section string, when func(key, value, then string) *generate.Schema) {
 	for _, k := range keysOf(section) {
-		if k.Needs.Key != "" {
+		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool { return o.key.Needs.Key != k.Needs.Key }) {
 			if s.DependentRequired == nil {
 				s.DependentRequired = map[string][]string{}
 			}

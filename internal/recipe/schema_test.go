@@ -87,6 +87,7 @@ var beyondSchema = strings.Fields(`
 	unit-relation unit-target unit-used format-encoding format-thousands format-header
 	date-beside date-between date-layout date-private date-target
 	search-tukey search-same search-basic
+	adassp-shares method-links brc-weights tukey-shares
 	budget-sum sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
 	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
@@ -151,7 +152,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
-		"budget.count": pipeline.DefaultCountShare, "budget.words": pipeline.KindShare + pipeline.WordShare, "budget.transform": pipeline.DefaultTransformShare,
+		"budget.count": pipeline.DefaultCountShare, "count.failure": pipeline.DefaultCountFailure, "budget.words": pipeline.KindShare + pipeline.WordShare, "budget.transform": pipeline.DefaultTransformShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],

@@ -56,6 +56,8 @@ type Options struct {
 	Share      float64 // of the records, of snc and subsample
 	Neighbours int     // that vote; 0: [Voters] of snc, which weighs them by nearness, and else 1
 	Passes     int     // of snc over the records
+	Optimizer  string  // of snc, one of neighbour.Optimizers; "": the first
+	Gamma2     float64 // of snc, γ²; 0: the best of a grid
 	Metric     bool    // snc learns a linear map of the records too
 	Components int     // principal components in place of standardised columns; 0 for none
 	Seed       uint64  // public: which records snc, subsample and cnn begin with, and the course of snc
@@ -129,7 +131,9 @@ func (r *Result) vectors(ctx context.Context, o Options) (neighbour.Points, erro
 	case o.Method != SNC:
 		return scaled.Subset(rows), nil
 	}
-	c, err := neighbour.Compress(ctx, scaled, rows, neighbour.Options{Passes: o.Passes, Metric: o.Metric, Seed: o.Seed})
+	c, err := neighbour.Compress(ctx, scaled, rows, neighbour.Options{
+		Passes: o.Passes, Optimizer: o.Optimizer, Gamma2: o.Gamma2, Metric: o.Metric, Seed: o.Seed,
+	})
 	if err != nil {
 		return neighbour.Points{}, err
 	}

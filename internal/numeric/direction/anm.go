@@ -24,6 +24,13 @@ const (
 // Penalty/2 |w|^2 plus the mean squared error, with a Gaussian kernel of a width.
 type Ridge struct{ Penalty, Width float64 }
 
+// The bounds of the penalties that a study may ask for. Within them rounding moves a prediction by far less than a record
+// may: the system that is solved has a condition number of at most 1 + 2/Penalty.
+const (
+	LeastPenalty = 1e-4
+	MostPenalty  = 1e3
+)
+
 // Regress fits y to x and predicts at points: (K + n Penalty/2 I) a = y.
 func (r Ridge) Regress(x, y, at []float64) []float64 {
 	n := len(x)

@@ -22,9 +22,8 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 	for k := m; k < len(at); k++ {
 		sizes[k] = mapStep * stepSize * root
 	}
-	err := l.descent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
-		_, g, err := batch.metricLoss(ctx, at[:m], at[m:])
-		return g, err
+	err := l.move(ctx, at, o, sizes, func(of *loss, at []float64) (float64, []float64, error) {
+		return of.metricLoss(ctx, at[:m], at[m:])
 	})
 	if err != nil {
 		return Compressed{}, err

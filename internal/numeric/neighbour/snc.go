@@ -9,8 +9,10 @@ import (
 
 // Options are the choices of [Compress].
 type Options struct {
-	// Passes over the records.
+	// Passes over the records; iterations of [ConjugateGradient].
 	Passes int
+	// Optimizer is one of [Optimizers]; empty is the first.
+	Optimizer string
 	// Gamma2 is γ², 0 for the best of a grid on some of the records.
 	Gamma2 float64
 	// Metric learns a linear map A of the vectors, too: distances are ‖A(x - z)‖.
@@ -45,8 +47,10 @@ func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed
 			return Compressed{}, ErrClass
 		}
 	}
-	if err := center(ctx, p, z, count); err != nil {
-		return Compressed{}, err
+	if o.Optimizer != ConjugateGradient {
+		if err := center(ctx, p, z, count); err != nil {
+			return Compressed{}, err
+		}
 	}
 	if o.Gamma2 == 0 {
 		var err error
@@ -72,16 +76,30 @@ func sortedByClass(p Points, rows []int) []int {
 
 // minimize moves the vectors z.
 func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, error) {
-	d := l.descent(o, slices.Repeat([]float64{l.stepSize()}, len(z.X)))
-	err := d.run(ctx, z.X, func(batch *loss, at []float64) ([]float64, error) {
-		s, err := batch.sums(ctx, at, o.Gamma2)
-		return s.gradient(at, l.dim, o.Gamma2), err
-	})
-	if err != nil {
+	evaluate := func(of *loss, at []float64) (float64, []float64, error) {
+		s, err := of.sums(ctx, at, o.Gamma2)
+		if err != nil {
+			return 0, nil, err
+		}
+		return s.value, s.gradient(at, l.dim, o.Gamma2), nil
+	}
+	if err := l.move(ctx, z.X, o, slices.Repeat([]float64{l.stepSize()}, len(z.X)), evaluate); err != nil {
 		return Compressed{}, err
 	}
 	s, err := l.sums(ctx, z.X, o.Gamma2)
 	return Compressed{References: z, Gamma2: o.Gamma2, Loss: s.value}, err
+}
+
+// move moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
+// [Adam].
+func (l *loss) move(ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error)) error {
+	if o.Optimizer == ConjugateGradient {
+		return conjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) { return evaluate(l, at) })
+	}
+	return l.descent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
+		_, g, err := evaluate(batch, at)
+		return g, err
+	})
 }
 
 // descent returns one with steps of some sizes.

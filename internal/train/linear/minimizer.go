@@ -26,6 +26,21 @@ const (
 	defaultFactor = .5
 )
 
+// LambdaName is the name of the key of the penalty in recipes.
+const LambdaName = "lambda"
+
+// LambdaKey is the key of the penalty of a [PerturbedMinimizer].
+func LambdaKey() method.Key {
+	return method.Key{
+		Name: LambdaName, Kind: method.Number, Text: "Penalty of the minimiser", Min: LeastLambda, Max: MostLambda,
+		Rest: ", Lambda of sum of losses + Lambda/2 |w|^2", Absent: "from the noise and the number of records",
+		Hint: "leave it out to let the method decide; a larger one needs less noise",
+		Doc: "Λ in Σ losses + Λ/2 ‖w‖², rows scaled to length 1 at most. The noise is proportional to 1/Λ. The penalty of one record in the mean " +
+			"form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use, times the number of records. " +
+			"Of `logistic` with form `output` only.",
+	}
+}
+
 // DefaultLambda returns the default penalty for at least so many records and
 // noise of noise/Lambda in each direction of a score, R = 1:
 //
@@ -48,9 +63,11 @@ type PerturbedMinimizer struct {
 	Lambda   float64 // within [LeastLambda, MostLambda], or 0 for [DefaultLambda]
 	Leaf     string  // of the plan
 	Logistic bool    // the logistic loss, not the hinge
+	// Pure releases the minimiser with Laplace noise on every coordinate, so that delta may be 0; otherwise with Gaussian noise.
+	Pure bool
 }
 
-// Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget], [ErrFeatures],
+// Plan returns the leaf of the release. Its errors are [ErrTarget], [ErrFeatures],
 // [ErrLambda] and [ErrTooWide].
 func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 	if t.Lambda != 0 && !(t.Lambda >= LeastLambda && t.Lambda <= MostLambda) {
@@ -58,6 +75,9 @@ func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 	}
 	if _, err := PlanClassFrame(facts.Columns); err != nil {
 		return budget.Node{}, err
+	}
+	if t.Pure {
+		return budget.PureLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizerCoordinates), nil
 	}
 	return budget.GaussianLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizer), nil
 }
@@ -72,7 +92,7 @@ func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d met
 	if f.Slots() == 0 { // nothing is released
 		return f.Fit(f.constant()), nil
 	}
-	lambda := t.penalty(d.AtLeast, f.noise(s, t.Leaf))
+	lambda := t.penalty(d.AtLeast, t.noise(s, f))
 	limit := f.Encoder.NormLimit(0) // B^2
 	// With x in place of x/B a weight is a B-th of what it was, so the
 	// constant and the penalty are B and B^2 times as large.
@@ -88,15 +108,29 @@ func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d met
 	if err := f.fill(ctx, minimizer, v); err != nil {
 		return nil, err
 	}
-	bounded, err := minimizer.Bound(ctx)
+	released, deviation, err := t.release(ctx, s, minimizer)
 	if err != nil {
 		return nil, err
+	}
+	return f.Fit(f.clipped(released, deviation, limit)), nil
+}
+
+// release returns the minimiser with noise, and the standard deviation of the noise in a coordinate.
+func (t PerturbedMinimizer) release(ctx context.Context, s *mechanism.Session, m *mechanism.Minimizer) (w []float64, deviation float64, err error) {
+	if t.Pure {
+		bounded, err := m.CoordinateBound(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		released, err := mechanism.LaplaceCells(s, t.Leaf, bounded)
+		return released.Value(), math.Sqrt2 * s.Scale(t.Leaf), err
+	}
+	bounded, err := m.Bound(ctx)
+	if err != nil {
+		return nil, 0, err
 	}
 	released, err := mechanism.Gaussian(s, t.Leaf, bounded)
-	if err != nil {
-		return nil, err
-	}
-	return f.Fit(f.clipped(released.Value(), s.Scale(t.Leaf), limit)), nil
+	return released.Value(), s.Scale(t.Leaf), err
 }
 
 // penalty is the given lambda or the default one.
@@ -117,13 +151,16 @@ func (f *ClassFrame) constant() []regression.Model {
 	return out
 }
 
-// noise returns the standard deviation of the noise times Lambda/R.
-func (f *ClassFrame) noise(s *mechanism.Session, leaf string) float64 {
+// noise returns the standard deviation of the noise in a coordinate times Lambda/R.
+func (t PerturbedMinimizer) noise(s *mechanism.Session, f *ClassFrame) float64 {
 	change := math.Sqrt(float64(f.Scores()))
 	if s.Relation() != budget.AddRemove {
 		change *= 2
 	}
-	return change / s.Mu(leaf)
+	if t.Pure { // sqrt(2) times the scale of Laplace noise for the L1 sensitivity of all coordinates
+		return math.Sqrt(2*float64(f.Scores()*(f.Slots()+1))) * change / s.Epsilon(t.Leaf)
+	}
+	return change / s.Mu(t.Leaf)
 }
 
 // blockRows is the number of records that are encoded at once.

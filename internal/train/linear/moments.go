@@ -33,7 +33,7 @@ func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, colu
 	if err != nil {
 		return nil, err
 	}
-	return &Moments{columns: columns, enc: scaling.NewEncoder(columns, ranges), Sums: sums, sigma: s.Scale(leaf)}, nil
+	return &Moments{columns: columns, enc: scaling.NewEncoder(columns, ranges), Sums: sums, sigma: gramNoise(s, leaf)}, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal

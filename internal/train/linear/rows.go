@@ -73,11 +73,28 @@ func ReleaseGram(ctx context.Context, s *mechanism.Session, leaf string, r mecha
 	if err != nil {
 		return Packed{}, err
 	}
-	noisy, err := mechanism.SymmetricGaussian(s, leaf, acc.gram.Bound())
+	var noisy mechanism.Public[[]float64]
+	if pureLeaf(s, leaf) {
+		noisy, err = mechanism.LaplaceCells(s, leaf, acc.gram.EntryBound())
+	} else {
+		noisy, err = mechanism.SymmetricGaussian(s, leaf, acc.gram.Bound())
+	}
 	if err != nil {
 		return Packed{}, err
 	}
 	return Packed{acc.slots, noisy.Value()}, ctx.Err()
+}
+
+// pureLeaf reports whether a leaf of a matrix was planned with Laplace noise: its law has no mu.
+func pureLeaf(s *mechanism.Session, leaf string) bool { return s.Mu(leaf) == 0 }
+
+// gramNoise returns the scale of the noise in a matrix that was released: the standard deviation of a diagonal entry and sqrt2
+// times that of another. Laplace noise of scale b has the standard deviation sqrt2 b everywhere, which 2 b covers.
+func gramNoise(s *mechanism.Session, leaf string) float64 {
+	if pureLeaf(s, leaf) {
+		return 2 * s.Scale(leaf)
+	}
+	return s.Scale(leaf)
 }
 
 type gramStatistic struct {

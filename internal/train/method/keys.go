@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -39,11 +40,11 @@ type Method struct {
 	AllRecords bool
 	// NoIndicator says why it takes no indicator of missing cells; empty if it does.
 	NoIndicator string
-	// Pure reports whether all that it draws with some values is Laplace noise, so that
-	// delta may be 0; nil stands for never.
-	Pure func(Values) bool
 	// Keys are what it reads of its section of a recipe.
 	Keys []Key
+	// Check returns a key whose value does not fit those of other keys, what is wrong with it, to be read after the name of
+	// the key, and what to do about it; "" for nothing. Every value by itself is in its range. nil stands for no such rule.
+	Check func(Values) (key, message, hint string)
 	// Statistics are those of its package that it adds up over records, empty, so that workers
 	// of an engine know them.
 	Statistics []mechanism.Statistic
@@ -130,6 +131,9 @@ type Key struct {
 	Remedy string
 	// Default is the number that a schema names as the default; 0 for none.
 	Default float64
+	// HasZero reports whether 0 is a value like any other number of the key. The key then has no value only where
+	// [Values] do not contain it.
+	HasZero bool
 	// Instead says what to do with a method that does not have the key, beside using one
 	// that does; empty for removing the key.
 	Instead string
@@ -138,9 +142,26 @@ type Key struct {
 	Check func(word string, r budget.Relation) (message, hint string)
 }
 
-// A Link ties a key to another one of its section. Hint says what to do if that is missing
-// or in the way. The zero value ties to none.
-type Link struct{ Key, Hint string }
+// A Link ties a key to another one of its section. Words, if there are any, are the values of the other key with which
+// this one has an effect. Hint says what to do if the other key is missing or in the way. The zero value ties to none.
+type Link struct {
+	Key, Hint string
+	Words     []string
+}
+
+// Named returns the other key of a section with its words, as messages name it.
+func (l Link) Named(section string) string {
+	name := section + "." + l.Key
+	if len(l.Words) == 0 {
+		return name
+	}
+	return name + ": " + strings.Join(l.Words, " or ")
+}
+
+// Met reports whether the other key has one of the words; true for a link without words.
+func (l Link) Met(v Values) bool {
+	return len(l.Words) == 0 || slices.Contains(l.Words, v.Word(l.Key))
+}
 
 // Holds reports whether a number lies within the bounds.
 func (k Key) Holds(x float64) bool {
@@ -198,6 +219,12 @@ func (v Values) Word(key string) string { return valueOf[string](v, key) }
 // Int returns the value of a key that is a whole number, 0 without one.
 func (v Values) Int(key string) int { return valueOf[int](v, key) }
 
+// Has reports whether a key has a value, which may be 0.
+func (v Values) Has(key string) bool {
+	_, ok := v[key]
+	return ok
+}
+
 // Number returns the value of a key that is a [Number], 0 without one.
 func (v Values) Number(key string) float64 { return valueOf[float64](v, key) }
 
@@ -238,6 +265,14 @@ type Former interface {
 	Trainer
 	// FormName returns the form by its name in a recipe, "" for the default.
 	FormName() string
+}
+
+// A Purer is a trainer with a form that a run without a delta can have.
+type Purer interface {
+	Trainer
+	// PureForm returns the trainer for a run whose delta is 0: with pure noise where no form is named, and otherwise in the
+	// form that is named, which may not be pure.
+	PureForm() Trainer
 }
 
 // FormOf returns the form of a trainer by its name, "" for the default or without forms.

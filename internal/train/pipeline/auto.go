@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // The automatic choice of the model looks at a public fact alone; see
@@ -34,9 +35,11 @@ const (
 	countLeaf      = "count"
 	// DefaultCountShare is the share of epsilon that n_lo costs.
 	DefaultCountShare = .03
-	// countMiss is the probability with which n_lo exceeds the true number. It
+	// DefaultCountFailure is the probability with which n_lo may exceed the true number. It
 	// concerns the quality of the choice, not privacy.
-	countMiss = .01
+	DefaultCountFailure = .01
+	// mostCountFailure is the largest one: at it n_lo is the noisy number itself.
+	mostCountFailure = .5
 	// fewRecords is the strength n_lo mu/w below which features are chosen
 	// first: mu is the model's, so that 1/mu is about the number of records that
 	// its noise hides, and w the weight of the candidates. docs/methods/auto.md,
@@ -53,10 +56,16 @@ const (
 // autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
 // as a large one. Under basic composition they are not. A number, and two classes,
-// have a kernel beside them. Curves of one class against the rest pay for every class;
+// have a kernel beside them. Without a delta only few methods can run. Curves of one class against the rest pay for every class;
 // prototypes share one softmax. classes is 0 for a number.
 func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	switch {
+	case p.pure() && p.classification() && p.Budget.Relation == budget.SubstitutePrivateColumns:
+		return boosting.BRC{}
+	case p.pure() && p.classification():
+		return svm.SVM{}
+	case p.pure():
+		return adassp.JointGram{}
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case classes > 2:
@@ -112,8 +121,8 @@ func (p *Pipeline) mayBeKernel() bool {
 // alike. More than two classes keep the method of [Pipeline.autoMethod].
 func (p *Pipeline) automatic(f selection.Facts) bool {
 	switch {
-	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
-		return false
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.pure():
+		return false // without a delta the strength of a model is no mu
 	case p.classification():
 		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
@@ -129,13 +138,14 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 		model = p.autoMethod(len(f.Target.Categories))
 	}
 	if p.automatic(f) {
+		model = p.pureForm(model)
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
 		if p.classification() {
 			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: logistic.Logistic{}}}
 		}
 		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
 	}
-	b := branch{name: trainNode, selector: p.Selector, trainer: model, fallback: p.Fallback}
+	b := branch{name: trainNode, selector: p.Selector, trainer: p.pureForm(model), fallback: p.pureForm(p.Fallback)}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}
@@ -154,7 +164,7 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
-	low, err := releaseCount(s, f, records)
+	low, err := p.of.releaseCount(s, f, records)
 	if err != nil {
 		return branch{}, nil, err
 	}

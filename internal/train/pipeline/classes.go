@@ -102,12 +102,12 @@ func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mecha
 }
 
 // classifierOf returns the trainer of so many classes: t itself if it reads them,
-// else one against the rest.
-func classifierOf(t method.Trainer, m method.Method, classes int) method.Trainer {
+// else one against the rest. The cutoff of two classes is released with Gaussian noise, which a pure run does without.
+func classifierOf(t method.Trainer, m method.Method, classes int, pure bool) method.Trainer {
 	switch {
 	case m.ClassesFrom > 0 && classes >= m.ClassesFrom:
 		return t
-	case classes == 2 && !m.Abstains: // its law leaves no budget for more
+	case classes == 2 && !m.Abstains && !pure: // its law leaves no budget for more
 		return withCutoff{oneVsRest{t}}
 	}
 	return oneVsRest{t}

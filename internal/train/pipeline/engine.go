@@ -140,13 +140,13 @@ func (c capable) deal(stage any) bool {
 }
 
 // fewCells returns how many bytes the cells of all columns have at most where the second branch is taken. The lower
-// bound of the number of records that chooses it falls short of their number by its noise and four scales of that. The
-// noise is larger than 50 scales with a probability below 2^-70.
+// bound of the number of records that chooses it falls short of their number by its noise and a margin, four scales of the
+// noise by default. The noise is larger than 50 scales with a probability below 2^-70.
 func (p *Plan) fewCells() float64 {
 	columns := len(p.facts.Columns) + 1
 	records := p.fewest(p.facts.Columns) / p.modelMu(allBranch)
 	if law, noisy := p.Law(p.root + "/" + countLeaf); noisy {
-		records += 54 / law.Epsilon
+		records += (50 + max(4, p.of.countMargin())) / law.Epsilon
 	}
 	return 8 * float64(columns) * records
 }

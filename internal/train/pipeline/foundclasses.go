@@ -131,7 +131,7 @@ func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, c
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
-		way := &Plan{facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
+		way := &Plan{of: plan.of, facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
 		tree, err := p.trainingOf(ctx, way, path+"/"+name)
 		if err != nil {
 			return budget.Node{}, err

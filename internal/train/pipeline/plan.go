@@ -46,6 +46,8 @@ var (
 	// ErrSelector is returned for a selector that is not one of package selection where
 	// UncheckedSelector is not set.
 	ErrSelector = errors.New("a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
+	// ErrCountFailure is returned for a probability outside (0, 1/2], and for a run that releases no number of records.
+	ErrCountFailure = errors.New("the failure probability of the noisy count does not fit the run")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("unknown model method")
 	// ErrFallback is returned for a fallback of a method that never abstains,
@@ -110,6 +112,9 @@ type Pipeline struct {
 	SelectionShare float64
 	// Shares divide the budget of the training part among its stages; the zero value leaves it to the defaults.
 	Shares Shares
+	// CountFailure is the probability, above 0 and at most 1/2, with which the released lower bound of the number of records
+	// may exceed it; 0 means [DefaultCountFailure]. Privacy does not depend on it.
+	CountFailure float64
 	// Model is the trainer, of a method of [Trainers]; nil chooses one, see [Auto].
 	Model method.Trainer
 	// Fallback is the trainer whose model is returned when Model abstains; nil
@@ -207,7 +212,7 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)
 	if err != nil {
-		return nil, err
+		return nil, notPure(err)
 	}
 	for _, t := range append(slices.Clone(plan.tries), plan.subplans()...) {
 		t.Priced = plan.Priced
@@ -290,6 +295,9 @@ func (p *Pipeline) check(ctx context.Context, plan *Plan) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if wrong := p.NeedsDelta(); wrong != nil {
+		return wrong
 	}
 	target := p.Schema.Index(p.Target)
 	plan.facts = selection.Facts{Target: p.transformed(p.Schema.Columns[target]), Relation: p.Budget.Relation}

@@ -32,7 +32,7 @@ func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
 		// n_lo reaches need with probability answered when the records exceed it
 		// by the margin that n_lo keeps and the lower tail of its noise.
 		scale := float64(p.Budget.Unit.Records()) / (p.countShare() * p.Budget.Epsilon)
-		need += scale * (math.Log(1/(2*countMiss)) + math.Log(1/(2*(1-answered))))
+		need += scale * (p.countMargin() + math.Log(1/(2*(1-answered))))
 	}
 	return int(math.Ceil(need / (1 - p.Holdout)))
 }

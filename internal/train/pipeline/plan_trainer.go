@@ -37,7 +37,7 @@ func importances(f *method.Fit) []regression.Importance {
 func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
 		m, _ := methodOf(t) // that it is one the rules say
-		t = classifierOf(t, m, len(target.Categories))
+		t = classifierOf(t, m, len(target.Categories), p.pure())
 	}
 	if p.encodes() {
 		return withEncoding{t}

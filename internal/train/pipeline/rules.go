@@ -32,6 +32,10 @@ func (p *Pipeline) Wrong() []*fault.Error {
 		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
 	}
 	r.shares()
+	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
+		r.wrong(ErrCountFailure, countFailureField, "leave it out for "+fault.Number(DefaultCountFailure), "%s must be above 0 and at most %s, not %s",
+			countFailureField, fault.Number(mostCountFailure), fault.Number(r.CountFailure))
+	}
 	r.unit()
 	r.privateColumns()
 	r.vocabulary()
@@ -232,16 +236,12 @@ func (r *rules) priced(err error, what, instead string) {
 		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
 	}
 	if r.Budget.Delta == 0 {
-		r.wrong(err, "privacy.delta", NoDeltaHint, NoDelta)
+		r.wrong(err, deltaField, "use "+instead+"; or leave "+deltaField+" out, "+deltaHint, "%s must be above 0: tries are scored with Gaussian noise", deltaField)
 	}
 }
 
-// What is wrong with a delta of 0 where the run cannot be pure, and what to do about it.
-const (
-	NoDelta     = "privacy.delta must be above 0: this run draws Gaussian noise"
-	NoDeltaHint = "0 is only possible when every law of the run is pure; " + deltaHint
-	deltaHint   = "1e-6 is the default"
-)
+// deltaHint says what delta is usual.
+const deltaHint = "1e-6 is the default"
 
 // BesideSearch says that a section, "selection" or "model", stands beside a search.
 func BesideSearch(section string) *fault.Error {

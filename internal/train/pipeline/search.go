@@ -135,7 +135,7 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 	kids := make([]budget.Node, len(p.Search.Candidates))
 	for i := range kids {
 		name := CandidateName(i)
-		t := &Plan{facts: plan.facts, columns: plan.columns}
+		t := &Plan{of: plan.of, facts: plan.facts, columns: plan.columns}
 		train, err := p.candidate(i).trainingPart(ctx, t, plan.root+"/"+name+"/"+trainNode)
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)

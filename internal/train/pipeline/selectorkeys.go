@@ -43,6 +43,23 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 				"set at once, as in the paper. `lipschitz-exponential`: the same with exponential noise, a pure law.",
 		},
 		{
+			Name: "gamma", Kind: method.Number, Text: "Weight of the worst chosen column in the loss of a set", Absent: "`0.5`",
+			Rest: ", with a topk of lipschitz or lipschitz-exponential", Min: 0, Max: 1, Below: true, HasZero: true,
+			Hint: "leave it out for 0.5, at which a common shift of all scores has no effect",
+			Needs: method.Link{
+				Key: "topk", Words: []string{mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String()},
+				Hint: "set selection.topk: " + mechanism.Lipschitz.String() + ", or remove it",
+			},
+			Doc: "γ of the canonical Lipschitz mechanism (DP-SIS, 2024, section 4.2): the loss of a set is (1-γ) times the best score " +
+				"left out less γ times the worst score chosen. With `topk` `lipschitz` or `lipschitz-exponential` only.",
+		},
+		{
+			Name: "max_correlation", Kind: method.Number, Text: "Correlation from which the less important of two columns is dropped",
+			Absent: "`0.95`", Min: 0, Max: 1, Above: true, Hint: "leave it out for 0.95; at 1 hardly any column is dropped",
+			Doc: "The threshold δ of the correlated degree (DPFSDR, 2022, section 4.1; its table 1 has one for each table). It is compared " +
+				"with correlations that were released with noise, so it costs nothing.",
+		},
+		{
 			Name: "lambda", Kind: method.Number, Text: "Penalty of the lasso on standardised columns", Absent: "`0.1`",
 			Min: 0, Max: 1, Above: true, Below: true, Hint: "leave it out for .1; at 1 no coefficient is left",
 		},

@@ -64,14 +64,18 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 				return selection.SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
 			}},
 		{Name: selection.SIS{}.Name(), Summary: "columns of strong marginal dependence on the target", Private: true, TwoClasses: true,
-			Keys: keysNamed("k", "share", "score", "topk"),
+			Keys: keysNamed("k", "share", "score", "topk", "gamma"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.SIS{K: s.K, Score: selection.SISScore(s.Word("score")), TopK: topK(s.Word("topk"))}
+				return selection.SIS{
+					K: s.K, Score: selection.SISScore(s.Word("score")), TopK: topK(s.Word("topk")), Gamma: s.Number("gamma"), HasGamma: s.Has("gamma"),
+				}
 			}},
 		{Name: selection.DPFSDR{}.Name(), Summary: "columns that separate the classes and repeat no other one", Private: true, NeedsClasses: true,
-			Keys: keysNamed("k", "share", "sizes", "runs"),
+			Keys: keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Wholes("sizes")}
+				return selection.DPFSDR{
+					K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Model: s.ratio(), Sizes: s.Wholes("sizes"),
+				}
 			}},
 		{Name: selection.DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,
 			Keys: keysNamed("k", "share", "sizes", "runs"),
@@ -79,9 +83,9 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
 			}},
 		{Name: selection.CRFS{}.Name(), Summary: "columns of high F-score, without correlated ones", Private: true, NeedsClasses: true,
-			Keys: keysNamed("k", "share", "sizes", "runs"),
+			Keys: keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
+				return selection.CRFS{K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Sizes: s.Wholes("sizes")}
 			}},
 		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most for what they cost", Private: true,
 			Keys: keysNamed("k", "share", "costs", "budget", "sizes", "runs"),

@@ -271,7 +271,7 @@ func sharesProblem(message, hint string) error {
 	return &fault.Error{Kind: fault.Recipe, Field: "budget", Message: message, Hint: hint, Err: ErrShares}
 }
 
-// unusedShares refuses the share of a stage that no branch of a plan runs.
+// unusedShares refuses the share of a stage that no branch of a plan runs, and a setting of the count without one.
 func (p *Pipeline) unusedShares(priced *budget.Priced) error {
 	ran := map[string]bool{}
 	for _, leaf := range priced.Leaves() {
@@ -283,8 +283,17 @@ func (p *Pipeline) unusedShares(priced *budget.Priced) error {
 			return &fault.Error{Kind: fault.Recipe, Field: field, Err: ErrShares, Hint: "remove it", Message: field + " has no effect: " + notRun[share.Name]}
 		}
 	}
+	if p.CountFailure != 0 && !ran[shareOfStage[countLeaf]] {
+		return &fault.Error{
+			Kind: fault.Recipe, Field: countFailureField, Err: ErrCountFailure, Hint: "remove it",
+			Message: countFailureField + " has no effect: " + notRun[shareOfStage[countLeaf]],
+		}
+	}
 	return nil
 }
+
+// countFailureField is the key of a recipe that sets [Pipeline.CountFailure].
+const countFailureField = "count.failure"
 
 // ShareName returns the name of the share that the leaves of a stage are paid from, "" for the stage of the held-out part.
 func ShareName(stage string) string { return shareOfStage[stage] }

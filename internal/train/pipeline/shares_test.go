@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/selection"
@@ -212,4 +213,59 @@ func fieldOf(err error) string {
 		return ""
 	}
 	return wrong.Field
+}
+
+// TestCountFailure: the lower bound of the number of records exceeds it as often as the run allows, the number of records
+// that a method may need follows, and a run that releases no count refuses the setting.
+func TestCountFailure(t *testing.T) {
+	const n, runs = 5000, 4000
+	records := map[float64]int{}
+	for _, failure := range []float64{0, .001, .3, .5} {
+		p := sharedRun(true, func(p *Pipeline) { p.Model, p.Selector, p.CountFailure = tukey.Tukey{}, nil, failure })
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[failure] = plan.Records()
+		over := 0
+		for range runs {
+			s, err := mechanism.NewSession(plan.Again().Priced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, err := p.releaseCount(s.Sub(trainNode), plan.facts, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if low > n {
+				over++
+			}
+		}
+		want := max(failure, 0)
+		if failure == 0 {
+			want = DefaultCountFailure
+		}
+		// The bound is rounded down, which makes it exceed n a little less often: the scale is 1/(.03 x 2).
+		if sd := math.Sqrt(want * (1 - want) / runs); float64(over)/runs > want+6*sd || float64(over)/runs < want*math.Exp(-.06)-6*sd {
+			t.Errorf("failure %v: above the number of records with frequency %v", failure, float64(over)/runs)
+		}
+	}
+	if !(records[.001] > records[0] && records[0] > records[.3] && records[.3] > records[.5]) {
+		t.Errorf("records that are needed, by failure: %v", records)
+	}
+	for name, c := range map[string]struct {
+		change  func(p *Pipeline)
+		message string
+	}{
+		"no count": {func(p *Pipeline) { p.CountFailure = .1 }, "count.failure has no effect: no stage of this run needs a noisy number of records"},
+		"large":    {func(p *Pipeline) { p.CountFailure = .6 }, "count.failure must be above 0 and at most 0.5, not 0.6"},
+		"negative": {func(p *Pipeline) { p.CountFailure = -1 }, "count.failure must be above 0 and at most 0.5, not -1"},
+		"NaN":      {func(p *Pipeline) { p.CountFailure = math.NaN() }, "count.failure must be above 0 and at most 0.5, not NaN"},
+	} {
+		_, err := sharedRun(true, c.change).Plan()
+		var wrong *fault.Error
+		if !errors.Is(err, ErrCountFailure) || !errors.As(err, &wrong) || wrong.Field != "count.failure" || !strings.Contains(wrong.Message, c.message) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

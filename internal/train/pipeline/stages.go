@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/selection"
@@ -70,6 +71,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	})
 	if err != nil {
 		return budget.Node{}, err
+	}
+	if p.pure() { // the shares of the leaves add up to 1 then, and to those of Gaussian leaves otherwise
+		ranges = ranges.Scaled(1 - linear.GramShare)
 	}
 	ranges = ranges.Scaled(shares.ranges)
 
@@ -140,7 +144,7 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 
 // rangesOf is the scaling stage of columns whose last is the target.
 func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation}
+	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.pure()}
 }
 
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what
@@ -150,9 +154,20 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md, "The rule"), n the
+// countFailure is the probability with which n_lo may exceed the number of records.
+func (p *Pipeline) countFailure() float64 {
+	if p.CountFailure == 0 {
+		return DefaultCountFailure
+	}
+	return p.CountFailure
+}
+
+// countMargin is how many scales of the noise n_lo keeps below the noisy number: P(Lap(b) > b margin) is countFailure.
+func (p *Pipeline) countMargin() float64 { return math.Log(1 / (2 * p.countFailure())) }
+
+// releaseCount releases n_lo, P(n_lo > n) <= p.countFailure() (docs/methods/auto.md, "The rule"), n the
 // number of records with a target that can be read; n itself where it is public.
-func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
+func (p *Pipeline) releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {
 		return records, nil
 	}
@@ -160,5 +175,5 @@ func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}
-	return int(max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*math.Log(1/(2*countMiss))))), nil
+	return int(max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*p.countMargin()))), nil
 }

@@ -152,7 +152,7 @@ func TestRecordsIsHonest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		low, err := releaseCount(s.Sub(trainNode), plan.facts, train)
+		low, err := plan.of.releaseCount(s.Sub(trainNode), plan.facts, train)
 		if err != nil {
 			t.Fatal(err)
 		}

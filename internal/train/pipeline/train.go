@@ -165,7 +165,7 @@ func (r *runner) atLeast(s *mechanism.Session, b branch, records int) (selection
 		return facts, nil
 	}
 	defer r.stage("count")()
-	low, err := releaseCount(s, facts, records)
+	low, err := r.pipeline.releaseCount(s, facts, records)
 	facts.AtLeast = atLeast(s, low, records)
 	return facts, err
 }

@@ -1,0 +1,47 @@
+package mechanism
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestGramEntrySensitivity searches rows of every direction, below, at and above the limit of the norm: the L1 norm of the
+// change of the entries is never above the declared sensitivity. A row whose entries are equally large reaches it.
+func TestGramEntrySensitivity(t *testing.T) {
+	rows := grid([]int16{-FixedOne, -9000, 0, 3, FixedOne}, []int16{-FixedOne, 0, 11585, FixedOne}, []int16{0, FixedOne, 9459})
+	for _, limit := range []float64{.3, 1, 3} {
+		for _, rel := range relations() {
+			s, furthest, declared := session(t, rel, 1), 0., 0.
+			bound := func(pick []int) Bounded[Vector] {
+				g, block := s.NewGram(3, limit), make([][]int16, 3)
+				for _, i := range pick {
+					for k := range block {
+						block[k] = append(block[k], rows[i][k])
+					}
+				}
+				g.Add(block)
+				return g.EntryBound()
+			}
+			neighbours(1, len(rows), rel, func(a, b []int) {
+				x, y, sum := bound(a), bound(b), 0.
+				for j := range x.value {
+					sum += math.Abs(float64(x.value[j] - y.value[j]))
+				}
+				furthest, declared = max(furthest, sum), x.sens
+				if x.norm != L1 || x.sens != y.sens || sum > x.sens {
+					t.Fatalf("%v, limit %v: moved by %v, declared %v and %v", rel, limit, sum, x.sens, y.sens)
+				}
+			})
+			// A row that is replaced cannot move every entry by twice as much: the diagonal has one sign.
+			least := .999
+			if rel != budget.AddRemove {
+				least = .49
+			}
+			if furthest < least*declared {
+				t.Errorf("%v, limit %v: the largest change is %v of the declared sensitivity", rel, limit, furthest/declared)
+			}
+		}
+	}
+}

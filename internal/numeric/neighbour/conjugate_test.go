@@ -1,0 +1,71 @@
+package neighbour
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// TestConjugateGradient: it has fewer errors than the records that it starts from and a smaller loss the longer it runs, with
+// and without a metric; the number of workers does not matter, the γ² that is asked for is that of the result, and an end of
+// the context is its error.
+func TestConjugateGradient(t *testing.T) {
+	p := blobs(900)
+	start := Stratified(p, 12, count(900))
+	before := errorsOf(p.Subset(start), p)
+	for _, metric := range []bool{false, true} {
+		losses := []float64{}
+		for _, iterations := range []int{1, 10, 60} {
+			c, err := Compress(t.Context(), p, start, Options{Passes: iterations, Optimizer: ConjugateGradient, Metric: metric})
+			if err != nil {
+				t.Fatal(err)
+			}
+			losses = append(losses, c.Loss)
+			q := p
+			if metric {
+				q.X = mapped(p.X, c.Metric, p.Dim)
+			}
+			if after := errorsOf(c.References, q); iterations == 60 && after > before/2 {
+				t.Errorf("metric %t: %d errors, %d before", metric, after, before)
+			}
+		}
+		if !(losses[0] > losses[1] && losses[1] >= losses[2]) {
+			t.Errorf("metric %t: losses %v", metric, losses)
+		}
+	}
+	run := func(workers int, gamma2 float64) Compressed {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+		c, err := Compress(t.Context(), p, start, Options{Passes: 20, Optimizer: ConjugateGradient, Gamma2: gamma2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if one, four := run(1, .5), run(4, .5); !slices.Equal(one.References.X, four.References.X) || one.Gamma2 != .5 {
+		t.Errorf("four workers have another result than one, or γ² is %v", one.Gamma2)
+	}
+	if a, b := run(1, .5), run(1, 2); slices.Equal(a.References.X, b.References.X) {
+		t.Error("γ² is not read")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := func([]float64) (float64, []float64, error) { return 0, []float64{0}, nil }
+	if err := conjugate(ctx, []float64{1}, 3, l); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestConjugateQuadratic finds the minimum of a quadratic of two variables.
+func TestConjugateQuadratic(t *testing.T) {
+	at := []float64{9, -7}
+	err := conjugate(t.Context(), at, 50, func(x []float64) (float64, []float64, error) {
+		a, b := x[0]-2, x[1]+1
+		return a*a + 10*b*b, []float64{2 * a, 20 * b}, nil
+	})
+	if err != nil || math.Abs(at[0]-2) > 1e-4 || math.Abs(at[1]+1) > 1e-4 {
+		t.Errorf("%v, %v", at, err)
+	}
+}

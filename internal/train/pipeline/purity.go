@@ -1,0 +1,205 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// A run whose delta is 0 draws pure noise alone: Laplace noise, or choices by the exponential mechanism. Which noise a stage
+// draws its plan says, leaf by leaf. Stages that have a form with pure noise take it where no form is named: ranges
+// (scaling.Private), and trainers that are a [method.Purer].
+
+// ErrNotPure is returned for a run whose delta is 0 and that has a stage whose noise is not pure. It wraps budget.ErrNotPure.
+var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w", budget.ErrNotPure)
+
+// deltaField is the key of a recipe that sets delta.
+const deltaField = "privacy.delta"
+
+// pure reports whether the run has no delta.
+func (p *Pipeline) pure() bool { return p.Budget.Delta == 0 && p.Budget.Epsilon > 0 }
+
+// pureForm returns a trainer in the form that the run can have.
+func (p *Pipeline) pureForm(t method.Trainer) method.Trainer {
+	if x, ok := t.(method.Purer); ok && p.pure() {
+		return x.PureForm()
+	}
+	return t
+}
+
+// leavesOf lists the leaves of a plan that has no price yet.
+func leavesOf(n budget.Node) []budget.Leaf {
+	if n.Leaf != nil {
+		return []budget.Leaf{*n.Leaf}
+	}
+	var out []budget.Leaf
+	for _, kid := range n.Kids {
+		out = append(out, leavesOf(kid)...)
+	}
+	return out
+}
+
+// impureNoise returns what a stage draws that is not pure; "" where all of it is.
+func impureNoise(n budget.Node) string {
+	for _, leaf := range leavesOf(n) {
+		switch {
+		case leaf.Kind == budget.Gaussian:
+			return "draws Gaussian noise"
+		case leaf.Kind == budget.Approximate && leaf.Fixed.Delta > 0:
+			return "fails with a probability of delta"
+		}
+	}
+	return ""
+}
+
+// NeedsDelta returns why the delta of a run cannot be 0, or nil. It asks the plan of every stage, and names each whose noise
+// is not pure. It looks at no column that declares nothing, so it can be asked of a run without a table. What a stage refuses
+// for another reason, a plan says.
+func (p *Pipeline) NeedsDelta() *fault.Error {
+	if !p.pure() || p.Search != nil {
+		return nil
+	}
+	var stages, hints []string
+	add := func(stage, noise, hint string) {
+		if noise != "" {
+			stages = append(stages, stage+" "+noise)
+			hints = append(hints, hint)
+		}
+	}
+	f := p.madeUpFacts()
+	b := p.branches(f)[0]
+	if noise := p.selectorNoise(b.selector, f); noise != "" {
+		add("the selection ("+b.selector.Name()+")", noise, p.pureSelectors(f))
+	}
+	if noise := p.trainerNoise(b.trainer, f); noise != "" {
+		add("the model ("+b.trainer.Name()+")", noise, p.pureTrainers(b.trainer, f))
+	}
+	if b.fallback != nil {
+		add("the fallback ("+b.fallback.Name()+")", p.trainerNoise(b.fallback, f), p.pureTrainers(b.fallback, f))
+	}
+	if p.Holdout > 0 {
+		if metric, err := p.metricNode(f.Target); err == nil {
+			add("the held-out metric", impureNoise(metric), "set holdout: 0, which leaves the metric out")
+		}
+	}
+	if len(stages) == 0 {
+		return nil
+	}
+	return &fault.Error{
+		Kind: fault.Recipe, Field: deltaField, Err: ErrNotPure, Message: deltaField + " must be above 0: " + strings.Join(stages, ", and "),
+		Hint: strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " + deltaHint,
+	}
+}
+
+// madeUpFacts are facts with as many columns as a stage may ask for. Which noise a stage draws depends on the target, the
+// relation and its own settings.
+func (p *Pipeline) madeUpFacts() selection.Facts {
+	f := selection.Facts{Target: dataset.Column{Name: p.Target, Ranged: true, Lower: -1, Upper: 1}, Relation: p.Budget.Relation}
+	if j := p.Schema.Index(p.Target); j >= 0 && p.classification() {
+		f.Target = p.Schema.Columns[j]
+		f.Target.Categories = standIns("class", max(p.classesOf(f.Target), leastClasses))
+	}
+	columns := selection.DefaultK + 1
+	if x, ok := p.Selector.(chooser); ok {
+		columns = max(columns, x.Told()+1)
+	}
+	for _, c := range p.Schema.Columns {
+		if c.Indicator && c.Name != p.Target {
+			f.Columns = append(f.Columns, dataset.Column{Name: c.Name, Indicator: true})
+		}
+	}
+	private := p.Budget.Relation == budget.SubstitutePrivateColumns
+	for i := range columns {
+		f.Columns = append(f.Columns, dataset.Column{Name: fmt.Sprintf("\x00%d", i), Ranged: true, Lower: -1, Upper: 1, Private: private})
+	}
+	return f
+}
+
+// selectorNoise returns what a selector draws that is not pure, "" for nothing and for one that has no plan here.
+func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string {
+	node, private, err := s.Plan(factsFor(s, f))
+	if err != nil || !private {
+		return ""
+	}
+	return impureNoise(node)
+}
+
+// trainerNoise returns what a trainer draws that is not pure, "" for nothing and for one that has no plan here. The law of one
+// that may abstain takes a share of delta, so without a delta it has no plan at all.
+func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
+	if abstains(t) {
+		return "fails with a probability of delta"
+	}
+	columns := append(slices.Clone(f.Columns), f.Target)
+	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{Columns: columns, Relation: f.Relation, Epsilon: p.Budget.Epsilon})
+	if err != nil {
+		return ""
+	}
+	return impureNoise(node)
+}
+
+// pureSelectors says which selectors a run without a delta can have.
+func (p *Pipeline) pureSelectors(f selection.Facts) string {
+	var names []string
+	for _, m := range Selectors() {
+		s := m.New(SelectorSettings{K: 1})
+		node, private, err := s.Plan(factsFor(s, f))
+		fits := p.classification() || !m.NeedsClasses
+		if fits && m.Private && err == nil && private && impureNoise(node) == "" && !(m.TwoClasses && len(f.Target.Categories) > 2) {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "no selector has pure noise here"
+	}
+	return "select with " + orList(names)
+}
+
+// pureTrainers says which trainers a run without a delta can have in place of one.
+func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
+	var names []string
+	for _, m := range Trainers() {
+		fits := slices.Contains(m.Tasks(), p.task()) && m.Supports(f.Relation) && !(m.TwoClasses() && len(f.Target.Categories) > 2)
+		if !fits || m.Abstains || p.trainerNoise(m.New(nil), f) != "" {
+			continue
+		}
+		if m.Name == t.Name() {
+			return "leave model.form out: without one " + m.Name + " takes a form with pure noise"
+		}
+		if _, err := p.trainerFor(p.pureForm(m.New(nil)), f.Target).Plan(method.Facts{Columns: append(slices.Clone(f.Columns), f.Target), Relation: f.Relation}); err == nil {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "no method trains with pure noise here"
+	}
+	return "train " + orList(names)
+}
+
+// orList is "a", "a or b" or "a, b or c".
+func orList(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// notPure turns the error of a plan with a leaf whose law is not pure into a problem of the recipe.
+func notPure(err error) error {
+	var wrong *budget.NotPureError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return &fault.Error{
+		Kind: fault.Recipe, Field: deltaField, Err: err,
+		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path, wrong.Kind), Hint: deltaHint,
+	}
+}
