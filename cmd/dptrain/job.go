@@ -179,7 +179,7 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	}
 	over, problems := recipe.FromFlags(recipe.Flags{
 		Data: or(f.data, or(base.Data.Path, "table.csv")), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out,
-		Columns: f.columns(base)})
+		Columns: f.columns(base), Set: settings})
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -213,6 +213,10 @@ func (f *recipeFlags) settingsOf() ([]recipe.Setting, error) {
 		if given.Value != "" {
 			out = append(out, given)
 		}
+	}
+	if delta, err := strconv.ParseFloat(f.delta, 64); err == nil && delta == 0 {
+		// Whether a run may have it depends on other flags, so the rules are put to all of them together.
+		out = append(out, recipe.Setting{Path: "privacy.delta", Value: "0", Flag: "--delta"})
 	}
 	if len(out) == 0 {
 		return nil, nil
