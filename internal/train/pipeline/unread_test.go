@@ -177,10 +177,11 @@ func TestNoFeatureLeft(t *testing.T) {
 	}
 }
 
-// TestTargetUnread: without the range of the target the model is a constant, says so, and
-// blames no feature.
+// TestTargetUnread: without the range of the target the model is a constant, the warning names the target, and no feature is
+// selected. The table is so small that the check of the target, whose noise is 11 records, cannot be sure that the target is
+// unreadable: it would take some 15,000 empty cells.
 func TestTargetUnread(t *testing.T) {
-	tab := misread(t, 12000, false, false)
+	tab := misread(t, 3000, false, false)
 	schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
 	for j := range data {
 		data[j].Floats = slices.Clone(tab.Float(j))
