@@ -125,3 +125,18 @@ func cutLimits(lower, upper float64, leaves []float64) (from, to float64) {
 	}
 	return from, to
 }
+
+// Bars returns the counts of a histogram in bars of equally many leaves, each within one node, with intervals of 95%.
+func Bars(b *Bins, bars int) []Estimate {
+	each := len(b.Counts) / bars
+	noise := b.Scale / math.Sqrt(leafVariance) * math.Sqrt(prefixVariance(each))
+	out := make([]Estimate, 0, bars)
+	for k := range bars {
+		sum := 0.
+		for _, n := range b.Counts[k*each : (k+1)*each] {
+			sum += n
+		}
+		out = append(out, counted(noisy{sum, noise}))
+	}
+	return out
+}

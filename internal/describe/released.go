@@ -1,8 +1,11 @@
 package describe
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // Released holds the numbers that a description published, with the standard deviations of their noise. Counts and sums were
@@ -17,6 +20,7 @@ type Released struct {
 	HistogramNoise float64  `json:"histogram_noise"`
 	MomentNoise    float64  `json:"moment_noise"`
 	MatrixNoise    float64  `json:"matrix_noise"`
+	By             string   `json:"by"` // the column whose values were to make groups; empty for none
 	Columns        []Column `json:"columns"`
 	Matrix         *Matrix  `json:"matrix"` // nil for fewer than two columns
 	Groups         *Groups  `json:"groups"` // nil without --by, or without a numeric column
@@ -42,8 +46,9 @@ type Column struct {
 	Kind string `json:"kind"`
 	// Source tells whether the range or the categories were declared or found.
 	Source string `json:"source"`
-	// Undeclared reports that the kind of the column was found.
+	// Undeclared reports that the kind of the column was found, and Text that its categories were looked for.
 	Undeclared bool `json:"undeclared"`
+	Text       bool `json:"text"`
 
 	// Of a numeric column: the range and the counts in it by node and by leaf, as in [mechanism.TreeCounts]; values below and
 	// above the range; missing values.
@@ -127,4 +132,48 @@ func roundAll(list []float64, noise float64) {
 	for i, x := range list {
 		list[i] = roundedTo(x, noise)
 	}
+}
+
+// Check reports the first thing for which the numbers do not fit each other, so that [Read] cannot read them.
+func (r *Released) Check() error {
+	problem := func(format string, args ...any) error {
+		return fmt.Errorf("the released numbers do not fit each other: "+format, args...)
+	}
+	for _, c := range r.Columns {
+		switch c.Kind {
+		case Numeric:
+			if len(c.Nodes) != mechanism.TreeNodes || len(c.Leaves) != mechanism.TreeLeaves || !(c.Upper/2-c.Lower/2 > 0) {
+				return problem("the column %q has no range or no histogram", c.Name)
+			}
+		case Category:
+			if len(c.Counts) != len(c.Categories)+1 {
+				return problem("the column %q has %d categories and %d counts", c.Name, len(c.Categories), len(c.Counts))
+			}
+		case Unread:
+		default:
+			return problem("the column %q is of no kind", c.Name)
+		}
+	}
+	if r.RecordNoise < 0 || r.HistogramNoise < 0 || r.MomentNoise < 0 || r.MatrixNoise < 0 {
+		return problem("a noise is below 0")
+	}
+	if m := r.Matrix; m != nil {
+		if len(m.Levels) != len(r.categorical()) {
+			return problem("the matrix is about other category columns")
+		}
+		if size := r.layoutOf(m.Levels).size; len(m.Packed) != size*(size+1)/2 || !(r.MatrixNoise > 0) {
+			return problem("the matrix has another size, or no noise")
+		}
+	}
+	if g := r.Groups; g != nil {
+		n, d := len(g.Names)+1, len(r.numeric())
+		fits := len(g.Counts) == n && len(g.Sums) == n && len(g.Missing) == n && len(g.Counted) == d && g.CountNoise > 0 && g.SumNoise > 0
+		for k := 0; fits && k < n; k++ {
+			fits = len(g.Sums[k]) == d && len(g.Missing[k]) == d
+		}
+		if !fits {
+			return problem("the groups have other sizes")
+		}
+	}
+	return nil
 }

@@ -172,10 +172,10 @@ func (r *runner) findRanges(ctx context.Context) error {
 		return err
 	}
 	keep := r.session.KeepsColumns()
-	r.out = &Released{}
+	r.out = &Released{By: r.plan.study.By}
 	for j, c := range r.columns {
 		x := Column{Name: c.Name, Kind: Numeric, Source: Found, Undeclared: r.plan.study.Schema.Columns[j].Found && r.plan.study.Schema.Columns[j].Kind == dataset.Numeric,
-			Nodes: []float64{}, Leaves: []float64{}, Categories: []string{}, Counts: []float64{}}
+			Text: c.Kind == dataset.Category && c.Found, Nodes: []float64{}, Leaves: []float64{}, Categories: []string{}, Counts: []float64{}}
 		switch in := r.ranges[j]; {
 		case c.Kind == dataset.Category && len(c.Categories) == 0 && !keep:
 			x.Kind = Unread
