@@ -193,7 +193,7 @@ func (a *app) describe(ctx context.Context, j *job, how fitHow) error {
 	}
 	err = report.DescriptionText(a.stdout, files.Description)
 	if err == nil {
-		_, err = fmt.Fprintf(a.stdout, "Published: %s may be shared\nPrivate: %s is for the owner of the data only\n",
+		_, err = fmt.Fprintf(a.stdout, "Published: %s may be shared; %s is for the data's owner only\n",
 			printable(filepath.Join(out, report.ReleaseDir)), printable(filepath.Join(out, report.CuratorDir)))
 	}
 	if err != nil {

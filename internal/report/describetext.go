@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/describe"
 )
 
-// The lines of a description on a terminal: at most 40 with the two that a command adds.
+// The lines of a description on a terminal: at most 40 with the one that the command adds.
 const (
 	columnLines      = 18
 	correlationLines = 9
@@ -20,7 +20,7 @@ const (
 	nameWidth        = 16
 )
 
-// DescriptionText prints a description for a person, on at most 38 lines of 78 characters. It returns the errors of w.
+// DescriptionText prints a description for a person, on at most 39 lines of 78 characters. It returns the errors of w.
 func DescriptionText(w io.Writer, d *Description) error {
 	var lines []string
 	lines = append(lines, d.guaranteeLines()...)
