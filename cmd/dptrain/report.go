@@ -166,13 +166,7 @@ func (a *app) printRegistry(r *report.Report) error {
 
 // printCheckScript prints the program that checks the sum of a release.
 func (a *app) printCheckScript(at release) error {
-	path := at.report
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(filepath.Dir(path), causalFile)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			path = filepath.Join(filepath.Dir(path), describeFile)
-		}
-	}
+	path := accountAt(at.report)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return unreadable(at.report, "report", err)
@@ -291,6 +285,21 @@ func (a *app) reportDescription(d *report.Description, err error, flags *pflag.F
 		return d.Markdown(a.stdout)
 	}
 	return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
+}
+
+// accountAt returns the file that says what a release is: the report at path or, where there is none, the account of a study or of a
+// description beside it.
+func accountAt(path string) string {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path
+	}
+	for _, name := range []string{causalFile, describeFile} {
+		other := filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(other); err == nil {
+			return other
+		}
+	}
+	return path
 }
 
 // release is where a report and a model are.

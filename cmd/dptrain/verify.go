@@ -118,12 +118,7 @@ func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, 
 // claimAt returns the ledger entry that the release with the report at path claims. It is nil if the report names no
 // ledger or cannot be read; the check of that release reports the latter.
 func claimAt(path string) *ledger.Claim {
-	if d, err := readDescription(path); d != nil && err == nil {
-		path = filepath.Join(filepath.Dir(path), describeFile)
-	} else if c, err := readCausal(path); c != nil && err == nil {
-		path = filepath.Join(filepath.Dir(path), causalFile)
-	}
-	claim, entered, err := report.ReadClaim(path)
+	claim, entered, err := report.ReadClaim(accountAt(path))
 	if err != nil || entered == nil {
 		return nil
 	}

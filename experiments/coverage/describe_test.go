@@ -180,12 +180,19 @@ func (x intervalTally) all() (n, hits float64) {
 	return n, hits
 }
 
+// medians holds widths of intervals by the kind of number: of records as a share of them, of correlations as they are, and of all
+// others in standard deviations of the column.
+type medians map[string][]float64
+
+func (m medians) add(kind string, width float64) { m[kind] = append(m[kind], width) }
+
 // compare adds the intervals of a release. Numbers that the noise hides are left out.
-func (x described) compare(out intervalTally, released *describe.Released) {
+func (x described) compare(out intervalTally, widths medians, released *describe.Released) {
 	card := describe.Read(released)
 	n := float64(x.table.Len())
 	out.add("records", card.Records.Lower, card.Records.Upper, n)
-	filled := map[string][]float64{}
+	filled, spreads := map[string][]float64{}, map[string]float64{}
+	widths.add("records", (*card.Records.Upper-*card.Records.Lower)/n)
 	for j := range x.columns {
 		c, raw := card.Columns[j], released.Columns[j]
 		if c.Kind != describe.Numeric {
@@ -206,6 +213,16 @@ func (x described) compare(out intervalTally, released *describe.Released) {
 		if c.Mean.Known() {
 			mean, spread := meanAndSpread(x.known(j, raw.Lower, raw.Upper))
 			out.add("means", c.Mean.Lower, c.Mean.Upper, mean)
+			if spread > 0 {
+				widths.add("means", (*c.Mean.Upper-*c.Mean.Lower)/spread)
+				widths.add("spreads", (*c.Deviation.Upper-*c.Deviation.Lower)/spread)
+				for _, q := range c.Quartiles {
+					if q.Lower != nil && q.Upper != nil {
+						widths.add("quartiles", (*q.Upper-*q.Lower)/spread)
+					}
+				}
+				spreads[c.Name] = spread
+			}
 			out.add("spreads", c.Deviation.Lower, c.Deviation.Upper, spread)
 			for i, q := range []float64{.25, .5, .75} {
 				out.add("quartiles", c.Quartiles[i].Lower, c.Quartiles[i].Upper, values[max(int(math.Ceil(q*float64(len(values))))-1, 0)])
@@ -236,6 +253,7 @@ func (x described) compare(out intervalTally, released *describe.Released) {
 		}
 		switch a.Measure {
 		case describe.Correlation:
+			widths.add("correlations", *a.Upper-*a.Lower)
 			out.add("correlations", a.Lower, a.Upper, correlationOf(filled[a.First], filled[a.Second]))
 		case describe.Eta:
 			out.add("correlation ratios", a.Lower, a.Upper, etaOf(filled[a.First], codes[a.Second], 4))
@@ -243,10 +261,10 @@ func (x described) compare(out intervalTally, released *describe.Released) {
 			out.add("cramers v", a.Lower, a.Upper, cramerOf(codes[a.First], codes[a.Second]))
 		}
 	}
-	x.compareGroups(out, released, card)
+	x.compareGroups(out, widths, spreads, released, card)
 }
 
-func (x described) compareGroups(out intervalTally, released *describe.Released, card *describe.Card) {
+func (x described) compareGroups(out intervalTally, widths medians, spreads map[string]float64, released *describe.Released, card *describe.Card) {
 	if card.By == nil {
 		return
 	}
@@ -281,6 +299,9 @@ func (x described) compareGroups(out intervalTally, released *describe.Released,
 		for _, m := range g.Means {
 			j := x.schema.Index(m.Column)
 			if m.Value != nil {
+				if spread := spreads[m.Column]; spread > 0 {
+					widths.add("group means", (*m.Upper-*m.Lower)/spread)
+				}
 				out.add("group means", m.Lower, m.Upper, sums[j]/numbers[j])
 			}
 		}
@@ -345,7 +366,7 @@ func TestDescriptions(t *testing.T) {
 		releases, least = *runs, .94
 	}
 	settings := list(t, *epsilons)
-	all := intervalTally{}
+	all, widths := intervalTally{}, map[string]medians{}
 	for law := range describedLaws {
 		for _, n := range []int{2000, 10000} {
 			x := describedTable(t, law, n)
@@ -358,13 +379,16 @@ func TestDescriptions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				one := intervalTally{}
+				one, setting := intervalTally{}, fmt.Sprintf("%d records, epsilon %v", n, epsilon)
+				if widths[setting] == nil {
+					widths[setting] = medians{}
+				}
 				for range releases {
 					res, err := plan.Again().Run(context.Background(), x.table)
 					if err != nil {
 						t.Fatal(err)
 					}
-					x.compare(one, res.Released)
+					x.compare(one, widths[setting], res.Released)
 				}
 				n, hits := one.all()
 				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name, x.table.Len(), epsilon, hits/n, n)
@@ -375,6 +399,11 @@ func TestDescriptions(t *testing.T) {
 					all[kind][0], all[kind][1] = all[kind][0]+k[0], all[kind][1]+k[1]
 				}
 			}
+		}
+	}
+	for _, setting := range slices.Sorted(maps.Keys(widths)) {
+		for _, kind := range slices.Sorted(maps.Keys(widths[setting])) {
+			t.Logf("%s: median width of %s %.3g", setting, kind, median(widths[setting][kind]))
 		}
 	}
 	n, hits := all.all()
