@@ -96,30 +96,27 @@ func crossing(s []float64) float64 {
 	return float64(len(s) - 1)
 }
 
-// cutLimits returns the .03 and .97 quantiles of the values within the range, read from its consistent leaves, or the range itself where
-// these say nothing or nearly coincide.
-func cutLimits(lower, upper float64, leaves []float64) (from, to float64) {
+// cutLimits returns the .03 and .97 quantiles of a column, each read from its own end, or the range itself where they nearly coincide or the
+// number of values is not told from 0. A quantile beyond the range is its end.
+//
+// Sums of counts from an end are used, negative counts included: with these left out, the noise of many empty leaves would add
+// up to more than the share of a tail.
+func cutLimits(lower, upper float64, leaves []float64, below, above, values noisy) (from, to float64) {
 	const outer = .03
-	total := 0.
-	for _, n := range leaves {
-		total += math.Max(n, 0)
-	}
-	if total <= 0 {
+	if !(values.value > 0 && values.value >= seen*values.noise) {
 		return lower, upper
 	}
-	at := func(q float64) float64 {
-		below := 0.
-		for k, n := range leaves {
-			n = math.Max(n, 0)
-			if n > 0 && below+n >= q*total {
-				part := (float64(k) + min(max((q*total-below)/n, 0), 1)) / mechanism.TreeLeaves
-				return lower*(1-part) + upper*part
-			}
-			below += n
-		}
-		return upper
+	last := len(leaves)
+	left, right := make([]float64, last+1), make([]float64, last+1)
+	left[0], right[0] = below.value-outer*values.value, above.value-outer*values.value
+	for k := range last {
+		left[k+1], right[k+1] = left[k]+leaves[k], right[k]+leaves[last-1-k]
 	}
-	from, to = at(outer), at(1-outer)
+	at := func(position float64) float64 {
+		part := position / mechanism.TreeLeaves
+		return lower*(1-part) + upper*part
+	}
+	from, to = at(crossing(left)), at(float64(last)-crossing(right))
 	if !(to/2-from/2 >= 1e-3*(upper/2-lower/2)) {
 		return lower, upper
 	}

@@ -295,8 +295,9 @@ func (r *runner) matrix(ctx context.Context) error {
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, leaves := consistent(c.Nodes, c.Leaves)
-		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves)
-		scan := quantileScan{leaves, r.out.HistogramNoise, noisy{c.Below, r.out.HistogramNoise}, r.valuesOf(c)}
+		below, above, values := noisy{c.Below, r.out.HistogramNoise}, noisy{c.Above, r.out.HistogramNoise}, r.valuesOf(c)
+		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves, below, above, values)
+		scan := quantileScan{leaves, r.out.HistogramNoise, below, values}
 		_, _, at := scan.interval(.5)
 		part := at / mechanism.TreeLeaves
 		c.Fill = min(max(c.Lower*(1-part)+c.Upper*part, c.CutLower), c.CutUpper)

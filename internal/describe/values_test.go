@@ -119,3 +119,31 @@ func TestEtaValues(t *testing.T) {
 
 // TestSimultaneousQuantile is about the ten strongest of 45 pairs.
 func TestSimultaneousQuantile(t *testing.T) { close6(t, "the quantile", twoSided(.05/45), 3.260768) }
+
+// TestCutLimitsIgnoreNoise: the noise of leaves without records does not widen the limits, and a column that is not seen keeps its
+// range.
+func TestCutLimitsIgnoreNoise(t *testing.T) {
+	leaves := make([]float64, mechanism.TreeLeaves)
+	for k := range leaves {
+		leaves[k] = 40 * float64(k%2*2-1) // of either sign
+		if k >= 20 && k < 30 {
+			leaves[k] += 600
+		}
+	}
+	values := noisy{6000, 50}
+	from, to := cutLimits(0, 64, leaves, noisy{0, 30}, noisy{0, 30}, values)
+	if !(from > 19 && from < 21 && to > 29 && to < 31) {
+		t.Errorf("from %v to %v", from, to)
+	}
+	if from, to = cutLimits(0, 64, leaves, noisy{500, 30}, noisy{0, 30}, values); from != 0 {
+		t.Errorf("with more than 3%% below the range: from %v to %v", from, to)
+	}
+	if from, to = cutLimits(0, 64, leaves, noisy{0, 30}, noisy{0, 30}, noisy{100, 50}); from != 0 || to != 64 {
+		t.Errorf("a column that is not seen: from %v to %v", from, to)
+	}
+	one := make([]float64, mechanism.TreeLeaves)
+	one[5] = 6000
+	if from, to = cutLimits(0, 64, one, noisy{0, 1}, noisy{0, 1}, noisy{6000, 1}); !(from >= 5 && to <= 6 && to > from) {
+		t.Errorf("one leaf: from %v to %v", from, to)
+	}
+}

@@ -267,16 +267,16 @@ func interval(value, lower, upper *float64) string {
 	case upper != nil:
 		decimals = decimalsFor(*upper - *value)
 	}
-	print := func(x float64) string { return grouped(x, decimals) }
+	show := func(x float64) string { return grouped(x, decimals) }
 	switch {
 	case lower != nil && upper != nil:
-		return fmt.Sprintf("%s (%s to %s)", print(*value), print(*lower), print(*upper))
+		return fmt.Sprintf("%s (%s to %s)", show(*value), show(*lower), show(*upper))
 	case lower != nil:
-		return fmt.Sprintf("%s (at least %s)", print(*value), print(*lower))
+		return fmt.Sprintf("%s (at least %s)", show(*value), show(*lower))
 	case upper != nil:
-		return fmt.Sprintf("%s (at most %s)", print(*value), print(*upper))
+		return fmt.Sprintf("%s (at most %s)", show(*value), show(*upper))
 	}
-	return print(*value) + " (no bound)"
+	return show(*value) + " (no bound)"
 }
 
 // counts prints a number of records.

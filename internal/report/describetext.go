@@ -45,8 +45,9 @@ func DescriptionText(w io.Writer, d *Description) error {
 		for _, a := range strong[:min(len(strong), correlationLines)] {
 			lines = append(lines, associationLine(a))
 		}
-		skip(len(d.Correlations)-correlationLines, "association", "associations")
+		skip(len(strong)-correlationLines, "association", "associations")
 	}
+	hidden := len(d.Correlations) - len(d.strongest())
 	if d.By != nil {
 		lines = append(lines, "Groups by "+shown(d.By.Column))
 		for _, g := range d.By.Groups[:min(len(d.By.Groups), groupLines)] {
@@ -54,8 +55,15 @@ func DescriptionText(w io.Writer, d *Description) error {
 		}
 		skip(len(d.By.Groups)-groupLines, "group", "groups")
 	}
+	text := ""
 	if len(left) > 0 {
-		lines = append(lines, "Left out: "+strings.Join(left, ", ")+"; "+descriptionFile+" has them")
+		text = "Left out: " + strings.Join(left, ", ") + "; " + descriptionFile + " has them. "
+	}
+	if hidden > 0 {
+		text += fmt.Sprintf("The noise hides %d of %d associations", hidden, len(d.Correlations))
+	}
+	if text != "" {
+		lines = append(lines, strings.TrimSuffix(text, ". "))
 	}
 	var codes []string
 	for _, x := range d.Warnings {
@@ -193,7 +201,7 @@ func associationLine(a describe.Association) string {
 	if a.Measure != describe.Correlation {
 		measure = "  " + a.Measure
 	}
-	return fmt.Sprintf("  %s  %.2f (%.2f to %.2f)%s", names, *a.Value, *a.LowerAll, *a.UpperAll, measure)
+	return fmt.Sprintf("  %s  %s (%s to %s)%s", names, grouped(*a.Value, 2), grouped(*a.LowerAll, 2), grouped(*a.UpperAll, 2), measure)
 }
 
 func groupLine(g describe.Group) string {
