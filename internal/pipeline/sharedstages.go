@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The stages that find out what undeclared columns hold, for runs that train no model. docs/methods/vocabulary.md
-// describes them.
+// The stages that find out what undeclared columns hold, for runs that train no model. docs/methods/vocabulary.md,
+// "Algorithm", describes them.
 
 // VocabularyName is the name of the node of [KindSteps] and of [WordSteps].
 const VocabularyName = vocabularyNode
