@@ -357,9 +357,9 @@ func cramerOf(a, b []int32) float64 {
 // TestDescriptions measures, on 20 generated tables, how often the intervals of a description hold the numbers of the table. With
 // the flag -runs their share over all must be at least .94.
 //
-// Without it there are 10 releases of each table. Intervals of one release may depend on each other, so the 200 releases count,
-// each with the share of its intervals that miss: if its mean is at most .06, Bernstein's inequality puts the probability that the
-// mean of 200 exceeds .19 below 1e-7, for all intervals together and for those of each kind.
+// Without it there are 10 releases of each table, half of them under substitution. Intervals of one release may depend on each other, so the
+// 200 releases count, each with the share of its intervals that miss: if its mean is at most .06, Bernstein's inequality puts the
+// probability that the mean of 200 exceeds .19 below 1e-7, for all intervals together and for those of each kind.
 func TestDescriptions(t *testing.T) {
 	releases, least := 10, .81
 	if *runs > 0 {
@@ -374,21 +374,29 @@ func TestDescriptions(t *testing.T) {
 				continue
 			}
 			for _, epsilon := range settings {
-				s := describe.Study{Schema: x.schema, By: "group", Budget: budget.Target{Epsilon: epsilon, Delta: delta}}
-				plan, err := s.Plan()
-				if err != nil {
-					t.Fatal(err)
+				var plans []*describe.Plan
+				for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+					s := describe.Study{Schema: x.schema, By: "group", Budget: budget.Target{Epsilon: epsilon, Delta: delta, Relation: relation}}
+					plan, err := s.Plan()
+					if err != nil {
+						t.Fatal(err)
+					}
+					plans = append(plans, plan)
 				}
 				one, setting := intervalTally{}, fmt.Sprintf("%d records, epsilon %v", n, epsilon)
 				if widths[setting] == nil {
 					widths[setting] = medians{}
 				}
-				for range releases {
-					res, err := plan.Again().Run(context.Background(), x.table)
+				for i := range releases {
+					res, err := plans[i%2].Again().Run(context.Background(), x.table)
 					if err != nil {
 						t.Fatal(err)
 					}
-					x.compare(one, widths[setting], res.Released)
+					into := widths[setting]
+					if i%2 == 1 {
+						into = medians{} // widths are those of add-remove
+					}
+					x.compare(one, into, res.Released)
 				}
 				n, hits := one.all()
 				t.Logf("%s, %d records, epsilon %v: %.4f of %.0f intervals hold", x.name, x.table.Len(), epsilon, hits/n, n)

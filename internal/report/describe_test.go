@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/budget"
@@ -324,5 +328,85 @@ func TestNumbersForPeople(t *testing.T) {
 		if got := short3(x); got != want {
 			t.Errorf("%v is printed as %q, want %q", x, got, want)
 		}
+	}
+}
+
+// TestDescriptionSurvivesEdits: whatever value of a description is replaced, it is refused with one of the two errors, or printed, drawn
+// and computed anew without a panic and without a character that a terminal obeys.
+func TestDescriptionSurvivesEdits(t *testing.T) {
+	s, table := describedTable(t, 2, 600)
+	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, descriptionFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []any{nil, 0., -1e300, 1e308, 5e-324, 1e9, "", "\x1b[2J\n", "category", "numeric", "found", true, false, []any{}, map[string]any{}, []any{1., "x"}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	accepted := 0
+	for range 1000 {
+		var file any
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatal(err)
+		}
+		for range 1 + rng.IntN(2) {
+			at := file
+			for depth := 1 + rng.IntN(6); depth > 0; depth-- {
+				var set func(v any)
+				var next any
+				switch x := at.(type) {
+				case map[string]any:
+					keys := slices.Sorted(maps.Keys(x))
+					if len(keys) == 0 {
+						depth = 0
+						continue
+					}
+					key := keys[rng.IntN(len(keys))]
+					next, set = x[key], func(v any) { x[key] = v }
+				case []any:
+					if len(x) == 0 {
+						depth = 0
+						continue
+					}
+					i := rng.IntN(len(x))
+					next, set = x[i], func(v any) { x[i] = v }
+				default:
+					depth = 0
+					continue
+				}
+				if depth == 1 {
+					set(values[rng.IntN(len(values))])
+				}
+				at = next
+			}
+		}
+		edited, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := DecodeDescription(bytes.NewReader(edited))
+		if err != nil {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrContent) {
+				t.Fatal(err)
+			}
+			continue
+		}
+		accepted++
+		var text, page strings.Builder
+		if err := DescriptionText(&text, d); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsFunc(text.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
+			t.Fatalf("a control character in %q", text.String())
+		}
+		if err := d.HTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		d.estimateProblems()
+		d.noiseProblems()
+		if study, err := d.study(); err == nil {
+			_, _ = study.Plan()
+		}
+	}
+	if accepted < 80 {
+		t.Errorf("%d of the edited files were read", accepted)
 	}
 }
