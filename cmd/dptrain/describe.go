@@ -243,6 +243,9 @@ func (a *app) describePlan(ctx context.Context, j *job, asJSON bool) error {
 		err = writeJSON(a.stdout, b)
 	} else {
 		err = b.text(a.stdout)
+		if n := len(s.Schema.Columns); err == nil && n > describe.ManyColumns {
+			_, err = fmt.Fprint(a.stdout, report.Paragraph("Advice", fmt.Sprintf("the noise of associations grows in proportion to the number of columns, which is %d; name those that matter with --columns", n)))
+		}
 	}
 	return errors.Join(err, refused)
 }

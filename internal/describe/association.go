@@ -29,8 +29,8 @@ func (r *Released) layoutOf(levels [][]int) layout {
 	return l
 }
 
-// at returns the sum of the products of entries i and j.
-func (l layout) at(packed []float64, i, j int) float64 {
+// entry returns the sum of the products of entries i and j.
+func (l layout) entry(packed []float64, i, j int) float64 {
 	if i > j {
 		i, j = j, i
 	}
@@ -65,8 +65,8 @@ type matrix struct {
 	records noisy
 }
 
-// off is the noise of an entry off the diagonal.
-func (m matrix) off() float64 { return m.noise / math.Sqrt2 }
+// offDiagonalNoise is the noise of an entry off the diagonal.
+func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
 
 // associate returns the association of columns a and b, one of so many pairs.
 func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
@@ -78,14 +78,14 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 	}
 	const miss = normMiss + totalMiss
 	all := miss / float64(pairs)
-	enough := m.records.value > 0 && m.records.value >= seen*m.records.noise
+	enough := m.records.value > 0 && m.records.value >= minSignal*m.records.noise
 	switch {
 	case first.Kind == Numeric && second.Kind == Numeric:
 		out.Measure = Correlation
 		r, noise, ok := m.pairOf(m.starts[a], m.starts[b]).correlation()
-		wide := twoSided(all)
+		wide := twoSidedQuantile(all)
 		within := func(x float64) float64 { return min(max(x, -1), 1) }
-		set(within(r), within(r-confident*noise), within(r+confident*noise), within(r-wide*noise), within(r+wide*noise), ok && enough)
+		set(within(r), within(r-z95*noise), within(r+z95*noise), within(r-wide*noise), within(r+wide*noise), ok && enough)
 	case first.Kind == Category && second.Kind == Category:
 		out.Measure = CramersV
 		t := m.contingency(a, b)
@@ -111,17 +111,17 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 // pairOf returns the sums of two numeric entries.
 func (m matrix) pairOf(i, j int) pair {
 	constant := m.size - 1
-	p := pair{count: m.records, product: noisy{m.at(m.packed, i, j), m.off()}}
+	p := pair{count: m.records, product: noisy{m.entry(m.packed, i, j), m.offDiagonalNoise()}}
 	for k, entry := range [2]int{i, j} {
-		p.sums[k] = noisy{m.at(m.packed, entry, constant), m.off()}
-		p.squares[k] = noisy{m.at(m.packed, entry, entry), m.noise}
+		p.sums[k] = noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}
+		p.squares[k] = noisy{m.entry(m.packed, entry, entry), m.noise}
 	}
 	return p
 }
 
 // levelCount returns the number of records of a category entry, whose square and product with the constant both are that number.
 func (m matrix) levelCount(entry int) noisy {
-	return averaged(noisy{m.at(m.packed, entry, entry), m.noise}, noisy{m.at(m.packed, entry, m.size-1), m.off()})
+	return combine(noisy{m.entry(m.packed, entry, entry), m.noise}, noisy{m.entry(m.packed, entry, m.size-1), m.offDiagonalNoise()})
 }
 
 // etaOf returns the sums of a numeric entry by the entries of category column b.
@@ -131,10 +131,10 @@ func (m matrix) etaOf(entry, b int) etaSums {
 	for k := range m.lengths[b] {
 		level := m.starts[b] + k
 		n := m.levelCount(level)
-		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.at(m.packed, entry, level)), n.noise
+		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.entry(m.packed, entry, level)), n.noise
 	}
-	e.sumNoise = m.off()
-	v, noise := variance(m.records, noisy{m.at(m.packed, entry, constant), m.off()}, noisy{m.at(m.packed, entry, entry), m.noise})
+	e.sumNoise = m.offDiagonalNoise()
+	v, noise := varianceOf(m.records, noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}, noisy{m.entry(m.packed, entry, entry), m.noise})
 	e.total = noisy{m.records.value * v, m.records.value * noise}
 	return e
 }
@@ -149,13 +149,13 @@ type contingency struct {
 }
 
 func (m matrix) contingency(a, b int) contingency {
-	t := contingency{cellNoise: m.off(), records: m.records}
+	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
 	for i := range m.lengths[a] {
 		n := m.levelCount(m.starts[a] + i)
 		t.rows, t.countNoise = append(t.rows, n.value), n.noise
 		var row []float64
 		for j := range m.lengths[b] {
-			row = append(row, m.at(m.packed, m.starts[a]+i, m.starts[b]+j))
+			row = append(row, m.entry(m.packed, m.starts[a]+i, m.starts[b]+j))
 		}
 		t.cells = append(t.cells, row)
 	}
@@ -165,14 +165,14 @@ func (m matrix) contingency(a, b int) contingency {
 	return t
 }
 
-// merged returns, for the entries of a column with these counts, the position each is merged into, -1 for none, and of each
+// poolSmallCategories returns, for the entries of a column with these counts, the position each is merged into, -1 for none, and of each
 // position its count and how many entries it has. Entries below four standard deviations of noise are pooled, and left out if
 // together they are below that too.
-func merged(counts []float64, noise float64) (at []int, totals, members []float64) {
+func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
 	at = make([]int, len(counts))
 	rest, number := 0., 0.
 	for k, n := range counts {
-		if n >= seen*noise {
+		if n >= minSignal*noise {
 			at[k] = len(totals)
 			totals, members = append(totals, n), append(members, 1)
 			continue
@@ -180,7 +180,7 @@ func merged(counts []float64, noise float64) (at []int, totals, members []float6
 		at[k] = -1
 		rest, number = rest+n, number+1
 	}
-	if number > 0 && rest >= seen*noise*math.Sqrt(number) {
+	if number > 0 && rest >= minSignal*noise*math.Sqrt(number) {
 		for k := range at {
 			if at[k] < 0 {
 				at[k] = len(totals)
@@ -198,10 +198,10 @@ func merged(counts []float64, noise float64) (at []int, totals, members []float6
 // is a cell less what its row and its column make of it. In the norm with weights 1/E, taking off what rows and columns make of a
 // table is an orthogonal projection, so the norm of delta moves by at most that of the noise of the cells.
 func (t contingency) interval(miss float64) (value, lower, upper float64, ok bool) {
-	rowAt, rows, rowMembers := merged(t.rows, t.countNoise)
-	columnAt, columns, columnMembers := merged(t.columns, t.countNoise)
+	rowAt, rows, rowMembers := poolSmallCategories(t.rows, t.countNoise)
+	columnAt, columns, columnMembers := poolSmallCategories(t.columns, t.countNoise)
 	share := miss / (normMiss + totalMiss)
-	z := twoSided(totalMiss * share)
+	z := twoSidedQuantile(totalMiss * share)
 	least, most := t.records.value-z*t.records.noise, t.records.value+z*t.records.noise
 	if len(rows) < 2 || len(columns) < 2 || !(least > 0) {
 		return 0, 0, 1, false
@@ -233,7 +233,7 @@ func (t contingency) interval(miss float64) (value, lower, upper float64, ok boo
 		}
 	}
 	degrees := float64(min(len(rows), len(columns)) - 1)
-	q, root := noiseNorm(noise, normMiss*share), math.Sqrt(square)
+	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(square)
 	lower, upper = min(max(root-q, 0)/math.Sqrt(most*degrees), 1), min((root+q)/math.Sqrt(least*degrees), 1)
 	value = math.Sqrt(math.Max(square-sum, 0) / (t.records.value * degrees))
 	return min(max(value, lower), upper), lower, upper, true

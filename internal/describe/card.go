@@ -17,7 +17,7 @@ type Estimate struct {
 // Known reports whether there is a value.
 func (e Estimate) Known() bool { return e.Value != nil }
 
-// A Card is what is computed from a [Released].
+// A Card holds the estimates that [Read] computes.
 type Card struct {
 	Records Estimate     `json:"records"`
 	Columns []ColumnCard `json:"columns"`
@@ -26,7 +26,7 @@ type Card struct {
 	By           *GroupCard    `json:"by"` // nil without --by
 }
 
-// A ColumnCard describes a column. What a kind does not have is nil or empty.
+// A ColumnCard describes a column. Fields that its kind lacks are nil or empty.
 type ColumnCard struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -86,7 +86,7 @@ type GroupCard struct {
 }
 
 // A Group holds the records with one value of a column. Other is the group of all other records. Small reports that its count is below four
-// standard deviations of the noise, so that its means say nothing and are left out.
+// standard deviations of the noise; its means are then left out.
 type Group struct {
 	Name  string      `json:"name"`
 	Other bool        `json:"other"`
@@ -103,10 +103,10 @@ type GroupMean struct {
 	Upper  *float64 `json:"upper"`
 }
 
-// Read computes a card. It is a function of what was released alone.
+// Read computes the estimates. It depends on the released numbers only.
 func Read(r *Released) *Card {
 	records := r.records()
-	c := &Card{Records: counted(records), Columns: []ColumnCard{}, Correlations: []Association{}}
+	c := &Card{Records: countEstimate(records), Columns: []ColumnCard{}, Correlations: []Association{}}
 	for j := range r.Columns {
 		switch x := &r.Columns[j]; x.Kind {
 		case Numeric:
@@ -126,9 +126,9 @@ func Read(r *Released) *Card {
 	return c
 }
 
-// counted returns the estimate of a number of records: not below 0.
-func counted(n noisy) Estimate {
-	value, lower, upper := math.Max(n.value, 0), math.Max(n.value-confident*n.noise, 0), math.Max(n.value+confident*n.noise, 0)
+// countEstimate returns the estimate of a number of records: not below 0.
+func countEstimate(n noisy) Estimate {
+	value, lower, upper := math.Max(n.value, 0), math.Max(n.value-z95*n.noise, 0), math.Max(n.value+z95*n.noise, 0)
 	return Estimate{&value, &lower, &upper}
 }
 
@@ -138,33 +138,33 @@ func (r *Released) records() noisy {
 	if r.Matrix == nil || all.noise == 0 {
 		return all
 	}
-	return averaged(all, noisy{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
+	return combine(all, noisy{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
 }
 
-// values returns how many records have a value in a numeric column, and how many have none.
+// values returns the numbers of records with a value in a numeric column and with a missing one.
 func (r *Released) values(c *Column, records noisy) (values, missing noisy) {
-	missing = averaged(noisy{c.Missing, r.HistogramNoise}, noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing})
+	missing = combine(noisy{c.Missing, r.HistogramNoise}, noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing})
 	return noisy{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
 }
 
 func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	out := ColumnCard{Name: c.Name, Kind: Numeric, Range: []float64{c.Lower, c.Upper}, Source: c.Source, Categories: []CategoryCard{}}
 	values, missing := r.values(c, records)
-	out.Missing = shareOf(missing, records)
-	out.Below, out.Above = counted(noisy{c.Below, r.HistogramNoise}), counted(noisy{c.Above, r.HistogramNoise})
-	_, leaves := consistent(c.Nodes, c.Leaves)
+	out.Missing = shareEstimate(missing, records)
+	out.Below, out.Above = countEstimate(noisy{c.Below, r.HistogramNoise}), countEstimate(noisy{c.Above, r.HistogramNoise})
+	_, leaves := fitTree(c.Nodes, c.Leaves)
 	out.Bins = &Bins{Counts: leaves, Scale: r.HistogramNoise * math.Sqrt(leafVariance)}
 	for k := range mechanism.TreeLeaves + 1 {
-		out.Bins.Edges = append(out.Bins.Edges, edge(c.Lower, c.Upper, k))
+		out.Bins.Edges = append(out.Bins.Edges, binEdge(c.Lower, c.Upper, k))
 	}
-	if !(values.value > 0 && values.value >= seen*values.noise) {
+	if !(values.value > 0 && values.value >= minSignal*values.noise) {
 		out.Quartiles = make([]Estimate, 3)
 		return out
 	}
 	noise := mechanism.MomentNoise(r.MomentNoise)
 	sum, square := noisy{c.Sum, noise.Sum}, noisy{c.Square, noise.Square}
-	out.Mean = c.scaled(meanOf(sum, values))
-	value, lower, upper := spread(values, sum, square)
+	out.Mean = c.scaled(meanInterval(sum, values))
+	value, lower, upper := deviationInterval(values, sum, square)
 	half := c.half()
 	upper = math.Min(upper, 1)
 	value, lower, upper = half*math.Min(value, 1), half*math.Min(lower, 1), half*upper
@@ -185,9 +185,9 @@ func (c *Column) scaled(value, lower, upper float64) Estimate {
 	return Estimate{&value, &lower, &upper}
 }
 
-// meanOf returns the mean of values in [-1, 1].
-func meanOf(sum, count noisy) (value, lower, upper float64) {
-	lower, upper = ratio(sum, count, confident)
+// meanInterval returns the mean of values in [-1, 1].
+func meanInterval(sum, count noisy) (value, lower, upper float64) {
+	lower, upper = fiellerInterval(sum, count, z95)
 	lower, upper = min(max(lower, -1), 1), min(max(upper, -1), 1)
 	return min(max(sum.value/count.value, lower), upper), lower, upper
 }
@@ -198,12 +198,12 @@ func (c *Column) quantile(scan quantileScan, q float64) Estimate {
 	var out Estimate
 	if lower >= 0 {
 		at = math.Max(at, float64(lower))
-		x := edge(c.Lower, c.Upper, lower)
+		x := binEdge(c.Lower, c.Upper, lower)
 		out.Lower = &x
 	}
 	if upper >= 0 {
 		at = math.Min(at, float64(upper))
-		x := edge(c.Lower, c.Upper, upper)
+		x := binEdge(c.Lower, c.Upper, upper)
 		out.Upper = &x
 	}
 	part := at / mechanism.TreeLeaves
@@ -212,12 +212,12 @@ func (c *Column) quantile(scan quantileScan, q float64) Estimate {
 	return out
 }
 
-// shareOf returns the share of some of the records.
-func shareOf(some, records noisy) Estimate {
-	if !(records.value > 0 && records.value >= seen*records.noise) {
+// shareEstimate returns the share of some of the records.
+func shareEstimate(some, records noisy) Estimate {
+	if !(records.value > 0 && records.value >= minSignal*records.noise) {
 		return Estimate{}
 	}
-	lower, upper := ratio(some, records, confident)
+	lower, upper := fiellerInterval(some, records, z95)
 	lower, upper = min(max(lower, 0), 1), min(max(upper, 0), 1)
 	value := min(max(some.value/records.value, lower), upper)
 	return Estimate{&value, &lower, &upper}
@@ -226,7 +226,7 @@ func shareOf(some, records noisy) Estimate {
 func (r *Released) categoryCard(c *Column) ColumnCard {
 	out := ColumnCard{Name: c.Name, Kind: Category, Range: []float64{}, Source: c.Source, Quartiles: []Estimate{}, Categories: []CategoryCard{}}
 	for k, n := range c.Counts {
-		x := CategoryCard{Other: k == len(c.Categories), Count: counted(noisy{n, r.HistogramNoise})}
+		x := CategoryCard{Other: k == len(c.Categories), Count: countEstimate(noisy{n, r.HistogramNoise})}
 		if !x.Other {
 			x.Name = c.Categories[k]
 		}
@@ -240,7 +240,7 @@ func (r *Released) groupCard() *GroupCard {
 	out := &GroupCard{Column: g.Column, Groups: []Group{}}
 	for k := range g.Counts {
 		count := noisy{g.Counts[k], g.CountNoise}
-		x := Group{Other: k == len(g.Names), Count: counted(count), Means: []GroupMean{}, Small: !(count.value >= seen*count.noise)}
+		x := Group{Other: k == len(g.Names), Count: countEstimate(count), Means: []GroupMean{}, Small: !(count.value >= minSignal*count.noise)}
 		if !x.Other {
 			x.Name = g.Names[k]
 		}
@@ -263,8 +263,8 @@ func (r *Released) groupMeans(k int, count noisy) []GroupMean {
 			values = noisy{count.value - g.Missing[k][i], math.Hypot(count.noise, g.SumNoise)}
 		}
 		mean := GroupMean{Column: c.Name}
-		if values.value > 0 && values.value >= seen*values.noise {
-			x := c.scaled(meanOf(noisy{g.Sums[k][i], g.SumNoise}, values))
+		if values.value > 0 && values.value >= minSignal*values.noise {
+			x := c.scaled(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
 			mean.Value, mean.Lower, mean.Upper = x.Value, x.Lower, x.Upper
 		}
 		out = append(out, mean)

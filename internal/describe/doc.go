@@ -2,8 +2,8 @@
 // quartiles, correlations and, by the categories of one column, group means.
 //
 // A [Study] is priced by [Study.Plan] before a row is read, and [Plan.Run] releases a [Released]: noisy counts and sums from
-// one sequence of Gaussian steps. Everything else is computed from these numbers by [Read], whose intervals have a
-// confidence of 95% and are about the values in the table. Nothing but the released numbers depends on a record.
+// one sequence of Gaussian steps. [Read] computes everything else from these numbers. Its intervals have a
+// confidence of 95% and are about the values in the table. Only the released numbers depend on a record.
 //
 // The steps, in the order of a plan, with their shares of mu²:
 //

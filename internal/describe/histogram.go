@@ -12,10 +12,10 @@ import (
 
 const fanOut = mechanism.TreeLeaves / mechanism.TreeNodes
 
-// consistent returns the leaves that fit the measured nodes and leaves best, by least squares: each node is the mean of its own
+// fitTree returns the leaves that fit the measured nodes and leaves best, by least squares: each node is the mean of its own
 // measure, of variance 2, and of the sum of its leaves, of variance 16, weighted by 1/variance; what that adds to the sum of its
 // leaves is divided among them.
-func consistent(nodes, leaves []float64) (fitted, leavesFitted []float64) {
+func fitTree(nodes, leaves []float64) (fitted, leavesFitted []float64) {
 	leavesFitted = make([]float64, len(leaves))
 	for p, node := range nodes {
 		sum := 0.
@@ -40,8 +40,8 @@ func prefixVariance(k int) float64 {
 // leafVariance is the variance of a consistent leaf.
 const leafVariance = 16. / 9
 
-// edge returns edge k of equal intervals of a range, k from 0 to TreeLeaves.
-func edge(lower, upper float64, k int) float64 {
+// binEdge returns edge k of equal intervals of a range, k from 0 to TreeLeaves.
+func binEdge(lower, upper float64, k int) float64 {
 	at := float64(k) / mechanism.TreeLeaves
 	return lower*(1-at) + upper*at
 }
@@ -72,17 +72,17 @@ func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 		sd[k] = math.Sqrt(prefixVariance(k)*x.noise*x.noise + x.below.noise*x.below.noise + q*q*x.count.noise*x.count.noise)
 	}
 	lower, upper = -1, -1
-	for k := 0; k < edges && s[k] < -confident*sd[k]; k++ {
+	for k := 0; k < edges && s[k] < -z95*sd[k]; k++ {
 		lower = k
 	}
-	for k := edges - 1; k >= 0 && s[k] > confident*sd[k]; k-- {
+	for k := edges - 1; k >= 0 && s[k] > z95*sd[k]; k-- {
 		upper = k
 	}
-	return lower, upper, crossing(s[:])
+	return lower, upper, zeroCrossing(s[:])
 }
 
-// crossing returns where the running maximum of s reaches 0, by linear interpolation; 0 or the last position where it does not.
-func crossing(s []float64) float64 {
+// zeroCrossing returns where the running maximum of s reaches 0, by linear interpolation; 0 or the last position where it does not.
+func zeroCrossing(s []float64) float64 {
 	most := s[0]
 	if most >= 0 {
 		return 0
@@ -96,14 +96,14 @@ func crossing(s []float64) float64 {
 	return float64(len(s) - 1)
 }
 
-// cutLimits returns the .03 and .97 quantiles of a column, each read from its own end, or the range itself where they nearly coincide or the
-// number of values is not told from 0. A quantile beyond the range is its end.
+// cutLimits returns the .03 and .97 quantiles of a column, each read from its own end, or the range itself if they nearly coincide or the
+// number of values may be 0. A quantile beyond the range becomes the end of the range.
 //
 // Sums of counts from an end are used, negative counts included: with these left out, the noise of many empty leaves would add
 // up to more than the share of a tail.
 func cutLimits(lower, upper float64, leaves []float64, below, above, values noisy) (from, to float64) {
 	const outer = .03
-	if !(values.value > 0 && values.value >= seen*values.noise) {
+	if !(values.value > 0 && values.value >= minSignal*values.noise) {
 		return lower, upper
 	}
 	last := len(leaves)
@@ -116,7 +116,7 @@ func cutLimits(lower, upper float64, leaves []float64, below, above, values nois
 		part := position / mechanism.TreeLeaves
 		return lower*(1-part) + upper*part
 	}
-	from, to = at(crossing(left)), at(float64(last)-crossing(right))
+	from, to = at(zeroCrossing(left)), at(float64(last)-zeroCrossing(right))
 	if !(to/2-from/2 >= 1e-3*(upper/2-lower/2)) {
 		return lower, upper
 	}
@@ -133,7 +133,7 @@ func Bars(b *Bins, bars int) []Estimate {
 		for _, n := range b.Counts[k*each : (k+1)*each] {
 			sum += n
 		}
-		out = append(out, counted(noisy{sum, noise}))
+		out = append(out, countEstimate(noisy{sum, noise}))
 	}
 	return out
 }

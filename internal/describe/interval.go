@@ -7,17 +7,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confident is the quantile of the normal distribution for intervals of 95%.
-const confident = 1.959964
+// z95 is the quantile of the normal distribution for intervals of 95%.
+const z95 = 1.959964
 
-// seen is the number of standard deviations of its noise below which a count or a variance tells nothing.
-const seen = 4
+// minSignal is the number of standard deviations of its noise that a count or a variance must reach to be used.
+const minSignal = 4
 
 // A noisy is a released number with the standard deviation of its noise.
 type noisy struct{ value, noise float64 }
 
-// averaged returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
-func averaged(measures ...noisy) noisy {
+// combine returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
+func combine(measures ...noisy) noisy {
 	sum, weights := 0., 0.
 	for _, m := range measures {
 		if m.noise == 0 {
@@ -30,9 +30,9 @@ func averaged(measures ...noisy) noisy {
 	return noisy{sum / weights, 1 / math.Sqrt(weights)}
 }
 
-// ratio returns Fieller's interval of a/b, of two numbers with independent noise, for the normal quantile z. The ends are
-// infinite where b is not told from 0.
-func ratio(a, b noisy, z float64) (lower, upper float64) {
+// fiellerInterval returns Fieller's interval of a/b, of two numbers with independent noise, for the normal quantile z. The ends are
+// infinite if b may be 0.
+func fiellerInterval(a, b noisy, z float64) (lower, upper float64) {
 	square := b.value*b.value - z*z*b.noise*b.noise
 	if !(square > 0) || b.value <= 0 {
 		return math.Inf(-1), math.Inf(1)
@@ -42,16 +42,16 @@ func ratio(a, b noisy, z float64) (lower, upper float64) {
 	return (middle - root) / square, (middle + root) / square
 }
 
-// spread returns the standard deviation of values with the given number, sum and sum of squares, and its interval, all in the units of
+// deviationInterval returns the standard deviation of values with the given number, sum and sum of squares, and its interval, all in the units of
 // the values. The noise of the three is independent.
-func spread(count, sum, square noisy) (value, lower, upper float64) {
-	v, noise := variance(count, sum, square)
+func deviationInterval(count, sum, square noisy) (value, lower, upper float64) {
+	v, noise := varianceOf(count, sum, square)
 	root := func(x float64) float64 { return math.Sqrt(math.Max(x, 0)) }
-	return root(v), root(v - confident*noise), root(v + confident*noise)
+	return root(v), root(v - z95*noise), root(v + z95*noise)
 }
 
-// variance returns the variance of values and the standard deviation of its noise, by linear approximation.
-func variance(count, sum, square noisy) (v, noise float64) {
+// varianceOf returns the variance of values and the standard deviation of its noise, by linear approximation.
+func varianceOf(count, sum, square noisy) (v, noise float64) {
 	n := count.value
 	m := min(max(sum.value/n, -1), 1)
 	second := square.value / n
@@ -78,7 +78,7 @@ func (p pair) correlation() (r, noise float64, ok bool) {
 		m := mean[i]
 		sd := math.Sqrt(p.squares[i].noise*p.squares[i].noise+4*m*m*p.sums[i].noise*p.sums[i].noise+
 			(2*m*m-second)*(2*m*m-second)*p.count.noise*p.count.noise) / n
-		if !(v[i] >= seen*sd) || v[i] == 0 {
+		if !(v[i] >= minSignal*sd) || v[i] == 0 {
 			return 0, 0, false
 		}
 		relative[i] = sd / v[i]
@@ -91,12 +91,12 @@ func (p pair) correlation() (r, noise float64, ok bool) {
 	return r, noise, true
 }
 
-// twoSided returns the normal quantile of two-sided intervals that miss with the given probability.
-func twoSided(miss float64) float64 { return -mathext.NormalQuantile(miss / 2) }
+// twoSidedQuantile returns the normal quantile of two-sided intervals that miss with the given probability.
+func twoSidedQuantile(miss float64) float64 { return -mathext.NormalQuantile(miss / 2) }
 
-// noiseNorm returns what the root of the sum of c_k x_k² exceeds with the given probability, x_k independent standard normal
-// numbers, by Satterthwaite's approximation.
-func noiseNorm(c []float64, miss float64) float64 {
+// noiseNormQuantile returns the value that the root of the sum of c_k x_k² exceeds with probability miss, for independent standard
+// normal x_k, by Satterthwaite's approximation.
+func noiseNormQuantile(c []float64, miss float64) float64 {
 	sum, squares := 0., 0.
 	for _, x := range c {
 		sum += x
@@ -117,24 +117,24 @@ type etaSums struct {
 	total                noisy
 }
 
-// Of what an interval of eta misses, the part of the noise norm and of the total.
+// The probabilities with which the noise norm and the total exceed their bounds in an interval of eta.
 const (
 	normMiss  = .04
 	totalMiss = .01
 )
 
-// pooled returns the categories with at least four standard deviations of noise, and one more of all others if their records
-// exceed the noise of so many counts likewise. members is how many categories each holds.
+// pooled returns the categories with at least four standard deviations of noise, and one that pools all others, if their total
+// reaches four standard deviations of its noise. members holds the number of categories in each.
 func (e etaSums) pooled() (counts, sums, members []float64) {
 	var rest, restSum, number float64
 	for k, n := range e.counts {
-		if n >= seen*e.countNoise {
+		if n >= minSignal*e.countNoise {
 			counts, sums, members = append(counts, n), append(sums, e.sums[k]), append(members, 1)
 			continue
 		}
 		rest, restSum, number = rest+n, restSum+e.sums[k], number+1
 	}
-	if len(counts) >= 2 && number > 0 && rest >= seen*e.countNoise*math.Sqrt(number) {
+	if len(counts) >= 2 && number > 0 && rest >= minSignal*e.countNoise*math.Sqrt(number) {
 		counts, sums, members = append(counts, rest), append(sums, restSum), append(members, number)
 	}
 	return counts, sums, members
@@ -148,7 +148,7 @@ func (e etaSums) pooled() (counts, sums, members []float64) {
 func (e etaSums) interval(miss float64) (value, lower, upper float64, ok bool) {
 	counts, sums, members := e.pooled()
 	share := miss / (normMiss + totalMiss)
-	z := math.Ceil(1000*twoSided(totalMiss*share)) / 1000
+	z := math.Ceil(1000*twoSidedQuantile(totalMiss*share)) / 1000
 	least, most := e.total.value-z*e.total.noise, e.total.value+z*e.total.noise
 	if len(counts) < 2 || !(least > 0) {
 		return 0, 0, 1, false
@@ -166,7 +166,7 @@ func (e etaSums) interval(miss float64) (value, lower, upper float64, ok bool) {
 		between += d * d / n
 		noise = append(noise, members[k]*(e.sumNoise*e.sumNoise+m*m*e.countNoise*e.countNoise)/n)
 	}
-	q, root := noiseNorm(noise, normMiss*share), math.Sqrt(between)
+	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(between)
 	lower, upper = min(max(root-q, 0)/math.Sqrt(most), 1), min((root+q)/math.Sqrt(least), 1)
 	sum := 0.
 	for _, c := range noise {

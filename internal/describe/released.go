@@ -9,7 +9,7 @@ import (
 )
 
 // Released holds the numbers that a description published, with the standard deviations of their noise. Counts and sums were
-// divided by their weights and rounded to a ten-thousandth of their noise or finer. All else is computed from it by [Read].
+// divided by their weights and rounded to a ten-thousandth of their noise or finer. [Read] computes everything else from it.
 type Released struct {
 	// Records is the number of records: of the step "moments", or exact under substitution, where it is public and
 	// RecordNoise is 0.
@@ -30,7 +30,7 @@ type Released struct {
 const (
 	Numeric  = "numeric"
 	Category = "category"
-	// Unread is a column of which no range, or no category, was found.
+	// Unread is a column without a range or without categories: the search found none.
 	Unread = "unread"
 )
 
@@ -40,11 +40,11 @@ const (
 	Found    = "found"
 )
 
-// Column holds what was released of one column.
+// Column holds the released numbers of one column.
 type Column struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Source tells whether the range or the categories were declared or found.
+	// Source is Declared or Found, for the range or the categories.
 	Source string `json:"source"`
 	// Undeclared reports that the kind of the column was found, and Text that its categories were looked for.
 	Undeclared bool `json:"undeclared"`
@@ -70,8 +70,8 @@ type Column struct {
 	CutUpper float64 `json:"cut_upper"`
 	Fill     float64 `json:"fill"`
 
-	// Of a category column: its categories, and how many records have each; the last count is that of records with another
-	// value or none.
+	// Of a category column: its categories, and how many records have each; the last count is the number of records with another
+	// value or a missing one.
 	Categories []string  `json:"categories"`
 	Counts     []float64 `json:"counts"`
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/scaling"
 )
 
-// A Result is what a description released. Everything but Curator is covered by the guarantee.
+// A Result holds the outcome of a description. The guarantee covers everything but Curator.
 type Result struct {
 	Guarantee   budget.Guarantee
 	Addition    budget.Addition // how the events add up to the guarantee
@@ -199,8 +199,8 @@ func (r *runner) findRanges(ctx context.Context) error {
 	return nil
 }
 
-// within returns the numeric columns with their ranges. Missing values stay missing.
-func (r *runner) within() []interval {
+// rangedColumns returns the numeric columns with their ranges. Missing values stay missing.
+func (r *runner) rangedColumns() []interval {
 	out := []interval{}
 	for _, j := range r.numeric {
 		out = append(out, interval{j, r.out.Columns[j].Lower, r.out.Columns[j].Upper, math.NaN()})
@@ -208,8 +208,8 @@ func (r *runner) within() []interval {
 	return out
 }
 
-// levels returns the number of codes of each category column: one more than it has categories.
-func (r *runner) levels() []int {
+// codeCounts returns the number of codes of each category column: one more than it has categories.
+func (r *runner) codeCounts() []int {
 	out := []int{}
 	for _, j := range r.categorical {
 		out = append(out, len(r.columns[j].Categories)+1)
@@ -221,7 +221,7 @@ func (r *runner) histogram(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) == 0 {
 		return nil
 	}
-	acc, err := mechanism.Sum[*treePass](ctx, r.session, r.records, treeStatistic{r.within(), r.categorical, r.levels()})
+	acc, err := mechanism.Sum[*treePass](ctx, r.session, r.records, treeStatistic{r.rangedColumns(), r.categorical, r.codeCounts()})
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (r *runner) moments(ctx context.Context) error {
 			return nil
 		}
 	}
-	acc, err := mechanism.Sum[*momentPass](ctx, r.session, r.records, momentStatistic{r.within()})
+	acc, err := mechanism.Sum[*momentPass](ctx, r.session, r.records, momentStatistic{r.rangedColumns()})
 	if err != nil {
 		return err
 	}
@@ -291,10 +291,10 @@ func (r *runner) matrix(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) < 2 {
 		return nil
 	}
-	x := matrixStatistic{Numeric: r.within(), Category: r.categorical}
+	x := matrixStatistic{Numeric: r.rangedColumns(), Category: r.categorical}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
-		_, leaves := consistent(c.Nodes, c.Leaves)
+		_, leaves := fitTree(c.Nodes, c.Leaves)
 		below, above, values := noisy{c.Below, r.out.HistogramNoise}, noisy{c.Above, r.out.HistogramNoise}, r.valuesOf(c)
 		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves, below, above, values)
 		scan := quantileScan{leaves, r.out.HistogramNoise, below, values}
@@ -306,14 +306,14 @@ func (r *runner) matrix(ctx context.Context) error {
 		cut.Fill = (c.Fill - (cut.Lower/2 + cut.Upper/2)) / (cut.Upper/2 - cut.Lower/2)
 		cut.Fill = min(max(cut.Fill, -1), 1)
 	}
-	// The noise of a category's number of records in the matrix, of which its square and its product with the constant are two measures.
+	// The noise of a category count in the matrix, which holds it twice: on the diagonal and beside the constant.
 	sensitivity := x.limit()
 	if r.session.Relation() != budget.AddRemove {
 		sensitivity *= math.Sqrt2
 	}
 	sensitivity *= float64(r.plan.Target().Unit.Records())
 	noise := sensitivity / r.session.Mu(matrixName) / math.Sqrt(3)
-	levels := r.frequent(seen * noise)
+	levels := r.frequentLevels(minSignal * noise)
 	for i, j := range r.categorical {
 		entries := make([]int32, len(r.columns[j].Categories)+1)
 		for k := range entries {
@@ -345,9 +345,9 @@ func (r *runner) valuesOf(c *Column) noisy {
 	return values
 }
 
-// frequent returns, by category column, the positions of the categories whose released counts are at least least, in
+// frequentLevels returns, by category column, the positions of the categories whose released counts are at least least, in
 // increasing order: the most frequent ones where they are too many.
-func (r *runner) frequent(least float64) [][]int {
+func (r *runner) frequentLevels(least float64) [][]int {
 	most := max(min(mostLevels, mostLevelsInAll/max(len(r.categorical), 1)), 1)
 	out := [][]int{}
 	for _, j := range r.categorical {
@@ -378,21 +378,21 @@ func (r *runner) frequent(least float64) [][]int {
 // counted by group.
 const manyMissing = 3
 
-// groups releases counts and sums by group. Missing values of columns that have some are counted by group; in any other column
-// there are few if any, and they take the median.
+// groups releases counts and sums by group. In columns with many missing values these are counted by group. In all other
+// columns they take the median.
 func (r *runner) groups(ctx context.Context) error {
 	by := r.plan.study.Schema.Index(r.plan.study.By)
 	if by < 0 || len(r.numeric) == 0 || !slices.Contains(r.categorical, by) {
 		return nil
 	}
 	g := &Groups{Column: r.plan.study.By, Names: append([]string{}, r.columns[by].Categories...), Sums: [][]float64{}, Missing: [][]float64{}}
-	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.within()}
+	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.rangedColumns()}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, missing := r.out.values(c, noisy{})
-		counted := missing.value > manyMissing*missing.noise
-		g.Counted = append(g.Counted, counted)
-		if !counted {
+		countEstimate := missing.value > manyMissing*missing.noise
+		g.Counted = append(g.Counted, countEstimate)
+		if !countEstimate {
 			x.Numeric[i].Fill = min(max((c.Fill-(c.Lower/2+c.Upper/2))/c.half(), -1), 1)
 		}
 	}

@@ -28,7 +28,7 @@ type Study struct {
 	// Schema declares the columns, and the unit column if Budget protects units. Ranges that are not declared, the kinds of
 	// columns with Found set, and categories that are to be found are released.
 	Schema dataset.Schema
-	// By names the category column of the schema by whose values means are computed; empty for none.
+	// By names the category column of the schema whose values make the groups. Empty means no groups.
 	By string
 	// Budget is the promise. Delta is above 0, and composition tight.
 	Budget budget.Target
@@ -81,7 +81,7 @@ func (p *Plan) Again() *Plan {
 	return &next
 }
 
-// check refuses what has no plan.
+// check returns an error for a study without a plan.
 func (s Study) check() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrStudy}, args...)...)
@@ -137,8 +137,8 @@ func (s Study) ranges() scaling.Private {
 	return scaling.Private{Columns: s.Schema.Columns, Target: -1, Relation: s.Budget.Relation, Outline: true}
 }
 
-// undeclared lists the columns of which it is found out whether they hold numbers or text, and texts those whose categories
-// are found.
+// undeclared returns two lists of columns: those whose kind, numbers or text, is found privately, and those declared as text
+// whose categories are found.
 func (s Study) undeclared() (undeclared, texts []int) {
 	for j, c := range s.Schema.Columns {
 		switch {
@@ -218,7 +218,7 @@ func (s Study) Target() string {
 	return names
 }
 
-// Facts lists what the study states about the data, which the guarantee does not protect.
+// Facts lists the declared facts about the data. The guarantee does not protect them.
 func (s Study) Facts() []pipeline.Fact {
 	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
 	if u := s.Budget.Unit; u.Column != "" {

@@ -42,7 +42,7 @@ func TestTreeValues(t *testing.T) {
 	for i := range mechanism.TreeLeaves {
 		leaves = append(leaves, 2*float64(i%7)+nodes[i/8]/10)
 	}
-	fitted, consistentLeaves := consistent(nodes, leaves)
+	fitted, consistentLeaves := fitTree(nodes, leaves)
 	for i, want := range []float64{82.888889, 44, 14.888889} {
 		close6(t, "a node", fitted[i], want)
 	}
@@ -79,10 +79,10 @@ func TestQuantileValues(t *testing.T) {
 }
 
 func TestMeanAndSpreadValues(t *testing.T) {
-	lower, upper := ratio(noisy{120, 9}, noisy{1000, 8}, confident)
+	lower, upper := fiellerInterval(noisy{120, 9}, noisy{1000, 8}, z95)
 	close6(t, "the lower end of a mean", lower, .102288)
 	close6(t, "the upper end of a mean", upper, .137771)
-	value, lower, upper := spread(noisy{1000, 8}, noisy{120, 8}, noisy{250, 8 / .6})
+	value, lower, upper := deviationInterval(noisy{1000, 8}, noisy{120, 8}, noisy{250, 8 / .6})
 	close6(t, "a spread", value, .485386)
 	close6(t, "the lower end of a spread", lower, .457133)
 	close6(t, "the upper end of a spread", upper, .512083)
@@ -96,8 +96,8 @@ func TestCorrelationValues(t *testing.T) {
 		t.Fatal("unknown")
 	}
 	close6(t, "a correlation", r, .715999)
-	close6(t, "its lower end", r-confident*noise, .635160)
-	close6(t, "its upper end", r+confident*noise, .796838)
+	close6(t, "its lower end", r-z95*noise, .635160)
+	close6(t, "its upper end", r+z95*noise, .796838)
 	p.squares[0].noise = 100
 	if _, _, ok := p.correlation(); ok {
 		t.Error("a variance below four standard deviations of its noise has a correlation")
@@ -118,7 +118,9 @@ func TestEtaValues(t *testing.T) {
 }
 
 // TestSimultaneousQuantile is about the ten strongest of 45 pairs.
-func TestSimultaneousQuantile(t *testing.T) { close6(t, "the quantile", twoSided(.05/45), 3.260768) }
+func TestSimultaneousQuantile(t *testing.T) {
+	close6(t, "the quantile", twoSidedQuantile(.05/45), 3.260768)
+}
 
 // TestCutLimitsIgnoreNoise: the noise of leaves without records does not widen the limits, and a column that is not seen keeps its
 // range.

@@ -55,6 +55,9 @@ func DescriptionText(w io.Writer, d *Description) error {
 		}
 		skip(len(d.By.Groups)-groupLines, "group", "groups")
 	}
+	if d.By == nil && d.Released.By != "" {
+		lines = append(lines, "Groups by "+shown(d.Released.By)+": no groups were found")
+	}
 	text := ""
 	if len(left) > 0 {
 		text = "Left out: " + strings.Join(left, ", ") + "; " + descriptionFile + " has them. "
