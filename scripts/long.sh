@@ -12,6 +12,7 @@
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
+#   scripts/long.sh coverage-describe   how often the intervals of descriptions hold, on generated tables (not part of all; minutes)
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds, then 200 runs of every statistical test, whose
 #                              margins are printed (scripts/fresh.sh; RUNS=20 has fewer)
 #   scripts/long.sh serve      requests to a server for a minute
@@ -64,8 +65,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | coverage | coverage-classes | coverage-describe) ;; *)
+  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
 esac
@@ -122,6 +123,9 @@ fi
 if [[ $part == coverage-classes ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
   step go test ./experiments/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
+fi
+if [[ $part == coverage-describe ]]; then
+  step go test ./experiments/coverage -run Descriptions -count 1 -timeout 1h -v -args -runs 200 -epsilons 0.3,0.5,1,3
 fi
 if [[ $part == all || $part == machines ]]; then
   machines

@@ -22,7 +22,7 @@ func completing(args []string) bool {
 func completions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		for name, complete := range map[string]cobra.CompletionFunc{
-			"data": tables, "target": ofHeader(""), "unit": ofHeader(""), "exclude": ofHeader(""), "columns": ofHeader(""),
+			"data": tables, "target": ofHeader(""), "unit": ofHeader(""), "exclude": ofHeader(""), "columns": ofHeader(""), "by": ofHeader(""),
 			"categories": ofHeader("="), "prefix": ofHeader("="), "hash": ofHeader("="), "encode": ofHeader(""), "range": ofHeader("="), "date": ofHeader("="),
 			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
 			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"), "escape": oneOf("doubled", "backslash"),
@@ -35,7 +35,7 @@ func completions(root *cobra.Command) {
 		switch cmd.Name() {
 		case "fit", "plan", "check", "causal", "audit":
 			cmd.ValidArgsFunction = files([]string{"yaml", "yml"})
-		case "init", "look":
+		case "init", "look", "describe":
 			cmd.ValidArgsFunction = tables
 		case "predict":
 			cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {

@@ -33,9 +33,10 @@ type recipeFlags struct {
 	holdout                                           float64
 	format                                            formatFlags
 	declare                                           declareFlags
-	causal                                            *causalFlags // of the verb causal; nil for every other
-	stdin                                             io.Reader    // for --data -
-	notes                                             io.Writer    // where notes about the header go
+	causal                                            *causalFlags   // of the verb causal; nil for every other
+	describe                                          *describeFlags // of the verb describe; nil for every other
+	stdin                                             io.Reader      // for --data -
+	notes                                             io.Writer      // where notes about the header go
 	set                                               *pflag.FlagSet
 }
 
@@ -96,6 +97,9 @@ func (f *recipeFlags) keys() map[string]string {
 	maps.Copy(keys, formatKeys)
 	if f.causal == nil {
 		maps.Copy(keys, declareKeys)
+	}
+	if f.describe != nil {
+		keys["columns"], keys["by"] = "describe.columns", "describe.by"
 	}
 	return keys
 }
@@ -231,9 +235,12 @@ func (f *recipeFlags) settingsOf() ([]recipe.Setting, error) {
 
 // loadFlags makes the job of a run without a recipe file.
 func (f *recipeFlags) loadFlags(j *job, settings []recipe.Setting) (*job, error) {
-	r, problems := recipe.FromFlags(recipe.Flags{
-		Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out, Columns: f.columns(nil), Set: settings,
-	})
+	given := recipe.Flags{Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out, Columns: f.columns(nil), Set: settings}
+	build := func() (*recipe.Recipe, recipe.Problems) { return recipe.FromFlags(given) }
+	if f.describe != nil {
+		build = func() (*recipe.Recipe, recipe.Problems) { return recipe.ForDescription(given, f.describe.asked()) }
+	}
+	r, problems := build()
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -368,7 +375,7 @@ func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
 
 // isAbsent tells what Validate says about a column that the header lacks.
 func isAbsent(p recipe.Problem) bool {
-	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || strings.HasPrefix(p.Path, "causal.columns[") || p.Path == "privacy.unit.column"
+	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || strings.HasPrefix(p.Path, "causal.columns[") || strings.HasPrefix(p.Path, "describe.") || p.Path == "privacy.unit.column"
 }
 
 // prepare reads the header of the table, if there is one, and prices the run. No row is
@@ -487,6 +494,12 @@ func (j *job) readOptions() dataset.ReadOptions {
 	}
 	if c := j.recipe.Causal; c != nil {
 		o.Known = append(o.Known, c.Columns...)
+	}
+	if d := j.recipe.Description; d != nil {
+		o.Known = append(o.Known, d.Columns...)
+		if d.By != "" {
+			o.Known = append(o.Known, d.By)
+		}
 	}
 	return o
 }

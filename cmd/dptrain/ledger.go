@@ -290,7 +290,7 @@ func headsOf(heads []string) ([]ledger.Head, error) {
 func claimsOf(reports []string) ([]ledger.Claim, error) {
 	var out []ledger.Claim
 	for _, path := range reports {
-		path = released(path).report
+		path = accountAt(released(path).report)
 		claim, entered, err := report.ReadClaim(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):

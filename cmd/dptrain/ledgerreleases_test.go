@@ -105,6 +105,7 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 		"without a ledger": {"fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--out", "a", "--force"},
 		"causal": {"causal", "--data", "line.csv", "--columns", "a,y", "--epsilon", ".1", "--out", "a", "--force", "--ledger", "my.ledger", "--dataset", "houses",
 			"--range", "a=0:200", "--range", "y=-10:1000"},
+		"describe": {"describe", "line.csv", "--epsilon", ".1", "--out", "a", "--force", "--ledger", "my.ledger", "--dataset", "houses"},
 	} {
 		got := dptrain(t, args...)
 		if got.code != exitLedger && !(name == "without a ledger" && got.code == exitUsage) || !strings.Contains(got.stderr, "entry 3") {

@@ -170,7 +170,7 @@ func onlyFiles(t *testing.T, want ...string) {
 
 func TestHelp(t *testing.T) {
 	files := goldenFiles(t)
-	for _, topic := range []string{"", "fit", "init", "check", "plan", "audit", "predict", "report", "verify", "schema", "version", "exit-codes"} {
+	for _, topic := range []string{"", "fit", "init", "check", "plan", "audit", "predict", "describe", "report", "verify", "schema", "version", "exit-codes"} {
 		got := dptrain(t, "help", topic)
 		if got.code != 0 || got.stderr != "" {
 			t.Errorf("help %s: code %d, stderr %q", topic, got.code, got.stderr)

@@ -143,6 +143,7 @@ type bill struct {
 	// every other run.
 	Protected string `json:"protected,omitempty"`
 	causal    bool   // it asks for causal directions
+	describes bool   // it describes columns
 	asked     pipeline.Shares
 }
 
@@ -340,6 +341,9 @@ func (b *bill) total() string {
 	run := fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
 	if b.causal {
 		run = fmt.Sprintf("causal directions by %s, columns %s", b.Method, printable(b.Target))
+	}
+	if b.describes {
+		run = "a description of " + plural(len(b.Features), "column", "columns")
 	}
 	return report.Paragraph("Run", run) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +

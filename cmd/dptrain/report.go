@@ -40,7 +40,8 @@ With --check-script, print instead a short Python program that computes epsilon
 from the report alone, with the public library dp-accounting and no code of
 dptrain. It ends with an error if the report says anything else, or was edited.
 
-Of a study of causal directions it prints what ` + "`dptrain causal`" + ` printed.
+Of a study of causal directions it prints what ` + "`dptrain causal`" + ` printed, and
+of a description of columns what ` + "`dptrain describe`" + ` printed.
 
 Everything printed is in the release folder and may be published.`
 
@@ -66,6 +67,9 @@ func reportCommand(a *app) *cobra.Command {
 			at := released(args[0])
 			if script {
 				return a.printCheckScript(at)
+			}
+			if d, err := readDescription(at.report); d != nil || err != nil {
+				return a.reportDescription(d, err, cmd.Flags(), format)
 			}
 			if c, err := readCausal(at.report); c != nil || err != nil {
 				return a.reportCausal(c, err, cmd.Flags(), format)
@@ -162,10 +166,7 @@ func (a *app) printRegistry(r *report.Report) error {
 
 // printCheckScript prints the program that checks the sum of a release.
 func (a *app) printCheckScript(at release) error {
-	path := at.report
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(filepath.Dir(path), causalFile)
-	}
+	path := accountAt(at.report)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return unreadable(at.report, "report", err)
@@ -235,6 +236,72 @@ func (a *app) reportCausal(c *report.Causal, err error, flags *pflag.FlagSet, fo
 	return report.CausalText(a.stdout, c)
 }
 
+// describeFile is the account of a description of columns, in its release.
+const describeFile = "describe.json"
+
+// readDescription opens the account of a description: of the release that a report would be in, or a file of that name. Both
+// results are nil if there is none.
+func readDescription(reportPath string) (*report.Description, error) {
+	path := reportPath
+	if filepath.Base(path) != describeFile {
+		path = filepath.Join(filepath.Dir(path), describeFile)
+		if _, err := os.Stat(reportPath); err == nil {
+			return nil, nil
+		}
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(path, "account", err)
+	}
+	defer f.Close()
+	d, err := report.DecodeDescription(f)
+	if err != nil {
+		return nil, fault.As(fault.Data, &placeError{path, err.Error()})
+	}
+	return d, nil
+}
+
+// reportDescription prints the account of a description, unless it could not be read.
+func (a *app) reportDescription(d *report.Description, err error, flags *pflag.FlagSet, format string) error {
+	for _, name := range []string{"shape", "registry", "scores"} {
+		if err == nil && flags.Changed(name) {
+			err = usagef("--%s is for runs that train a model; this is a description of columns", name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "text":
+		return report.DescriptionText(a.stdout, d)
+	case "json":
+		return report.EncodeDescription(a.stdout, d)
+	case "html":
+		return d.HTML(a.stdout)
+	case "md":
+		return d.Markdown(a.stdout)
+	}
+	return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
+}
+
+// accountAt returns the file that says what a release is: the report at path or, where there is none, the account of a study or of a
+// description beside it.
+func accountAt(path string) string {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path
+	}
+	for _, name := range []string{causalFile, describeFile} {
+		other := filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(other); err == nil {
+			return other
+		}
+	}
+	return path
+}
+
 // release is where a report and a model are.
 type release struct{ report, model string }
 
@@ -300,7 +367,7 @@ func documentKind(path string) string {
 		return modelOfCompress
 	}
 	return map[string]string{
-		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.causal": "a study of causal directions", "dptrain.run": "the curator's notes on a run",
+		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.causal": "a study of causal directions", "dptrain.describe": "a description of columns", "dptrain.run": "the curator's notes on a run",
 		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
 		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
 	}[kind]

@@ -79,6 +79,7 @@ func verbs(a *app) []*cobra.Command {
 		auditCommand(a),
 		predictCommand(a),
 		causalCommand(a),
+		describeCommand(a),
 		ledgerCommand(a),
 		reportCommand(a),
 		exportCommand(a),

@@ -118,10 +118,7 @@ func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, 
 // claimAt returns the ledger entry that the release with the report at path claims. It is nil if the report names no
 // ledger or cannot be read; the check of that release reports the latter.
 func claimAt(path string) *ledger.Claim {
-	if c, err := readCausal(path); c != nil && err == nil {
-		path = filepath.Join(filepath.Dir(path), causalFile)
-	}
-	claim, entered, err := report.ReadClaim(path)
+	claim, entered, err := report.ReadClaim(accountAt(path))
 	if err != nil || entered == nil {
 		return nil
 	}
@@ -135,11 +132,18 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledg
 	if err != nil {
 		return err
 	}
+	d, err := readDescription(at.report)
+	if err != nil {
+		return err
+	}
 	var entered *report.Ledger
 	check := report.VerifyCausal
-	if c != nil {
+	switch {
+	case d != nil:
+		check, entered = report.VerifyDescription, d.Ledger
+	case c != nil:
 		entered = c.Ledger
-	} else {
+	default:
 		r, err := readReport(at.report)
 		if err != nil {
 			return err

@@ -38,6 +38,8 @@ func TestNothingMovesTheCursor(t *testing.T) {
 		{"bench", "--public", "--data", hostileName + ".csv", "--target", hostileName}, {"bench", "--public", "--data", "line.csv", "--json", "--method", hostileName},
 		{"predict", "model.json", "line.csv"}, {"predict", "unknown.json", "line.csv"}, {"predict", hostileName, hostileName},
 		{"predict", "\u202eout/release/model.json", "line.csv", "-o", hostileName}, {"predict", "\u202eout/release/model.json", "line.csv", "-o", "no/" + hostileName},
+		{"describe", "line.csv", "--epsilon", "3", "--out", "\u202ecard"}, {"report", "\u202ecard"}, {"verify", "\u202ecard"}, {"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--out", "x"},
+		{"describe", hostileName, "--epsilon", "3", "--plan"}, {"describe", "line.csv", "--epsilon", "3", "--by", hostileName, "--plan", "--json"},
 		{"init", hostileName + ".csv"}, {"init", hostileName}, {"init", "line.csv", "--target", hostileName},
 		{hostileName}, {"fit", "--" + hostileName}, {"help", hostileName}, {"completion", hostileName}, {"report", hostileName}, {"ledger", "show", hostileName},
 	}

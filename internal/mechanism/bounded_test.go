@@ -101,15 +101,18 @@ func searchRemovals(t *testing.T, n, alphabet int, bound func(s *Session, rows [
 func TestSubstitutionCoversRemoval(t *testing.T) {
 	ranks := func(x ...float64) *kendall.Ranks { return kendall.Rank(x, nil) }
 	for name, bound := range map[string]func(s *Session) float64{
-		"count":      func(s *Session) float64 { return s.Count(3).sens },
-		"histogram":  func(s *Session) float64 { return s.NewHistogram([]int{1, 4}, 3).Bound().sens },
-		"sums":       func(s *Session) float64 { return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens },
-		"bin sums":   func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
-		"value sums": func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
-		"cross":      func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
-		"gram":       func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
-		"node grams": func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },
-		"medians":    func(s *Session) float64 { return s.NewMedians(2, []float64{0, 1}).Bound().sens },
+		"count":       func(s *Session) float64 { return s.Count(3).sens },
+		"histogram":   func(s *Session) float64 { return s.NewHistogram([]int{1, 4}, 3).Bound().sens },
+		"sums":        func(s *Session) float64 { return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens },
+		"bin sums":    func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
+		"value sums":  func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
+		"tree counts": func(s *Session) float64 { return s.NewTreeCounts(2, []int{3}).Bound().sens },
+		"moments":     func(s *Session) float64 { return s.NewMoments(1).Bound().sens },
+		"group sums":  func(s *Session) float64 { return s.NewGroupSums(2, []bool{false}).Bound().sens },
+		"cross":       func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
+		"gram":        func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
+		"node grams":  func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },
+		"medians":     func(s *Session) float64 { return s.NewMedians(2, []float64{0, 1}).Bound().sens },
 		"eigenvalue": func(s *Session) float64 {
 			g := s.NewGram(2, 3)
 			return g.SmallestEigenvalue().sens

@@ -52,6 +52,7 @@ func WorstPairs() []WorstPair {
 		worstVotes(), worstProducts(), worstKendall(),
 		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),
 		worstWords(), worstNewWords(),
+		worstTreeCounts(), worstMoments(), worstGroupSums(),
 	}
 }
 

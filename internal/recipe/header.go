@@ -23,7 +23,7 @@ func (r *Recipe) Validate(header []string) Problems {
 	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
 	h.same()
 	h.present()
-	if r.Task != TaskCausal {
+	if r.Task != TaskCausal && r.Task != TaskDescribe {
 		h.enough()
 		h.declared()
 	}

@@ -120,12 +120,22 @@ func namedIn(path, section string, values method.Values) []namedColumn {
 	return out
 }
 
-// named lists the columns that keys of methods name, and those of a causal study.
+// named lists the columns that keys of methods name, and those of a causal study or a description.
 func (r *Recipe) named() []namedColumn {
 	var out []namedColumn
 	if r.Causal != nil {
 		for i, name := range r.Causal.Columns {
 			out = append(out, namedColumn{item("causal.columns", i), name, "the column", false})
+		}
+	}
+	if d := r.Description; d != nil {
+		for i, name := range d.Columns {
+			if r.Data.Columns[name].Date == "" { // its parts are described
+				out = append(out, namedColumn{item("describe.columns", i), name, "the column", false})
+			}
+		}
+		if d.By != "" {
+			out = append(out, namedColumn{"describe.by", d.By, "the column of groups", false})
 		}
 	}
 	for _, x := range r.choices() {

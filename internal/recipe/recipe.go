@@ -45,6 +45,8 @@ type Recipe struct {
 	// Causal is nil but with the task "causal". Holdout, Scaling, Selection and Model have no
 	// meaning beside it.
 	Causal *Causal `yaml:"causal,omitempty" json:"causal,omitempty" jsonschema_description:"With task causal: between which columns a direction is looked for, and how."`
+	// Description is nil but with the task [TaskDescribe], which no file has.
+	Description *Description `yaml:"-" json:"-"`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
 	// Engine says where the table is kept during the run: "auto", which is also what the empty text means,

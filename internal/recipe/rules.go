@@ -26,6 +26,10 @@ type checker struct {
 // checkRules runs every rule; it never stops at the first problem.
 func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c := &checker{r: r, can: can, bench: bench}
+	if r.Task == TaskDescribe {
+		c.describe()
+		return c.ps
+	}
 	c.format()
 	if r.Task == TaskCausal {
 		c.causal()

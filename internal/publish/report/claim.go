@@ -17,7 +17,7 @@ import (
 // ErrEdited is returned for a report whose checksum is not that of its content.
 var ErrEdited = errors.New("it is not as dptrain wrote it: its checksum does not fit")
 
-// ReadClaim reads which entry of a ledger a report.json or causal.json names as its run; entered is nil if it
+// ReadClaim reads which entry of a ledger a report.json, causal.json or describe.json names as its run; entered is nil if it
 // names none. The error wraps [ErrFormat], [ErrContent] or [ErrEdited], or is one of the file system.
 func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 	data, err := readLimited(path, MaxBytes)
@@ -25,7 +25,17 @@ func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 		return claim, nil, err
 	}
 	claim.Name = path
-	if isCausal(data) {
+	switch {
+	case hasFormat(data, DescriptionFormat):
+		d, err := DecodeDescription(bytes.NewReader(data))
+		if err != nil {
+			return claim, nil, err
+		}
+		entered, claim.Release = d.Ledger, d.Checksum
+		if err := unedited(data, func(w io.Writer) error { return EncodeDescription(w, d) }); err != nil {
+			return claim, nil, err
+		}
+	case isCausal(data):
 		c, err := DecodeCausal(bytes.NewReader(data))
 		if err != nil {
 			return claim, nil, err
@@ -35,7 +45,7 @@ func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 		if err != nil {
 			return claim, nil, err
 		}
-	} else {
+	default:
 		r, err := Decode(bytes.NewReader(data))
 		if err != nil {
 			return claim, nil, err
@@ -56,12 +66,16 @@ func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 	return claim, entered, nil
 }
 
-// isCausal reports whether a file begins as a causal.json.
-func isCausal(data []byte) bool {
+// isCausal reports whether a file is a causal.json.
+func isCausal(data []byte) bool { return hasFormat(data, CausalFormat) }
+
+// hasFormat reports whether a file is one of the given format, of any version.
+func hasFormat(data []byte, format string) bool {
 	var head struct {
 		Format string `json:"format"`
 	}
-	return json.Unmarshal(data, &head) == nil && strings.HasPrefix(head.Format, "dptrain.causal/")
+	kind, _, _ := strings.Cut(format, "/")
+	return json.Unmarshal(data, &head) == nil && strings.HasPrefix(head.Format, kind+"/")
 }
 
 // unedited returns ErrEdited unless encode writes data.
@@ -86,7 +100,7 @@ func (r *Report) release(data []byte) string {
 // release or it names none. It reads releases of later versions too, and takes a file that is no JSON for
 // one that names none.
 func EntryOf(dir string) (*ledger.Head, error) {
-	for _, name := range []string{reportFile, causalFile} {
+	for _, name := range []string{reportFile, causalFile, descriptionFile} {
 		path := filepath.Join(dir, ReleaseDir, name)
 		data, err := readLimited(path, MaxBytes)
 		switch {
@@ -115,6 +129,9 @@ func KeptClaim(dir string, k Kept) (ledger.Claim, error) {
 	path := filepath.Join(folder, reportFile)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		path = filepath.Join(folder, causalFile)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			path = filepath.Join(folder, descriptionFile)
+		}
 	}
 	claim, entered, err := ReadClaim(path)
 	if err != nil {

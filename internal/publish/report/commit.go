@@ -153,6 +153,9 @@ type publishedFile struct {
 // published lists the files of the release in the order in which they must be written: the last one holds the
 // hashes of the others. Writing it sets checksum to that of the release.
 func (files Files) published(checksum *string) []publishedFile {
+	if files.Description != nil {
+		return files.Description.published(checksum)
+	}
 	var hashes Hashes
 	var list []publishedFile
 	if files.Model != nil {

@@ -5,6 +5,8 @@
 //	release/recipe.yaml   the public recipe               may be published
 //	release/causal.json   a study of causal directions, in place of
 //	release/causal.svg    model and report                may be published
+//	release/describe.json a description of the columns, in place of
+//	                      model and report                may be published
 //	curator/run.json      exact facts about the records   never
 //
 // # What may leave

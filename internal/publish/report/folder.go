@@ -61,11 +61,12 @@ func unwritable(path string, err error) error {
 
 // Files are the contents of the two folders.
 type Files struct {
-	Model  regression.Model // nil when the method abstained: no model.json is written
-	Report *Report
-	Causal *Causal // of a study of causal directions, in place of Model and Report
-	Recipe []byte  // as recipe.Recipe.Public returns it; nil for a pipeline built in code
-	Run    *Run
+	Model       regression.Model // nil when the method abstained: no model.json is written
+	Report      *Report
+	Causal      *Causal      // of a study of causal directions, in place of Model and Report
+	Description *Description // of the columns of a table, in place of Model, Report and Recipe
+	Recipe      []byte       // as recipe.Recipe.Public returns it; nil for a pipeline built in code
+	Run         *Run
 }
 
 // Write writes files into the folder dir, which is made if need be. It is
@@ -152,7 +153,7 @@ func (f *Folder) Close() error {
 // are ever replaced.
 func contents(name string) []string {
 	if name == ReleaseDir {
-		return append(modelFiles(), causalFile, pictureFile)
+		return append(modelFiles(), causalFile, pictureFile, descriptionFile)
 	}
 	return []string{"run.json", AuditFile}
 }

@@ -104,7 +104,7 @@ func OpenKept(dir string) (Kept, error) {
 func KeptStopped(dir string) (bool, error) {
 	path := filepath.Join(dir, KeptDir, ReleaseDir, reportFile)
 	data, err := readLimited(path, MaxBytes)
-	if errors.Is(err, fs.ErrNotExist) { // it asked for causal directions
+	if errors.Is(err, fs.ErrNotExist) { // it trains no model
 		return false, nil
 	}
 	if err != nil {

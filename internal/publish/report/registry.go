@@ -99,7 +99,7 @@ type RegistryAdministrative struct {
 func Registry(r *Report) *Deployment {
 	out := new(Deployment)
 	d := &out.Deployment
-	d.Basic = RegistryBasic{Curators: []string{}, Type: "Machine learning model", Description: describe(r)}
+	d.Basic = RegistryBasic{Curators: []string{}, Type: "Machine learning model", Description: describeModel(r)}
 	d.Variant = RegistryVariant{
 		Name:        "Approximate DP",
 		Domain:      "Tables whose records have the columns " + strings.Join(append(quoted(r.Features.Considered), quoted([]string{r.Target})...), ", ") + ".",
@@ -142,7 +142,7 @@ func EncodeRegistry(w io.Writer, r *Report) error {
 	return enc.Encode(Registry(r))
 }
 
-func describe(r *Report) string {
+func describeModel(r *Report) string {
 	if r.Model.Kind == "" {
 		if r.Stopped != nil {
 			return "No model: " + r.WhyNoModel() + "."

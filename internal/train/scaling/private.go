@@ -43,6 +43,9 @@ var (
 	// targetReading keeps more of the tails: what is clamped there is lost to
 	// the model, however good it is.
 	targetReading = reading{tail: .01, outer: .02, widen: 1.3}
+	// outlineReading is for descriptions, whose means are those of values clamped to the range. The range is widened by
+	// one bin on each side instead of by a factor.
+	outlineReading = reading{tail: .01, outer: .005, widen: 1}
 )
 
 // Private releases the ranges of the numeric columns that declare none.
@@ -63,6 +66,8 @@ type Private struct {
 	// Pure draws Laplace noise in place of Gaussian noise: the leaves of Plan are pure, and
 	// a run with them alone needs no delta. Their shares are thirds.
 	Pure bool
+	// Outline asks for ranges that hold nearly all records, for a description of the columns: see [Private.Run].
+	Outline bool
 }
 
 // open reports whether the range of a column must be released.
@@ -73,7 +78,7 @@ func (p Private) exact(c dataset.Column) bool {
 	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
-// Plan returns the three histogram leaves, or false when every column declares
+// Plan returns the three histogram leaves, two for an outline, or false when every column declares
 // its range or has a public one and nothing is released. Their noise adapts to the number of
 // columns; their price does not depend on it.
 func (p Private) Plan() (budget.Node, bool) {
@@ -86,6 +91,11 @@ func (p Private) Plan() (budget.Node, bool) {
 			budget.PureLeaf("bins", 1./3, 1).Of(mechanism.StatCells),
 			budget.PureLeaf("fine-bins", 1./3, 1).Of(mechanism.StatCells)).As(budget.Stage), true
 	}
+	if p.Outline {
+		return budget.Seq("scaling",
+			budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
+			budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
+	}
 	return budget.Seq("scaling",
 		budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
 		budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram),
@@ -96,6 +106,9 @@ func (p Private) Plan() (budget.Node, bool) {
 // the session of the node that Plan returned. A column without a bin that passes
 // is [Range.Unread]: the finer histograms are released of the others alone, with
 // the noise of so many, or not at all where there are none.
+//
+// Ranges of an outline come from the first two histograms. They reach from one bin below the .005 quantile to one bin above the
+// .995 quantile, within the magnitudes that the first histogram shows.
 func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
 	// The exact range of a column is public under that relation alone.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
@@ -144,6 +157,14 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 	bins, err := p.releaseBins(ctx, s, "bins", r, open, within, numbers)
 	if err != nil {
 		return err
+	}
+	if p.Outline {
+		for i, j := range open {
+			rough[i].numbers.add(bins[i])
+			in := zoomInto(quantiles(bins[i].counts, within[i], outlineReading.outer), within[i])
+			out[j] = Range{Lower: in.Lower, Upper: in.Upper, Numbers: rough[i].numbers.count(), Huge: rough[i].huge(), Tiny: rough[i].tiny()}
+		}
+		return nil
 	}
 	var target targetZoom
 	for i, c := range bins {
@@ -241,7 +262,10 @@ func (r coarse) tiny() bool {
 
 // reading returns how the range of column j is read.
 func (p Private) reading(j int) reading {
-	if j == p.Target {
+	switch {
+	case p.Outline:
+		return outlineReading
+	case j == p.Target:
 		return targetReading
 	}
 	return featureReading
@@ -302,7 +326,7 @@ func (p Private) threshold(sigma, n float64) float64 {
 // exponentRange reads the magnitudes of a column from its noisy counts: those of the bins
 // above the threshold, less the outermost ones that together hold no more than the
 // share of the tail of what these bins count. Where no bin is above it, neighbouring ones are counted
-// together, see [pooledRange]. Where one of the target is, so are those beside it; see [around].
+// together, see [pooledRange]. Where one of the target or of an outline is, so are those beside it; see [around].
 func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
 	total, first, last := 0.0, -1, -1
 	for b, n := range c.counts {
@@ -320,7 +344,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if first == zeroBin && last == zeroBin {
 		return coarse{lower: -1, upper: 1, negative: true, positive: true, low: zeroBin, high: zeroBin}
 	}
-	if first == last && how == targetReading {
+	if first == last && how != featureReading {
 		return around(c, first)
 	}
 	low, high, sum := -1, last, 0.0

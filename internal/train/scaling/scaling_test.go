@@ -286,3 +286,48 @@ func TestPureRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestOutlineHoldsTheTails: ranges of an outline hold all but one part in a hundred of the values and are at most four times
+// as wide, for skewed values too, and cost two histograms.
+func TestOutlineHoldsTheTails(t *testing.T) {
+	skewed := ramp(20000, 0, 1)
+	for i, x := range skewed {
+		skewed[i] = math.Exp(6 * x)
+	}
+	for name, x := range map[string][]float64{"even": ramp(20000, -5, 3), "skewed": skewed} {
+		tab, columns := table(t, x)
+		p := Private{Columns: columns, Target: -1, Outline: true}
+		if node, ok := p.Plan(); !ok || len(node.Kids) != 2 {
+			t.Fatal("the plan of an outline has other steps")
+		}
+		r := run(t, p, 50, tab)[0]
+		outside := 0
+		for _, v := range x {
+			if v < r.Lower || v > r.Upper {
+				outside++
+			}
+		}
+		if width := x[len(x)-1] - x[0]; outside > len(x)/100 || r.Upper-r.Lower > 4*width {
+			t.Errorf("%s: [%v, %v], %d values outside", name, r.Lower, r.Upper, outside)
+		}
+	}
+}
+
+// TestOutlineOfZeros: a column of zeros has a range around 0, and one without numbers has none. Noise alone gives the latter a range
+// with probability below .01, and three times in a row below 1e-6.
+func TestOutlineOfZeros(t *testing.T) {
+	none := make([]float64, 5000)
+	for i := range none {
+		none[i] = math.NaN()
+	}
+	tab, columns := table(t, make([]float64, 5000), none)
+	var r []Range
+	for range 3 {
+		if r = run(t, Private{Columns: columns, Target: -1, Outline: true}, 50, tab); r[1].Unread {
+			break
+		}
+	}
+	if !(r[0].Lower < 0 && r[0].Upper > 0) || r[0].Unread || !r[1].Unread {
+		t.Errorf("%+v", r)
+	}
+}

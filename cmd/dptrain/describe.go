@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/publish/entry"
+	"github.com/dptrain/dptrain/internal/publish/report"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/describe"
+)
+
+const describeLong = `Describe the columns of a table, with every record protected, and write
+
+  OUT/release/   describe.json, report.html: may be published
+  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
+                 published
+
+Ranges, histograms, means, spreads, quartiles, categories and correlations are
+computed from one sequence of noisy counts and sums. Each has a 95% interval for
+the value in the table. With --by, means are also computed by the values of a
+category column; a group below four standard deviations of noise shows its
+count alone.
+
+Declare ranges and categories that are public knowledge, with --range and
+--categories: what is not declared is found privately, from the same budget.
+Noise grows with the number of columns, so name those that matter.`
+
+// describeFlags are the flags of describe that other verbs do not have.
+type describeFlags struct {
+	columns []string
+	by      string
+	plan    bool
+}
+
+func describeCommand(a *app) *cobra.Command {
+	flags := recipeFlags{describe: &describeFlags{}, stdin: a.stdin, notes: a.stderr}
+	var how fitHow
+	var note string
+	cmd := &cobra.Command{
+		Use:   "describe TABLE",
+		Short: "Describe the columns of a table, privately",
+		Long:  describeLong,
+		Example: `  dptrain describe visits.csv --epsilon 0.5
+  dptrain describe visits.csv --epsilon 0.5 --by ward --exclude id \
+    --range age=0:120 --dataset visits
+  dptrain describe visits.csv --epsilon 0.5 --columns age,cost --plan`,
+		Args: exactly(1, "the table"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.data = args[0]
+			j, err := flags.noted(nil, note)
+			if err != nil {
+				return err
+			}
+			if how.quiet {
+				j.notes = nil
+			}
+			if flags.describe.plan {
+				return a.describePlan(cmd.Context(), j, how.json)
+			}
+			return a.describe(cmd.Context(), j, how)
+		},
+	}
+	f := cmd.Flags()
+	flags.addDescribe(f)
+	flags.addOut(f)
+	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
+	f.BoolVar(&how.force, "force", false, "replace results that are there already")
+	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
+	f.BoolVar(&flags.describe.plan, "plan", false, "print the price of every step; no row is read")
+	jsonFlag(cmd, &how.json, "the description, or with --plan the price, as JSON")
+	return cmd
+}
+
+// addDescribe declares the flags of describe.
+func (f *recipeFlags) addDescribe(set *pflag.FlagSet) {
+	f.set = set
+	set.SortFlags = false
+	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
+	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
+	set.StringVar(&f.describe.by, "by", "", "compute means by the values of this `COLUMN`")
+	set.StringSliceVar(&f.describe.columns, "columns", nil, "the `COLUMNS` to describe (default all)")
+	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` to leave out: id,zip")
+	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
+	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
+	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
+	d := &f.declare
+	d.set = set
+	set.StringArrayVar(&d.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`; may be repeated")
+	set.StringArrayVar(&d.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
+	set.StringArrayVar(&d.prefixes, "prefix", nil, "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated")
+	set.StringArrayVar(&d.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
+	set.StringVar(&d.undeclared, "undeclared", "", "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers")
+	set.StringVar(&d.fold, "fold", "", "which words are one value, by `NAME`: exact (default), blanks or case")
+	set.StringVar(&d.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
+	set.IntVar(&d.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
+	f.format.add(set)
+}
+
+// prepareDescription reads the header of the table and prices the description. No row is read.
+func (j *job) prepareDescription(ctx context.Context) (describe.Study, *describe.Plan, error) {
+	var none describe.Study
+	header, err := j.columns(ctx)
+	if err != nil {
+		return none, nil, err
+	}
+	j.header = header
+	if problems := j.recipe.Validate(header); len(problems) > 0 {
+		err := j.explain(problems)
+		if slices.ContainsFunc(problems, isAbsent) {
+			err = fault.As(fault.Data, err)
+		}
+		return none, nil, err
+	}
+	s, err := j.recipe.Describe(header)
+	if err != nil {
+		return none, nil, err
+	}
+	plan, err := s.Plan()
+	if err == nil {
+		err = j.checkColumns(ctx, s.Schema)
+	}
+	if err == nil {
+		err = plan.Rehearse(ctx)
+	}
+	if err != nil && fault.KindOf(err) == fault.Internal {
+		err = fault.As(fault.Recipe, err)
+	}
+	return s, plan, err
+}
+
+// runOfDescription is a description as its ledger sees it.
+func runOfDescription(s describe.Study, plan *describe.Plan) entry.Run {
+	return entry.Run{Priced: plan.Priced, Budget: s.Budget, Method: plan.Method(), Target: s.Target(),
+		Price: func(epsilon float64) (*budget.Priced, error) {
+			s := s
+			s.Budget.Epsilon = epsilon
+			plan, err := s.Plan()
+			if err != nil {
+				return nil, err
+			}
+			return plan.Priced, nil
+		}}
+}
+
+// describe carries out a description in the order of [app.fit]: the output folder first, then the price, then the ledger, then
+// the rows.
+func (a *app) describe(ctx context.Context, j *job, how fitHow) error {
+	out := j.recipe.Output.Dir
+	folder, err := report.Prepare(out, how.force)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	s, plan, err := j.prepareDescription(ctx)
+	if err != nil {
+		return err
+	}
+	if err := entry.Holdable(j.table, len(j.header), s.Schema, 1); err != nil {
+		return err
+	}
+	if err := a.checkReplaced(ctx, j, how.force); err != nil {
+		return err
+	}
+	var e *entry.Entry
+	if j.ledger != "" {
+		e, err = entry.Reserve(ctx, entry.Request{
+			Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
+			Table: j.filed(), MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Run: runOfDescription(s, plan),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	files, err := a.carryOutDescription(ctx, j, s, plan, e, folder)
+	if err != nil {
+		return e.Spent(err)
+	}
+	switch {
+	case how.json:
+		return a.printReleased(out, describeFile)
+	case how.quiet:
+		return nil
+	}
+	err = report.DescriptionText(a.stdout, files.Description)
+	if err == nil {
+		_, err = fmt.Fprintf(a.stdout, "Published: %s may be shared; %s is for the data's owner only\n",
+			printable(filepath.Join(out, report.ReleaseDir)), printable(filepath.Join(out, report.CuratorDir)))
+	}
+	if err != nil {
+		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
+	}
+	return nil
+}
+
+// carryOutDescription reads the rows, describes them, commits and writes the results.
+func (a *app) carryOutDescription(ctx context.Context, j *job, s describe.Study, plan *describe.Plan, e *entry.Entry, folder *report.Folder) (report.Files, error) {
+	none := report.Files{}
+	a.stage("read")
+	start := time.Now()
+	table, stats, err := j.read(ctx, s.Schema)
+	if err != nil {
+		return none, err
+	}
+	seconds := time.Since(start).Seconds()
+	a.stage("describe")
+	res, err := plan.Run(ctx, table)
+	if err != nil {
+		return none, err
+	}
+	res.Curator.Seconds = map[string]float64{"read": seconds, "describe": time.Since(start).Seconds() - seconds}
+	files := report.CollectDescription(res, stats, j.shown())
+	e.Enter(files.Description)
+	a.stage("write")
+	if err := folder.Stage(ctx, files); err != nil {
+		return none, err
+	}
+	return files, e.Publish(ctx, folder, j.recipe.Output.Dir)
+}
+
+// describePlan prints the price of a description.
+func (a *app) describePlan(ctx context.Context, j *job, asJSON bool) error {
+	s, plan, err := j.prepareDescription(ctx)
+	if err != nil {
+		return err
+	}
+	b := pricedBill(plan.Priced)
+	b.describes, b.Target, b.Method, b.Features = true, s.Target(), plan.Method(), s.Schema.Names()
+	refused, err := a.entryOf(ctx, j, runOfDescription(s, plan), b)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = writeJSON(a.stdout, b)
+	} else {
+		err = b.text(a.stdout)
+		if n := len(s.Schema.Columns); err == nil && n > describe.ManyColumns {
+			_, err = fmt.Fprint(a.stdout, report.Paragraph("Advice", fmt.Sprintf("the noise of associations grows in proportion to the number of columns, which is %d; name those that matter with --columns", n)))
+		}
+	}
+	return errors.Join(err, refused)
+}
+
+// asked returns which columns are described.
+func (f *describeFlags) asked() recipe.Description {
+	return recipe.Description{Columns: f.columns, By: f.by}
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/internal/train/describe"
+)
+
+// HTML writes a description as one page that needs nothing from elsewhere: no network, no script. Equal descriptions give equal
+// bytes. It returns the errors of w.
+func (d *Description) HTML(w io.Writer) error { return document.HTML(w, d.page()) }
+
+// Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns the errors of w.
+func (d *Description) Markdown(w io.Writer) error { return document.Markdown(w, d.page()) }
+
+func (d *Description) page() document.Page {
+	r := d.asReport()
+	lines := d.guaranteeLines()
+	p := document.Page{Title: "Private description of a table", Lead: []string{lines[0] + ". Facts that were stated about the columns are not protected; they are listed below."}, Facts: d.facts()}
+	for _, part := range []document.Section{
+		{ID: "meaning", Title: "What is promised", Blocks: []document.Block{prose(d.Guarantee.MeaningOf()), prose(d.Guarantee.comparison())}},
+		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
+		{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
+		{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
+		{ID: "associations", Title: "What goes together", Blocks: d.associationBlocks()},
+		{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
+		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
+		{ID: "unprotected", Title: "What is not protected", Blocks: d.statedBlocks()},
+		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
+		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
+		{ID: "use", Title: "How to check it", Blocks: []document.Block{
+			prose("Check that the files of this release fit each other, and compute its estimates and its price again. It needs no data:"),
+			{Code: "dptrain verify release"},
+		}},
+	} {
+		if len(part.Blocks) > 0 {
+			p.Sections = append(p.Sections, part)
+		}
+	}
+	return p
+}
+
+func (d *Description) facts() []document.Fact {
+	g := d.Guarantee
+	protected := "one record"
+	if g.Unit != nil {
+		protected = "one value of " + shown(g.Unit.Column)
+	}
+	a := g.AttackOf()
+	return []document.Fact{
+		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
+		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
+		{Name: "A guess finds", Value: "≤ " + percent(a.Found), Note: "with " + percent(a.FalseAlarms) + " false alarms"},
+		{Name: "Records", Value: grouped(*d.Records.Value, 0), Note: grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0)},
+	}
+}
+
+func (d *Description) statedBlocks() []document.Block {
+	out := []document.Block{prose("These facts were stated, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
+		"It does not cover running time, memory use or who had access to the machine.")}
+	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
+	for _, f := range d.Unprotected {
+		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
+	}
+	return append(out, document.Block{Table: g})
+}
+
+// columnBlocks lists the estimates of every column.
+func (d *Description) columnBlocks() []document.Block {
+	show := func(e describe.Estimate) string { return interval(e.Value, e.Lower, e.Upper) }
+	numeric := &document.Table{Head: []string{"column", "range", "missing", "mean", "standard deviation", "lower quartile", "median", "upper quartile"}}
+	other := &document.Table{Head: []string{"column", "kind", "categories"}}
+	for _, c := range d.Columns {
+		switch c.Kind {
+		case describe.Numeric:
+			numeric.Rows = append(numeric.Rows, []string{shown(c.Name), short3(c.Range[0]) + " to " + short3(c.Range[1]) + " (" + c.Source + ")", shareText(c.Missing),
+				show(c.Mean), show(c.Deviation), show(c.Quartiles[0]), show(c.Quartiles[1]), show(c.Quartiles[2])})
+		case describe.Category:
+			other.Rows = append(other.Rows, []string{shown(c.Name), "categories, " + c.Source, fmt.Sprint(max(len(c.Categories)-1, 0))})
+		default:
+			other.Rows = append(other.Rows, []string{shown(c.Name), "no range and no categories were found", "none"})
+		}
+	}
+	out := []document.Block{prose("Each value has an interval that holds that of the table with 95% confidence, for each number alone. Means and standard deviations are " +
+		"those of values cut at the range, and all but the share of missing values are about records with a value.")}
+	if len(numeric.Rows) > 0 {
+		out = append(out, document.Block{Table: numeric})
+	}
+	if len(other.Rows) > 0 {
+		out = append(out, document.Block{Table: other})
+	}
+	return out
+}
+
+// shareText prints a share in percent.
+func shareText(e describe.Estimate) string {
+	if !e.Known() {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.1f%% (%.1f%% to %.1f%%)", 100**e.Value, 100**e.Lower, 100**e.Upper)
+}
+
+// histogramBars is how many bars a histogram has, beside one for the values below its range and one for those above.
+const histogramBars = 16
+
+// mostBars is how many categories are drawn.
+const mostBars = 20
+
+// histogramBlocks draws each column.
+func (d *Description) histogramBlocks() []document.Block {
+	var out []document.Block
+	for _, c := range d.Columns {
+		var bars []chart.Bar
+		t := &document.Table{Head: []string{"values", "records", "lower", "upper"}}
+		add := func(label string, e describe.Estimate) {
+			bars = append(bars, chart.Bar{Label: label, Value: *e.Value, Low: *e.Lower, High: *e.Upper, Text: grouped(*e.Value, 0)})
+			t.Rows = append(t.Rows, []string{label, grouped(*e.Value, 0), grouped(*e.Lower, 0), grouped(*e.Upper, 0)})
+		}
+		caption := "Records of " + shown(c.Name) + ", with 95% intervals."
+		switch c.Kind {
+		case describe.Numeric:
+			add("below "+short3(c.Range[0]), c.Below)
+			for k, e := range describe.Bars(c.Bins, histogramBars) {
+				each := len(c.Bins.Counts) / histogramBars
+				add(short3(c.Bins.Edges[k*each])+" to "+short3(c.Bins.Edges[(k+1)*each]), e)
+			}
+			add("above "+short3(c.Range[1]), c.Above)
+			caption = "Records by the value of " + shown(c.Name) + ", with 95% intervals. The first and the last bar hold all values beyond the range."
+		case describe.Category:
+			for k, x := range c.Categories {
+				if k < mostBars || x.Other {
+					add(categoryName(x.Name, x.Other), x.Count)
+				}
+			}
+			if more := len(c.Categories) - 1 - mostBars; more > 0 {
+				caption += fmt.Sprintf(" %d categories are left out here.", more)
+			}
+		default:
+			continue
+		}
+		out = append(out, figure(chart.Bars(shown(c.Name), bars), caption, t))
+	}
+	return out
+}
+
+// mostAssociations is how many associations are listed.
+const mostAssociations = 50
+
+func (d *Description) associationBlocks() []document.Block {
+	strong := d.strongest()
+	if len(d.Correlations) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("Of %d pairs of columns, %d are known at this budget. Values are cut at their outer quantiles, and a missing one counts as the median. "+
+		"The second interval holds for all pairs together.", len(d.Correlations), len(strong))
+	if len(strong) > mostAssociations {
+		text += fmt.Sprintf(" The strongest %d are shown.", mostAssociations)
+	}
+	t := &document.Table{Head: []string{"columns", "measure", "value", "95% interval", "for all pairs"}}
+	for _, a := range strong[:min(len(strong), mostAssociations)] {
+		t.Rows = append(t.Rows, []string{shown(a.First) + ", " + shown(a.Second), a.Measure, fmt.Sprintf("%.3f", *a.Value),
+			fmt.Sprintf("%.3f to %.3f", *a.Lower, *a.Upper), fmt.Sprintf("%.3f to %.3f", *a.LowerAll, *a.UpperAll)})
+	}
+	out := []document.Block{prose(text)}
+	if len(t.Rows) > 0 {
+		out = append(out, document.Block{Table: t})
+	}
+	return out
+}
+
+func (d *Description) groupBlocks() []document.Block {
+	if d.By == nil {
+		return nil
+	}
+	t := &document.Table{Head: []string{shown(d.By.Column), "records"}}
+	for _, c := range d.Columns {
+		if c.Kind == describe.Numeric {
+			t.Head = append(t.Head, "mean of "+shown(c.Name))
+		}
+	}
+	for _, g := range d.By.Groups {
+		row := []string{categoryName(g.Name, g.Other), counts(g.Count)}
+		for i := range len(t.Head) - 2 {
+			switch {
+			case g.Small:
+				row = append(row, "too few records")
+			case i < len(g.Means):
+				m := g.Means[i]
+				row = append(row, interval(m.Value, m.Lower, m.Upper))
+			default:
+				row = append(row, "unknown")
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	misses := 100 * (1 - math.Pow(.95, float64(len(d.By.Groups))))
+	return []document.Block{prose(fmt.Sprintf("Each interval holds for its group alone: of %d groups, some interval of a column misses in up to about %.0f%% of descriptions. "+
+		"The group \"other\" holds all other values and missing ones.", len(d.By.Groups), misses)), {Table: t}}
+}

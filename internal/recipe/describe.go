@@ -1,0 +1,100 @@
+package recipe
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/describe"
+)
+
+// TaskDescribe is the task of a description of the columns of a table. Flags ask for one; no recipe file does.
+const TaskDescribe = "describe"
+
+// Description says which columns are described.
+type Description struct {
+	Columns []string // none for all columns
+	By      string   // the column whose values make groups; empty for none
+}
+
+// ForDescription builds the recipe of a description from flags, of which Target, Columns and Set have no meaning. It meets the same rules as a
+// recipe file where both have a key; its problems name the flag instead of a position.
+func ForDescription(f Flags, d Description) (*Recipe, Problems) {
+	src := &source{flags: map[string]string{}}
+	root := flagNode(Flags{Data: f.Data, Epsilon: f.Epsilon, Delta: f.Delta, Out: f.Out}, src.flags)
+	src.flags["describe.columns"], src.flags["describe.by"] = "--columns", "--by"
+	src.at = newSource("", root).at
+	found := slices.DeleteFunc(checkStructure(root, src), optionalInBench)
+	r := Default()
+	r.src, r.Task, r.Description = src, TaskDescribe, &d
+	r.settle(decode(root, &r), thisBuild())
+	if problems := merge(found, checkRules(&r, thisBuild(), false)); len(problems) > 0 {
+		return nil, problems
+	}
+	return &r, nil
+}
+
+// describe checks what is described.
+func (c *checker) describe() {
+	d := c.r.Data
+	if d.Path == "" {
+		c.add("data.path", "a table is required: name the file to describe", "")
+	}
+	c.reading()
+	c.nameList("data.exclude", d.Exclude, "column")
+	c.nameList("data.header", d.Header, "column")
+	c.nameList("describe.columns", c.r.Description.Columns, "column")
+	for i, name := range c.r.Description.Columns {
+		if slices.Contains(d.Exclude, name) {
+			c.add(item("describe.columns", i), "the column "+quoted(name)+" is excluded", "name it once: in --columns, or in --exclude")
+		}
+	}
+	if by := c.r.Description.By; by != "" && slices.Contains(d.Exclude, by) {
+		c.add("describe.by", "the column "+quoted(by)+", whose values make groups, is excluded", "remove it from --exclude")
+	}
+	c.undeclared()
+	c.foldChecks()
+	c.columns()
+	c.privacy()
+	c.ledgerAndOutput()
+}
+
+// Describe returns the description of a table with the given header. Columns are in the order of the header. A column that makes the
+// groups and declares nothing has categories, which are found. It is Problems if the recipe and the header do not fit.
+func (r *Recipe) Describe(header []string) (describe.Study, error) {
+	if problems := r.Validate(header); len(problems) > 0 {
+		return describe.Study{}, problems
+	}
+	target, err := r.budget()
+	if err != nil {
+		return describe.Study{}, err
+	}
+	d := r.Description
+	reading := r.Data.Reading()
+	s := describe.Study{Schema: dataset.Schema{Unit: r.unitColumn(), Numbers: reading.Format.Numbers()}, By: d.By, Budget: target}
+	asked := func(name string) bool {
+		return len(d.Columns) == 0 || name == d.By || slices.Contains(d.Columns, name)
+	}
+	kinds := r.findsKinds()
+	for _, name := range header {
+		if name == s.Schema.Unit || slices.Contains(r.Data.Exclude, name) {
+			continue
+		}
+		if declared := r.Data.Columns[name]; declared.Date != "" {
+			for _, part := range dateColumns(name, declared) {
+				if asked(part.Name) || slices.Contains(d.Columns, name) {
+					s.Schema.Columns = append(s.Schema.Columns, part)
+				}
+			}
+			continue
+		}
+		if !asked(name) {
+			continue
+		}
+		c := r.column(name, kinds)
+		if name == d.By && c.Kind == dataset.Numeric && !c.Ranged {
+			c = dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true, Fold: r.fold()}
+		}
+		s.Schema.Columns = append(s.Schema.Columns, c)
+	}
+	return s, nil
+}

@@ -1,0 +1,240 @@
+package describe
+
+import "math"
+
+// A layout says where the entries of a record are in a [Matrix].
+type layout struct {
+	size    int
+	starts  []int // of each column, -1 for one without entries
+	lengths []int
+}
+
+// layoutOf lays out the numeric columns, then the category columns, then the constant.
+func (r *Released) layoutOf(levels [][]int) layout {
+	l := layout{starts: make([]int, len(r.Columns)), lengths: make([]int, len(r.Columns))}
+	for j := range l.starts {
+		l.starts[j] = -1
+	}
+	add := func(j, n int) {
+		l.starts[j], l.lengths[j] = l.size, n
+		l.size += n
+	}
+	for _, j := range r.numeric() {
+		add(j, 1)
+	}
+	for i, j := range r.categorical() {
+		add(j, len(levels[i])+1)
+	}
+	l.size++
+	return l
+}
+
+// entry returns the sum of the products of entries i and j.
+func (l layout) entry(packed []float64, i, j int) float64 {
+	if i > j {
+		i, j = j, i
+	}
+	return packed[i*l.size-i*(i-1)/2+j-i]
+}
+
+// associations returns the associations of all pairs of columns.
+func (r *Released) associations(records noisy) []Association {
+	l := r.layoutOf(r.Matrix.Levels)
+	m := matrix{l, r.Matrix.Packed, r.MatrixNoise, records}
+	var columns []int
+	for j, start := range l.starts {
+		if start >= 0 {
+			columns = append(columns, j)
+		}
+	}
+	pairs := len(columns) * (len(columns) - 1) / 2
+	out := []Association{}
+	for i, a := range columns {
+		for _, b := range columns[i+1:] {
+			out = append(out, m.associate(&r.Columns[a], &r.Columns[b], a, b, pairs))
+		}
+	}
+	return out
+}
+
+// A matrix is a released [Matrix] with its layout and noise.
+type matrix struct {
+	layout
+	packed  []float64
+	noise   float64
+	records noisy
+}
+
+// offDiagonalNoise is the noise of an entry off the diagonal.
+func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
+
+// associate returns the association of columns a and b, one of so many pairs.
+func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
+	out := Association{First: first.Name, Second: second.Name}
+	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
+		if ok {
+			out.Value, out.Lower, out.Upper, out.LowerAll, out.UpperAll = &value, &lower, &upper, &lowerAll, &upperAll
+		}
+	}
+	const miss = normMiss + totalMiss
+	all := miss / float64(pairs)
+	enough := m.records.value > 0 && m.records.value >= minSignal*m.records.noise
+	switch {
+	case first.Kind == Numeric && second.Kind == Numeric:
+		out.Measure = Correlation
+		r, noise, ok := m.pairOf(m.starts[a], m.starts[b]).correlation()
+		wide := twoSidedQuantile(all)
+		within := func(x float64) float64 { return min(max(x, -1), 1) }
+		set(within(r), within(r-z95*noise), within(r+z95*noise), within(r-wide*noise), within(r+wide*noise), ok && enough)
+	case first.Kind == Category && second.Kind == Category:
+		out.Measure = CramersV
+		t := m.contingency(a, b)
+		value, lower, upper, ok := t.interval(miss)
+		_, lowerAll, upperAll, _ := t.interval(all)
+		set(value, lower, upper, lowerAll, upperAll, ok && enough)
+	default:
+		if first.Kind == Category {
+			a, b = b, a
+		}
+		out.Measure = Eta
+		e := m.etaOf(m.starts[a], b)
+		value, lower, upper, ok := e.interval(miss)
+		_, lowerAll, upperAll, okAll := e.interval(all)
+		if !okAll {
+			lowerAll, upperAll = 0, 1
+		}
+		set(value, lower, upper, lowerAll, upperAll, ok && enough)
+	}
+	return out
+}
+
+// pairOf returns the sums of two numeric entries.
+func (m matrix) pairOf(i, j int) pair {
+	constant := m.size - 1
+	p := pair{count: m.records, product: noisy{m.entry(m.packed, i, j), m.offDiagonalNoise()}}
+	for k, entry := range [2]int{i, j} {
+		p.sums[k] = noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}
+		p.squares[k] = noisy{m.entry(m.packed, entry, entry), m.noise}
+	}
+	return p
+}
+
+// levelCount returns the number of records of a category entry, whose square and product with the constant both are that number.
+func (m matrix) levelCount(entry int) noisy {
+	return combine(noisy{m.entry(m.packed, entry, entry), m.noise}, noisy{m.entry(m.packed, entry, m.size-1), m.offDiagonalNoise()})
+}
+
+// etaOf returns the sums of a numeric entry by the entries of category column b.
+func (m matrix) etaOf(entry, b int) etaSums {
+	constant := m.size - 1
+	var e etaSums
+	for k := range m.lengths[b] {
+		level := m.starts[b] + k
+		n := m.levelCount(level)
+		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.entry(m.packed, entry, level)), n.noise
+	}
+	e.sumNoise = m.offDiagonalNoise()
+	v, noise := varianceOf(m.records, noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}, noisy{m.entry(m.packed, entry, entry), m.noise})
+	e.total = noisy{m.records.value * v, m.records.value * noise}
+	return e
+}
+
+// A contingency is the table of two category columns: the numbers of records of each pair of entries and of each entry.
+type contingency struct {
+	cells         [][]float64
+	cellNoise     float64
+	rows, columns []float64
+	countNoise    float64
+	records       noisy
+}
+
+func (m matrix) contingency(a, b int) contingency {
+	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
+	for i := range m.lengths[a] {
+		n := m.levelCount(m.starts[a] + i)
+		t.rows, t.countNoise = append(t.rows, n.value), n.noise
+		var row []float64
+		for j := range m.lengths[b] {
+			row = append(row, m.entry(m.packed, m.starts[a]+i, m.starts[b]+j))
+		}
+		t.cells = append(t.cells, row)
+	}
+	for j := range m.lengths[b] {
+		t.columns = append(t.columns, m.levelCount(m.starts[b]+j).value)
+	}
+	return t
+}
+
+// poolSmallCategories returns, for the entries of a column with these counts, the position each is merged into, -1 for none, and of each
+// position its count and how many entries it has. Entries below four standard deviations of noise are pooled, and left out if
+// together they are below that too.
+func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
+	at = make([]int, len(counts))
+	rest, number := 0., 0.
+	for k, n := range counts {
+		if n >= minSignal*noise {
+			at[k] = len(totals)
+			totals, members = append(totals, n), append(members, 1)
+			continue
+		}
+		at[k] = -1
+		rest, number = rest+n, number+1
+	}
+	if number > 0 && rest >= minSignal*noise*math.Sqrt(number) {
+		for k := range at {
+			if at[k] < 0 {
+				at[k] = len(totals)
+			}
+		}
+		totals, members = append(totals, rest), append(members, number)
+	}
+	return at, totals, members
+}
+
+// interval returns Cramér's V of the table and an interval that misses it with probability miss. Small categories are pooled. ok is false if a
+// column has fewer than two others.
+//
+// V² is the sum of delta²/E over the cells, divided by the number of records and by the smaller number of categories less 1. delta
+// is a cell less what its row and its column make of it. In the norm with weights 1/E, taking off what rows and columns make of a
+// table is an orthogonal projection, so the norm of delta moves by at most that of the noise of the cells.
+func (t contingency) interval(miss float64) (value, lower, upper float64, ok bool) {
+	rowAt, rows, rowMembers := poolSmallCategories(t.rows, t.countNoise)
+	columnAt, columns, columnMembers := poolSmallCategories(t.columns, t.countNoise)
+	share := miss / (normMiss + totalMiss)
+	z := twoSidedQuantile(totalMiss * share)
+	least, most := t.records.value-z*t.records.noise, t.records.value+z*t.records.noise
+	if len(rows) < 2 || len(columns) < 2 || !(least > 0) {
+		return 0, 0, 1, false
+	}
+	cells := make([][]float64, len(rows))
+	rowSums, columnSums, all := make([]float64, len(rows)), make([]float64, len(columns)), 0.
+	for i := range cells {
+		cells[i] = make([]float64, len(columns))
+	}
+	for i, row := range t.cells {
+		for j, n := range row {
+			if a, b := rowAt[i], columnAt[j]; a >= 0 && b >= 0 {
+				cells[a][b] += n
+				rowSums[a], columnSums[b], all = rowSums[a]+n, columnSums[b]+n, all+n
+			}
+		}
+	}
+	if !(all > 0) {
+		return 0, 0, 1, false
+	}
+	square, noise, sum := 0., []float64(nil), 0.
+	for i := range cells {
+		for j, n := range cells[i] {
+			weight := t.records.value / (rows[i] * columns[j])
+			delta := n - rowSums[i]*columnSums[j]/all
+			square += delta * delta * weight
+			c := rowMembers[i] * columnMembers[j] * t.cellNoise * t.cellNoise * weight
+			noise, sum = append(noise, c), sum+c
+		}
+	}
+	degrees := float64(min(len(rows), len(columns)) - 1)
+	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(square)
+	lower, upper = min(max(root-q, 0)/math.Sqrt(most*degrees), 1), min((root+q)/math.Sqrt(least*degrees), 1)
+	value = math.Sqrt(math.Max(square-sum, 0) / (t.records.value * degrees))
+	return min(max(value, lower), upper), lower, upper, true
+}

@@ -1,0 +1,72 @@
+package describe
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// warnings returns public remarks on a run.
+func (r *runner) warnings() []pipeline.Warning {
+	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
+		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
+	var unread, empty, huge, tiny, missing []string
+	for j, c := range r.out.Columns {
+		switch {
+		case c.Kind == Unread && r.columns[j].Kind == dataset.Category:
+			empty = append(empty, c.Name)
+		case c.Kind == Unread:
+			unread = append(unread, c.Name)
+		case c.Kind == Numeric:
+			if _, gone := r.out.values(&r.out.Columns[j], noisy{}); gone.value > manyMissing*gone.noise {
+				missing = append(missing, c.Name)
+			}
+		}
+		if r.ranges[j].Huge {
+			huge = append(huge, c.Name)
+		}
+		if r.ranges[j].Tiny {
+			tiny = append(tiny, c.Name)
+		}
+	}
+	add := func(code string, severity pipeline.Severity, format string, args ...any) {
+		out = append(out, pipeline.Warning{Code: code, Severity: severity, Text: fmt.Sprintf(format, args...)})
+	}
+	if len(unread) > 0 {
+		add("no-range", pipeline.Critical, "No range was found for %s, so nothing is said about them. They hold no numbers, or the records are too few for "+
+			"this budget. Declare their ranges, describe fewer columns, or use a larger epsilon.", quoteNames(unread))
+	}
+	if len(empty) > 0 {
+		add("no-words", pipeline.Theoretical, "No value of %s occurs in enough records to be published: about %.0f are needed. Declare the categories if they are "+
+			"public, or exclude columns of names, identifiers or dates.", quoteNames(empty), r.least)
+	}
+	if len(missing) > 0 {
+		add("missing-values", pipeline.Theoretical, "%s have missing values. Means, spreads and quartiles are about the other records; correlations count a missing "+
+			"value as the median.", quoteNames(missing))
+	}
+	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity { return pipeline.Critical })...)
+	if n := len(r.numeric) + len(r.categorical); n > ManyColumns {
+		add("many-columns", pipeline.Theoretical, "With %d columns the noise of correlations is about %.1f times that of %d columns. Name the columns that matter with --columns.",
+			n, float64(n+1)/(ManyColumns+1), ManyColumns)
+	}
+	if records := r.out.records(); !(records.value >= minSignal*records.noise) {
+		add("few-records", pipeline.Critical, "The number of records is not told from 0 at this budget: it is at most about %.0f.",
+			math.Max(records.value+z95*records.noise, 0))
+	}
+	if r.plan.study.Budget.Epsilon > 10 {
+		add("large-epsilon", pipeline.Critical, "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much.")
+	}
+	return out
+}
+
+// quoteNames lists names in quotes.
+func quoteNames(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(list, ", ")
+}
