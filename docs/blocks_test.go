@@ -30,7 +30,7 @@ func TestBlocks(t *testing.T) {
 // which has each of its lines; or by scripts/long.sh pages, with a reason. Both scripts run what they are said to.
 func TestBlocksAreRun(t *testing.T) {
 	ci, long := script(t, ".ci/run"), script(t, "scripts/long.sh")
-	if !strings.Contains(ci, "\nstep scripts/runtimes.sh go test -tags replay -vet=off -timeout 20m ./...\n") {
+	if !strings.Contains(ci, "\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
 		t.Error(".ci/run does not run TestPages")
 	}
 	if !strings.Contains(long, "step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'") {
