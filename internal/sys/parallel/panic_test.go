@@ -27,12 +27,12 @@ func TestCatch(t *testing.T) {
 		t.Errorf("nothing panicked: %v", p.Value)
 	}
 	var none *Panic
-	none.Again()
+	none.Rethrow()
 	p := Catch(func() { culprit(3, nil) })
 	if p == nil || !strings.Contains(where(p), "carry.culprit") {
 		t.Fatalf("caught %+v", p)
 	}
-	if again := Catch(p.Again); again != p {
+	if again := Catch(p.Rethrow); again != p {
 		t.Errorf("carried twice: %+v", again)
 	}
 }

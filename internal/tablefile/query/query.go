@@ -84,7 +84,7 @@ func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, er
 
 // ask starts the program with a question.
 func (q Question) ask(ctx context.Context, want string, columns []string) (*answer, error) {
-	path, ok := companion.Program(Program)
+	path, ok := companion.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
 	}
