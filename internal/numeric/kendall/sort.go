@@ -174,7 +174,7 @@ func (s *sorter) sortItems(r, work []uint64, width int) {
 	for ; shift < width; shift += 2 * digit {
 		s.byDigits(r, work, shift, digit)
 	}
-	insert(r)
+	insertionSort(r)
 }
 
 // byDigits sorts items by two digits, the bits from shift on, and keeps their old order where these are equal.
@@ -203,8 +203,8 @@ func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
 	}
 }
 
-// insert sorts items that are nearly sorted, or else leaves them to another sort.
-func insert(r []uint64) {
+// insertionSort sorts items that are nearly sorted, or else leaves them to another sort.
+func insertionSort(r []uint64) {
 	last, moves := uint64(0), 0
 	for i, v := range r {
 		if v >= last {

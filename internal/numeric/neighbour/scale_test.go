@@ -54,9 +54,9 @@ func TestComponents(t *testing.T) {
 		}
 	}
 	near(t, "mean variance", trace/4, 1)
-	scale := squared(q.Row(0), q.Row(1)) / squared(p.Row(0), p.Row(1))
+	scale := squaredDistance(q.Row(0), q.Row(1)) / squaredDistance(p.Row(0), p.Row(1))
 	for i := range 79 {
-		near(t, "distance", squared(q.Row(i), q.Row(i+1)), scale*squared(p.Row(i), p.Row(i+1)))
+		near(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)), scale*squaredDistance(p.Row(i), p.Row(i+1)))
 	}
 }
 
