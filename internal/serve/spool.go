@@ -203,7 +203,9 @@ func (v *envelope) object() ([]byte, *problem) {
 		return nil, v.wrong("this is not a record, which is a JSON object")
 	}
 	v.record = v.record[:0]
-	depth, quoted, escaped := 0, false, false
+	depth := 0
+	quoted := false
+	escaped := false
 	for {
 		if _, ok := v.peek(); !ok {
 			return nil, v.wrong("the last record does not end")

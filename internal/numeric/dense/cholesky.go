@@ -87,7 +87,8 @@ func divideRow(row []float64, by float64) {
 // pivot of a singular corner counts as a small positive one.
 func PositivePivots(a Matrix) int {
 	loops, n := fastest(), a.Rows
-	count, largest := 0, math.SmallestNonzeroFloat32
+	count := 0
+	largest := math.SmallestNonzeroFloat32
 	for i := range n {
 		largest = max(largest, math.Abs(a.At(i, i)))
 	}

@@ -98,8 +98,9 @@ func (m Matrix) Symmetric() {
 // A tile is the sums of tileRows rows and tileCols columns; depth is how many products are added
 // at a time, so that a panel of columns stays in the first-level cache.
 const (
-	tileRows, tileCols = 4, 8
-	depth              = 256
+	tileRows = 4
+	tileCols = 8
+	depth    = 256
 	// panelRows is the number of rows that are packed at a time.
 	panelRows = 64
 )

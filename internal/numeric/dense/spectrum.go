@@ -155,7 +155,8 @@ const mostSteps = 60
 
 // diagonalize makes the matrix diagonal and returns the rotations of its rows. It reports whether it did.
 func (t tridiagonalMatrix) diagonalize() ([]chain, bool) {
-	d, e := t.diagonal, t.beside
+	d := t.diagonal
+	e := t.beside
 	var chains []chain
 	for l := range d {
 		for step := 0; ; step++ {
@@ -177,14 +178,17 @@ func (t tridiagonalMatrix) diagonalize() ([]chain, bool) {
 
 // step is a QL step of the rows [l, m] with Wilkinson's shift.
 func (t tridiagonalMatrix) step(l, m int) []float64 {
-	d, e := t.diagonal, t.beside
+	d := t.diagonal
+	e := t.beside
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	r := hypot(g, 1)
 	if g < 0 {
 		r = -r
 	}
 	g = d[m] - d[l] + e[l]/(g+r)
-	c, s, p := 1., 1., 0.
+	c := 1.
+	s := 1.
+	p := 0.
 	turns := make([]float64, 0, 2*(m-l))
 	for i := m - 1; i >= l; i-- {
 		f, b := s*e[i], c*e[i]

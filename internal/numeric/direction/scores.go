@@ -186,12 +186,17 @@ func (x *fit) hsic() float64 {
 			r[i*b+j] = (x.v[j] - x.f[i]) / x.rs
 		}
 	}
-	joint, cross, kk, ll := 0., 0., 0., 0.
+	joint := 0.
+	cross := 0.
+	kk := 0.
+	ll := 0.
 	for a := range n {
 		if x.Counts[a] == 0 {
 			continue
 		}
-		kp, lp, klp := 0., 0., 0.
+		kp := 0.
+		lp := 0.
+		klp := 0.
 		for c := range n {
 			if x.Counts[c] == 0 {
 				continue
@@ -239,7 +244,9 @@ func (x *fit) cdci() float64 {
 // equal steps from -3 to 3 standard deviations around its mean.
 func (x *fit) conditional(i int) [cdciPoints]float64 {
 	below := make([]float64, x.B)
-	m, second, total := 0., 0., 0.
+	m := 0.
+	second := 0.
+	total := 0.
 	for j, v := range x.v {
 		q := x.countAt(i, j) / math.Max(x.px[i], 1e-12)
 		m += q * v

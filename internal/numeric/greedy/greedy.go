@@ -115,7 +115,9 @@ func (p *Problem) Select() Choice {
 		s.takeEntry(p.Constant)
 	}
 	for {
-		best, score, price := -1, 0., 0.
+		best := -1
+		score := 0.
+		price := 0.
 		for j := range s.d {
 			if s.taken[j] || !(s.pivot(j) > leastRest*s.diagonal[j]+leastSquare) {
 				continue

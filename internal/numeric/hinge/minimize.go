@@ -183,7 +183,8 @@ func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float
 	if slopeAt(1) <= 0 {
 		return 1, err
 	}
-	low, high := 0., 1.
+	low := 0.
+	high := 1.
 	for range 60 {
 		middle := (low + high) / 2
 		if s := slopeAt(middle); err != nil {

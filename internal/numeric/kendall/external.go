@@ -149,7 +149,8 @@ func sortCounting(x, work []uint64) (inversions int64) {
 	for width := 1; width < len(x); width *= 2 {
 		for lo := 0; lo < len(x); lo += 2 * width {
 			mid, hi := min(lo+width, len(x)), min(lo+2*width, len(x))
-			a, b := lo, mid
+			a := lo
+			b := mid
 			for k := lo; k < hi; k++ {
 				if b == hi || a < mid && x[a] <= x[b] {
 					work[k] = x[a]

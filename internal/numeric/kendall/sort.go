@@ -129,7 +129,8 @@ func (s *sorter) sort(r *Ranks) {
 func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 	shift := s.histogram()
 	fraction := uint(rowBits - bits.Len(uint(len(s.sorted)-1))) // bits of an estimate after the point
-	low, bins := s.low, s.bins
+	low := s.low
+	bins := s.bins
 	items := s.items[:len(s.sorted)]
 	for i, k := range s.sorted {
 		d := k - low
@@ -154,7 +155,8 @@ func (s *sorter) histogram() (shift uint) {
 		s.bins = s.bins[:size]
 		clear(s.bins)
 	}
-	low, bins := s.low, s.bins
+	low := s.low
+	bins := s.bins
 	for _, k := range s.sorted {
 		bins[(k-low)>>(shift&63)]++
 	}

@@ -27,7 +27,8 @@ func (r *restricted) jump() {
 		if !r.solve(active, h) {
 			return
 		}
-		part, last := 1.0, -1
+		part := 1.0
+		last := -1
 		for a, i := range active {
 			if to := r.w[i] + h[a]; to == 0 || math.Signbit(to) != math.Signbit(r.w[i]) {
 				if share := -r.w[i] / h[a]; share < part || last < 0 {

@@ -14,7 +14,8 @@ const (
 	// stepSize is the first step of a coordinate, in root mean squares of the records' coordinates.
 	stepSize = .1
 	// firstDecay and secondDecay are those of Adam's running means.
-	firstDecay, secondDecay = .9, .99
+	firstDecay  = .9
+	secondDecay = .99
 	// leastRoot keeps a step finite where a gradient is 0.
 	leastRoot = 1e-8
 )

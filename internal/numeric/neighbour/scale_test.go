@@ -13,7 +13,8 @@ func TestStandard(t *testing.T) {
 	}
 	q := Standard(p).Apply(p)
 	for k, want := range []float64{1, 1, 0} {
-		mean, square := 0., 0.
+		mean := 0.
+		square := 0.
 		for i := range 50 {
 			mean += q.Row(i)[k] / 50
 			square += q.Row(i)[k] * q.Row(i)[k] / 50

@@ -62,7 +62,8 @@ func (c *cursor) list(read func(i int) *Error) *Error {
 
 // text consumes a string and returns its value.
 func (c *cursor) text() string {
-	start, escaped := c.offset, false
+	start := c.offset
+	escaped := false
 	for c.offset++; c.data[c.offset] != '"'; c.offset++ {
 		if c.data[c.offset] == '\\' {
 			escaped = true

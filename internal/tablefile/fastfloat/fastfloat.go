@@ -136,7 +136,8 @@ func parseEightDigits(w uint64) uint64 {
 
 // significant counts the digits of s after its leading zeros.
 func significant(s []byte) int {
-	n, leading := 0, true
+	n := 0
+	leading := true
 	for _, c := range s {
 		if c == '.' || (leading && c == '0') {
 			continue

@@ -124,7 +124,8 @@ func (f *Footer) Metadata(key string) string {
 			found = string(value)
 		}
 		if at == keyMeta {
-			name, value = nil, nil
+			name = nil
+			value = nil
 		}
 	}
 	if !s.fields(0, 0) {

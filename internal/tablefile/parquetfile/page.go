@@ -238,7 +238,8 @@ func (p *pages) stream() error {
 		p.sum = crc32.NewIEEE()
 		p.rest = io.TeeReader(p.rest, p.sum)
 	}
-	r, most := p.rest, p.head.expanded
+	r := p.rest
+	most := p.head.expanded
 	if levels := p.head.repetition + p.head.definition; levels > 0 { // of version 2, not compressed
 		var part source
 		part.start(io.LimitReader(r, levels))

@@ -63,10 +63,12 @@ func (c *Column) Different() float64 {
 // Limits for a column that may identify a unit with several records.
 const (
 	// fewestUnits is the smallest number of distinct values and fewestPresent the smallest share of non-missing cells.
-	fewestUnits, fewestPresent = 20, .8
+	fewestUnits   = 20
+	fewestPresent = .8
 	// mostShare is the largest number of distinct values per record, below 1 by more than the error of an estimate,
 	// and leastShare the smallest number if the column's name is no evidence.
-	mostShare, leastShare = .95, .02
+	mostShare  = .95
+	leastShare = .02
 )
 
 // Identifies reports whether a column of a table with the given number of rows may identify the owner of each record,
