@@ -35,7 +35,7 @@ func newSlab(cols []column, unit bool, n int) slab {
 // roomSlab is newSlab for numbers in memory of package rooms, to which leave gives it back.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	s = slab{codes: make([][]int32, len(cols)), rows: n}
-	s.floats, leave = buffers.Columns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
+	s.floats, leave = buffers.GetColumns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
 	for j := range cols {
 		if s.floats[j] == nil {
 			s.codes[j] = make([]int32, n)

@@ -217,7 +217,7 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 	cancel()
 	for range results { // those under way
 	}
-	(<-ended).Again()
+	(<-ended).Rethrow()
 	wg.Wait()
 	switch {
 	case ctx.Err() != nil:

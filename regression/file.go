@@ -159,7 +159,7 @@ func within(path string, err error) error {
 	var content *ModelError
 	switch {
 	case errors.As(err, &form):
-		return form.In(path)
+		return form.Within(path)
 	case errors.As(err, &later):
 		return &unknownError{ModelError{join(path, later.Path), later.Problem}}
 	case errors.As(err, &content):

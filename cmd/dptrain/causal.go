@@ -158,7 +158,7 @@ func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
 	if len(problems) > 0 {
 		err := j.explain(problems)
 		if slices.ContainsFunc(problems, isAbsent) {
-			err = fault.As(fault.Data, err)
+			err = fault.WithKind(fault.Data, err)
 		}
 		return causal.Study{}, nil, err
 	}
@@ -168,7 +168,7 @@ func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
 	}
 	plan, err := s.Plan()
 	if err != nil && fault.KindOf(err) == fault.Internal {
-		err = fault.As(fault.Recipe, err)
+		err = fault.WithKind(fault.Recipe, err)
 	}
 	return s, plan, err
 }

@@ -258,7 +258,7 @@ func compressError(err error) error {
 	case errors.Is(err, compress.ErrVectors):
 		return usagef("%v; keep more vectors, or let fewer --neighbours vote", err)
 	case errors.Is(err, compress.ErrRecords), errors.Is(err, compress.ErrColumns):
-		return fault.As(fault.Data, err)
+		return fault.WithKind(fault.Data, err)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	}()
 	raw := &output{w: a.stdout}
 	painted := a.painter(raw)
-	out, messages := terminal.NewVisible(painted), terminal.NewVisible(a.stderr)
+	out, messages := terminal.NewEscapingWriter(painted), terminal.NewEscapingWriter(a.stderr)
 	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
 	defer func() { _ = messages.Flush() }()
 	root := rootCommand(a)
@@ -58,7 +58,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 
 // painter returns what text for standard output goes through: on a terminal that wants colours one that colours labels.
 func (a *app) painter(raw *output) io.Writer {
-	if isTerminal(raw) && terminal.Colours() {
+	if isTerminal(raw) && terminal.WantsColours() {
 		return terminal.NewPainter(raw)
 	}
 	return raw

@@ -88,7 +88,7 @@ func (e *pathError) Unwrap() error { return e.error }
 
 // usagef makes a usage error.
 func usagef(format string, args ...any) error {
-	return fault.As(fault.Usage, fmt.Errorf(format, args...))
+	return fault.WithKind(fault.Usage, fmt.Errorf(format, args...))
 }
 
 // message returns what is printed about an error. Errors that begin with a

@@ -100,7 +100,7 @@ func (a *app) export(cmd *cobra.Command, path string, flags exportFlags, write f
 	form := func(w io.Writer) error {
 		err := write(w, model)
 		if errors.Is(err, export.ErrKind) || errors.Is(err, export.ErrDialect) {
-			return fault.As(fault.Usage, &pathError{path, err})
+			return fault.WithKind(fault.Usage, &pathError{path, err})
 		}
 		return err
 	}

@@ -195,9 +195,9 @@ func verdict(res *pipeline.Result, out string) error {
 		return nil
 	}
 	if stop := res.Stopped; stop != nil {
-		return fault.As(fault.Abstained, fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(), stopSpent(res, out)))
+		return fault.WithKind(fault.Abstained, fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(), stopSpent(res, out)))
 	}
-	return fault.As(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
+	return fault.WithKind(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
 }
 
 // stopSpent returns the sentence on the budget of a run that stopped.

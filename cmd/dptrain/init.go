@@ -21,7 +21,7 @@ func oneField(path string) error {
 	} else if kind.Offsets() {
 		hint = "write one with more columns"
 	}
-	return fault.As(fault.Data, &placeError{path, "the header is a single field, so there is nothing to learn from; " + hint})
+	return fault.WithKind(fault.Data, &placeError{path, "the header is a single field, so there is nothing to learn from; " + hint})
 }
 
 func initCommand(a *app) *cobra.Command {

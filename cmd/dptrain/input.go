@@ -34,7 +34,7 @@ func (in *input) isParquet() bool {
 // cellError is the error about a cell that --strict refuses. It does not repeat
 // the cell.
 func cellError(place, column string) error {
-	return fault.As(fault.Data, &placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
+	return fault.WithKind(fault.Data, &placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
 		"correct it, or predict without --strict to replace it by the model's missing value", column)})
 }
 

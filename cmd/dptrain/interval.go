@@ -60,7 +60,7 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	for _, v := range list {
 		known = append(known, strconv.FormatFloat(v.Level, 'g', -1, 64))
 	}
-	refuse := func(what string) (float64, error) { return 0, fault.As(fault.Data, &placeError{path, what}) }
+	refuse := func(what string) (float64, error) { return 0, fault.WithKind(fault.Data, &placeError{path, what}) }
 	switch {
 	case len(m.Output().Classes) > 0:
 		return refuse("--interval is for models of numbers, and this one predicts classes")

@@ -343,7 +343,7 @@ func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline
 	}
 	problems := j.recipe.Validate(header)
 	if slices.ContainsFunc(problems, isAbsent) {
-		return nil, fault.As(fault.Data, j.explain(problems))
+		return nil, fault.WithKind(fault.Data, j.explain(problems))
 	}
 	if len(problems) > 0 {
 		return nil, j.explain(problems)
@@ -463,7 +463,7 @@ func (j *job) needsTable() error {
 func price(ctx context.Context, p *pipeline.Pipeline) (*pipeline.Plan, error) {
 	plan, err := p.PlanContext(ctx)
 	if err != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
-		err = fault.As(fault.Recipe, err)
+		err = fault.WithKind(fault.Recipe, err)
 	}
 	return plan, err
 }

@@ -49,7 +49,7 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 // replace writes a draft and gives it the name, and its mode if there was such a file.
 // Drafts of the same file that killed processes left are removed.
 func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
-	tempdir.Sweep(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
+	tempdir.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
 	dir, err := tempdir.Make(filepath.Dir(path), draftPrefix)
 	if err != nil {
 		return unwritable(path, err)

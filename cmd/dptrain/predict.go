@@ -163,31 +163,31 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 // for someone who gave a table instead.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
-		return nil, fault.As(fault.Data, &placeError{path, "this is a table, not a model" + order})
+		return nil, fault.WithKind(fault.Data, &placeError{path, "this is a table, not a model" + order})
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		err = fault.Cause(err)
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
-			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.WhyNoModel()})
+			return nil, fault.WithKind(fault.Data, &placeError{path, "this run has no model: " + r.WhyNoModel()})
 		}
-		return nil, fault.As(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
+		return nil, fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fault.As(fault.Data, &placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model})
+		return nil, fault.WithKind(fault.Data, &placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model})
 	}
 	model, err := regression.DecodeModel(f)
 	if kind := documentKind(path); err != nil && kind != "" && kind != aModel && kind != modelOfCompress {
-		return nil, fault.As(fault.Data, &placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"})
+		return nil, fault.WithKind(fault.Data, &placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"})
 	}
 	var refused *regression.DecodeError
 	if errors.As(err, &refused) {
 		what := strings.TrimPrefix(refused.Path+": "+refused.Problem, ": ")
-		return nil, fault.As(fault.Data, &placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what})
+		return nil, fault.WithKind(fault.Data, &placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what})
 	}
 	if err != nil {
-		return nil, fault.As(fault.Data, &pathError{path, err})
+		return nil, fault.WithKind(fault.Data, &pathError{path, err})
 	}
 	if d, ok := recipe.Beside(path); ok {
 		d.Describe(model)

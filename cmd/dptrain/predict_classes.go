@@ -27,14 +27,14 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	c, ok := m.(*regression.Classifier)
 	switch {
 	case !ok && len(m.Output().Classes) > 0:
-		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
+		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
 	case !ok:
-		return fault.As(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for classes")})
+		return fault.WithKind(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for classes")})
 	case len(c.Classes) > 2:
 		return s.eachChance(path, c, flags)
 	}
 	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
-		return fault.As(fault.Usage, &pathError{path, err})
+		return fault.WithKind(fault.Usage, &pathError{path, err})
 	}
 	if flags.probability {
 		s.columns = append(s.columns, probabilityColumn(c.Classes[1]))
@@ -62,10 +62,10 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 // eachChance adds the probability of every class, of more than two.
 func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFlags) error {
 	if flags.given {
-		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("--threshold decides between two classes, and this model has %d", len(c.Classes))})
+		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("--threshold decides between two classes, and this model has %d", len(c.Classes))})
 	}
 	if _, err := c.ClassProbabilities(regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
-		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
+		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
 	}
 	for _, class := range c.Classes {
 		s.columns = append(s.columns, probabilityColumn(class))

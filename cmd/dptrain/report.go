@@ -177,9 +177,9 @@ func (a *app) printCheckScript(at release) error {
 		_, err = readReport(path) // says which file it is
 		return err
 	case errors.Is(err, report.ErrEdited):
-		return fault.As(fault.Broken, &placeError{path, err.Error()})
+		return fault.WithKind(fault.Broken, &placeError{path, err.Error()})
 	case errors.Is(err, report.ErrContent):
-		return fault.As(fault.Data, &placeError{path, err.Error()})
+		return fault.WithKind(fault.Data, &placeError{path, err.Error()})
 	}
 	return err
 }
@@ -213,7 +213,7 @@ func readCausal(reportPath string) (*report.Causal, error) {
 	defer f.Close()
 	c, err := report.DecodeCausal(f)
 	if err != nil {
-		return nil, fault.As(fault.Data, &placeError{path, err.Error()})
+		return nil, fault.WithKind(fault.Data, &placeError{path, err.Error()})
 	}
 	return c, nil
 }
@@ -349,7 +349,7 @@ func readReport(path string) (*report.Report, error) {
 		}
 		what += "; give the folder that fit wrote, or report.json in its folder release"
 	}
-	return nil, fault.As(fault.Data, &placeError{path, what})
+	return nil, fault.WithKind(fault.Data, &placeError{path, what})
 }
 
 // documentKind says which of the JSON files of dptrain a file is, or begins as: by
@@ -396,5 +396,5 @@ func firstMember(dec *json.Decoder, tokens ...json.Token) string {
 
 // unreadable is the error for a file of a release that cannot be opened.
 func unreadable(path, what string, err error) error {
-	return fault.As(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
+	return fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
 }

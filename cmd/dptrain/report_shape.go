@@ -31,7 +31,7 @@ func (a *app) printShape(path, column string) error {
 		parts = append(parts, part{x})
 	}
 	if len(parts) == 0 {
-		return fault.As(fault.Usage, &pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote, or the nearest prototype")})
+		return fault.WithKind(fault.Usage, &pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote, or the nearest prototype")})
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {

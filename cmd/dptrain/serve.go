@@ -136,13 +136,13 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
 	server, err := serve.New(model, schema, reading, flags.limits)
 	if err != nil {
-		return fault.As(fault.Data, &pathError{path, err})
+		return fault.WithKind(fault.Data, &pathError{path, err})
 	}
 	scheme := "http"
 	if flags.cert != "" {
 		scheme = "https"
 		if _, err := tls.LoadX509KeyPair(flags.cert, flags.key); err != nil {
-			return fault.As(fault.Usage, fmt.Errorf("--cert and --key: %w", err))
+			return fault.WithKind(fault.Usage, fmt.Errorf("--cert and --key: %w", err))
 		}
 	}
 	at, err := (&net.ListenConfig{}).Listen(ctx, "tcp", flags.addr)
@@ -174,5 +174,5 @@ func listenError(addr string, err error) error {
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &unknown):
 		return usagef("--addr %s: this computer has no such address; 127.0.0.1 is this computer alone, and 0.0.0.0 all of its addresses", addr)
 	}
-	return fault.As(fault.Usage, fmt.Errorf("--addr %s: %w", addr, cause))
+	return fault.WithKind(fault.Usage, fmt.Errorf("--addr %s: %w", addr, cause))
 }

@@ -163,7 +163,7 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledg
 	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		return fault.As(fault.Data, err)
+		return fault.WithKind(fault.Data, err)
 	}
 	if err := a.showVerification(dir, v, asJSON); err != nil {
 		return err

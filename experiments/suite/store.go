@@ -71,7 +71,7 @@ func OpenStore(dir string, h Header) (*Store, error) {
 
 // open locks the file, reads what it has and leaves it ready for more.
 func (s *Store) open(h Header) error {
-	if !filelock.Try(s.file) {
+	if !filelock.TryLock(s.file) {
 		return fmt.Errorf("%s: %w", s.file.Name(), errShared)
 	}
 	text, err := io.ReadAll(s.file)

@@ -59,7 +59,7 @@ func (c Config) facts(ctx context.Context, s source, header []string, target str
 		return f, nil
 	}
 	if !reflect.DeepEqual(reading, dataset.ReadOptions{MultilineQuotes: reading.MultilineQuotes, Known: reading.Known}) {
-		return f, fault.As(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
+		return f, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
 	}
 	levels, err := readLevels(ctx, s.path, header)
 	if err != nil {

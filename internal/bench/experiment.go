@@ -92,7 +92,7 @@ func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
 		next := m.recipe.Data.Reading()
 		multiline, next.MultilineQuotes = multiline || next.MultilineQuotes, false
 		if said && !reflect.DeepEqual(out, next) {
-			return out, fault.As(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
+			return out, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
 		}
 		out, said = next, true
 	}

@@ -8,15 +8,14 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// An Account is one data set with what was spent on it.
+// An Account is one registered data set with its spending.
 type Account struct {
 	Dataset
 	Promise budget.Total
-	// Reserved is the sum over runs that have not committed, Committed over those
-	// that have. Both are spent.
+	// Reserved is the sum over runs that have not committed, Committed the sum over those that have. Both count as
+	// spent.
 	Reserved, Committed budget.Charge
-	// Records is how the first run that said so takes records from the table; all
-	// after it do the same.
+	// Records is the record rule of the first run that stated one. All later runs must use the same.
 	Records Records
 	Runs    []RunState
 	Spends  []SpendState
@@ -30,12 +29,12 @@ type RunState struct {
 	Date      string
 	Committed bool
 	Release   string // the checksum of the release that ended it; empty before version 4
-	// Stopped is what the run cost if it stopped after the first step of its plan, in place of its charge; nil for any
-	// other.
+	// Stopped is the cost of a run that stopped after the first step of its plan, in place of its charge. It is nil
+	// for any other run.
 	Stopped *budget.Charge
 }
 
-// Cost returns what the run counts with: its charge, or less if it stopped.
+// Cost returns the amount that the run adds to the sums: its charge, or less if it stopped.
 func (r RunState) Cost() budget.Charge {
 	if r.Stopped != nil {
 		return *r.Stopped
@@ -43,16 +42,16 @@ func (r RunState) Cost() budget.Charge {
 	return r.Charge
 }
 
-// Spent returns what is spent: reserved and committed.
+// Spent returns the sum of reserved and committed charges.
 func (a *Account) Spent() budget.Charge { return a.Reserved.Plus(a.Committed) }
 
-// Left returns what may still be spent.
+// Left returns the remaining budget.
 func (a *Account) Left() budget.Charge { return a.Limit.Left(a.Spent()) }
 
-// Fits reports whether a run of this price would stay within the total.
+// Fits reports whether a run of price c would stay within the total.
 func (a *Account) Fits(c budget.Charge) bool { return a.Spent().Plus(c).Within(a.Limit) }
 
-// Refuse returns the *SpentError of a run that does not fit, or nil.
+// Refuse returns a *SpentError if a run of price c does not fit, and nil otherwise.
 func (a *Account) Refuse(c budget.Charge) error {
 	if a.Fits(c) {
 		return nil
@@ -60,15 +59,15 @@ func (a *Account) Refuse(c budget.Charge) error {
 	return &SpentError{Dataset: a.Name, Total: a.Promise, Limit: a.Limit, Spent: a.Spent(), Charge: c}
 }
 
-// Price returns what a plan costs in the currency of the account. The error wraps
-// ErrRelation or ErrUnit if the plan's relation or privacy unit is not the account's.
+// Price returns the price of a plan in the currency of the account. The error wraps ErrRelation or ErrUnit if the
+// plan's relation or privacy unit differs from the account's.
 func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
 	price, _, err := a.price(p)
 	return price, err
 }
 
-// price returns the price with the mu of the Gaussian law that covers the plan, 0 where it
-// is the sum of the steps.
+// price returns the price and the mu of the Gaussian distribution that covers the plan. mu is 0 if the price is the
+// sum of the steps.
 func (a *Account) price(p *budget.Priced) (price budget.Charge, mu float64, err error) {
 	if p.Target().Relation != a.Promise.Relation {
 		return price, 0, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
@@ -76,20 +75,18 @@ func (a *Account) price(p *budget.Priced) (price budget.Charge, mu float64, err 
 	}
 	if unit := p.Target().Unit.Column; unit != a.Promise.Unit {
 		return price, 0, fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
-			ErrUnit, protects(unit), a.Name, protects(a.Promise.Unit))
+			ErrUnit, describeUnit(unit), a.Name, describeUnit(a.Promise.Unit))
 	}
 	price, mu = p.ChargeWithin(a.Promise)
 	return price, mu, nil
 }
 
-// CheckPublic refuses a run that uses as public what the data set protects. The
-// error wraps ErrPublic.
+// CheckPublic refuses a run that treats a protected column of the data set as public. The error wraps ErrPublic.
 //
-// The relation substitute-private-columns is one relation for each list of
-// columns. A run protects its own list R, or all but what it reads and does not
-// protect. Tables that differ in the columns P of one record, P within R, are
-// neighbours for the run too; so the sum over runs is a promise about P if, and
-// in general only if, no run uses a column of P as public.
+// The relation substitute-private-columns is one relation for each list of columns. A run protects its own list R: all
+// columns except those it reads as public. Tables that differ in the columns P of one record, with P within R, are
+// neighbours for the run too; so the sum over runs is a promise about P if, and in general only if, no run uses a
+// column of P as public.
 func (a *Account) CheckPublic(public []string) error {
 	if (a.Promise.Relation == budget.SubstitutePrivateColumns) != (len(public) > 0) {
 		return fmt.Errorf("%w: a run has public columns under %v, the target at least, and under no other relation", ErrInvalid, budget.SubstitutePrivateColumns)
@@ -102,10 +99,9 @@ func (a *Account) CheckPublic(public []string) error {
 	return nil
 }
 
-// CheckRecords refuses a run that takes other records from the table than an
-// earlier one: it would have other neighbouring tables, as a record of three lines
-// is three records to a run that reads line by line. The error wraps ErrRecords, or
-// ErrInvalid for a way that is none.
+// CheckRecords refuses a run that splits the table into other records than an earlier run: it would have other
+// neighbouring tables, as a record of three lines is three records to a run that reads line by line. The error wraps
+// ErrRecords, or ErrInvalid for an unknown rule.
 func (a *Account) CheckRecords(r Records) error {
 	switch {
 	case r != RecordsUnstated && r != RecordsLines && r != RecordsQuoted:
@@ -113,18 +109,18 @@ func (a *Account) CheckRecords(r Records) error {
 	case r == RecordsUnstated || a.Records == RecordsUnstated || r == a.Records:
 		return nil
 	}
-	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.does(), a.Name, a.Records.does())
+	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.description(), a.Name, a.Records.description())
 }
 
-// does says what a run does with a quoted field.
-func (r Records) does() string {
+// description describes how a run treats a quoted field.
+func (r Records) description() string {
 	if r == RecordsQuoted {
 		return "a quoted field may hold newlines"
 	}
 	return "every line is a record"
 }
 
-// checkPrivate refuses a list of protected columns that does not suit a relation.
+// checkPrivate refuses a list of protected columns that is inconsistent with the relation.
 func checkPrivate(r budget.Relation, private []string) error {
 	switch {
 	case r != budget.SubstitutePrivateColumns && len(private) > 0:
@@ -135,8 +131,8 @@ func checkPrivate(r budget.Relation, private []string) error {
 	return nil
 }
 
-// valid makes names ones that JSON holds.
-func valid(names []string) []string {
+// validNames replaces invalid UTF-8 in names, so that JSON can represent them.
+func validNames(names []string) []string {
 	var out []string
 	for _, name := range names {
 		out = append(out, strings.ToValidUTF8(name, "\uFFFD"))
@@ -144,8 +140,8 @@ func valid(names []string) []string {
 	return out
 }
 
-// protects names a privacy unit.
-func protects(unit string) string {
+// describeUnit names a privacy unit for a message.
+func describeUnit(unit string) string {
 	if unit == "" {
 		return "single records"
 	}

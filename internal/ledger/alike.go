@@ -8,20 +8,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// alike returns the registered name that a person may take for this one, or "".
-func (b *Book) alike(name string) string {
-	shape := shapeOf(name)
+// findLookalike returns a registered name that a person may confuse with name, or "".
+func (b *Book) findLookalike(name string) string {
+	shape := visualForm(name)
 	for _, a := range b.Datasets {
-		if shapeOf(a.Name) == shape {
+		if visualForm(a.Name) == shape {
 			return a.Name
 		}
 	}
 	return ""
 }
 
-// shapeOf returns what a name looks like: compatibility forms, letter case, marks that
-// take no room, and letters of other scripts that look like Latin ones are made one.
-func shapeOf(name string) string {
+// visualForm maps names that look alike to the same text: it unifies compatibility forms and letter case, drops marks
+// without width, and replaces letters of other scripts that look like Latin ones.
+func visualForm(name string) string {
 	name = cases.Fold().String(norm.NFKD.String(name))
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -37,8 +37,8 @@ func shapeOf(name string) string {
 	}, name)
 }
 
-// lookalike returns the Latin letter or digit that a small letter of another script
-// looks like (Unicode Technical Standard 39, the single letters in common use).
+// lookalike returns the Latin letter or digit that a small letter of another script resembles (Unicode Technical
+// Standard 39, the single letters in common use).
 func lookalike(c rune) (rune, bool) {
 	const pairs = "аaвbсcԁdеeһhіiјjкkӏlмmнhоoрpԛqгrѕsтtцuѵvԝwхxуy" + // Cyrillic
 		"αaβbγyιiκkνvοoρpτtυuχxωw" + // Greek

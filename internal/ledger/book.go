@@ -15,9 +15,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// A Book is the content of a ledger at one moment, checked: the chain is whole,
-// every charge belongs to a registered data set and no total is crossed. It is a copy and
-// stays as it is.
+// A Book is a checked snapshot of a ledger: the chain is intact, every charge belongs to a registered data set, and no
+// total is crossed. It does not change.
 type Book struct {
 	Entries  []*Entry
 	Datasets []*Account // in the order of registration
@@ -28,24 +27,24 @@ type Book struct {
 	sums     *sums           // of a book of sums only, whose entries and runs stay in the store; else nil
 }
 
-// place finds a run: account and run of it by index.
+// place locates a run by the indexes of its account and of the run in the account.
 type place struct{ account, run int }
 
-// Account returns the data set of that name. The error wraps ErrUnknown.
+// Account returns the data set with the given name. The error wraps ErrUnknown.
 func (b *Book) Account(name string) (*Account, error) {
 	for _, a := range b.Datasets {
 		if a.Name == name {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("%w %.220q; there %s", ErrUnknown, name, b.names())
+	return nil, fmt.Errorf("%w %.220q; there %s", ErrUnknown, name, b.describeNames())
 }
 
-// names says which data sets there are, the first few of many.
-func (b *Book) names() string {
-	const most = 5
-	names := make([]string, 0, most)
-	for _, a := range b.Datasets[:min(most, len(b.Datasets))] {
+// describeNames lists the registered data sets for a message, at most five by name.
+func (b *Book) describeNames() string {
+	const maxNames = 5
+	names := make([]string, 0, maxNames)
+	for _, a := range b.Datasets[:min(maxNames, len(b.Datasets))] {
 		names = append(names, fmt.Sprintf("%.220q", a.Name))
 	}
 	switch n := len(b.Datasets); {
@@ -53,8 +52,8 @@ func (b *Book) names() string {
 		return "is none yet"
 	case n == 1:
 		return "is only " + names[0]
-	case n > most:
-		return fmt.Sprintf("are %s and %d more", strings.Join(names, ", "), n-most)
+	case n > maxNames:
+		return fmt.Sprintf("are %s and %d more", strings.Join(names, ", "), n-maxNames)
 	}
 	return "are " + strings.Join(names, ", ")
 }
@@ -71,8 +70,7 @@ func (b *Book) Head() Head {
 	return Head{int64(n), b.hashes[n-1]}
 }
 
-// Contains reports whether the chain has h: whether everything that the ledger
-// held when h was its head is still there, unchanged.
+// Contains reports whether h is in the chain, that is, whether all entries up to h are still present and unchanged.
 func (b *Book) Contains(h Head) bool {
 	if b.sums != nil {
 		_, hash, err := b.sums.entry(h.Sequence)
@@ -81,12 +79,12 @@ func (b *Book) Contains(h Head) bool {
 	return h.Sequence >= 1 && h.Sequence <= int64(len(b.hashes)) && b.hashes[h.Sequence-1] == h.Hash
 }
 
-// damaged names the entry that is wrong.
+// damaged returns an error wrapping ErrDamaged that names the damaged entry.
 func damaged(sequence int, format string, args ...any) error {
 	return fmt.Errorf("%w: entry %d: %s", ErrDamaged, sequence, fmt.Sprintf(format, args...))
 }
 
-// readBook checks the chain of entries against its head and adds them up.
+// readBook checks the chain of entries against its head and sums them up.
 func readBook(raw [][]byte, head string) (*Book, error) {
 	if len(raw) > 0 {
 		if err := checkVersion(raw[0]); err != nil {
@@ -110,8 +108,8 @@ func readBook(raw [][]byte, head string) (*Book, error) {
 	return b, nil
 }
 
-// checkChain checks numbers and hashes alone, and returns the hashes. The
-// canonical form of an entry begins with both.
+// checkChain checks only sequence numbers and hashes, with which the canonical form of every entry starts. It returns
+// the hashes.
 func checkChain(raw [][]byte, head string) ([]string, error) {
 	hashes := make([]string, len(raw))
 	previous := ""
@@ -128,19 +126,18 @@ func checkChain(raw [][]byte, head string) ([]string, error) {
 	return hashes, nil
 }
 
-// checkVersion looks at the first entry, of which a later version may have other
-// keys.
+// checkVersion checks the format of the first entry, which in a later version may have other keys.
 func checkVersion(first []byte) error {
 	var e struct {
 		Format string `json:"format"`
 	}
-	if json.Unmarshal(first, &e) == nil && !known(e.Format) && strings.HasPrefix(e.Format, "dptrain.ledger/") {
+	if json.Unmarshal(first, &e) == nil && !isKnownFormat(e.Format) && strings.HasPrefix(e.Format, "dptrain.ledger/") {
 		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion, e.Format, Format)
 	}
 	return nil
 }
 
-// add applies the rules of one entry's kind.
+// add checks and applies an entry by the rules of its kind.
 func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
 	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != "", e.Charge != nil}
@@ -179,7 +176,7 @@ func (b *Book) add(e *Entry) error {
 	if fields != want {
 		return damaged(n, "it has keys of another kind")
 	}
-	if e.later(b.format) {
+	if e.needsLaterFormat(b.format) {
 		return damaged(n, "it is of a later version than the ledger")
 	}
 	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
@@ -189,18 +186,18 @@ func (b *Book) add(e *Entry) error {
 	return nil
 }
 
-// open begins a ledger.
+// open applies the first entry.
 func (b *Book) open(format string) error {
-	if !known(format) {
+	if !isKnownFormat(format) {
 		return errors.New("its format is none")
 	}
 	b.format = format
 	return nil
 }
 
-// upgrade makes a ledger one of a later version.
+// upgrade raises the format version of the ledger.
 func (b *Book) upgrade(format string) error {
-	if !known(format) {
+	if !isKnownFormat(format) {
 		return errors.New("its format is none")
 	}
 	if format <= b.format { // the names are in the order of the versions
@@ -210,8 +207,8 @@ func (b *Book) upgrade(format string) error {
 	return nil
 }
 
-// put makes h the head.
-func (b *Book) put(h Head) {
+// setHead makes h the head.
+func (b *Book) setHead(h Head) {
 	if b.sums != nil {
 		b.sums.top = h
 		return
@@ -237,16 +234,15 @@ func (b *Book) register(d *Dataset) error {
 	if err != nil {
 		return err
 	}
-	if !d.Limit.Valid() || !near(d.Limit.Cost, limit.Cost) || !near(d.Limit.Delta, limit.Delta) {
+	if !d.Limit.Valid() || !isClose(d.Limit.Cost, limit.Cost) || !isClose(d.Limit.Delta, limit.Delta) {
 		return errors.New("the limit is not that of the total")
 	}
 	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
 	return nil
 }
 
-// near compares amounts that two machines computed from the same numbers; their
-// last bits may differ.
-func near(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
+// isClose compares amounts that two machines computed from the same numbers; their last bits may differ.
+func isClose(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
 
 func (b *Book) reserve(e *Entry) error {
 	r := e.Run
@@ -288,8 +284,8 @@ func (b *Book) reserve(e *Entry) error {
 	return nil
 }
 
-// checkNonce refuses a run without a nonce, or with that of another run. A book of sums only has no other
-// runs to compare with.
+// checkNonce refuses a run without a nonce or with the nonce of another run. A book of sums has no other runs to
+// compare with.
 func (b *Book) checkNonce(nonce string) error {
 	if nonce == "" && b.format != Format {
 		return nil
@@ -303,7 +299,7 @@ func (b *Book) checkNonce(nonce string) error {
 	return nil
 }
 
-// commit ends a run with a release. stopped is what it cost if it stopped after its lead, and else nil. [Book.audit]
+// commit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise. [Book.audit]
 // compares it with the plan.
 func (b *Book) commit(of int64, release string, stopped *budget.Charge) error {
 	a, r, err := b.run(of)
@@ -352,9 +348,9 @@ func (b *Book) run(of int64) (*Account, *RunState, error) {
 	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release}, nil
 }
 
-// othersOf returns the data sets beside name that a table was used for, under the path table or under
-// another name that the same file still has.
-func (b *Book) othersOf(table, file, name string) []string {
+// otherDatasets returns the data sets other than name that a table was used for, under the path table or under another
+// path of the same file.
+func (b *Book) otherDatasets(table, file, name string) []string {
 	if table == "" {
 		return nil
 	}
@@ -384,8 +380,8 @@ func (b *Book) othersOf(table, file, name string) []string {
 	return others
 }
 
-// sameFile reports whether two paths name one file now. The system may give the device and inode of a file
-// that was removed to another one, so a recorded number alone proves nothing.
+// sameFile reports whether two paths currently name the same file. Recorded device and inode numbers alone are no
+// proof, since the system may reuse those of a removed file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
@@ -395,13 +391,13 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// audit prices the plan of every run and every spend again and compares. It is slower
-// than reading.
+// audit recomputes the price of every run's plan and of every spend and compares it with the entry. It is slower than
+// reading.
 func (b *Book) audit() error {
 	for _, a := range b.Datasets {
 		for _, x := range a.Spends {
 			want, err := x.Price(a.Promise.Currency)
-			if err != nil || !near(x.Charge.Cost, want.Cost) || !near(x.Charge.Delta, want.Delta) {
+			if err != nil || !isClose(x.Charge.Cost, want.Cost) || !isClose(x.Charge.Delta, want.Delta) {
 				return damaged(int(x.Sequence), "its charge is not the price of what it says")
 			}
 		}
@@ -413,13 +409,13 @@ func (b *Book) audit() error {
 			if err != nil {
 				return damaged(int(r.Sequence), "its plan has no price: %v", err)
 			}
-			if !near(r.Charge.Cost, want.Cost) || !near(r.Charge.Delta, want.Delta) {
+			if !isClose(r.Charge.Cost, want.Cost) || !isClose(r.Charge.Delta, want.Delta) {
 				return damaged(int(r.Sequence), "its charge is not the price of its plan")
 			}
 			if r.Stopped == nil {
 				continue
 			}
-			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !near(r.Stopped.Cost, want.Cost) || !near(r.Stopped.Delta, want.Delta) {
+			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !isClose(r.Stopped.Cost, want.Cost) || !isClose(r.Stopped.Delta, want.Delta) {
 				return damaged(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A Claim is what a release says about the ledger: which entry is its run.
+// A Claim is the reference of a release to the ledger entry of its run.
 type Claim struct {
 	Head    Head
 	Nonce   string // of the reservation; empty in releases of earlier versions
@@ -17,30 +17,29 @@ type Claim struct {
 	Name    string // of the release, for messages
 }
 
-// VerifyClaims is [Ledger.Verify] for the heads of releases. An entry is that of one run, so it also
-// finds releases that name an entry which is that of another one: when the file was put back to an
-// earlier state between runs, the runs have the same number and at most one of them is in the chain.
-// The error wraps ErrDamaged, ErrHead or ErrReleases.
+// VerifyClaims is [Ledger.Verify] for the heads of releases. An entry belongs to one run, so it also detects a release
+// whose entry belongs to another one: if the file was put back to an earlier state between runs, the runs have the
+// same number and at most one of them is in the chain. The error wraps ErrDamaged, ErrHead or ErrReleases.
 func (l *Ledger) VerifyClaims(ctx context.Context, claims ...Claim) (*Book, error) {
 	b, err := l.Verify(ctx)
 	if err != nil {
 		return b, err
 	}
 	if err := b.checkSharedEntries(claims); err != nil {
-		return b, l.named(err)
+		return b, l.inFile(err)
 	}
 	for _, c := range claims {
 		if err := b.checkHead(c.Head); err != nil {
-			return b, l.named(err)
+			return b, l.inFile(err)
 		}
 		if err := b.CheckClaim(c); err != nil {
-			return b, l.named(err)
+			return b, l.inFile(err)
 		}
 	}
 	return b, nil
 }
 
-// checkSharedEntries refuses releases that name one entry and are not the same release.
+// checkSharedEntries refuses different releases that name the same entry.
 func (b *Book) checkSharedEntries(claims []Claim) error {
 	for i, c := range claims {
 		names := []string{c.Name}
@@ -73,7 +72,7 @@ func (b *Book) checkSharedEntries(claims []Claim) error {
 	return nil
 }
 
-// checkHead returns an error that wraps ErrHead if the chain does not have h.
+// checkHead returns an error that wraps ErrHead if h is not in the chain.
 func (b *Book) checkHead(h Head) error {
 	switch {
 	case b.Contains(h):
@@ -84,9 +83,9 @@ func (b *Book) checkHead(h Head) error {
 	return fmt.Errorf("%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger", ErrHead, h.Sequence)
 }
 
-// CheckClaim compares a release with the run of its entry, if the chain has that entry. The error wraps
-// ErrReleases if the entry is that of another release. Entries of before version 4 hold
-// neither nonce nor release, so any release of the same plan passes.
+// CheckClaim compares a release with the run of its entry, if the chain contains that entry. The error wraps
+// ErrReleases if the entry belongs to another release. Entries older than version 4 have neither nonce nor release, so
+// any release of the same plan passes.
 func (b *Book) CheckClaim(c Claim) error {
 	_, run, err := b.run(c.Head.Sequence)
 	if err != nil || !b.Contains(c.Head) {
@@ -101,7 +100,7 @@ func (b *Book) CheckClaim(c Claim) error {
 	return nil
 }
 
-// releaseOf returns the release that ended the run of an entry, or "".
+// releaseOf returns the checksum of the release that ended the run of an entry, or "".
 func (b *Book) releaseOf(sequence int64) string {
 	_, run, err := b.run(sequence)
 	if err != nil {
@@ -110,14 +109,14 @@ func (b *Book) releaseOf(sequence int64) string {
 	return run.Release
 }
 
-// Holds reports whether the chain of the ledger has h. It costs the same however many entries there are.
+// Holds reports whether the chain of the ledger contains h. Its cost does not depend on the number of entries.
 func (l *Ledger) Holds(ctx context.Context, h Head) (held bool, err error) {
-	_, err = l.view(ctx, waysFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
+	_, err = l.view(ctx, pathsFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
 		b, err := s.book(tx)
 		if err == nil {
 			held = b.Contains(h) // while the store is open
 		}
 		return b, err
 	})
-	return held, l.named(err)
+	return held, l.inFile(err)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Format is the version of the file, written in its first entry. An upgrade entry turns a file of an
-// earlier version into one of this, before the first entry that the earlier version does not have.
-// Version 2 added spends and the notes of runs, version 3 the mu of runs, and version 4 the nonce and
-// the table file of runs, the release of commits, plans with a lead, and the charge of runs that stopped.
+// Format is the version of the file, written in its first entry. An upgrade entry turns a file of an earlier version
+// into this version, before the first entry that the earlier version does not have. Version 2 added spends and the
+// notes of runs, version 3 the mu of runs, and version 4 the nonce and the table file of runs, the release of commits,
+// plans with a lead, and the charge of runs that stopped.
 const (
 	Format      = "dptrain.ledger/4"
 	formatThree = "dptrain.ledger/3"
@@ -26,13 +26,13 @@ const (
 	formatOne   = "dptrain.ledger/1"
 )
 
-// formats lists the versions that can be read, the first one first.
+// formats lists the readable versions, oldest first.
 func formats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
 
-// known reports whether entries of a format can be read.
-func known(format string) bool { return slices.Contains(formats(), format) }
+// isKnownFormat reports whether this program can read entries of a format.
+func isKnownFormat(format string) bool { return slices.Contains(formats(), format) }
 
-// Kind says what an entry records.
+// Kind is the type of an entry.
 type Kind string
 
 // The kinds of entries.
@@ -46,8 +46,8 @@ const (
 	KindUpgrade  Kind = "upgrade"  // the format of the entries from here on
 )
 
-// An Entry is one link of the chain. Its canonical form is the JSON that [Encode]
-// writes: the keys in this order, no spaces, numbers in the shortest form.
+// An Entry is one link of the chain. Its canonical form is the JSON that [Encode] writes: the keys in this order, no
+// spaces, numbers in the shortest form.
 type Entry struct {
 	Sequence int64    `json:"sequence"`          // from 1
 	Previous string   `json:"previous"`          // hash of the entry before, in hex; empty for the first
@@ -58,15 +58,15 @@ type Entry struct {
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
 	Release  string   `json:"release,omitempty"` // commit: the checksum of the release, in hex; since version 4
-	// Charge, of the commit of a run that stopped after its lead, is what the run cost, in place of what it
-	// reserved; since version 4.
+	// Charge is set in the commit of a run that stopped after its lead: the cost of the run, in place of its
+	// reservation; since version 4.
 	Charge *budget.Charge `json:"charge,omitempty"`
 	Note   *Note          `json:"note,omitempty"`  // note
 	Spend  *Spend         `json:"spend,omitempty"` // spend
 }
 
-// later reports whether format is too early a version for an entry.
-func (e *Entry) later(format string) bool {
+// needsLaterFormat reports whether the entry requires a later version than format.
+func (e *Entry) needsLaterFormat(format string) bool {
 	needs := formatOne
 	switch {
 	case e.Release != "", e.Charge != nil, e.Run != nil && (e.Run.Nonce != "" || e.Run.File != "" || e.Run.Plan.Lead), e.Note != nil && e.Note.File != "":
@@ -92,7 +92,7 @@ type Dataset struct {
 	Limit    budget.Charge `json:"limit"`
 }
 
-// Total returns the promise about the data set.
+// Total returns the total as a budget.Total.
 func (d *Dataset) Total() (budget.Total, error) {
 	t := budget.Total{Epsilon: d.Epsilon, Delta: d.Delta, BlackBox: d.BlackBox, Unit: d.Unit}
 	var err error
@@ -105,7 +105,7 @@ func (d *Dataset) Total() (budget.Total, error) {
 	return t, t.Validate()
 }
 
-// Run is what a reservation records: the plan, priced, and public facts about the run.
+// Run is the content of a reservation: the priced plan and public facts about the run.
 type Run struct {
 	Dataset  string  `json:"dataset"`
 	Table    string  `json:"table,omitempty"` // path of the table, for the owner and for bench
@@ -114,46 +114,43 @@ type Run struct {
 	Epsilon  float64 `json:"epsilon"`
 	Delta    float64 `json:"delta"`
 	Relation string  `json:"relation"`
-	// Public lists the columns that the run reads and does not protect, under
-	// substitute-private-columns.
+	// Public lists the columns that the run reads without protecting them, under substitute-private-columns.
 	Public []string `json:"public,omitempty"`
-	// Unit and MaxRows are the column that identifies who is protected and how many
-	// records of each the run keeps; absent where that is one record.
+	// Unit is the column that identifies the protected units, and MaxRows the number of records of each that the run
+	// keeps. Both are absent if the unit is one record.
 	Unit    string `json:"unit,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`
-	// Records says what one record of the table is, where that is a choice of the
-	// run; absent for tables where it is none, and in entries of before it was noted.
+	// Records is the run's record rule. It is absent for tables that leave no choice, and in entries older than the
+	// key.
 	Records Records `json:"records,omitempty"`
-	// CuratorNotes tells that the run writes exact facts for the data's owner,
-	// which no guarantee covers.
+	// CuratorNotes marks a run that writes exact facts for the data owner, which no guarantee covers.
 	CuratorNotes bool          `json:"curator_notes"`
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
-	// Mu is that of the Gaussian law that the run, but for the lead of its plan, is charged as, see [budget.CoverCharge];
-	// 0 where the charge is the sum of the steps. Since version 3.
+	// Mu is the mu of the Gaussian distribution by which the run is charged, except for the lead of its plan; see
+	// [budget.CoverCharge]. It is 0 if the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
-	// Nonce is 128 random bits in hex. The report of the run has it too. Two runs that were entered
-	// at the same place, because the file was put back to an earlier state between them, differ in it.
-	// Since version 4.
+	// Nonce is 128 random bits in hex, also written in the report of the run. It distinguishes two runs entered at the
+	// same position because the file was put back to an earlier state between them. Since version 4.
 	Nonce string `json:"nonce,omitempty"`
-	// File identifies the table on this machine by device and inode, so that other names of it (hard
-	// links, bind mounts) are recognised; empty where the system has none. Since version 4.
+	// File identifies the table on this machine by device and inode, so that other names of it (hard links, bind
+	// mounts) are recognised. It is empty on systems without them. Since version 4.
 	File string `json:"file,omitempty"`
 }
 
-// Records says how a run takes records from a text file.
+// Records is the rule by which a run splits a text file into records.
 type Records string
 
-// The ways. A line that a quote leaves open is one record, or goes on to the line
-// that closes it.
+// The record rules differ in a line with an unclosed quote: it is one record, or continues up to the line that closes
+// the quote.
 const (
 	RecordsUnstated Records = ""       // the file itself says what a record is
 	RecordsLines    Records = "lines"  // every line
 	RecordsQuoted   Records = "quoted" // a quoted field may hold newlines
 )
 
-// A Head names an entry by its place and its hash.
+// A Head identifies an entry by its position and its hash.
 type Head struct {
 	Sequence int64
 	Hash     string // SHA-256 of the entry, 64 hex digits
@@ -162,7 +159,7 @@ type Head struct {
 // String returns "sequence:hash".
 func (h Head) String() string { return strconv.FormatInt(h.Sequence, 10) + ":" + h.Hash }
 
-// ParseHead reads what String writes. The error wraps ErrInvalid.
+// ParseHead parses the format of String. The error wraps ErrInvalid.
 func ParseHead(s string) (Head, error) {
 	number, hash, _ := strings.Cut(strings.TrimSpace(s), ":")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -187,10 +184,10 @@ func (e *Entry) Encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// maxEntry is the size of the largest entry, in bytes.
+// maxEntry is the size limit of an entry in bytes.
 const maxEntry = 1 << 20
 
-// decodeEntry reads an entry in canonical form, and no other.
+// decodeEntry decodes an entry and refuses any but the canonical form.
 func decodeEntry(data []byte) (*Entry, error) {
 	if len(data) > maxEntry {
 		return nil, fmt.Errorf("%w: an entry of %d bytes", ErrDamaged, len(data))
@@ -208,13 +205,13 @@ func decodeEntry(data []byte) (*Entry, error) {
 	return e, nil
 }
 
-// hashOf returns the hash of an entry's canonical form.
+// hashOf returns the hash of an entry's canonical form, in hex.
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// checkHex refuses a text that is not so many bytes in lower-case hex digits.
+// checkHex refuses text unless it is size bytes in lower-case hex digits. what names it in the message.
 func checkHex(what, text string, size int) error {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != size || hex.EncodeToString(raw) != text {
@@ -226,20 +223,20 @@ func checkHex(what, text string, size int) error {
 // nonceSize is the number of bytes of a nonce.
 const nonceSize = 16
 
-// checkNote refuses a label that is no line of text.
+// checkNote refuses a note that is longer than 200 bytes or not printable.
 func checkNote(note string) error {
-	if len(note) > 200 || strings.ContainsFunc(note, odd) {
+	if len(note) > 200 || strings.ContainsFunc(note, isUnprintable) {
 		return fmt.Errorf("%w: %.220q is no note: want at most 200 bytes of printable text", ErrInvalid, note)
 	}
 	return nil
 }
 
-// odd reports whether a character does not show.
-func odd(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+// isUnprintable reports whether c is invisible or invalid.
+func isUnprintable(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
 
-// checkName refuses names of data sets that cannot be told apart on a terminal.
+// checkName refuses names of data sets that are ambiguous on a terminal.
 func checkName(name string) error {
-	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, odd) {
+	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isUnprintable) {
 		return fmt.Errorf("%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it", ErrInvalid, name)
 	}
 	return nil

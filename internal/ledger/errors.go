@@ -10,8 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// Sentinels for errors.Is. Every error of this package but those of a context
-// wraps one of them.
+// Sentinels for errors.Is. Every error of this package except context errors wraps one of them.
 var (
 	// ErrSpent: the run would cross the total of its data set ([*SpentError]).
 	ErrSpent = fault.New(fault.Budget, "the total would be crossed")
@@ -19,7 +18,7 @@ var (
 	ErrBusy = errors.New("held by another process")
 	// ErrUnreadable: the ledger does not exist or cannot be opened.
 	ErrUnreadable = errors.New("cannot be read")
-	// ErrUnwritable: an entry could not be put on disk. Nothing may be released.
+	// ErrUnwritable: an entry could not be written to disk. The run must not release any result.
 	ErrUnwritable = errors.New("cannot be written")
 	// ErrFormat: the file is no ledger, or is not a plain file.
 	ErrFormat = errors.New("not a ledger")
@@ -27,33 +26,33 @@ var (
 	ErrVersion = errors.New("another version")
 	// ErrDamaged: an entry was edited, removed or made up.
 	ErrDamaged = errors.New("damaged")
-	// ErrHead: the ledger does not contain a head that a report printed: it was
-	// cut short, rolled back, rewritten, or is another ledger.
+	// ErrHead: the ledger does not contain a head that a report printed. It was cut short, rolled back, rewritten, or
+	// is another ledger.
 	ErrHead = errors.New("head not found")
-	// ErrReleases: several releases name one entry, which is that of one run.
+	// ErrReleases: several releases name one entry, which belongs to a single run.
 	ErrReleases = errors.New("one entry, several releases")
 	// ErrUnknown: the ledger has no data set of this name.
 	ErrUnknown = errors.New("unknown data set")
 	// ErrExists: the data set is registered already.
 	ErrExists = errors.New("data set registered already")
-	// ErrRelation: the run's relation is not the data set's.
+	// ErrRelation: the run's relation differs from the data set's.
 	ErrRelation = errors.New("relations do not mix")
 	// ErrPublic: the run uses a column as public that the data set protects.
 	ErrPublic = errors.New("a protected column is public in the run")
 	// ErrUnit: the run does not protect the data set's privacy unit.
 	ErrUnit = errors.New("privacy units do not mix")
-	// ErrRecords: the run takes other records from the table than earlier runs.
+	// ErrRecords: the run's record rule differs from earlier runs'.
 	ErrRecords = errors.New("ways of reading records do not mix")
-	// ErrInvalid: a name or a run that no entry can hold.
+	// ErrInvalid: a name or a run that no entry can represent.
 	ErrInvalid = errors.New("invalid entry")
 	// ErrCommitted: the reservation was committed before.
 	ErrCommitted = errors.New("committed before")
 )
 
-// errIsTable refuses a ledger that is named as the table too.
+// errIsTable refuses a ledger that is also named as the table.
 var errIsTable = fmt.Errorf("%w: the table is the ledger itself, under this or another name of the file", ErrInvalid)
 
-// FileError says what is wrong with a ledger file.
+// FileError is an error about a ledger file.
 type FileError struct {
 	Path string
 	Msg  string
@@ -66,7 +65,7 @@ func (e *FileError) Error() string { return e.Path + ": " + e.Msg }
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// FaultKind says that the ledger refuses, or that the budget does.
+// FaultKind returns fault.Budget if the budget does not suffice, and fault.Ledger otherwise.
 func (e *FileError) FaultKind() fault.Kind {
 	if errors.Is(e.Err, ErrSpent) {
 		return fault.Budget
@@ -74,8 +73,8 @@ func (e *FileError) FaultKind() fault.Kind {
 	return fault.Ledger
 }
 
-// InFile says of an error that wraps one of the sentinels which file it is about,
-// as a [*FileError]. nil and errors of a context stay as they are.
+// InFile wraps an error in a [*FileError] with the path of its ledger. err should wrap one of the sentinels; nil and
+// context errors are returned unchanged.
 func InFile(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -83,7 +82,7 @@ func InFile(path string, err error) error {
 	return &FileError{Path: path, Msg: err.Error(), Err: err}
 }
 
-// SpentError refuses a run that would cross the total.
+// SpentError is the refusal of a run that would cross the total.
 type SpentError struct {
 	Dataset      string
 	Total        budget.Total
@@ -91,7 +90,7 @@ type SpentError struct {
 	Charge       budget.Charge // of the refused run
 }
 
-// Error says what the run costs and what is left.
+// Error states the cost of the run and the remaining budget.
 func (e *SpentError) Error() string {
 	left := e.Limit.Left(e.Spent)
 	symbol := e.Total.Currency.Symbol()

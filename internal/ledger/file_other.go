@@ -2,5 +2,5 @@
 
 package ledger
 
-// fileID returns "": names alone identify a table here.
+// fileID returns "": on this system tables are identified by path only.
 func fileID(string) string { return "" }

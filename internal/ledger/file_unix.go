@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// fileID identifies the plain file at path by device and inode; it returns "" if there is none.
+// fileID identifies the plain file at path by device and inode. It returns "" if there is no such file.
 func fileID(path string) string {
 	if path == "" {
 		return ""

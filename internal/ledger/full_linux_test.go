@@ -119,7 +119,7 @@ func TestReadOnlyForNobody(t *testing.T) {
 func TestModeUnderAnyMask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
-	l.step = func(step string) error {
+	l.hook = func(step string) error {
 		if step != "written" {
 			return nil
 		}

@@ -70,10 +70,10 @@ func FuzzFile(f *testing.F) {
 // sealPages makes the checksums of both first pages fit.
 func sealPages(data []byte) {
 	for i := range 2 {
-		b := data[i*pageSize+pageHead:]
+		b := data[i*pageSize+pageHeaderSize:]
 		h := fnv.New64a()
 		h.Write(b[:56])
-		order().PutUint64(b[56:], h.Sum64())
+		byteOrder().PutUint64(b[56:], h.Sum64())
 	}
 }
 

@@ -14,26 +14,25 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// DefaultWait is how long a locked ledger is waited for, unless the options say otherwise.
+// DefaultWait is the default time to wait for a locked ledger.
 const DefaultWait = 30 * time.Second
 
-// Options say how a ledger is opened.
+// Options are settings for opening a ledger.
 type Options struct {
-	// Wait is how long to wait while another process has the file; 0 means
-	// DefaultWait, and anything below 0 not at all.
+	// Wait is the time to wait while another process holds the file. 0 means DefaultWait, and a negative value means
+	// no wait.
 	Wait time.Duration
 	// Waiting, if set, is called once before a wait begins.
 	Waiting func()
 }
 
-// A Ledger is a file by its name. It holds nothing open: every call opens the
-// file, takes its lock, checks everything and closes it again. It may be used
-// concurrently, by goroutines and by processes.
+// A Ledger is a ledger file identified by its path. It keeps no file open: every call opens the file, takes its lock,
+// checks its content and closes it. It is safe for concurrent use by goroutines and processes.
 type Ledger struct {
 	path    string
 	options Options
 
-	step func(name string) error // tests: called between the steps of writing
+	hook func(name string) error // tests: called between the steps of writing
 }
 
 // At returns the ledger in the file at path, which need not exist yet.
@@ -47,31 +46,29 @@ func At(path string, o Options) *Ledger {
 	return &Ledger{path: path, options: o}
 }
 
-// Path returns the path that the ledger was named by.
+// Path returns the path given to At.
 func (l *Ledger) Path() string { return l.path }
 
-// at marks a step for the tests.
-func (l *Ledger) at(step string) error {
-	if l.step == nil {
+// runHook calls the test hook, if set, with the name of a step.
+func (l *Ledger) runHook(step string) error {
+	if l.hook == nil {
 		return nil
 	}
-	return l.step(step)
+	return l.hook(step)
 }
 
-// named says which file an error is about.
-func (l *Ledger) named(err error) error { return InFile(l.path, err) }
+// inFile adds the path of the ledger to an error.
+func (l *Ledger) inFile(err error) error { return InFile(l.path, err) }
 
-// Register enters a data set and its total, once: both stay as they are. The file
-// is made if it does not exist. private lists the columns that the total
-// protects: at least one under budget.SubstitutePrivateColumns, none under the
-// other relations, which protect all. The error wraps ErrExists if the name is
-// taken, ErrInvalid for a name or a list that is not allowed, budget.ErrTarget if
-// the total is out of range.
+// Register enters a data set and its total, which cannot be changed later. The file is created if it does not exist.
+// private lists the columns that the total protects: at least one under budget.SubstitutePrivateColumns, and no column
+// under the other relations, which protect all. The error wraps ErrExists if the name is taken, ErrInvalid for a name
+// or a list that is not allowed, budget.ErrTarget if the total is out of range.
 func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, private ...string) (Head, error) {
 	if err := checkName(name); err != nil {
 		return Head{}, err
 	}
-	private = valid(private)
+	private = validNames(private)
 	if err := checkPrivate(total.Relation, private); err != nil {
 		return Head{}, err
 	}
@@ -83,27 +80,27 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit, Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
-	l.sweep()
+	l.removeDrafts()
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
-		head, err := l.found(d)
+		head, err := l.createWith(d)
 		if !errors.Is(err, fs.ErrExist) {
-			return head, l.named(err)
+			return head, l.inFile(err)
 		}
 	}
-	return l.append(ctx, waysFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	return l.append(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
 			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
 		}
-		if like := b.alike(name); like != "" {
+		if like := b.findLookalike(name); like != "" {
 			return nil, fmt.Errorf("%w: %+q looks like %+q; use that name, or one that can be told apart", ErrExists, name, like)
 		}
-		return &Entry{Kind: KindRegister, Date: now(), Dataset: d}, nil
+		return &Entry{Kind: KindRegister, Date: timestamp(), Dataset: d}, nil
 	})
 }
 
-// found makes the file with its first data set.
-func (l *Ledger) found(d *Dataset) (Head, error) {
-	first := &Entry{Sequence: 1, Kind: KindOpen, Date: now(), Format: Format}
+// createWith creates the file with its first data set.
+func (l *Ledger) createWith(d *Dataset) (Head, error) {
+	first := &Entry{Sequence: 1, Kind: KindOpen, Date: timestamp(), Format: Format}
 	data, err := first.Encode()
 	if err != nil {
 		return Head{}, err
@@ -112,20 +109,20 @@ func (l *Ledger) found(d *Dataset) (Head, error) {
 	return l.create([]*Entry{first, second})
 }
 
-func now() string { return time.Now().UTC().Format(time.RFC3339) }
+func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// append opens the ledger, asks for the next entry and puts it on disk. w are the
-// ways to what next looks up.
-func (l *Ledger) append(ctx context.Context, w ways, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
-	head, err := l.appendEntry(ctx, w, wait, next)
+// append opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next looks
+// up.
+func (l *Ledger) append(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
+	head, err := l.appendEntry(ctx, paths, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
 		return Head{}, err
 	}
-	return head, l.named(err)
+	return head, l.inFile(err)
 }
 
-func (l *Ledger) appendEntry(ctx context.Context, w ways, wait time.Duration, next func(*Book) (*Entry, error)) (head Head, err error) {
-	s, err := l.open(ctx, true, w, wait)
+func (l *Ledger) appendEntry(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (head Head, err error) {
+	s, err := l.open(ctx, true, paths, wait)
 	if err != nil {
 		return Head{}, err
 	}
@@ -144,11 +141,11 @@ func (l *Ledger) appendEntry(ctx context.Context, w ways, wait time.Duration, ne
 		return Head{}, err
 	}
 	list := []*Entry{e}
-	if e.later(book.format) {
-		list = []*Entry{{Kind: KindUpgrade, Date: now(), Format: Format}, e}
+	if e.needsLaterFormat(book.format) {
+		list = []*Entry{{Kind: KindUpgrade, Date: timestamp(), Format: Format}, e}
 	}
 	for _, e := range list {
-		if err := l.follow(tx, book, e); err != nil {
+		if err := l.link(tx, book, e); err != nil {
 			return Head{}, err
 		}
 	}
@@ -158,8 +155,8 @@ func (l *Ledger) appendEntry(ctx context.Context, w ways, wait time.Duration, ne
 	return book.Head(), nil
 }
 
-// follow links an entry to the book and puts it into the store.
-func (l *Ledger) follow(tx *bolt.Tx, book *Book, e *Entry) error {
+// link links an entry to the end of the book and writes it to the store.
+func (l *Ledger) link(tx *bolt.Tx, book *Book, e *Entry) error {
 	top := book.Head()
 	e.Sequence, e.Previous = top.Sequence+1, top.Hash
 	data, err := e.Encode()
@@ -173,8 +170,8 @@ func (l *Ledger) follow(tx *bolt.Tx, book *Book, e *Entry) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	book.put(Head{e.Sequence, hashOf(data)})
-	if err := put(tx, e.Sequence, data); err != nil {
+	book.setHead(Head{e.Sequence, hashOf(data)})
+	if err := putEntry(tx, e.Sequence, data); err != nil {
 		return unwritable(err)
 	}
 	if book.sums == nil { // everything is made anew
@@ -186,24 +183,23 @@ func (l *Ledger) follow(tx *bolt.Tx, book *Book, e *Entry) error {
 	return nil
 }
 
-// finish writes the sums and puts everything on disk, and makes sure that the file
-// still is the ledger: an entry in a file that was removed or replaced meanwhile would
-// be lost.
+// finish writes the sums, commits the transaction to disk, and checks that the file still is the ledger: an entry in a
+// file that was removed or replaced meanwhile would be lost.
 func (l *Ledger) finish(s *store, tx *bolt.Tx, book *Book) error {
-	keep := recordSums
+	writeSums := recordSums
 	if book.sums == nil {
-		keep = renew
+		writeSums = rebuild
 	}
-	if err := keep(tx, book); err != nil {
+	if err := writeSums(tx, book); err != nil {
 		return unwritable(err)
 	}
-	if err := l.at("put"); err != nil {
+	if err := l.runHook("put"); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return unwritable(err)
 	}
-	if err := l.at("synced"); err != nil {
+	if err := l.runHook("synced"); err != nil {
 		return err
 	}
 	if info, err := os.Lstat(l.path); err != nil || !os.SameFile(info, s.info) {
@@ -212,7 +208,7 @@ func (l *Ledger) finish(s *store, tx *bolt.Tx, book *Book) error {
 	return nil
 }
 
-// Request is a run that asks to be admitted.
+// A Request is a run that applies for a reservation.
 type Request struct {
 	Dataset      string
 	Plan         *budget.Priced
@@ -221,45 +217,43 @@ type Request struct {
 	Target       string // the column that is predicted
 	CuratorNotes bool   // the run writes exact facts for the data's owner
 	Note         string // a label of the caller; may be empty
-	// Public lists the columns that the run reads and does not protect, the target
-	// among them, under budget.SubstitutePrivateColumns.
+	// Public lists the columns that the run reads without protecting them, including the target, under
+	// budget.SubstitutePrivateColumns.
 	Public []string
-	// Records says what one record of the table is, where that is a choice.
+	// Records is the record rule, if the file format leaves a choice.
 	Records Records
 }
 
-// A Reservation is a run that was admitted. It is spent, whether it is committed
-// or not.
+// A Reservation is a run that was admitted. It counts as spent, whether or not it is committed.
 type Reservation struct {
 	Head   Head          // covers this reservation and everything before it; print it in the report
 	Nonce  string        // of this reservation alone, in hex; the report has it too
 	Charge budget.Charge // price of the run
-	// Others lists the other data sets of the ledger that this table was used for: what
-	// was spent there is not in the total that this run counts against.
+	// Others lists the other data sets of the ledger that this table was used for. Their spending is not included in
+	// the total of this run's data set.
 	Others []string
 	ledger *Ledger
 }
 
-// Reserve admits a run and enters it, or refuses it with a [*SpentError] when it
-// would cross the total. No row may be read before it returns, and nothing may be
-// released if it returns an error.
+// Reserve admits a run and enters it, or refuses it with a [*SpentError] if it would cross the total. No row may be
+// read before it returns, and no result may be released if it returns an error.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
-	l.sweep()
+	l.removeDrafts()
 	out := &Reservation{ledger: l}
 	t := r.Plan.Target()
 	table := strings.ToValidUTF8(r.Table, "\uFFFD")
 	if err := checkNote(r.Note); err != nil {
-		return nil, l.named(err)
+		return nil, l.inFile(err)
 	}
 	if table != "" && sameFile(table, l.path) {
-		return nil, l.named(errIsTable)
+		return nil, l.inFile(errIsTable)
 	}
 	file := fileID(table)
 	nonce, err := secret.Nonce()
 	if err != nil {
-		return nil, l.named(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
+		return nil, l.inFile(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
 	}
-	head, err := l.append(ctx, waysFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
+	head, err := l.append(ctx, pathsFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(r.Dataset)
 		if err != nil {
 			return nil, err
@@ -268,7 +262,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if out.Charge, mu, err = a.price(r.Plan); err != nil {
 			return nil, err
 		}
-		public := valid(r.Public)
+		public := validNames(r.Public)
 		if err := a.CheckPublic(public); err != nil {
 			return nil, err
 		}
@@ -278,14 +272,14 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
-		out.Others = b.othersOf(table, file, a.Name)
+		out.Others = b.otherDatasets(table, file, a.Name)
 		run := &Run{
 			Dataset: r.Dataset, Table: table, Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
 			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
 			Note: r.Note, Mu: mu, Nonce: nonce, File: file,
 		}
-		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
+		return &Entry{Kind: KindReserve, Date: timestamp(), Run: run}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -294,24 +288,23 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	return out, nil
 }
 
-// Commit enters that the run has ended with a release, once: call it before its results are put
-// in place. release is the checksum of the release, the SHA-256 in hex that its report holds: a function
-// of what was released. Commit waits for a ledger that another process has until the context ends,
-// because the run is paid for. The second time the error wraps ErrCommitted, or ErrReleases
-// if it was entered with another release.
+// Commit enters that the run has ended with a release. Call it once, before the results are put in place. release is
+// the checksum of the release, the SHA-256 in hex of its report: a function of the released data only. Commit waits
+// for a ledger held by another process until the context ends, because the run is paid for. A second call returns an
+// error that wraps ErrCommitted, or ErrReleases if the run was committed with another release.
 func (r *Reservation) Commit(ctx context.Context, release string) error {
 	return r.ledger.Commit(ctx, r.Head, release)
 }
 
-// Stop is [Reservation.Commit] for a run that stopped after the lead of its plan, because of what the lead released: it
-// enters that the run cost the price of the lead, and what else was reserved may be spent again. A run without a lead
-// released nothing and costs nothing. (docs/methods/prices.md, "A run that stops")
+// Stop is [Reservation.Commit] for a run that stopped after the lead of its plan, because of the lead's output. It
+// charges the price of the lead and returns the rest of the reservation to the budget. A run without a lead released
+// no result and costs 0. (docs/methods/prices.md, "A run that stops")
 func (r *Reservation) Stop(ctx context.Context, release string) error {
 	return r.ledger.Stop(ctx, r.Head, release)
 }
 
-// Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It
-// is for a process that comes after the one of the run.
+// Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It is for a process other than the
+// one of the run.
 func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
 	return l.end(ctx, reservation, release, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
 }
@@ -324,9 +317,10 @@ func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) err
 	})
 }
 
-// end appends the commit of a reservation. cost returns what the run cost if that is not what was reserved, and else nil.
+// end appends the commit of a reservation. cost returns the cost of the run if it differs from the reservation, and
+// nil otherwise.
 func (l *Ledger) end(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
-	_, err := l.append(ctx, waysFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
+	_, err := l.append(ctx, pathsFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {
 			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced", ErrHead, reservation.Sequence)
 		}
@@ -351,31 +345,31 @@ func (l *Ledger) end(ctx context.Context, reservation Head, release string, cost
 // forever is a wait that only the context ends.
 const forever = -1
 
-// Account returns the account of a data set with its sums, without its runs and notes.
-// It costs the same however many entries there are. The error wraps ErrUnknown.
+// Account returns the account of a data set with its sums, without its runs and notes. Its cost does not depend on the
+// number of entries. The error wraps ErrUnknown.
 func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
-	b, err := l.view(ctx, waysFor(0, "", ""), (*store).book)
+	b, err := l.view(ctx, pathsFor(0, "", ""), (*store).book)
 	if err != nil {
-		return nil, l.named(err)
+		return nil, l.inFile(err)
 	}
 	a, err := b.Account(name)
 	if err != nil {
-		return nil, l.named(err)
+		return nil, l.inFile(err)
 	}
 	out := *a
 	out.Runs, out.Spends, out.Notes = nil, nil, nil
 	return &out, nil
 }
 
-// Read returns what the ledger holds. It needs no permission to write.
+// Read returns the checked content of the ledger. It needs no write permission.
 func (l *Ledger) Read(ctx context.Context) (*Book, error) {
 	b, err := l.read(ctx)
-	return b, l.named(err)
+	return b, l.inFile(err)
 }
 
 func (l *Ledger) read(ctx context.Context) (*Book, error) {
 	return l.view(ctx, nil, func(_ *store, tx *bolt.Tx) (*Book, error) {
-		b, err := whole(tx)
+		b, err := readAll(tx)
 		if err == nil {
 			err = checkTally(tx, b)
 		}
@@ -384,8 +378,8 @@ func (l *Ledger) read(ctx context.Context) (*Book, error) {
 }
 
 // view reads a book from the file.
-func (l *Ledger) view(ctx context.Context, w ways, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
-	s, err := l.open(ctx, false, w, l.options.Wait)
+func (l *Ledger) view(ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
+	s, err := l.open(ctx, false, paths, l.options.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -398,24 +392,23 @@ func (l *Ledger) view(ctx context.Context, w ways, read func(*store, *bolt.Tx) (
 	return book, err
 }
 
-// Verify reads the ledger, prices the plan of every run again, and looks for heads
-// that reports printed.
+// Verify reads the ledger, recomputes the price of every run's plan, and checks that the chain contains the heads,
+// which reports printed.
 //
-// It finds every edit of an entry, every removed and every inserted one, unless
-// all hashes after it were made anew; that, and a ledger cut short or put back to
-// an earlier state, it finds by a head from outside: the chain up to a head cannot be
-// changed without changing the head. The error wraps ErrDamaged or ErrHead.
+// It detects every edited, removed and inserted entry, unless all later hashes were recomputed. Such a rewrite, and a
+// ledger cut short or put back to an earlier state, is detected by a head from outside: the chain up to a head cannot
+// change without changing the head. The error wraps ErrDamaged or ErrHead.
 func (l *Ledger) Verify(ctx context.Context, heads ...Head) (*Book, error) {
 	b, err := l.read(ctx)
 	if err != nil {
-		return nil, l.named(err)
+		return nil, l.inFile(err)
 	}
 	if err := b.audit(); err != nil {
-		return nil, l.named(err)
+		return nil, l.inFile(err)
 	}
 	for _, h := range heads {
 		if err := b.checkHead(h); err != nil {
-			return b, l.named(err)
+			return b, l.inFile(err)
 		}
 	}
 	return b, nil

@@ -269,7 +269,7 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: now()}}); err != nil {
+	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: timestamp()}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
@@ -329,7 +329,7 @@ func TestBusy(t *testing.T) {
 // longer the ledger.
 func TestReplacedMeanwhile(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	l.step = func(step string) error {
+	l.hook = func(step string) error {
 		if step == "put" {
 			return os.Rename(l.path, l.path+".old")
 		}

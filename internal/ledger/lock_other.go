@@ -4,5 +4,5 @@ package ledger
 
 import "os"
 
-// lock leaves locking to the store, whose lock cannot be taken twice here.
+// lock returns nil: the store takes the lock itself, and on this system it cannot be taken twice.
 func lock(*os.File, bool) error { return nil }

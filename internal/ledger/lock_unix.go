@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of the operating system that the store takes too, on the
-// same open file, so that what is checked is what is opened. errLocked if
-// somebody else has it.
+// lock takes the same operating-system lock as the store, on the same open file, so that the file that is checked is
+// the file that is opened. It returns errLocked if another process holds the lock.
 func lock(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Note is an entry that costs nothing: something was done with a data set of which
-// only its curator is told, so that no guarantee covers it and no budget is spent, but
-// whoever asks later what was looked at should know. It is entered before a row is
-// read, and so depends on no record.
+// A Note is an entry without cost. It records an operation on a data set whose result only the data owner sees: no
+// guarantee covers it and it spends no budget, but it belongs to the history of the data. It is entered before a row
+// is read, and so depends on no record.
 type Note struct {
 	Dataset string `json:"dataset"`
 	Table   string `json:"table,omitempty"` // path of the table, for the owner and for bench
@@ -19,7 +18,7 @@ type Note struct {
 	File string `json:"file,omitempty"`
 }
 
-// NoteAudit is the What of an audit of the owner's table, and NoteLook that of a look at it, which has no method.
+// NoteAudit marks an audit of the owner's table, and NoteLook an inspection of the table, which has no method.
 const (
 	NoteAudit = "audit"
 	NoteLook  = "look"
@@ -32,22 +31,21 @@ type NoteState struct {
 	Date     string
 }
 
-// Note enters a note about a registered data set. The error wraps ErrUnknown if it is
-// not registered.
+// Note enters a note about a registered data set. The error wraps ErrUnknown if it is not registered.
 func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 	if n.Table != "" && sameFile(n.Table, l.path) {
-		return Head{}, l.named(errIsTable)
+		return Head{}, l.inFile(errIsTable)
 	}
 	n.Table, n.File = strings.ToValidUTF8(n.Table, "\uFFFD"), fileID(n.Table)
-	return l.append(ctx, waysFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
+	return l.append(ctx, pathsFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(n.Dataset); err != nil {
 			return nil, err
 		}
-		return &Entry{Kind: KindNote, Date: now(), Note: &n}, nil
+		return &Entry{Kind: KindNote, Date: timestamp(), Note: &n}, nil
 	})
 }
 
-// note applies the rules of a note: it is about a data set, and nothing else changes.
+// note checks that the data set exists and adds the note to it.
 func (b *Book) note(e *Entry) error {
 	a, err := b.Account(e.Note.Dataset)
 	if err != nil {

@@ -9,14 +9,13 @@ import (
 	"os"
 )
 
-// checkPages walks every page of a bbolt file that the store could follow and refuses a file in which one
-// points outside the file, at a page that is in use already, or is out of order.
-// The store maps the file into memory and trusts it: on a file that was cut or
-// edited it may fault, loop, or overwrite pages that are in use. A file that passes is a
-// tree of separate pages within the file, whatever its keys and values are.
+// checkPages walks all pages of a bbolt file that the store could follow. It refuses a file with a page that points
+// outside the file or to a page already in use, or that is out of order. The store maps the file into memory and
+// trusts it: on a file that was cut or edited it may fault, loop, or overwrite pages that are in use. A file that
+// passes is a tree of separate pages within the file, whatever its keys and values are.
 //
-// The layout is that of bbolt's format 2, with pages of pageSize bytes, which is the
-// only size this package makes. Numbers are in the machine's byte order.
+// The layout is that of bbolt's format 2, with pages of pageSize bytes, the only size this package writes. Numbers are
+// in the machine's byte order.
 func checkPages(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -32,10 +31,10 @@ func checkPages(f *os.File) error {
 	return checkImage(data)
 }
 
-// checkWays is checkPages for the pages that an operation touches: those at the
-// top, the list of free pages, and in every bucket of w the ways to its keys. What
-// is beside them may be damaged; [Ledger.Verify] looks at everything.
-func checkWays(f *os.File, w ways) error {
+// checkPaths is checkPages restricted to the pages that an operation touches: the top pages, the list of free pages,
+// and in every bucket of paths the pages on the path to each key. Other pages may be damaged; [Ledger.Verify] checks
+// them all.
+func checkPaths(f *os.File, paths keyPaths) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return unreadable(err)
@@ -54,16 +53,16 @@ func checkWays(f *os.File, w ways) error {
 		}
 		return b, nil
 	}
-	return (&image{head: head, size: size, load: load, order: order(), ways: w}).check()
+	return (&image{head: head, size: size, load: load, order: byteOrder(), paths: paths}).check()
 }
 
 const (
-	pageSize  = 4096
-	maxFile   = 1 << 30
-	pageHead  = 16 // id uint64, flags uint16, count uint16, overflow uint32
-	element   = 16 // of a branch: pos, ksize uint32, id uint64; of a leaf: flags, pos, ksize, vsize uint32
-	maxDepth  = 32
-	boltMagic = 0xED0CDAED
+	pageSize       = 4096
+	maxFile        = 1 << 30
+	pageHeaderSize = 16 // id uint64, flags uint16, count uint16, overflow uint32
+	elementSize    = 16 // of a branch: pos, ksize uint32, id uint64; of a leaf: flags, pos, ksize, vsize uint32
+	maxDepth       = 32
+	boltMagic      = 0xED0CDAED
 
 	flagBranch   = 1
 	flagLeaf     = 2
@@ -71,16 +70,16 @@ const (
 	flagBucket   = 1 // of a leaf element
 )
 
-// order is the byte order of the machine, which is that of its files.
-func order() binary.ByteOrder {
+// byteOrder returns the byte order of the machine, which is also that of its files.
+func byteOrder() binary.ByteOrder {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return binary.LittleEndian
 	}
 	return binary.BigEndian
 }
 
-// ways lists, by the name of a bucket, the keys to which an operation goes.
-type ways map[string][][]byte
+// keyPaths lists the keys that an operation looks up, by the name of their bucket.
+type keyPaths map[string][][]byte
 
 // image is the content of a file.
 type image struct {
@@ -88,12 +87,12 @@ type image struct {
 	size  int64
 	load  func(at, n int64) ([]byte, error) // n bytes, which are there
 	order binary.ByteOrder
-	ways  ways   // nil: everything is checked
-	pages uint64 // in use by the store: the others are not there yet
+	paths keyPaths // nil: everything is checked
+	pages uint64   // in use by the store: the others are not there yet
 	seen  []bool
 }
 
-// meta is what a meta page says.
+// meta is a decoded meta page.
 type meta struct{ root, freelist, pages, txid uint64 }
 
 func broken(format string, args ...any) error {
@@ -102,14 +101,14 @@ func broken(format string, args ...any) error {
 
 func checkImage(data []byte) error {
 	im := &image{
-		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: order(),
+		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: byteOrder(),
 		load: func(at, n int64) ([]byte, error) { return data[at : at+n], nil },
 	}
 	return im.check()
 }
 
 func (im *image) check() error {
-	if len(im.head) < 16 || !im.marked() {
+	if len(im.head) < 16 || !im.hasMagic() {
 		return fmt.Errorf("%w: it does not begin as one", ErrFormat)
 	}
 	var best *meta
@@ -136,10 +135,10 @@ func (im *image) check() error {
 	return im.freelist(best.freelist)
 }
 
-// marked tells a bbolt file by the mark in one of its first two pages.
-func (im *image) marked() bool {
+// hasMagic reports whether one of the first two pages has the magic number of bbolt.
+func (im *image) hasMagic() bool {
 	for i := range 2 {
-		at := i*pageSize + pageHead
+		at := i*pageSize + pageHeaderSize
 		if len(im.head) >= at+4 && im.order.Uint32(im.head[at:]) == boltMagic {
 			return true
 		}
@@ -147,13 +146,13 @@ func (im *image) marked() bool {
 	return false
 }
 
-// meta reads meta page i, nil if it is not valid, which a power failure may leave.
-// A page that the store would take for valid must be one that this package makes.
+// meta reads meta page i. It returns nil for an invalid page, which a power failure may leave. A page that the store
+// would accept must have the page size that this package writes.
 func (im *image) meta(i int) (*meta, error) {
 	if len(im.head) < (i+1)*pageSize {
 		return nil, nil
 	}
-	b := im.head[i*pageSize+pageHead:]
+	b := im.head[i*pageSize+pageHeaderSize:]
 	u := func(at int) uint64 { return im.order.Uint64(b[at:]) }
 	h := fnv.New64a()
 	h.Write(b[:56])
@@ -167,7 +166,7 @@ func (im *image) meta(i int) (*meta, error) {
 	return m, nil
 }
 
-// page marks page id with what overflows from it as in use and returns its bytes.
+// page marks page id and its overflow pages as used and returns their bytes.
 func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
 	if id < 2 || id >= im.pages {
 		return 0, 0, nil, broken("page %d is outside", id)
@@ -193,8 +192,8 @@ func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
 	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b, nil
 }
 
-// walk checks the page id with everything beneath it, or with the ways to keys if
-// there are any, and returns its first key.
+// walk checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It returns
+// the first key of the page.
 func (im *image) walk(id uint64, keys [][]byte, depth int) (first []byte, err error) {
 	if depth > maxDepth {
 		return nil, broken("its pages are nested too deeply")
@@ -213,12 +212,12 @@ func (im *image) walk(id uint64, keys [][]byte, depth int) (first []byte, err er
 }
 
 func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []byte, err error) {
-	if count == 0 || pageHead+count*element > len(b) {
+	if count == 0 || pageHeaderSize+count*elementSize > len(b) {
 		return nil, broken("a branch page has %d elements", count)
 	}
 	names := make([][]byte, count)
 	for i := range count {
-		at := pageHead + i*element
+		at := pageHeaderSize + i*elementSize
 		if names[i], _, err = im.pair(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0); err != nil {
 			return nil, err
 		}
@@ -229,11 +228,11 @@ func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []
 	for i, name := range names {
 		below := keys
 		if keys != nil {
-			if below = within(keys, names, i); below == nil {
+			if below = keysBelow(keys, names, i); below == nil {
 				continue
 			}
 		}
-		child, err := im.walk(im.order.Uint64(b[pageHead+i*element+8:]), below, depth+1)
+		child, err := im.walk(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -244,9 +243,8 @@ func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []
 	return names[0], nil
 }
 
-// within returns the keys that are looked for below element i of a branch page: from
-// its name to the next one.
-func within(keys, names [][]byte, i int) (below [][]byte) {
+// keysBelow returns the keys that belong below element i of a branch page: from its name up to the next name.
+func keysBelow(keys, names [][]byte, i int) (below [][]byte) {
 	for _, key := range keys {
 		after := i == 0 || bytes.Compare(key, names[i]) >= 0
 		if after && (i+1 == len(names) || bytes.Compare(key, names[i+1]) < 0) {
@@ -257,12 +255,12 @@ func within(keys, names [][]byte, i int) (below [][]byte) {
 }
 
 func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
-	if pageHead+count*element > len(b) {
+	if pageHeaderSize+count*elementSize > len(b) {
 		return nil, broken("a leaf page has %d elements", count)
 	}
 	var last []byte
 	for i := range count {
-		at := pageHead + i*element
+		at := pageHeaderSize + i*elementSize
 		u := func(k int) uint32 { return im.order.Uint32(b[at+4*k:]) }
 		key, value, err := im.pair(b, at, u(1), u(2), u(3))
 		if err != nil {
@@ -287,21 +285,21 @@ func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
 	return first, nil
 }
 
-// pair returns key and value of the element that begins at byte at of the page.
+// pair returns the key and the value of the element at byte offset at of the page.
 func (im *image) pair(b []byte, at int, pos, ksize, vsize uint32) (key, value []byte, err error) {
 	begin := uint64(at) + uint64(pos)
 	end := begin + uint64(ksize) + uint64(vsize)
-	if ksize == 0 || pos < element || end > uint64(len(b)) {
+	if ksize == 0 || pos < elementSize || end > uint64(len(b)) {
 		return nil, nil, broken("an element is outside its page")
 	}
 	middle := begin + uint64(ksize)
 	return b[begin:middle], b[middle:end], nil
 }
 
-// bucket checks a bucket: its root page, or the small page in its own value.
+// bucket checks a bucket: its root page, or the inline page in its value.
 func (im *image) bucket(name, value []byte, depth int) error {
-	keys := im.ways[string(name)]
-	if im.ways != nil && keys == nil {
+	keys := im.paths[string(name)]
+	if im.paths != nil && keys == nil {
 		return nil
 	}
 	if len(value) < 16 {
@@ -311,7 +309,7 @@ func (im *image) bucket(name, value []byte, depth int) error {
 		_, err := im.walk(root, keys, depth+1)
 		return err
 	}
-	if len(value) < 16+pageHead || depth > maxDepth {
+	if len(value) < 16+pageHeaderSize || depth > maxDepth {
 		return broken("a bucket has no page")
 	}
 	inline := value[16:]
@@ -322,7 +320,7 @@ func (im *image) bucket(name, value []byte, depth int) error {
 	return err
 }
 
-// freelist checks the list of free pages: within the file, and none in use.
+// freelist checks that the free pages are within the file and not in use.
 func (im *image) freelist(id uint64) error {
 	flags, n, b, err := im.page(id)
 	if err != nil {
@@ -331,7 +329,7 @@ func (im *image) freelist(id uint64) error {
 	if flags != flagFreelist {
 		return broken("it has no list of free pages")
 	}
-	ids := b[pageHead:]
+	ids := b[pageHeaderSize:]
 	count := uint64(n)
 	if n == 0xFFFF {
 		count, ids = im.order.Uint64(ids), ids[8:]

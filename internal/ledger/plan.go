@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// A Step is a node of a priced plan, as entries hold it. Op is an operation
-// of the plan tree ("seq", "par", "one-of", "select") or the kind of a leaf's
-// law ("gaussian", "laplace", ...), whose parameters are for one draw.
+// A Step is a node of a priced plan in an entry. Op is an operation of the plan tree ("seq", "par", "one-of",
+// "select") or the kind of a leaf's noise distribution ("gaussian", "laplace", ...), whose parameters are for one
+// draw.
 type Step struct {
 	Name    string  `json:"name"`
 	Op      string  `json:"op"`
@@ -18,12 +18,12 @@ type Step struct {
 	Delta   float64 `json:"delta,omitempty"`
 	Eta     float64 `json:"eta,omitempty"` // select
 	Gamma   float64 `json:"gamma,omitempty"`
-	// Lead says that the first kid of a "par" runs before the others, on the records of all of them; since version 4.
+	// Lead marks a "par" whose first kid runs before the others, on the records of all of them; since version 4.
 	Lead bool   `json:"lead,omitempty"`
 	Kids []Step `json:"kids,omitempty"`
 }
 
-// stepOf writes a priced tree.
+// stepOf converts a priced tree to its form in an entry.
 func stepOf(n budget.Node) Step {
 	if n.Op == budget.OpLeaf {
 		l := n.Leaf.Law
@@ -39,7 +39,7 @@ func stepOf(n budget.Node) Step {
 	return s
 }
 
-// node reads a priced tree, every law fixed.
+// node converts s back to a priced tree, with the noise of every leaf fixed.
 func (s Step) node() (budget.Node, error) {
 	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
 		if s.Op == kind.String() && len(s.Kids) == 0 {
@@ -68,20 +68,20 @@ func (s Step) node() (budget.Node, error) {
 	return n, nil
 }
 
-// has reports whether a step beneath s is an op.
-func (s Step) has(op string) bool {
+// containsOp reports whether s or a step beneath it is the operation op.
+func (s Step) containsOp(op string) bool {
 	if s.Op == op {
 		return true
 	}
 	for _, kid := range s.Kids {
-		if kid.has(op) {
+		if kid.containsOp(op) {
 			return true
 		}
 	}
 	return false
 }
 
-// price returns what a run costs, from its entry alone.
+// price recomputes the price of a run from its entry.
 func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 	tree, err := r.Plan.node()
 	if err != nil {
@@ -94,13 +94,13 @@ func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 	if r.Mu > 0 {
 		return budget.CoverCharge(c, r.Mu, tree.Lost()).Plus(lead), nil
 	}
-	if r.Plan.has(budget.OpSelect.String()) {
+	if r.Plan.containsOp(budget.OpSelect.String()) {
 		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta).Plus(lead), nil
 	}
 	return budget.ChargeLaws(tree, c)
 }
 
-// stopPrice returns what a run costs that stopped after the lead of its plan, from its entry alone.
+// stopPrice returns the price of a run that stopped after the lead of its plan, computed from its entry.
 func (r *Run) stopPrice(c budget.Currency) (budget.Charge, error) {
 	tree, err := r.Plan.node()
 	if err != nil {

@@ -222,7 +222,7 @@ func childCrash() {
 	job, step, _ := strings.Cut(os.Getenv(childExtra), " ")
 	l := At(os.Getenv(childFile), Options{})
 	armed := false
-	l.step = func(name string) error {
+	l.hook = func(name string) error {
 		if armed && name == step {
 			p, err := os.FindProcess(os.Getpid())
 			if err == nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// A Spend is what another tool released about a data set, by what it promised: one of
-// Rho, Mu and Epsilon is above 0. The promise must be about the relation and the
-// privacy unit of the data set; the ledger cannot look.
+// A Spend is a release of another tool about a data set, described by its guarantee: exactly one of Rho, Mu and
+// Epsilon is above 0. The guarantee must hold for the relation and the privacy unit of the data set, which the ledger
+// cannot check.
 type Spend struct {
 	Dataset string  `json:"dataset"`
 	Rho     float64 `json:"rho,omitempty"`     // rho-zCDP
 	Mu      float64 `json:"mu,omitempty"`      // mu-GDP
 	Epsilon float64 `json:"epsilon,omitempty"` // (Epsilon, Delta)
 	Delta   float64 `json:"delta,omitempty"`   // with Epsilon; 0 if it is pure
-	// Note says what it was; it may be empty.
+	// Note describes the release; it may be empty.
 	Note   string        `json:"note,omitempty"`
 	Charge budget.Charge `json:"charge"`
 }
@@ -30,11 +30,11 @@ type SpendState struct {
 	Date     string
 }
 
-// ErrRho is returned for rho where the currency of the data set is gdp: a rho-zCDP
-// promise is no Gaussian curve, whatever the mu.
+// ErrRho is returned for rho if the currency of the data set is gdp: a rho-zCDP guarantee is not bounded by a Gaussian
+// curve of any mu.
 var ErrRho = errors.New("rho has no price in this currency")
 
-// check returns what is wrong with the promise.
+// check validates the guarantee. The error wraps ErrInvalid.
 func (x *Spend) check() error {
 	given := 0
 	for _, v := range []float64{x.Rho, x.Mu, x.Epsilon} {
@@ -56,12 +56,11 @@ func (x *Spend) check() error {
 	return checkNote(x.Note)
 }
 
-// Price returns what a spend costs in a currency: rho-zCDP rho, mu-GDP mu²/2 of rho or
-// mu², and (epsilon, delta) that of a black box. The error wraps ErrRho or ErrInvalid.
+// Price returns the cost of a spend in a currency: rho for rho-zCDP; mu²/2 of rho, or mu², for mu-GDP; and the price
+// of a black box for (epsilon, delta). The error wraps ErrRho or ErrInvalid.
 //
-// A filter admits any sequence of steps whose costs stay within its total, whoever
-// carries them out (budget.Total.Limit); a mu-GDP step is (mu²/2)-zCDP (Dong, Roth, Su
-// 2022, Corollary B.6).
+// A filter admits any sequence of steps whose costs stay within its total, whichever tool runs them
+// (budget.Total.Limit); a mu-GDP step is (mu²/2)-zCDP (Dong, Roth, Su 2022, Corollary B.6).
 func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 	if err := x.check(); err != nil {
 		return budget.Charge{}, err
@@ -77,11 +76,10 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 	return budget.BlackBoxCharge(c, x.Epsilon, x.Delta), nil
 }
 
-// Spend enters what another tool releases, best before it does: a spend that would cross
-// the total is refused with a [*SpentError]. The fields of x but Charge say what. The
-// error wraps ErrUnknown, ErrRho or ErrInvalid.
+// Spend enters a release of another tool, ideally before it is made: a spend that would cross the total is refused
+// with a [*SpentError]. The fields of x except Charge describe it. The error wraps ErrUnknown, ErrRho or ErrInvalid.
 func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
-	head, err := l.append(ctx, waysFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	head, err := l.append(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(x.Dataset)
 		if err != nil {
 			return nil, err
@@ -92,12 +90,12 @@ func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error
 		if err := a.Refuse(x.Charge); err != nil {
 			return nil, err
 		}
-		return &Entry{Kind: KindSpend, Date: now(), Spend: &x}, nil
+		return &Entry{Kind: KindSpend, Date: timestamp(), Spend: &x}, nil
 	})
 	return head, x.Charge, err
 }
 
-// spend applies the rules of a spend.
+// spend checks a spend and adds its charge to the data set.
 func (b *Book) spend(e *Entry) error {
 	x := e.Spend
 	a, err := b.Account(x.Dataset)

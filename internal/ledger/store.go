@@ -19,41 +19,39 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
-// errLocked: another process has the file.
+// errLocked: another process holds the lock.
 var errLocked = errors.New("locked")
 
-// retry is how often a locked file is tried again.
-const retry = 10 * time.Millisecond
+// retryInterval is the time between two attempts to lock the file.
+const retryInterval = 10 * time.Millisecond
 
-// The names in the store: a bucket of entries by sequence, and one of a single
-// key, the hash of the last entry.
+// The names in the store: a bucket of entries by sequence, and one with a single key, the hash of the last entry.
 func entriesBucket() []byte { return []byte("entries") }
 func headBucket() []byte    { return []byte("head") }
 func headKey() []byte       { return []byte("head") }
 
 func entryKey(sequence int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(sequence)) }
 
-// unreadable keeps the cause of an error of the operating system and drops the path, which FileError names.
+// unreadable keeps the cause of a system error and drops the path, which FileError adds.
 func unreadable(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err)) }
 func unwritable(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err)) }
 
-// store is the open file with its lock.
+// store is an open and locked file.
 type store struct {
 	db   *bolt.DB
 	file *os.File // the same, open as long as db is
 	info fs.FileInfo
 }
 
-// open opens the file and takes its lock, waiting for it as long as the options
-// say, below 0 until the context ends. Under the lock the pages on the ways w were
-// checked, or all of them if it is nil.
-func (l *Ledger) open(ctx context.Context, write bool, w ways, wait time.Duration) (*store, error) {
+// open opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the context
+// ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
+func (l *Ledger) open(ctx context.Context, write bool, paths keyPaths, wait time.Duration) (*store, error) {
 	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s, err := l.try(write, w)
+		s, err := l.tryOpen(write, paths)
 		if err == nil || !errors.Is(err, errLocked) {
 			return s, err
 		}
@@ -65,14 +63,14 @@ func (l *Ledger) open(ctx context.Context, write bool, w ways, wait time.Duratio
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(retry):
+		case <-time.After(retryInterval):
 		}
 	}
 }
 
-// try opens the file if its lock is free. It follows no symbolic link at the end
-// of the path, makes no file, and touches no file that is not intact.
-func (l *Ledger) try(write bool, w ways) (*store, error) {
+// tryOpen opens the file if its lock is free. It follows no symbolic link at the end of the path, creates no file, and
+// modifies no damaged file.
+func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 	info, err := os.Lstat(l.path)
 	switch {
 	case err != nil:
@@ -85,7 +83,7 @@ func (l *Ledger) try(write bool, w ways) (*store, error) {
 	var refused error
 	var f *os.File
 	openFile := func(path string, flag int, _ os.FileMode) (*os.File, error) {
-		if f, refused = openLocked(path, flag, info, write, w); refused != nil {
+		if f, refused = openLocked(path, flag, info, write, paths); refused != nil {
 			return nil, refused
 		}
 		return f, nil
@@ -99,11 +97,11 @@ func (l *Ledger) try(write bool, w ways) (*store, error) {
 	case err != nil:
 		return nil, unreadable(err)
 	}
-	return &store{db, f, info}, l.at("opened")
+	return &store{db, f, info}, l.runHook("opened")
 }
 
-// IsLedger reports whether the file at path is a store like that of a ledger, whatever is in it. A file that
-// cannot be read is none.
+// IsLedger reports whether the file at path starts like a ledger's store, whatever its content. It returns false for a
+// file that cannot be read.
 func IsLedger(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,7 +113,7 @@ func IsLedger(path string) bool {
 	return err == nil && (binary.LittleEndian.Uint32(head[16:]) == boltMagic || binary.BigEndian.Uint32(head[16:]) == boltMagic)
 }
 
-func openLocked(path string, flag int, info fs.FileInfo, write bool, w ways) (*os.File, error) {
+func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPaths) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
 	if err != nil && write {
 		return nil, unwritable(err)
@@ -134,8 +132,8 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool, w ways) (*o
 		return refuse(err)
 	}
 	check := checkPages
-	if w != nil {
-		check = func(f *os.File) error { return checkWays(f, w) }
+	if paths != nil {
+		check = func(f *os.File) error { return checkPaths(f, paths) }
 	}
 	if err := check(f); err != nil {
 		return refuse(err)
@@ -143,29 +141,29 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool, w ways) (*o
 	return f, nil
 }
 
-// book returns the running sums of the store, or checks all of it and adds it up
-// where the sums are not those of its last entry.
+// book returns the running sums of the store. If they are not those of the last entry, it checks and sums up the whole
+// store.
 func (s *store) book(tx *bolt.Tx) (*Book, error) {
-	if b := glance(tx); b != nil {
+	if b := storedSums(tx); b != nil {
 		return b, nil
 	}
 	if err := checkPages(s.file); err != nil {
 		return nil, err
 	}
-	return whole(tx)
+	return readAll(tx)
 }
 
-// whole reads all entries. Their pages were checked.
-func whole(tx *bolt.Tx) (*Book, error) {
-	raw, head, err := entries(tx)
+// readAll reads all entries. The caller must have checked the pages.
+func readAll(tx *bolt.Tx) (*Book, error) {
+	raw, head, err := readEntries(tx)
 	if err != nil {
 		return nil, err
 	}
 	return readBook(raw, head)
 }
 
-// entries returns copies of the entries and the head.
-func entries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
+// readEntries returns copies of the entries and the head.
+func readEntries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
 	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
 	if list == nil || top == nil {
 		return nil, "", fmt.Errorf("%w: it is a store of something else", ErrFormat)
@@ -180,8 +178,8 @@ func entries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
 	return raw, string(top.Get(headKey())), err
 }
 
-// put appends an entry to the store.
-func put(tx *bolt.Tx, sequence int64, data []byte) error {
+// putEntry appends an entry to the store.
+func putEntry(tx *bolt.Tx, sequence int64, data []byte) error {
 	list, err := tx.CreateBucketIfNotExists(entriesBucket())
 	if err != nil {
 		return err
@@ -197,19 +195,19 @@ func put(tx *bolt.Tx, sequence int64, data []byte) error {
 	return top.Put(headKey(), []byte(hashOf(data)))
 }
 
-// The draft of a new ledger is draftName in a folder of its own.
+// The draft of a new ledger is a file draftName in a folder of its own.
 const (
 	draftPrefix = ".dptrain-ledger-"
 	draftName   = "ledger"
 )
 
-// sweep clears away drafts of processes that were killed.
-func (l *Ledger) sweep() {
-	tempdir.Sweep(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
+// removeDrafts removes the drafts of killed processes.
+func (l *Ledger) removeDrafts() {
+	tempdir.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
 }
 
-// create makes a new ledger that holds the given entries. It appears under its
-// name complete, or not at all, and replaces nothing: fs.ErrExist.
+// create makes a new ledger with the given entries. It appears under its name complete or not at all. If the name
+// exists, the error wraps fs.ErrExist.
 func (l *Ledger) create(list []*Entry) (head Head, err error) {
 	dir := filepath.Dir(l.path)
 	temp, err := tempdir.Make(dir, draftPrefix)
@@ -228,7 +226,7 @@ func (l *Ledger) create(list []*Entry) (head Head, err error) {
 			if err != nil {
 				return err
 			}
-			if err := put(tx, e.Sequence, data); err != nil {
+			if err := putEntry(tx, e.Sequence, data); err != nil {
 				return err
 			}
 			head = Head{e.Sequence, hashOf(data)}
@@ -238,17 +236,17 @@ func (l *Ledger) create(list []*Entry) (head Head, err error) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return Head{}, unwritable(err)
 	}
-	if err := l.at("written"); err != nil {
+	if err := l.runHook("written"); err != nil {
 		return Head{}, err
 	}
 	if err := os.Link(temporary, l.path); err != nil {
 		return Head{}, unwritable(err)
 	}
 	syncDir(dir)
-	return head, l.at("linked")
+	return head, l.runHook("linked")
 }
 
-// syncDir puts the entries of a folder on disk, where the system can.
+// syncDir flushes a folder to disk, where the system supports it.
 func syncDir(path string) {
 	if d, err := os.Open(path); err == nil {
 		_ = d.Sync()

@@ -12,12 +12,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A tally is the sums over all entries up to one of them. It is kept beside the
-// entries, so that an operation costs the same however many there are: it looks at
-// the last entry, adds its own and writes the tally anew. It follows from the
-// entries; where it is absent, damaged or of another entry (programs before it
-// write none), the whole chain is checked and added up, and [Ledger.Read] and
-// [Ledger.Verify], which always do that, compare.
+// A tally is the sums over all entries up to one of them. It is stored next to the entries, so that the cost of an
+// operation does not depend on their number: the operation checks the last entry, adds its own and rewrites the tally.
+// The tally is derived from the entries. If it is absent, damaged or of another entry (earlier programs write no
+// tally), the whole chain is checked and summed up; [Ledger.Read] and [Ledger.Verify] always do this and compare.
 type tally struct {
 	Entries  int64          `json:"entries"`
 	Head     string         `json:"head"`   // hash of the last of them
@@ -32,10 +30,9 @@ type tallyAccount struct {
 	Records   Records       `json:"records,omitempty"`
 }
 
-// The buckets that follow from the entries: the tally under a single key; by the sequence of each
-// committed reservation the checksum of its release, or a byte of 1 where the entry holds none; and by
-// the hash of a table's path the data sets that it was used for, a list in JSON, and by the hash of
-// its device and inode these with the paths.
+// The buckets derived from the entries: the tally under a single key; by the sequence of each committed reservation,
+// the checksum of its release, or a byte of 1 if the entry has none; by the hash of a table's path, the data sets that
+// it was used for, a list in JSON; and by the hash of its device and inode, the same with the paths.
 func tallyBucket() []byte  { return []byte("tally") }
 func tallyKey() []byte     { return []byte("tally") }
 func doneBucket() []byte   { return []byte("done") }
@@ -46,33 +43,33 @@ func tableKey(path string) []byte {
 	return sum[:]
 }
 
-// fileKey is the key of a table by its device and inode. No path begins as it does.
+// fileKey is the key of a table by its device and inode. Its prefix occurs in no path.
 func fileKey(id string) []byte { return tableKey("\x00file " + id) }
 
-// waysFor returns the ways of an operation on the reservation of (0: none) and the
-// table at path ("": none) with the given file identity ("": none).
-func waysFor(of int64, path, file string) ways {
-	w := ways{
+// pathsFor returns the keys that an operation looks up for the reservation of (0 for none) and the table at path (""
+// for none) with the given file identity ("" for none).
+func pathsFor(of int64, path, file string) keyPaths {
+	paths := keyPaths{
 		string(headBucket()): {headKey()}, string(tallyBucket()): {tallyKey()},
 		string(entriesBucket()): {entryKey(-1)}, // the last
 	}
 	if of > 0 {
-		w[string(entriesBucket())] = append(w[string(entriesBucket())], entryKey(of))
-		w[string(doneBucket())] = [][]byte{entryKey(of)}
+		paths[string(entriesBucket())] = append(paths[string(entriesBucket())], entryKey(of))
+		paths[string(doneBucket())] = [][]byte{entryKey(of)}
 	}
 	if path != "" {
-		w[string(tablesBucket())] = [][]byte{tableKey(path), fileKey(file)}
+		paths[string(tablesBucket())] = [][]byte{tableKey(path), fileKey(file)}
 	}
-	return w
+	return paths
 }
 
-// seal puts the SHA-256 of a text before it.
-func seal(text []byte) []byte {
+// addChecksum prefixes text with its SHA-256.
+func addChecksum(text []byte) []byte {
 	return append([]byte(hashOf(text)+"\n"), text...)
 }
 
-// unseal returns the text of seal, or nil.
-func unseal(data []byte) []byte {
+// verifyChecksum returns the text given to addChecksum, or nil if data is damaged.
+func verifyChecksum(data []byte) []byte {
 	hash, text, ok := bytes.Cut(data, []byte("\n"))
 	if !ok || hashOf(text) != string(hash) {
 		return nil
@@ -92,16 +89,16 @@ func (b *Book) tally() *tally {
 
 func (t *tally) encode() ([]byte, error) {
 	text, err := json.Marshal(t)
-	return seal(text), err
+	return addChecksum(text), err
 }
 
-// storedTally returns the tally in the store, or nil if there is none that is whole.
+// storedTally returns the tally in the store, or nil if it is absent or damaged.
 func storedTally(tx *bolt.Tx) *tally {
 	bucket := tx.Bucket(tallyBucket())
 	if bucket == nil {
 		return nil
 	}
-	text := unseal(bucket.Get(tallyKey()))
+	text := verifyChecksum(bucket.Get(tallyKey()))
 	if text == nil {
 		return nil
 	}
@@ -114,12 +111,11 @@ func storedTally(tx *bolt.Tx) *tally {
 	return t
 }
 
-// glance returns a book of sums only, if the store has those of its last entry, and
-// else nil.
-func glance(tx *bolt.Tx) *Book {
+// storedSums returns a book of sums if the store has the sums of its last entry, and nil otherwise.
+func storedSums(tx *bolt.Tx) *Book {
 	t := storedTally(tx)
 	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
-	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || !known(t.Format) {
+	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || !isKnownFormat(t.Format) {
 		return nil
 	}
 	key, last := list.Cursor().Last()
@@ -142,7 +138,7 @@ func glance(tx *bolt.Tx) *Book {
 	return b
 }
 
-// sums is what a book of sums only looks up in the store.
+// sums looks up, in the store, entries and runs that a book of sums does not hold.
 type sums struct {
 	tx  *bolt.Tx
 	top Head
@@ -161,8 +157,8 @@ func (s *sums) entry(sequence int64) (*Entry, string, error) {
 	return e, hashOf(data), nil
 }
 
-// ended reports whether a reservation was committed, and returns the checksum of its release, or "" if the
-// commit holds none.
+// ended reports whether a reservation was committed, and returns the checksum of its release, or "" if the commit has
+// none.
 func (s *sums) ended(of int64) (release string, committed bool) {
 	done := s.tx.Bucket(doneBucket())
 	if done == nil {
@@ -175,13 +171,13 @@ func (s *sums) ended(of int64) (release string, committed bool) {
 	return release, value != nil
 }
 
-// tableUse is a data set with the path under which it used a table.
+// tableUse is a data set and the path under which it used a table.
 type tableUse struct {
 	Dataset string `json:"dataset"`
 	Path    string `json:"path"`
 }
 
-// usedAs returns the data sets that a file was used for, and under which paths.
+// usedAs returns the data sets that a file was used for, with the paths.
 func (s *sums) usedAs(file string) []tableUse {
 	tables := s.tx.Bucket(tablesBucket())
 	if tables == nil || file == "" {
@@ -203,7 +199,7 @@ func (s *sums) usedFor(path string) []string {
 	return names
 }
 
-// record keeps what follows from an entry.
+// record updates the derived buckets for an entry.
 func record(tx *bolt.Tx, e *Entry) error {
 	switch {
 	case e.Kind == KindCommit:
@@ -224,7 +220,7 @@ func record(tx *bolt.Tx, e *Entry) error {
 	return nil
 }
 
-// recordTable keeps that a data set used a table, by its path and by its file.
+// recordTable records that a data set used a table, by its path and by its file.
 func recordTable(tx *bolt.Tx, file string, use tableUse) error {
 	if use.Path == "" {
 		return nil
@@ -241,7 +237,7 @@ func recordTable(tx *bolt.Tx, file string, use tableUse) error {
 	return nil
 }
 
-// putList writes a list of the bucket of tables.
+// putList writes a list to the bucket of tables.
 func putList[T any](tx *bolt.Tx, key []byte, list []T) error {
 	tables, err := tx.CreateBucketIfNotExists(tablesBucket())
 	if err != nil {
@@ -267,8 +263,8 @@ func recordSums(tx *bolt.Tx, b *Book) error {
 	return bucket.Put(tallyKey(), data)
 }
 
-// renew writes everything that follows from the entries of a whole book.
-func renew(tx *bolt.Tx, b *Book) error {
+// rebuild rewrites all derived buckets from the entries of a complete book.
+func rebuild(tx *bolt.Tx, b *Book) error {
 	for _, name := range [][]byte{tallyBucket(), doneBucket(), tablesBucket()} {
 		if tx.Bucket(name) == nil {
 			continue
@@ -285,8 +281,8 @@ func renew(tx *bolt.Tx, b *Book) error {
 	return recordSums(tx, b)
 }
 
-// checkTally compares what follows from the entries with what the store has of it, if
-// that is of the last entry. The error wraps ErrDamaged.
+// checkTally compares the derived buckets of the store with the entries, if they belong to the last entry. The error
+// wraps ErrDamaged.
 func checkTally(tx *bolt.Tx, b *Book) error {
 	t := storedTally(tx)
 	if t == nil || t.Head != b.Head().Hash {

@@ -75,7 +75,7 @@ func TestTallyIsTheChain(t *testing.T) {
 		}
 		defer s.db.Close()
 		if err := s.db.View(func(tx *bolt.Tx) error {
-			if glance(tx) == nil {
+			if storedSums(tx) == nil {
 				t.Errorf("after %s there are no running sums", after)
 			}
 			return nil
@@ -129,7 +129,7 @@ func TestStaleTally(t *testing.T) {
 			_, last := list.Cursor().Last()
 			e := &Entry{Sequence: 4, Previous: hashOf(last), Kind: KindCommit, Of: 3, Release: aRelease}
 			data, err := e.Encode()
-			return errors.Join(err, put(tx, 4, data))
+			return errors.Join(err, putEntry(tx, 4, data))
 		},
 	} {
 		l := newLedger(t, budget.ZCDP)
@@ -209,7 +209,7 @@ func TestLongLedger(t *testing.T) {
 		if _, err := f.ReadAt(head, 0); err != nil {
 			t.Fatal(err)
 		}
-		im := &image{head: head, size: info.Size(), order: order(), ways: waysFor(int64(n/2), "/data/houses.csv", ""), load: func(at, n int64) ([]byte, error) {
+		im := &image{head: head, size: info.Size(), order: byteOrder(), paths: pathsFor(int64(n/2), "/data/houses.csv", ""), load: func(at, n int64) ([]byte, error) {
 			pages += uint64(n) / pageSize
 			b := make([]byte, n)
 			_, err := f.ReadAt(b, at)

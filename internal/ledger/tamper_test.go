@@ -251,7 +251,8 @@ func TestEveryByteOfTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, refused := 0, 0
+	same := 0
+	refused := 0
 	for at := 0; at < len(image); at += 1 + at%149 {
 		edited := bytes.Clone(image)
 		edited[at] ^= 1 << (at % 8)

@@ -141,7 +141,7 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 // room returns memory for so many records.
 func (e *Stream) room(rows int) columnCells {
 	out := columnCells{bytes: make([][]byte, len(e.widths))}
-	out.floats, out.leave = buffers.Columns(len(e.widths), rows, e.number)
+	out.floats, out.leave = buffers.GetColumns(len(e.widths), rows, e.number)
 	for j, width := range e.widths {
 		if !e.number(j) {
 			out.bytes[j] = make([]byte, 0, rows*width)
@@ -184,7 +184,7 @@ func (r *chunkReader) cells(j int) dataset.ColumnData {
 func (r *chunkReader) load(j int, c *chunk) {
 	if r.schema.Columns[j].Kind == dataset.Numeric {
 		if r.floats == nil {
-			r.floats, _ = buffers.Columns(len(r.widths), r.most, r.number) // as long as the table is used
+			r.floats, _ = buffers.GetColumns(len(r.widths), r.most, r.number) // as long as the table is used
 		}
 		if err := r.numbers(r.floats[j], r.place(c, j), c.forms[j], c.rows); err != nil {
 			r.err = err

@@ -92,7 +92,7 @@ func (w *cellWriter) write(c *columnCells, words []byte, to *written) (err error
 	if words != nil {
 		places++
 	}
-	w.row.Begin(w.file, places)
+	w.row.Start(w.file, places)
 	for j := range w.widths {
 		if c.floats[j] != nil {
 			to.forms[j] = w.pack(c.floats[j])
@@ -110,10 +110,10 @@ func (w *cellWriter) write(c *columnCells, words []byte, to *written) (err error
 
 // pack adds numbers, and returns how they are kept.
 func (w *cellWriter) pack(x []float64) decimals.Form {
-	room := w.row.Room(decimals.MostSize(w.most))
+	room := w.row.Buffer(decimals.MostSize(w.most))
 	form, data := w.packer.Pack(room, x, decimals.Form{})
 	if form == decimals.AsTheyAre {
-		scratch.Put(room, x)
+		scratch.PutNumbers(room, x)
 		data = room[:decimals.MostSize(len(x))]
 	}
 	size := form.Size(w.most)

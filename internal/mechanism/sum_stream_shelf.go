@@ -156,7 +156,7 @@ func (h *Shelf) Floats(k int) []float64 {
 		l.floats = make([]float64, h.rows)
 	}
 	l.floats = l.floats[:h.rows]
-	scratch.Get(l.floats, l.cells[8*h.from:])
+	scratch.GetNumbers(l.floats, l.cells[8*h.from:])
 	return l.floats
 }
 
@@ -171,7 +171,7 @@ func (h *Shelf) PutBytes(k int, x []uint8) {
 func (h *Shelf) PutFloats(k int, x []float64) {
 	l := h.list(k, 8)
 	l.dirty = true
-	scratch.Put(l.cells[8*h.from:], x)
+	scratch.PutNumbers(l.cells[8*h.from:], x)
 }
 
 // Shorts returns the block of list k.
@@ -181,7 +181,7 @@ func (h *Shelf) Shorts(k int) []int16 {
 		l.shorts = make([]int16, h.rows)
 	}
 	l.shorts = l.shorts[:h.rows]
-	scratch.Get(l.shorts, l.cells[2*h.from:])
+	scratch.GetNumbers(l.shorts, l.cells[2*h.from:])
 	return l.shorts
 }
 
@@ -189,7 +189,7 @@ func (h *Shelf) Shorts(k int) []int16 {
 func (h *Shelf) PutShorts(k int, x []int16) {
 	l := h.list(k, 2)
 	l.dirty = true
-	scratch.Put(l.cells[2*h.from:], x)
+	scratch.PutNumbers(l.cells[2*h.from:], x)
 }
 
 // Group returns the lists of a group, from 0, that were put under a tag for the block, nil if there are none. They are
@@ -221,7 +221,7 @@ func (h *Shelf) Group(group, tag, lists int) [][]int16 {
 			to[k] = make([]int16, h.rows)
 		}
 		to[k] = to[k][:h.rows]
-		scratch.Get(to[k], data)
+		scratch.GetNumbers(to[k], data)
 		data = data[2*h.rows:]
 	}
 	return to[:lists]
@@ -242,7 +242,7 @@ func (h *Shelf) PutGroup(group, tag int, x [][]int16) {
 		h.cells = h.cells[:size]
 	}
 	for k, list := range x {
-		scratch.Put(h.cells[2*k*h.rows:], list)
+		scratch.PutNumbers(h.cells[2*k*h.rows:], list)
 	}
 	t := &(*blocks)[h.block]
 	h.file.Release(t.place)

@@ -15,17 +15,17 @@ import (
 // bodies cannot keep others out. If no connection keeps the server waiting, the new one is refused.
 type gate struct {
 	net.Listener
-	plain  bool // without TLS
-	most   int  // connections in all
-	client int  // connections of one client
+	plain          bool // without TLS
+	maxConnections int  // connections in all
+	maxPerClient   int  // connections of one client
 
-	mu    sync.Mutex
-	conns map[*clientConn]struct{}
-	per   map[netip.Prefix]int
+	mu        sync.Mutex
+	conns     map[*clientConn]struct{}
+	perClient map[netip.Prefix]int
 }
 
 func newGate(l Limits) *gate {
-	return &gate{most: l.Connections, client: l.PerClient, conns: map[*clientConn]struct{}{}, per: map[netip.Prefix]int{}}
+	return &gate{maxConnections: l.Connections, maxPerClient: l.PerClient, conns: map[*clientConn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
 func (g *gate) listen(at net.Listener, plain bool) { g.Listener, g.plain = at, plain }
@@ -49,13 +49,14 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// temporary reports whether a listener may go on after an error.
+// temporary reports whether a listener can continue after err.
 func temporary(err error) bool {
 	t, ok := err.(interface{ Temporary() bool })
 	return ok && t.Temporary()
 }
 
-// clientOf returns the address of a client. Of IPv6 it is the network of 64 bits, of which a client has all addresses.
+// clientOf returns the address of a client, for IPv6 its network of 64 bits, since a client usually has all addresses
+// in it.
 func clientOf(addr net.Addr) netip.Prefix {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -70,14 +71,15 @@ func clientOf(addr net.Addr) netip.Prefix {
 	return prefix
 }
 
-// admit registers a connection, in the place of another one if there are too many. It reports false if there is no place.
+// admit registers a connection, replacing another one if a limit is reached. It returns false if there is no
+// connection to replace.
 func (g *gate) admit(c *clientConn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.per[c.client] >= g.client && !g.evictLocked(func(other *clientConn) bool { return other.client == c.client }) {
+	if g.perClient[c.client] >= g.maxPerClient && !g.evictLocked(func(other *clientConn) bool { return other.client == c.client }) {
 		return false
 	}
-	if len(g.conns) >= g.most {
+	if len(g.conns) >= g.maxConnections {
 		crowd := g.crowdLocked()
 		if !g.evictLocked(func(other *clientConn) bool { return other.client == crowd }) &&
 			!g.evictLocked(func(*clientConn) bool { return true }) {
@@ -85,7 +87,7 @@ func (g *gate) admit(c *clientConn) bool {
 		}
 	}
 	g.conns[c] = struct{}{}
-	g.per[c.client]++
+	g.perClient[c.client]++
 	return true
 }
 
@@ -93,7 +95,7 @@ func (g *gate) admit(c *clientConn) bool {
 func (g *gate) crowdLocked() netip.Prefix {
 	var crowd netip.Prefix
 	most := 0
-	for client, n := range g.per {
+	for client, n := range g.perClient {
 		if n > most {
 			crowd, most = client, n
 		}
@@ -101,8 +103,8 @@ func (g *gate) crowdLocked() netip.Prefix {
 	return crowd
 }
 
-// evict closes the connection that has kept the server waiting longest of those that ok accepts. It reports false if there
-// is none.
+// evict closes the connection, among those that ok accepts, that has kept the server waiting longest. It returns false
+// if there is no such connection.
 func (g *gate) evict(ok func(*clientConn) bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -143,12 +145,12 @@ func (g *gate) removeLocked(c *clientConn) {
 		return
 	}
 	delete(g.conns, c)
-	if g.per[c.client]--; g.per[c.client] == 0 {
-		delete(g.per, c.client)
+	if g.perClient[c.client]--; g.perClient[c.client] == 0 {
+		delete(g.perClient, c.client)
 	}
 }
 
-// count returns how many connections there are.
+// count returns the number of open connections.
 func (g *gate) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -157,7 +159,7 @@ func (g *gate) count() int {
 
 const tooManyConnections = `{"error":{"message":"too many connections; try again"}}` + "\n"
 
-// refuse answers a connection that has no place.
+// refuse answers a connection that was not admitted.
 func (g *gate) refuse(c net.Conn) {
 	if g.plain {
 		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed answer is as good as none
@@ -222,7 +224,7 @@ func (c *clientConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the client that the answer is complete.
+// CloseWrite signals the end of the answer to the client.
 func (c *clientConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -53,28 +53,28 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counts are the numbers of /metrics. None depends on cells or predictions.
+// counts are the values of /metrics. They do not depend on cells or predictions.
 type counts struct {
 	predictions atomic.Int64
 	broken      atomic.Int64 // answers that were broken off
 
 	mu       sync.Mutex
-	requests map[answered]int64
+	requests map[routeStatus]int64
 	buckets  []int64 // by seconds, cumulative
 	seconds  float64
 	total    int64
 }
 
-type answered struct {
+type routeStatus struct {
 	path   string
 	status int
 }
 
-// seconds are the upper ends of the buckets of /predict.
-var seconds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+// bucketBounds are the upper ends of the buckets of /predict.
+var bucketBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 func newCounts() *counts {
-	return &counts{requests: map[answered]int64{}, buckets: make([]int64, len(seconds))}
+	return &counts{requests: map[routeStatus]int64{}, buckets: make([]int64, len(bucketBounds))}
 }
 
 // add counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
@@ -87,13 +87,13 @@ func (c *counts) add(path string, status int, broken bool, took time.Duration) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.requests[answered{path, status}]++
+	c.requests[routeStatus{path, status}]++
 	if path != "/predict" {
 		return
 	}
 	c.total++
 	c.seconds += took.Seconds()
-	for i, end := range seconds {
+	for i, end := range bucketBounds {
 		if took.Seconds() <= end {
 			c.buckets[i]++
 		}
@@ -112,18 +112,18 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	defer c.mu.Unlock()
 	fmt.Fprintf(w, "# HELP dptrain_predictions_total Records that were predicted.\n# TYPE dptrain_predictions_total counter\ndptrain_predictions_total %d\n", c.predictions.Load())
 	fmt.Fprint(w, "# HELP dptrain_requests_total Requests by path and status.\n# TYPE dptrain_requests_total counter\n")
-	var all []answered
+	var all []routeStatus
 	for a := range c.requests {
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b answered) int {
+	slices.SortFunc(all, func(a, b routeStatus) int {
 		return slices.Compare([]string{a.path, fmt.Sprint(a.status)}, []string{b.path, fmt.Sprint(b.status)})
 	})
 	for _, a := range all {
 		fmt.Fprintf(w, "dptrain_requests_total{path=%q,status=\"%d\"} %d\n", a.path, a.status, c.requests[a])
 	}
 	fmt.Fprint(w, "# HELP dptrain_predict_seconds Time per request to /predict.\n# TYPE dptrain_predict_seconds histogram\n")
-	for i, end := range seconds {
+	for i, end := range bucketBounds {
 		fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"%v\"} %d\n", end, c.buckets[i])
 	}
 	fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"+Inf\"} %d\ndptrain_predict_seconds_sum %v\ndptrain_predict_seconds_count %d\n", c.total, c.seconds, c.total)

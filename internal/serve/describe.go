@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// describe says what the model predicts and from what. All of it is in the model file.
+// describe answers with the target and the inputs of the model, using only the model file.
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	var inputs []map[string]any
 	for _, c := range s.model.model.Inputs() {

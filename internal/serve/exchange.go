@@ -37,7 +37,7 @@ type exchange struct {
 	out      *bufio.Writer
 }
 
-// Sizes of what an exchange holds.
+// Sizes of the buffers of an exchange.
 const (
 	bufferSize = 1 << 14 // of what is read and of what is written at a time
 	batchCells = 1 << 12 // of the records that are predicted at a time
@@ -52,7 +52,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, width float64) *e
 	return e
 }
 
-// end gives back everything that the exchange holds.
+// end releases all resources of the exchange.
 func (e *exchange) end() {
 	e.leaveTurn()
 	e.server.memory.give(e.held)
@@ -91,15 +91,16 @@ func (e *exchange) leaveTurn() {
 	e.conn.working.Add(-1)
 }
 
-// nextTurn lets others compute before the exchange goes on. From the first long record on, it waits for a turn of those.
+// nextTurn lets other requests compute before the exchange continues. From its first long record on, it waits for a
+// turn for long records.
 func (e *exchange) nextTurn(bytesOfRecord int64) {
 	e.leaveTurn()
 	e.isLong = e.isLong || bytesOfRecord > longRecord
 	e.takeTurn()
 }
 
-// takeSlot counts the request among those that are answered at once. If they are too many, one whose client has kept the
-// server waiting ends.
+// takeSlot counts the request among those answered concurrently. At the limit, it closes a connection with a request
+// whose client has kept the server waiting.
 func (e *exchange) takeSlot() *problem {
 	select {
 	case e.server.slots <- struct{}{}:
@@ -133,7 +134,7 @@ func (e *exchange) take(n int64) error {
 	return nil
 }
 
-// keep gives back all memory but n bytes.
+// keep releases all memory except n bytes.
 func (e *exchange) keep(n int64) {
 	if e.held > n {
 		e.server.memory.give(e.held - n)
@@ -141,7 +142,7 @@ func (e *exchange) keep(n int64) {
 	}
 }
 
-// errNoMemory is the error of a request that the memory budget has no room for.
+// errNoMemory is returned if a request exceeds the free memory budget.
 var errNoMemory = errors.New("too many bytes of requests at once")
 
 // leastProgress is how many bytes a client must send in Limits.Idle that does not complete a record.
@@ -189,7 +190,7 @@ func (e *exchange) flush() error {
 	return err
 }
 
-// extendWrite gives the client Limits.Idle to take what is written next.
+// extendWrite gives the client Limits.Idle to receive the next write.
 func (e *exchange) extendWrite() {
 	_ = e.clock.SetWriteDeadline(time.Now().Add(e.server.limits.Idle)) // as in extendRead
 }
@@ -203,7 +204,7 @@ func (e *exchange) send(write func() (int, error)) (int, error) {
 
 var freeWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
 
-// start begins the answer.
+// start starts the answer.
 func (e *exchange) start(contentType string) {
 	e.begun = true
 	e.w.Header().Set("Content-Type", contentType)
@@ -222,8 +223,8 @@ func (e *exchange) progress(records int) {
 	e.extendRead()
 }
 
-// fail ends an exchange with a problem. An answer that has begun is broken off, so that no client takes it for a whole one;
-// if it is JSON Lines, its last line is the problem.
+// fail ends an exchange with a problem. A partial answer is broken off, so that no client mistakes it for a complete
+// one; in JSON Lines, its last line is the problem.
 func (e *exchange) fail(p *problem) {
 	e.extendWrite()
 	if !e.begun {
@@ -262,15 +263,15 @@ func problemOfFile(file *dataset.FileError, record int) *problem {
 	if errors.Is(file, dataset.ErrLongLine) {
 		p.Status = http.StatusRequestEntityTooLarge
 	}
-	p.Message = placed(file.Line, file.Column, file.Msg)
+	p.Message = withPosition(file.Line, file.Column, file.Msg)
 	if file.Hint != "" {
 		p.Message += "; " + file.Hint
 	}
 	return p
 }
 
-// placed returns a message with its place in the body, of which 0 is no place.
-func placed(line, column int, message string) string {
+// withPosition prefixes message with its position in the body; zeros are left out.
+func withPosition(line, column int, message string) string {
 	switch {
 	case line > 0 && column > 0:
 		return fmt.Sprintf("line %d, column %d: %s", line, column, message)

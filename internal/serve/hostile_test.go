@@ -213,8 +213,8 @@ func TestFull(t *testing.T) {
 	for _, c := range []*clientConn{first, second, third, other, last} {
 		_ = c.Close()
 	}
-	if g.count() != 0 || len(g.per) != 0 {
-		t.Errorf("%d connections and %d clients are left", g.count(), len(g.per))
+	if g.count() != 0 || len(g.perClient) != 0 {
+		t.Errorf("%d connections and %d clients are left", g.count(), len(g.perClient))
 	}
 	for address, want := range map[string]string{"1.2.3.4": "1.2.3.4/32", "::ffff:1.2.3.4": "1.2.3.4/32", "2001:db8::1": "2001:db8::/64", "::1": "::1/128"} {
 		if got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String(); got != want {

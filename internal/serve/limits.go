@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of a server. Zero fields stand for the defaults.
+// Limits of a server. Zero fields select the defaults.
 type Limits struct {
 	Body        int64         // bytes of a JSON body; default 8 MiB
 	Line        int           // bytes of a line, or of a record of a JSON body; default 1 MiB
@@ -48,11 +48,12 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 // filesOfServer is how many files the process has open or may open beside connections.
 const filesOfServer = 32
 
-// mostConnections returns how many connections the process can have at once.
+// mostConnections returns the maximum number of concurrent connections of the process.
 func mostConnections() int { return max(1, openFiles()-filesOfServer) }
 
-// parallelTurns returns how many requests compute at once, and longTurns how many of them may be at a long record. A record
-// takes several times its size while it is read, and the header of a wide table even more.
+// parallelTurns returns the number of requests that compute concurrently, and longTurns the number of them that may
+// process a long record. A record takes several times its size while it is read, and the header of a wide table even
+// more.
 func parallelTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 func longTurns() int { return 1 + runtime.GOMAXPROCS(0)/4 }
@@ -65,7 +66,7 @@ type memory struct {
 	free atomic.Int64
 }
 
-// take reserves bytes. It reports false, and reserves nothing, if there are not as many.
+// take reserves n bytes. It returns false, and reserves no memory, if fewer are free.
 func (m *memory) take(n int64) bool {
 	for {
 		free := m.free.Load()

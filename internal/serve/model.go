@@ -66,7 +66,7 @@ func newServedModel(m regression.Model, schema dataset.Schema, opts dataset.Read
 	return s, nil
 }
 
-// csvFormat returns how CSV in a character set is read; without one it is read as the model says.
+// csvFormat returns the CSV format for a character set, or the model's own format for an empty charset.
 func (s *servedModel) csvFormat(charset string) (*dataset.StreamFormat, *problem) {
 	if charset == "" {
 		return s.csv, nil
@@ -83,8 +83,8 @@ func (s *servedModel) csvFormat(charset string) (*dataset.StreamFormat, *problem
 	return format, nil
 }
 
-// halfWidth returns half of the width of the interval of predictions with a level, which is the text of a request; 0 for no
-// text.
+// halfWidth returns half the width of the prediction interval with the given level, the text of a request parameter.
+// It returns 0 for an empty text.
 func (s *servedModel) halfWidth(level string) (float64, *problem) {
 	if level == "" {
 		return 0, nil
@@ -241,13 +241,13 @@ func (s *servedModel) appendCSV(dst []byte, a answers, k int, width float64) []b
 func csvLine(cells ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	if err := errors.Join(w.Write(cells), flushed(w)); err != nil {
+	if err := errors.Join(w.Write(cells), flushCSV(w)); err != nil {
 		panic(err) // a Builder takes everything
 	}
 	return b.String()
 }
 
-func flushed(w *csv.Writer) error {
+func flushCSV(w *csv.Writer) error {
 	w.Flush()
 	return w.Error()
 }

@@ -109,16 +109,17 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// closeAfter makes the answer the last one of its connection if the request has a body. Of HTTP/2 it does nothing: there a
-// body is a stream of its own.
+// closeAfter makes the answer the last one of its connection if the request has a body. It does nothing for HTTP/2,
+// where a body is a stream of its own.
 func closeAfter(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 1 && r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
 }
 
-// discard reads what is left of a body whose answer is complete, for a moment: a client that sends its whole body before
-// it reads the answer would otherwise see a broken connection. A client that waits for "100 Continue" sends nothing.
+// discard reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole body
+// before it reads the answer would otherwise see a broken connection. It does not wait for a client that expects "100
+// Continue".
 func (s *Server) discard(w http.ResponseWriter, r *http.Request, body *watchedBody) {
 	if r.ProtoMajor != 1 {
 		return

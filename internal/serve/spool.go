@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A spool holds a body in blocks of memory that are used again. They do not move when the body grows.
+// A spool stores a body in reusable blocks of memory, which do not move when the body grows.
 type spool struct {
 	blocks []*[blockSize]byte
 	size   int64
@@ -17,7 +17,7 @@ const blockSize = 1 << 14
 
 var freeBlocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
-// room returns the free part of the last block, and takes another block of the memory budget if there is none.
+// room returns the free part of the last block. If it is full, it adds a block from the memory budget.
 func (s *spool) room(e *exchange) ([]byte, error) {
 	if s.size == int64(len(s.blocks))*blockSize {
 		if err := e.take(blockSize); err != nil {
@@ -39,8 +39,9 @@ func (s *spool) release() {
 	*s = spool{}
 }
 
-// from returns what the spool holds in one block from an offset on; empty at the end.
-func (s *spool) from(at int64) []byte {
+// bytesFrom returns the bytes from an offset up to the end of its block. It returns an empty slice at the end of the
+// spool.
+func (s *spool) bytesFrom(at int64) []byte {
 	if at >= s.size {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (s *spool) place(offset int64) (line, column int) {
 	line = 1
 	start := int64(0)
 	for at := int64(0); at < offset; {
-		text := s.from(at)
+		text := s.bytesFrom(at)
 		text = text[:min(int64(len(text)), offset-at)]
 		if len(text) == 0 {
 			break
@@ -84,13 +85,13 @@ type envelope struct {
 
 func newEnvelope(body *spool, most int) *envelope { return &envelope{body: body, most: most} }
 
-// at returns how many bytes were looked at.
-func (v *envelope) at() int64 { return v.offset }
+// consumed returns the number of bytes read.
+func (v *envelope) consumed() int64 { return v.offset }
 
 // peek returns the next byte; ok is false at the end of the body.
 func (v *envelope) peek() (c byte, ok bool) {
 	if len(v.block) == 0 {
-		if v.block = v.body.from(v.offset); len(v.block) == 0 {
+		if v.block = v.body.bytesFrom(v.offset); len(v.block) == 0 {
 			return 0, false
 		}
 	}
@@ -125,18 +126,18 @@ func (v *envelope) expect(want byte) *problem {
 	return nil
 }
 
-// wrong returns the problem of the place that the envelope is at.
+// wrong returns a problem at the current position.
 func (v *envelope) wrong(what string) *problem {
 	p := &problem{Status: http.StatusBadRequest}
 	p.Line, p.Column = v.body.place(v.offset)
-	p.Message = placed(p.Line, p.Column, what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
+	p.Message = withPosition(p.Line, p.Column, what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
 	return p
 }
 
-// begin skips what comes before the first record.
+// begin skips the text before the first record.
 func (v *envelope) begin() *problem {
 	mark := []byte("\uFEFF")
-	if bytes.HasPrefix(v.body.from(0), mark) {
+	if bytes.HasPrefix(v.body.bytesFrom(0), mark) {
 		v.peek()
 		v.skip(len(mark))
 	}
@@ -182,7 +183,7 @@ func (v *envelope) next() ([]byte, *problem) {
 	return nil, v.wrong("there is no comma between two records")
 }
 
-// finish skips what comes after the last record.
+// finish skips the text after the last record.
 func (v *envelope) finish() *problem {
 	v.skip(1)
 	if p := v.expect('}'); p != nil {
@@ -202,7 +203,9 @@ func (v *envelope) object() ([]byte, *problem) {
 		return nil, v.wrong("this is not a record, which is a JSON object")
 	}
 	v.record = v.record[:0]
-	depth, quoted, escaped := 0, false, false
+	depth := 0
+	quoted := false
+	escaped := false
 	for {
 		if _, ok := v.peek(); !ok {
 			return nil, v.wrong("the last record does not end")

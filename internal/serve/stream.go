@@ -209,14 +209,14 @@ func (e *exchange) checkBody(body *spool) *problem {
 			err.Line, err.Column = body.place(records.start + int64(err.Column) - 1)
 			return problemOfFile(err, n)
 		}
-		if at := records.at(); at >= pause {
+		if at := records.consumed(); at >= pause {
 			pause = at + fairShare
 			e.nextTurn(int64(len(text)))
 		}
 	}
 }
 
-// bytesText writes a number of bytes for people.
+// bytesText formats a number of bytes for people.
 func bytesText(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB"}
 	u := sort.Search(len(units)-1, func(u int) bool { return n%(1024<<(10*u)) != 0 })

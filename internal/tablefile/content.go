@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Content is what the first bytes of a file show it to be.
+// A Content is the type of a file, recognised from its first bytes.
 type Content struct {
 	What string // with its article: "a Parquet file"
 	Do   string // what makes a table of it that can be read
@@ -94,9 +94,9 @@ var markup = []signature{
 // UTF16 reports whether c is text in UTF-16.
 func (c *Content) UTF16() bool { return c.What == utf16Text }
 
-// ContentOf returns what the first bytes of a file show it to be; ok is false for text that may be a table, and for what is
-// not known. head has at most [HeadBytes] bytes, those of the first line at least or of the whole file. Only the first line
-// is looked at, unless it shows a format that has no lines.
+// ContentOf recognises the type of a file from its first bytes. ok is false for text that may be a table, and for
+// unknown content. head has at most [HeadBytes] bytes, and at least the first line or the whole file. Only the first
+// line is examined, unless it shows a format without lines.
 func ContentOf(head []byte) (c Content, ok bool) {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	for _, s := range signatures {
@@ -111,7 +111,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 		case s.bytes == "BZh" && !isBzip2(head):
 			continue
 		case s.bytes == "PK\x03\x04":
-			s.Content = zipped(head)
+			s.Content = archiveContent(head)
 		case s.bytes == "\xff\xff\xff\xff" && (len(head) < 8 || head[7] != 0): // the length of the metadata
 			continue
 		case isText([]byte(s.bytes)) && isText(line) && !isLine(s.bytes) && string(line) != "ORC":
@@ -119,7 +119,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 		}
 		return s.Content, true
 	}
-	if c, ok := wide(line); ok {
+	if c, ok := wideContent(line); ok {
 		return c, true
 	}
 	return textOf(line)
@@ -137,8 +137,8 @@ func isBzip2(head []byte) bool {
 	return block == "1AY&SY" || block == "\x17\x72\x45\x38\x50\x90"
 }
 
-// zipped tells archives apart by the name of their first file.
-func zipped(head []byte) Content {
+// archiveContent distinguishes archives by the name of their first file.
+func archiveContent(head []byte) Content {
 	name := head[min(len(head), 30):]
 	switch {
 	case bytes.HasPrefix(name, []byte("mimetypeapplication/vnd.oasis.opendocument")):
@@ -149,9 +149,9 @@ func zipped(head []byte) Content {
 	return Content{What: "a zip archive", Do: "unpack it first, or name it .xlsx if it is an Excel workbook", Zip: true}
 }
 
-// wide recognises text of two or four bytes a character without a mark at its beginning, and other lines with zeros, which text
+// wideContent recognises text of two or four bytes a character without a mark at its beginning, and other lines with zeros, which text
 // does not have.
-func wide(line []byte) (c Content, ok bool) {
+func wideContent(line []byte) (c Content, ok bool) {
 	if bytes.IndexByte(line, 0) < 0 {
 		return Content{}, false
 	}
@@ -172,8 +172,8 @@ func littleEndian16(b []byte) uint32 { return uint32(binary.LittleEndian.Uint16(
 
 func bigEndian16(b []byte) uint32 { return uint32(binary.BigEndian.Uint16(b)) }
 
-// isWide reports whether a line is text of so many bytes a character, with a character of ASCII. Half of a character may
-// stand at its end, for a newline has zeros too.
+// isWide reports whether line is text of size bytes a character, with an ASCII character. Its end may be half of a
+// character, because a newline has zero bytes too.
 func isWide(line []byte, size int, unit func([]byte) uint32) bool {
 	some := false
 	for ; len(line) >= size; line = line[size:] {

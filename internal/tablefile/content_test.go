@@ -29,7 +29,8 @@ func TestContentOf(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write([]byte("a,b\n1,2\n"))
 	_ = z.Close()
-	little, big := binary.LittleEndian, binary.BigEndian
+	little := binary.LittleEndian
+	big := binary.BigEndian
 	text := "größe,b\n1,2\n"
 	for head, want := range map[string]string{
 		zipped.String(): "gzip", "\x28\xb5\x2f\xfd\x04\x00a": "Zstandard", "BZh91AY&SY\x00": "bzip2", "\xfd7zXZ\x00\x00": "xz", "\x04\x22\x4d\x18a": "LZ4",

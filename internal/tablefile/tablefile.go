@@ -1,5 +1,4 @@
-// Package tablefile knows the names of files that hold tables: which suffixes there are,
-// and what each says about the file.
+// Package tablefile maps the names of table files to formats, by their suffixes.
 package tablefile
 
 import (
@@ -7,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Kind is what the suffix of a name says.
+// A Kind is a table format, inferred from the file suffix.
 type Kind struct {
 	Comma byte // between cells: ',' or '\t'; 0 for Parquet
-	// Coding names in one word what the bytes of the file are coded in; empty for a file whose
-	// bytes are records of cells already.
+	// Coding names the encoding of the file in one word; it is empty for a file whose bytes are records of cells
+	// already.
 	Coding string
-	// Decode returns the records of cells, the header first, of what a reader has; nil without a Coding.
+	// Decode converts the content of a reader to records of cells, the header first. It is nil without a Coding.
 	Decode  func(io.Reader) (io.Reader, error)
 	Parquet bool
 	JSON    bool // JSON Lines: every line is a record, and there is no header line
@@ -56,10 +55,11 @@ var kinds = [...]struct {
 	{".ipc", Kind{Comma: ',', Packed: Arrow}},
 }
 
-// Stdin reports whether a path means standard input: "-", which holds CSV, or "-" with the suffix of what it holds, such as
-// "-.jsonl". name is what messages call it, and ends like the path. Files that are read at offsets cannot be read from there.
+// Stdin reports whether a path means standard input: "-", for CSV, or "-" with the suffix of a format, such as
+// "-.jsonl". name is the name for messages, with the suffix of the path. Files that are read at offsets cannot be read
+// from standard input.
 func Stdin(path string) (name string, ok bool) {
-	suffix, ok := strings.CutPrefix(strings.TrimPrefix(path, argument), "-")
+	suffix, ok := strings.CutPrefix(strings.TrimPrefix(path, argumentPrefix), "-")
 	if !ok || suffix == "" {
 		return "stdin", ok
 	}
@@ -71,13 +71,13 @@ func Stdin(path string) (name string, ok bool) {
 	return "", false
 }
 
-// argument stands before a path of standard input that is an argument of its own.
-const argument = "stdin:"
+// argumentPrefix precedes a path of standard input that is an argument of its own.
+const argumentPrefix = "stdin:"
 
 // Argument returns an argument of a command line in a form that does not look like flags, if it is a path of standard input.
 func Argument(arg string) string {
 	if _, piped := Stdin(arg); piped && arg != "-" {
-		return argument + arg
+		return argumentPrefix + arg
 	}
 	return arg
 }

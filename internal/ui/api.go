@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// An ask is what the page asks. Each request has some of the fields.
-type ask struct {
+// A request is the body of a request of the page. Each route uses some of the fields.
+type request struct {
 	Path    string          `json:"path"`    // of a table, a folder, the results of a run or a ledger, below the folder
 	Recipe  json.RawMessage `json:"recipe"`  // in JSON, with the keys of a recipe file
 	File    string          `json:"file"`    // of a recipe: to be saved or, without Recipe, to be read
@@ -40,15 +40,15 @@ type ask struct {
 	} `json:"total"`
 }
 
-// call carries out a command that is quick.
-func (s *Server) call(ctx context.Context, args ...string) said {
+// call runs a quick command.
+func (s *Server) call(ctx context.Context, args ...string) output {
 	var stdout, stderr bytes.Buffer
 	code := s.o.Run(ctx, Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
-	return said{code, s.short(stdout.String()), s.short(stderr.String())}
+	return output{code, s.short(stdout.String()), s.short(stderr.String())}
 }
 
-// columns are those of the header of a table. No row is read.
-func (s *Server) columns(r *http.Request, a *ask) (any, error) {
+// columns returns the columns in the header of a table. No row is read.
+func (s *Server) columns(r *http.Request, a *request) (any, error) {
 	table, err := s.inside(a.Path)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Server) columns(r *http.Request, a *ask) (any, error) {
 	return s.call(r.Context(), append(args, "--", table)...), nil
 }
 
-// A mistake is one thing that is wrong with a recipe.
+// A mistake is an error in a recipe.
 type mistake struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
@@ -77,31 +77,31 @@ type mistake struct {
 	Hint string `json:"hint"`
 }
 
-// A text is a recipe as a person would write it, and what is wrong with it.
+// A text is a recipe in its readable form, with its errors.
 type text struct {
 	Text     string    `json:"text"`
 	Mistakes []mistake `json:"mistakes"`
 	read     *recipe.Recipe
 }
 
-// textOf returns the recipe that is asked about.
-func (s *Server) textOf(a *ask) (*text, error) {
+// textOf returns the recipe of a request.
+func (s *Server) textOf(a *request) (*text, error) {
 	var src []byte
 	var err error
 	switch {
 	case len(a.Recipe) > 0:
 		if src, err = recipe.Tidy(a.Recipe); err != nil {
-			return nil, badf(http.StatusBadRequest, "the recipe cannot be written: %v", err)
+			return nil, refusef(http.StatusBadRequest, "the recipe cannot be written: %v", err)
 		}
 	default:
 		if _, err := s.inside(a.File); err != nil {
 			return nil, err
 		}
 		if info, err := s.root.Stat(filepath.FromSlash(a.File)); err != nil || info.Size() > recipe.MaxSize {
-			return nil, badf(http.StatusNotFound, "the recipe %s cannot be read", a.File)
+			return nil, refusef(http.StatusNotFound, "the recipe %s cannot be read", a.File)
 		}
 		if src, err = s.root.ReadFile(filepath.FromSlash(a.File)); err != nil {
-			return nil, badf(http.StatusNotFound, "the recipe %s cannot be read", a.File)
+			return nil, refusef(http.StatusNotFound, "the recipe %s cannot be read", a.File)
 		}
 	}
 	name := a.File
@@ -116,16 +116,17 @@ func (s *Server) textOf(a *ask) (*text, error) {
 	return out, nil
 }
 
-// recipeName is what a recipe is called that has no name yet.
+// recipeName is the name of a recipe that was not saved.
 const recipeName = "recipe.yaml"
 
 // recipe returns the text of a recipe.
-func (s *Server) recipe(_ *http.Request, a *ask) (any, error) { return s.textOf(a) }
+func (s *Server) recipe(_ *http.Request, a *request) (any, error) { return s.textOf(a) }
 
-// flags are those that a command is given beside a recipe: its files, which must be in the folder, and how else it differs.
-func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err error) {
+// flags returns the flags that complement a recipe for a command: its files, which must be in the folder, and other
+// changes.
+func (s *Server) flags(a *request, r *recipe.Recipe) (files, other []string, err error) {
 	if r.Task == recipe.TaskCausal {
-		return nil, nil, badf(http.StatusBadRequest, "this page trains models; give this recipe to `dptrain causal`")
+		return nil, nil, refusef(http.StatusBadRequest, "this page trains models; give this recipe to `dptrain causal`")
 	}
 	beside := filepath.Dir(filepath.FromSlash(a.File)) // a recipe names files from its own folder on
 	if len(a.Recipe) > 0 {
@@ -133,19 +134,19 @@ func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err err
 	}
 	at := func(name string) (string, error) {
 		if strings.ContainsAny(name, "*?[") || strings.HasPrefix(name, "-") {
-			return "", badf(http.StatusBadRequest, "this page reads one file; give %s to `dptrain fit`", name)
+			return "", refusef(http.StatusBadRequest, "this page reads one file; give %s to `dptrain fit`", name)
 		}
 		if filepath.IsAbs(name) {
 			below, err := filepath.Rel(s.o.Folder, name)
 			if err != nil {
-				return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+				return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
 			}
 			return s.inside(below)
 		}
 		return s.inside(filepath.Join(beside, filepath.FromSlash(name)))
 	}
 	if r.Data.SQL != nil || r.Data.Spark != "" {
-		return nil, nil, badf(http.StatusBadRequest, "this page reads one file; give the recipe to `dptrain fit`")
+		return nil, nil, refusef(http.StatusBadRequest, "this page reads one file; give the recipe to `dptrain fit`")
 	}
 	table, err := at(r.Data.Path)
 	if err != nil {
@@ -165,15 +166,15 @@ func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err err
 	return files, other, nil
 }
 
-// A draft is a recipe that a command can read, without being saved.
+// A draft is a recipe that a command can read although it was not saved.
 type draft struct {
 	*text
 	args  []string
 	clean func()
 }
 
-// draftOf writes the recipe that is asked about where a command can read it. Without args there is a mistake in it.
-func (s *Server) draftOf(a *ask) (*draft, error) {
+// draftOf writes the recipe of a request to a file for a command. args is empty if the recipe has errors.
+func (s *Server) draftOf(a *request) (*draft, error) {
 	t, err := s.textOf(a)
 	if err != nil {
 		return nil, err
@@ -202,8 +203,8 @@ func (s *Server) draftOf(a *ask) (*draft, error) {
 	return d, nil
 }
 
-// plan prices a recipe. No row is read.
-func (s *Server) plan(r *http.Request, a *ask) (any, error) {
+// plan computes the price of a recipe. No row is read.
+func (s *Server) plan(r *http.Request, a *request) (any, error) {
 	d, err := s.draftOf(a)
 	if err != nil {
 		return nil, err
@@ -211,35 +212,35 @@ func (s *Server) plan(r *http.Request, a *ask) (any, error) {
 	defer d.clean()
 	out := struct {
 		*text
-		said
+		output
 	}{text: d.text}
 	if d.args != nil {
-		out.said = s.call(r.Context(), append([]string{"plan", "--json"}, d.args...)...)
+		out.output = s.call(r.Context(), append([]string{"plan", "--json"}, d.args...)...)
 		out.Out = strings.ReplaceAll(out.Out, s.drafts, "")
 	}
 	return out, nil
 }
 
-// explain begins to simulate what to expect of a recipe. No row is read.
-func (s *Server) explain(_ *http.Request, a *ask) (any, error) {
+// explain starts a simulation of the expected results of a recipe. No row is read.
+func (s *Server) explain(_ *http.Request, a *request) (any, error) {
 	d, err := s.draftOf(a)
 	if err != nil {
 		return nil, err
 	}
 	if d.args == nil {
-		return nil, badf(http.StatusBadRequest, "the recipe has mistakes")
+		return nil, refusef(http.StatusBadRequest, "the recipe has mistakes")
 	}
 	return s.start(explaining, append([]string{"plan", "--explain", "--json"}, d.args...), d.clean)
 }
 
-// fit saves a recipe and begins its run.
-func (s *Server) fit(_ *http.Request, a *ask) (any, error) {
+// fit saves a recipe and starts its run.
+func (s *Server) fit(_ *http.Request, a *request) (any, error) {
 	t, err := s.textOf(a)
 	if err != nil {
 		return nil, err
 	}
 	if t.read == nil {
-		return nil, badf(http.StatusBadRequest, "the recipe has mistakes")
+		return nil, refusef(http.StatusBadRequest, "the recipe has mistakes")
 	}
 	_, other, err := s.flags(a, t.read)
 	if err != nil {
@@ -247,7 +248,7 @@ func (s *Server) fit(_ *http.Request, a *ask) (any, error) {
 	}
 	dir := t.read.Output.Dir
 	if filepath.IsAbs(dir) {
-		return nil, badf(http.StatusBadRequest, "output.dir is an absolute path; give this recipe to `dptrain fit`")
+		return nil, refusef(http.StatusBadRequest, "output.dir is an absolute path; give this recipe to `dptrain fit`")
 	}
 	out, err := s.inside(dir)
 	if err != nil {
@@ -265,10 +266,10 @@ func (s *Server) fit(_ *http.Request, a *ask) (any, error) {
 	return s.start(fitting, append(args, "--", s.before+filepath.Clean(filepath.FromSlash(a.File))), func() {})
 }
 
-// save writes a recipe into the folder. What is there already stays, unless it is the same or may be replaced.
-func (s *Server) save(a *ask, recipe string) error {
+// save writes a recipe to the folder. It returns an error if another file exists and may not be replaced.
+func (s *Server) save(a *request, recipe string) error {
 	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") || kindOfName(a.File) != "recipe" {
-		return badf(http.StatusBadRequest, "a recipe is saved under a name that ends in .yaml, in the folder itself")
+		return refusef(http.StatusBadRequest, "a recipe is saved under a name that ends in .yaml, in the folder itself")
 	}
 	how := os.O_CREATE | os.O_WRONLY | os.O_EXCL
 	if a.Replace {
@@ -279,17 +280,17 @@ func (s *Server) save(a *ask, recipe string) error {
 		if before, err := s.root.ReadFile(a.File); err == nil && string(before) == recipe {
 			return nil
 		}
-		return badf(http.StatusConflict, "%s is there already: choose another name, or replace it", a.File)
+		return refusef(http.StatusConflict, "%s is there already: choose another name, or replace it", a.File)
 	}
 	if err != nil {
-		return badf(http.StatusForbidden, "%s cannot be written", a.File)
+		return refusef(http.StatusForbidden, "%s cannot be written", a.File)
 	}
 	_, err = f.WriteString(recipe)
 	return errors.Join(err, f.Close())
 }
 
 // ledger shows a ledger.
-func (s *Server) ledger(r *http.Request, a *ask) (any, error) {
+func (s *Server) ledger(r *http.Request, a *request) (any, error) {
 	at, err := s.inside(a.Path)
 	if err != nil {
 		return nil, err
@@ -298,13 +299,13 @@ func (s *Server) ledger(r *http.Request, a *ask) (any, error) {
 }
 
 // register enters a data set in a ledger, which is made if it is not there.
-func (s *Server) register(r *http.Request, a *ask) (any, error) {
+func (s *Server) register(r *http.Request, a *request) (any, error) {
 	at, err := s.inside(a.Path)
 	if err != nil {
 		return nil, err
 	}
 	if name := filepath.Base(at); kindOfName(name) != "ledger" || strings.HasPrefix(name, ".") {
-		return nil, badf(http.StatusBadRequest, "a ledger is registered under a name that ends in .ledger")
+		return nil, refusef(http.StatusBadRequest, "a ledger is registered under a name that ends in .ledger")
 	}
 	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset, "--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}
 	if a.Total.Delta != "" {

@@ -5,5 +5,5 @@ import (
 	"log"
 )
 
-// discard takes what the HTTP server would log, which may quote what clients sent.
+// discard drops the log of the HTTP server, which may quote text from clients.
 var discard = log.New(io.Discard, "", 0)

@@ -13,12 +13,12 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// inside returns the path of a file of the folder, which may be absent. Names that lead out of it, also by a link, are
-// refused.
+// inside returns the path of a file in the folder, which may be absent. It refuses names that lead out of it, also by
+// a link.
 func (s *Server) inside(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if local == "" || !filepath.IsLocal(local) {
-		return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+		return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
 	}
 	for at := local; ; at = filepath.Dir(at) {
 		_, err := s.root.Stat(at)
@@ -26,12 +26,12 @@ func (s *Server) inside(name string) (string, error) {
 		case err == nil:
 			return s.before + filepath.Clean(local), nil
 		case !errors.Is(err, fs.ErrNotExist) || at == ".":
-			return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for, or cannot be read", name)
+			return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for, or cannot be read", name)
 		}
 	}
 }
 
-// withoutDrafts takes the folders of drafts out of a text. Each is within a folder, drafts, and has a random name.
+// withoutDrafts removes the folders of drafts from a text. Each is within a folder, drafts, and has a random name.
 func withoutDrafts(text, drafts string) string {
 	var out strings.Builder
 	for {
@@ -48,7 +48,7 @@ func withoutDrafts(text, drafts string) string {
 	}
 }
 
-// short takes the folder out of a text, as the page names files from there on.
+// short removes the folder from a text, since the page shows paths relative to it.
 func (s *Server) short(text string) string {
 	text = withoutDrafts(text, s.drafts+string(filepath.Separator))
 	if s.before == "" {
@@ -65,11 +65,11 @@ type listed struct {
 	Kind string `json:"kind"`
 }
 
-// mostListed is how many files of a folder are shown.
+// mostListed is the maximum number of files shown of a folder.
 const mostListed = 2000
 
-// files lists a folder: what a person can choose there.
-func (s *Server) files(_ *http.Request, a *ask) (any, error) {
+// files lists the selectable files of a folder.
+func (s *Server) files(_ *http.Request, a *request) (any, error) {
 	dir := path.Clean("/" + a.Path)[1:]
 	if dir == "" {
 		dir = "."
@@ -79,7 +79,7 @@ func (s *Server) files(_ *http.Request, a *ask) (any, error) {
 	}
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {
-		return nil, badf(http.StatusNotFound, "the folder %s cannot be read", a.Path)
+		return nil, refusef(http.StatusNotFound, "the folder %s cannot be read", a.Path)
 	}
 	out := []listed{}
 	for _, e := range entries {
@@ -88,15 +88,15 @@ func (s *Server) files(_ *http.Request, a *ask) (any, error) {
 			out = append(out, listed{e.Name(), at, kind})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y listed) int { return rank(x.Kind) - rank(y.Kind) })
+	slices.SortStableFunc(out, func(x, y listed) int { return kindRank(x.Kind) - kindRank(y.Kind) })
 	return map[string]any{"folder": s.o.Folder, "path": dir, "files": out}, nil
 }
 
-func rank(kind string) int {
+func kindRank(kind string) int {
 	return slices.Index([]string{"folder", "results", "table", "recipe", "ledger"}, kind)
 }
 
-// kind says what a file is by its name; empty for what cannot be chosen.
+// kind returns the kind of a file by its name, or "" if it cannot be selected.
 func (s *Server) kind(at string) string {
 	info, err := s.root.Stat(filepath.FromSlash(at))
 	name := strings.ToLower(path.Base(at))
@@ -114,7 +114,7 @@ func (s *Server) kind(at string) string {
 	return kindOfName(name)
 }
 
-// kindOfName says what a regular file is.
+// kindOfName returns the kind of a regular file.
 func kindOfName(name string) string {
 	if _, _, ok := tablefile.Of(name); ok {
 		return "table"
@@ -134,15 +134,15 @@ var reportPage = filepath.Join("release", "report.html")
 // maxPage is the largest page of a run that is shown, in bytes.
 const maxPage = 16 << 20
 
-// pages are the reports that may be read. The key of each is in its address, for a frame sends no token: what it opens may
-// be published.
+// pages are the readable reports. The key of each is in its address, because a frame sends no token: a report may be
+// published.
 type pages struct {
 	mu   sync.Mutex
 	keys []string
 	dirs []string
 }
 
-// mostPages is how many reports may be open.
+// mostPages is the maximum number of open reports.
 const mostPages = 32
 
 func (p *pages) add(key, dir string) {
@@ -165,19 +165,19 @@ func (p *pages) dir(key string) (string, bool) {
 }
 
 // report opens the report of a run.
-func (s *Server) report(_ *http.Request, a *ask) (any, error) {
+func (s *Server) report(_ *http.Request, a *request) (any, error) {
 	if _, err := s.inside(a.Path); err != nil {
 		return nil, err
 	}
 	if info, err := s.root.Stat(filepath.Join(filepath.FromSlash(a.Path), reportPage)); err != nil || info.Size() > maxPage {
-		return nil, badf(http.StatusNotFound, "%s has no release/report.html", a.Path)
+		return nil, refusef(http.StatusNotFound, "%s has no release/report.html", a.Path)
 	}
 	key := s.o.NewKey()
 	s.pages.add(key, a.Path)
 	return map[string]string{"url": "/report/" + key}, nil
 }
 
-// page answers a report, in a sandbox: it has no script, and none would run.
+// page answers with a report, in a sandbox: it has no script, and the sandbox would not run any.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.pages.dir(r.PathValue("key"))
 	if !ok {

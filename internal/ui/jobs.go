@@ -13,7 +13,7 @@ const (
 	fitting    = "fit"
 )
 
-// A job is a command that takes a while.
+// A job is a command that runs for a while.
 type job struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -23,7 +23,7 @@ type job struct {
 	stdout, stderr bytes.Buffer
 }
 
-// status is what the page is told of a job.
+// status is the state of a job for the page.
 type status struct {
 	ID    int    `json:"job"`
 	Kind  string `json:"kind"`
@@ -31,29 +31,29 @@ type status struct {
 	Done  int    `json:"done"` // of Total steps
 	Total int    `json:"total"`
 	What  string `json:"what"` // is under way
-	// Passed lists what was under way so far, for a job whose steps have names.
+	// Passed lists the completed steps, for a job whose steps have names.
 	Passed []string `json:"passed"`
-	said
+	output
 }
 
-// said is what a command printed, and its exit code.
-type said struct {
+// output is the output of a command and its exit code.
+type output struct {
 	Code int    `json:"code"`
 	Out  string `json:"out"`
 	Err  string `json:"err"`
 }
 
-// jobs are those of a server.
+// jobs are the jobs of a server.
 type jobs struct {
 	mu   sync.Mutex
 	all  []*job
 	last int
 }
 
-// mostJobs is how many jobs are remembered.
+// mostJobs is the maximum number of jobs remembered.
 const mostJobs = 16
 
-// start begins a job. An explanation under way gives place to a new one; a run does not.
+// start starts a job. It cancels an explanation that still runs, but not a run.
 func (s *Server) start(kind string, args []string, clean func()) (any, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *Server) start(kind string, args []string, clean func()) (any, error) {
 		if st := j.now(); st.Kind == kind && !st.Ended {
 			if kind == fitting {
 				clean()
-				return nil, badf(http.StatusConflict, "a run is under way: wait for its end, or stop it")
+				return nil, refusef(http.StatusConflict, "a run is under way: wait for its end, or stop it")
 			}
 			j.cancel()
 		}
@@ -81,7 +81,7 @@ func (s *Server) start(kind string, args []string, clean func()) (any, error) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.status.Ended = true
-		j.status.said = said{code, s.short(j.stdout.String()), s.short(j.stderr.String())}
+		j.status.output = output{code, s.short(j.stdout.String()), s.short(j.stderr.String())}
 	}()
 	return j.now(), nil
 }
@@ -103,7 +103,7 @@ func (j *job) now() status {
 	return out
 }
 
-// writer returns one that several goroutines may write to.
+// writer returns a writer that is safe for concurrent use.
 func (j *job) writer(to *bytes.Buffer) writer {
 	return func(p []byte) (int, error) {
 		j.mu.Lock()
@@ -116,8 +116,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// find returns a job by its number.
-func (s *Server) find(id int) (*job, error) {
+// findJob returns a job by its number.
+func (s *Server) findJob(id int) (*job, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
 	for _, j := range s.jobs.all {
@@ -125,12 +125,12 @@ func (s *Server) find(id int) (*job, error) {
 			return j, nil
 		}
 	}
-	return nil, badf(http.StatusNotFound, "there is no such job")
+	return nil, refusef(http.StatusNotFound, "there is no such job")
 }
 
-// job says how far a job is.
-func (s *Server) job(_ *http.Request, a *ask) (any, error) {
-	j, err := s.find(a.Job)
+// job returns the progress of a job.
+func (s *Server) job(_ *http.Request, a *request) (any, error) {
+	j, err := s.findJob(a.Job)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +138,8 @@ func (s *Server) job(_ *http.Request, a *ask) (any, error) {
 }
 
 // cancel stops a job, as Ctrl-C does.
-func (s *Server) cancel(r *http.Request, a *ask) (any, error) {
-	j, err := s.find(a.Job)
+func (s *Server) cancel(r *http.Request, a *request) (any, error) {
+	j, err := s.findJob(a.Job)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *Server) cancel(r *http.Request, a *ask) (any, error) {
 	return j.now(), nil
 }
 
-// stop stops all jobs and waits for their ends.
+// stop stops all jobs and waits for them to end.
 func (x *jobs) stop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

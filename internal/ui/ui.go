@@ -1,11 +1,9 @@
-// Package ui is a page in the browser of the owner of the data, on the owner's own computer. It
-// asks the commands: what the page shows of a table or of a run is what a command printed, and
-// what it does is what a command does. The browser gets no records and sends none.
+// Package ui serves a page for the browser of the data owner, on the owner's own computer. The page shows the output
+// of commands and runs commands; it has no other source of data. The browser neither receives nor sends records.
 //
-// The server listens on the loopback interface. Other programs there, and pages of other origins
-// in the same browser, can reach it too. So each request names the host as the server does, comes
-// from no other origin, and has a token that only the terminal and the page know. The page is in
-// the browser before it has the token, and holds nothing by itself.
+// The server listens on the loopback interface, where other programs, and pages of other origins in the same browser,
+// can reach it too. So each request must name the host as the server does, come from no other origin, and have a token
+// known only to the terminal and the page. The page is loaded before it has the token, and contains no data by itself.
 package ui
 
 import (
@@ -27,7 +25,7 @@ import (
 	"time"
 )
 
-// A Call is a command that is carried out in the process of the server.
+// A Call is a command that runs in the process of the server.
 type Call struct {
 	Args           []string
 	Stdout, Stderr io.Writer
@@ -72,14 +70,14 @@ func New(o Options) (*Server, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	s := &Server{o: o, root: root, token: sha256.Sum256([]byte(o.Token)), drafts: drafts, before: folder + string(filepath.Separator)}
-	if here, err := os.Getwd(); err == nil && samePlace(here, folder) {
+	if here, err := os.Getwd(); err == nil && isSameFolder(here, folder) {
 		s.before = "" // messages are wrapped as those of the commands
 	}
 	return s, nil
 }
 
-// samePlace reports whether two paths are of one folder.
-func samePlace(a, b string) bool {
+// isSameFolder reports whether two paths are of one folder.
+func isSameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false
@@ -88,13 +86,13 @@ func samePlace(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Close ends what runs and removes what was not saved.
+// Close stops all jobs and removes unsaved recipes.
 func (s *Server) Close() error {
 	s.jobs.stop()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.drafts))
 }
 
-// Serve answers until ctx ends. What runs then is interrupted, as Ctrl-C interrupts a command.
+// Serve answers until ctx ends. It then interrupts running jobs, as Ctrl-C interrupts a command.
 func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
@@ -135,7 +133,7 @@ func (s *Server) Handler(host string) http.Handler {
 		static(w, r)
 	})
 	mux.HandleFunc("GET /report/{key}", s.page)
-	for path, answer := range map[string]func(*http.Request, *ask) (any, error){
+	for path, answer := range map[string]func(*http.Request, *request) (any, error){
 		"/api/files": s.files, "/api/columns": s.columns, "/api/recipe": s.recipe, "/api/plan": s.plan, "/api/explain": s.explain, "/api/fit": s.fit,
 		"/api/job": s.job, "/api/cancel": s.cancel, "/api/report": s.report, "/api/ledger": s.ledger, "/api/register": s.register,
 	} {
@@ -144,7 +142,7 @@ func (s *Server) Handler(host string) http.Handler {
 	return s.guard(host, mux)
 }
 
-// policy lets the page load what the server has, run no script of its text, and stand in no frame.
+// policy lets the page load only resources of the server, run no inline script, and appear in no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -172,20 +170,20 @@ func (s *Server) guard(host string, next http.Handler) http.Handler {
 	})
 }
 
-// knows reports whether a request has the token. How long that takes says nothing of the token.
-func (s *Server) knows(r *http.Request) bool {
+// hasToken reports whether a request has the token, in a time independent of the token.
+func (s *Server) hasToken(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	hash := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(hash[:], s.token[:]) == 1 && ok
 }
 
-// maxBody is the largest request, in bytes: a recipe may have that many.
+// maxBody is the size limit of a request in bytes; a recipe may reach it.
 const maxBody = 2 << 20
 
 // api answers a request in JSON that has the token.
-func (s *Server) api(answer func(*http.Request, *ask) (any, error)) http.HandlerFunc {
+func (s *Server) api(answer func(*http.Request, *request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !s.knows(r) {
+		if !s.hasToken(r) {
 			refuse(w, http.StatusUnauthorized, "the token is absent or wrong: open the address that the terminal shows")
 			return
 		}
@@ -193,7 +191,7 @@ func (s *Server) api(answer func(*http.Request, *ask) (any, error)) http.Handler
 			refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 			return
 		}
-		var a ask
+		var a request
 		body := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 		body.DisallowUnknownFields()
 		if err := body.Decode(&a); err != nil {
@@ -214,7 +212,7 @@ func (s *Server) api(answer func(*http.Request, *ask) (any, error)) http.Handler
 	}
 }
 
-// A badRequest is why a request is refused.
+// A badRequest is the reason why a request is refused.
 type badRequest struct {
 	status  int
 	message string
@@ -222,7 +220,7 @@ type badRequest struct {
 
 func (b *badRequest) Error() string { return b.message }
 
-func badf(status int, format string, args ...any) error {
+func refusef(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Sprintf(format, args...)}
 }
 

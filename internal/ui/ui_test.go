@@ -283,7 +283,7 @@ func TestCommands(t *testing.T) {
 		fmt.Fprintf(c.Stderr, "%s: no", c.Args[len(c.Args)-1])
 		return 4
 	}
-	var got said
+	var got output
 	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2}}`, &got)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
@@ -319,7 +319,7 @@ func TestPlan(t *testing.T) {
 	var got struct {
 		Text     string
 		Mistakes []mistake
-		said
+		output
 	}
 	r.ask(t, "plan", `{"recipe":`+good+`}`, &got)
 	text := "data:\n  path: t.csv\n  target: y\nprivacy:\n  epsilon: 1\n"

@@ -75,7 +75,7 @@ type Spark struct {
 // Dial starts a session. The program at worker, unless that is empty, is sent to the executors, where [Work] is what its verb worker does. The
 // session ends with the context: what the cluster still does for it is interrupted.
 func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
-	path, ok := companion.Program(Program)
+	path, ok := companion.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
 	}

@@ -10,8 +10,7 @@ import (
 // Limit is the largest magnitude of a cell that is kept, that of regression.Unbounded.
 const Limit = 1e100
 
-// ErrShape is returned for columns that differ in length, or in number from what they are
-// said to be.
+// ErrShape is returned for columns that differ in length, or in number from the declared one.
 var ErrShape = errors.New("columns, names and target of the design do not fit together: " +
 	"every column needs one name and as many rows as the target")
 
@@ -44,7 +43,7 @@ func Clean(values []float64) Column {
 		}
 	}
 	if !usual {
-		c.Values = substitute(values)
+		c.Values = replaceNonfinite(values)
 	}
 	c.Mean = Mean(c.Values)
 	largest := 0.0
@@ -60,9 +59,9 @@ func Clean(values []float64) Column {
 	return c
 }
 
-// substitute returns a copy of values with the mean of the finite ones, after
+// replaceNonfinite returns a copy of values with the mean of the finite ones, after
 // clamping, in place of the others.
-func substitute(values []float64) []float64 {
+func replaceNonfinite(values []float64) []float64 {
 	kept := make([]float64, 0, len(values))
 	for _, v := range values {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {

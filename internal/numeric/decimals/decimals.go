@@ -1,7 +1,7 @@
-// Package decimals keeps columns of numbers in fewer bytes, and gives back the very same bits: numbers with few decimal
-// places as integers over a power of ten, after "ALP: Adaptive Lossless Floating-Point Compression" (Afroozeh, Kuffó and
-// Boncz, 2023), those of single precision as what they are. Numbers that neither fits are kept beside them, with their places; where
-// they are many, all are kept as they are.
+// Package decimals compresses columns of numbers without loss of a bit: numbers with few decimal places become
+// integers over a power of ten, after "ALP: Adaptive Lossless Floating-Point Compression" (Afroozeh, Kuffó and Boncz,
+// 2023), and numbers of single precision are stored in 4 bytes. Numbers that fit neither form are stored as exceptions
+// with their positions. If there are too many exceptions, the column stays uncompressed.
 package decimals
 
 import (
@@ -19,7 +19,7 @@ const Whole = 8
 // exceptionBytes is the size of a number that is kept beside the others: a place of 4 bytes and 8 of the number.
 const exceptionBytes = 4 + Whole
 
-// A Form says how the numbers of a list are kept. The zero Form is that of no list.
+// A Form is the encoding of a list of numbers. The zero Form belongs to no list.
 type Form struct {
 	width  uint8 // bytes of each
 	digits uint8 // decimal places; singles: not decimals
@@ -29,8 +29,8 @@ type Form struct {
 // singles is the digits of numbers that are kept with single precision.
 const singles = math.MaxUint8
 
-// classes are the numbers of exceptions that there is room for, as shares of all numbers. There are few of them, so that the
-// size of a list says little about what is in it.
+// classes are the possible capacities for exceptions, as divisors of the number of values. There are few of them, so
+// that the size of a list reveals little about its content.
 var classes = [...]int{0, 256, 64, 16, 8}
 
 // suits is the class of the most exceptions with which a form suits other numbers than those it was found for.
@@ -66,15 +66,15 @@ func (f Form) lanes() simd.Decimals {
 	return simd.NewDecimals(int(f.width), powers[f.digits])
 }
 
-// sampled is how many numbers of a list say how it is kept.
-const sampled = 64
+// sampleSize is the number of values from which the form of a list is chosen.
+const sampleSize = 64
 
 // A Packer has the memory that packing needs.
 type Packer struct{ exact []byte }
 
-// Pack keeps numbers in to, which has space for [MostSize] of them, and returns how, and the bytes. Where they are best kept as they are,
-// bytes are nil, and the caller keeps them. The form of the numbers before them is taken again if it suits these too; the zero
-// Form is none.
+// Pack compresses x into to, which must have space for [MostSize] numbers, and returns the form and the bytes. If
+// compression does not help, the bytes are nil and the caller keeps x. The form of the preceding numbers, before, is
+// reused if it also fits x; pass the zero Form if there is none.
 func (p *Packer) Pack(to []byte, x []float64, before Form) (Form, []byte) {
 	if need := (len(x) + 63) / 64 * 8; cap(p.exact) < need {
 		p.exact = make([]byte, need)
@@ -87,28 +87,28 @@ func (p *Packer) Pack(to []byte, x []float64, before Form) (Form, []byte) {
 		others = f.pack(to, p.exact, x)
 	}
 	if others > len(x)/classes[suits] || len(x) == 0 {
-		if f = guess(x); f == AsTheyAre {
+		if f = guessForm(x); f == AsTheyAre {
 			return f, nil
 		}
 		others = f.pack(to, p.exact, x)
 	}
-	for f.tooMany(others, len(x)) && 2*f.width < Whole {
+	for f.exceedsExceptions(others, len(x)) && 2*f.width < Whole {
 		f.width *= 2
 		others = f.pack(to, p.exact, x)
 	}
-	if f.tooMany(others, len(x)) {
+	if f.exceedsExceptions(others, len(x)) {
 		return AsTheyAre, nil
 	}
 	for f.room(len(x)) < others {
 		f.class++
 	}
 	to = to[:f.Size(len(x))]
-	f.except(to[int(f.width)*len(x):], p.exact, x)
+	f.storeExceptions(to[int(f.width)*len(x):], p.exact, x)
 	return f, to
 }
 
-// tooMany reports whether there is no room for so many exceptions of n numbers.
-func (f Form) tooMany(others, n int) bool { return others > n/classes[len(classes)-1] }
+// exceedsExceptions reports whether others exceptions among n numbers exceed the largest capacity.
+func (f Form) exceedsExceptions(others, n int) bool { return others > n/classes[len(classes)-1] }
 
 // pack keeps all numbers without a place beside the others, and returns of how many these are not the bits.
 func (f Form) pack(to, exact []byte, x []float64) (others int) {
@@ -124,16 +124,16 @@ func (f Form) pack(to, exact []byte, x []float64) (others int) {
 	return others
 }
 
-// guess returns how a list is kept best, by some of its numbers and without exceptions.
-func guess(x []float64) Form {
-	var some [sampled]float64
-	n := min(len(x), sampled)
+// guessForm returns how a list is kept best, by some of its numbers and without exceptions.
+func guessForm(x []float64) Form {
+	var some [sampleSize]float64
+	n := min(len(x), sampleSize)
 	for i := range n {
 		some[i] = x[i*len(x)/n]
 	}
 	best, least := AsTheyAre, Whole*n
 	try := func(f Form, others int) {
-		if cost := int(f.width)*n + exceptionBytes*others; cost < least && !f.tooMany(others, n) {
+		if cost := int(f.width)*n + exceptionBytes*others; cost < least && !f.exceedsExceptions(others, n) {
 			best, least = f, cost
 		}
 	}
@@ -153,7 +153,7 @@ func guess(x []float64) Form {
 	}
 	others := 0
 	for _, v := range some[:n] {
-		if !single(v) {
+		if !isSingle(v) {
 			others++
 		}
 	}
@@ -161,13 +161,13 @@ func guess(x []float64) Form {
 	return best
 }
 
-// width returns how many bytes the integer of a number needs: Whole if none gives its bits back.
+// width returns the number of bytes of x's integer, or Whole if no integer reproduces its bits.
 func width(x, power float64) int {
 	if math.Float64bits(x) == none {
 		return 1
 	}
 	v := math.RoundToEven(x * power)
-	if !(math.Abs(v) <= math.MaxInt32) || !same(simd.NewDecimals(4, power).Number(int32(v)), x) {
+	if !(math.Abs(v) <= math.MaxInt32) || !equalBits(simd.NewDecimals(4, power).Number(int32(v)), x) {
 		return Whole
 	}
 	switch v = math.Abs(v); {
@@ -179,27 +179,27 @@ func width(x, power float64) int {
 	return 4
 }
 
-// same reports whether two numbers have the same bits.
-func same(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+// equalBits reports whether two numbers have the same bits.
+func equalBits(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
-// none is the bits of what is no number.
+// none is the bit pattern that represents NaN.
 var none = math.Float64bits(math.NaN())
 
-// single reports whether a number is one of single precision.
-func single(x float64) bool { return same(float64(float32(x)), x) }
+// isSingle reports whether a number is one of single precision.
+func isSingle(x float64) bool { return equalBits(float64(float32(x)), x) }
 
-// packSingles keeps numbers with single precision, and marks those of which that is exact.
+// packSingles stores numbers in single precision and marks those for which this is exact.
 func packSingles(to, exact []byte, x []float64) {
 	clear(exact)
 	for i, v := range x {
 		binary.LittleEndian.PutUint32(to[4*i:], math.Float32bits(float32(v)))
-		if single(v) {
+		if isSingle(v) {
 			exact[i/8] |= 1 << (i % 8)
 		}
 	}
 }
 
-// packDecimals keeps numbers as integers, and marks those of which that is exact.
+// packDecimals stores numbers as integers and marks those for which this is exact.
 func (f Form) packDecimals(to, exact []byte, x []float64) {
 	d := f.lanes()
 	done := d.Pack(to[:int(f.width)*len(x)], exact, x)
@@ -231,8 +231,8 @@ func putInteger(to []byte, width, i int, k int32) {
 	}
 }
 
-// integer returns integer i of a list.
-func integer(from []byte, width, i int) int32 {
+// readInteger returns integer i of a list.
+func readInteger(from []byte, width, i int) int32 {
 	switch width {
 	case 1:
 		return int32(int8(from[i]))
@@ -242,8 +242,8 @@ func integer(from []byte, width, i int) int32 {
 	return int32(binary.LittleEndian.Uint32(from[4*i:]))
 }
 
-// except stores the numbers that are not exact, with their places, and behind the last a place that there is not.
-func (f Form) except(to, exact []byte, x []float64) {
+// storeExceptions stores the numbers that are not exact, with their places, and behind the last a place that there is not.
+func (f Form) storeExceptions(to, exact []byte, x []float64) {
 	for i := 0; i < len(exact); i += 8 {
 		for others := ^binary.LittleEndian.Uint64(exact[i:]); others != 0; others &= others - 1 {
 			k := 8*i + bits.TrailingZeros64(others)
@@ -281,7 +281,7 @@ func (f Form) UnpackSome(x []float64, from []byte, n, at int) {
 		f.unpackDecimals(x, some)
 	}
 	others := from[width*n : f.Size(n)]
-	for others = others[exceptionBytes*after(others, at):]; len(others) > 0; others = others[exceptionBytes:] {
+	for others = others[exceptionBytes*skipException(others, at):]; len(others) > 0; others = others[exceptionBytes:] {
 		k := int64(binary.LittleEndian.Uint32(others))
 		if k >= int64(at+len(x)) {
 			break
@@ -304,7 +304,7 @@ func (f Form) Gather(x []float64, from []byte, n int, rows []int32, base int) {
 	default:
 		d := f.lanes()
 		for i, r := range rows {
-			x[i] = d.Number(integer(from, int(f.width), int(r)-base))
+			x[i] = d.Number(readInteger(from, int(f.width), int(r)-base))
 		}
 	}
 	i := 0
@@ -319,8 +319,8 @@ func (f Form) Gather(x []float64, from []byte, n int, rows []int32, base int) {
 	}
 }
 
-// after returns how many exceptions have a place below at. They are in order.
-func after(others []byte, at int) int {
+// skipException returns how many exceptions have a place below at. They are in order.
+func skipException(others []byte, at int) int {
 	if at == 0 {
 		return 0
 	}
@@ -333,6 +333,6 @@ func after(others []byte, at int) int {
 func (f Form) unpackDecimals(x []float64, from []byte) {
 	d := f.lanes()
 	for i := d.Unpack(x, from); i < len(x); i++ {
-		x[i] = d.Number(integer(from, int(f.width), i))
+		x[i] = d.Number(readInteger(from, int(f.width), i))
 	}
 }

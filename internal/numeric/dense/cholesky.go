@@ -5,9 +5,9 @@ import "math"
 // block is the number of rows that a factor or a solution makes at a time.
 const block = 48
 
-// Cholesky replaces a symmetric matrix, of which it reads the entries on and above the diagonal, by its upper
-// factor U, U'U = a. It reports whether a is positive definite; if not, a is unspecified. Entries below the
-// diagonal are unspecified.
+// Cholesky replaces a symmetric matrix by its upper factor U, U'U = a. It reads only the entries on and above the
+// diagonal. It reports whether a is positive definite; if not, a is unspecified. Entries below the diagonal are
+// unspecified.
 func Cholesky(a Matrix) bool {
 	loops, n := fastest(), a.Rows
 	x := make([]float64, block)
@@ -49,7 +49,7 @@ func SolveTransposed(u, b Matrix) {
 			if i > from {
 				loops.combine(row, x[:i-from], b.data[from*b.down:], b.down)
 			}
-			divide(row, u.At(i, i))
+			divideRow(row, u.At(i, i))
 		}
 		add(b.Slice(to, n, 0, b.Cols), u.Slice(from, to, to, n).T(), b.Slice(from, to, 0, b.Cols), -1, false)
 	}
@@ -69,25 +69,26 @@ func Solve(u, b Matrix) {
 			if i+1 < to {
 				loops.combine(row, x[:to-i-1], b.data[(i+1)*b.down:], b.down)
 			}
-			divide(row, u.At(i, i))
+			divideRow(row, u.At(i, i))
 		}
 		add(b.Slice(0, from, 0, b.Cols), u.Slice(0, from, from, to), b.Slice(from, to, 0, b.Cols), -1, false)
 		to = from
 	}
 }
 
-func divide(row []float64, by float64) {
+func divideRow(row []float64, by float64) {
 	for j := range row {
 		row[j] /= by
 	}
 }
 
-// PositivePivots returns the number of positive pivots of a symmetric matrix, of which it reads the entries on
-// and above the diagonal and which it overwrites: by Sylvester's law of inertia that of its positive
-// eigenvalues. A pivot of a singular corner counts as a small positive one.
+// PositivePivots returns the number of positive pivots of a symmetric matrix, which by Sylvester's law of inertia is
+// the number of its positive eigenvalues. It reads only the entries on and above the diagonal and overwrites a. A
+// pivot of a singular corner counts as a small positive one.
 func PositivePivots(a Matrix) int {
 	loops, n := fastest(), a.Rows
-	count, largest := 0, math.SmallestNonzeroFloat32
+	count := 0
+	largest := math.SmallestNonzeroFloat32
 	for i := range n {
 		largest = max(largest, math.Abs(a.At(i, i)))
 	}
@@ -114,7 +115,7 @@ func PositivePivots(a Matrix) int {
 		upper := a.Slice(from, to, to, n)
 		scaled := upper.Clone()
 		for i := range scaled.Rows {
-			divide(scaled.Row(i), pivots[i])
+			divideRow(scaled.Row(i), pivots[i])
 		}
 		add(a.Slice(to, n, to, n), scaled.T(), upper, -1, true)
 	}

@@ -79,7 +79,7 @@ func Mul(a, b Matrix) Matrix {
 	return out
 }
 
-// MulUpper returns a b, of which only the entries on and above the diagonal are set.
+// MulUpper returns a b with only the entries on and above the diagonal set.
 func MulUpper(a, b Matrix) Matrix {
 	out := New(a.Rows, b.Cols)
 	add(out, a, b, 1, true)
@@ -98,8 +98,9 @@ func (m Matrix) Symmetric() {
 // A tile is the sums of tileRows rows and tileCols columns; depth is how many products are added
 // at a time, so that a panel of columns stays in the first-level cache.
 const (
-	tileRows, tileCols = 4, 8
-	depth              = 256
+	tileRows = 4
+	tileCols = 8
+	depth    = 256
 	// panelRows is the number of rows that are packed at a time.
 	panelRows = 64
 )
@@ -125,24 +126,24 @@ func add(dst, a, b Matrix, sign float64, upper bool) {
 			steps := min(depth, k-from)
 			for j := 0; j < b.Cols; j += tileCols {
 				for i := 0; i < rows && !(upper && top+i > j+tileCols-1); i += tileRows {
-					sums(tile, dst, top+i, j, left[i*k+from*tileRows:], right[j*k+from*tileCols:], steps)
+					addTile(tile, dst, top+i, j, left[i*k+from*tileRows:], right[j*k+from*tileCols:], steps)
 				}
 			}
 		}
 	}
-	_ = parallel.ForEach(context.Background(), blocks, workers(a.Rows*b.Cols*k), work) // a background never ends
+	_ = parallel.ForEach(context.Background(), blocks, workersFor(a.Rows*b.Cols*k), work) // a background never ends
 }
 
-// workers returns how many goroutines are worth starting for so many products.
-func workers(products int) int {
+// workersFor returns the number of goroutines worth starting for the given number of products.
+func workersFor(products int) int {
 	if products < 1<<20 {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
-// sums adds a tile to dst at (i, j), of which the part within dst counts.
-func sums(tile tileFunc, dst Matrix, i, j int, a, b []float64, steps int) {
+// addTile adds the part of a tile that is within dst to dst at (i, j).
+func addTile(tile tileFunc, dst Matrix, i, j int, a, b []float64, steps int) {
 	if i+tileRows <= dst.Rows && j+tileCols <= dst.Cols {
 		tile(dst.data[i*dst.down+j:], dst.down, a, b, steps)
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// Spectrum returns the eigenvalues of a symmetric matrix in falling order and, as rows, orthonormal
-// eigenvectors. It reports whether they were found; numbers that are not finite have none.
+// Spectrum returns the eigenvalues of a symmetric matrix in falling order and, as rows, orthonormal eigenvectors. ok
+// is false if they were not found, as for a matrix with numbers that are not finite.
 //
-// The matrix is made tridiagonal by reflections and then diagonal by implicit QL steps with
-// Wilkinson's shift (Golub and Van Loan 2013, 8.3). The rotations are collected and applied to blocks of columns.
+// The matrix is made tridiagonal by reflections and then diagonal by implicit QL steps with Wilkinson's shift (Golub
+// and Van Loan 2013, 8.3). The rotations are collected and applied to blocks of columns.
 func Spectrum(a Matrix) (values []float64, vectors Matrix, ok bool) {
 	n := a.Rows
 	if n == 0 {
@@ -155,7 +155,8 @@ const mostSteps = 60
 
 // diagonalize makes the matrix diagonal and returns the rotations of its rows. It reports whether it did.
 func (t tridiagonalMatrix) diagonalize() ([]chain, bool) {
-	d, e := t.diagonal, t.beside
+	d := t.diagonal
+	e := t.beside
 	var chains []chain
 	for l := range d {
 		for step := 0; ; step++ {
@@ -177,14 +178,17 @@ func (t tridiagonalMatrix) diagonalize() ([]chain, bool) {
 
 // step is a QL step of the rows [l, m] with Wilkinson's shift.
 func (t tridiagonalMatrix) step(l, m int) []float64 {
-	d, e := t.diagonal, t.beside
+	d := t.diagonal
+	e := t.beside
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	r := hypot(g, 1)
 	if g < 0 {
 		r = -r
 	}
 	g = d[m] - d[l] + e[l]/(g+r)
-	c, s, p := 1., 1., 0.
+	c := 1.
+	s := 1.
+	p := 0.
 	turns := make([]float64, 0, 2*(m-l))
 	for i := m - 1; i >= l; i-- {
 		f, b := s*e[i], c*e[i]
@@ -214,7 +218,7 @@ func hypot(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y))
 // apply rotates rows, columns in parallel.
 func apply(rows Matrix, chains []chain) {
 	blocks, loops := rows.Cols/lanes, fastest()
-	_ = parallel.ForEach(context.Background(), blocks, workers(3*rows.Rows*rows.Rows*rows.Cols), func(b int) {
+	_ = parallel.ForEach(context.Background(), blocks, workersFor(3*rows.Rows*rows.Rows*rows.Cols), func(b int) {
 		part := rows.data[b*lanes:]
 		for _, c := range chains {
 			loops.rotate(part, rows.down, c.last, c.turns)

@@ -20,8 +20,8 @@ const (
 	IQR      = "iqr"
 )
 
-// A Ridge is what the kernel ridge regression of the baseline is told: minimise
-// Penalty/2 |w|^2 plus the mean squared error, with a Gaussian kernel of a width.
+// A Ridge holds the settings of the kernel ridge regression of the baseline: minimise Penalty/2 |w|^2 plus the mean
+// squared error, with a Gaussian kernel of the given width.
 type Ridge struct{ Penalty, Width float64 }
 
 // The bounds of the penalties that a study may ask for. Within them rounding moves a prediction by far less than a record
@@ -83,12 +83,12 @@ func FitRecords(x, y []float64, train []bool, r Ridge) Fit {
 		xs[part], ys[part] = append(xs[part], clamp(x[i])), append(ys[part], clamp(y[i]))
 	}
 	f := Fit{X: xs[1], Y: ys[1]}
-	f.ResidualY = minus(ys[1], r.Regress(xs[0], ys[0], xs[1]))
-	f.ResidualX = minus(xs[1], r.Regress(ys[0], xs[0], ys[1]))
+	f.ResidualY = subtract(ys[1], r.Regress(xs[0], ys[0], xs[1]))
+	f.ResidualX = subtract(xs[1], r.Regress(ys[0], xs[0], ys[1]))
 	return f
 }
 
-// clamp cuts to [-1, 1]; what is no number becomes 0.
+// clamp limits x to [-1, 1] and maps NaN to 0.
 func clamp(x float64) float64 {
 	if x != x {
 		return 0
@@ -96,7 +96,7 @@ func clamp(x float64) float64 {
 	return math.Min(math.Max(x, -1), 1)
 }
 
-func minus(a, b []float64) []float64 {
+func subtract(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {
 		out[i] = a[i] - b[i]

@@ -5,7 +5,7 @@ import "math"
 // Baselines lists the scores of the baseline.
 func Baselines() []string { return []string{Spearman, Kendall, HSIC, IQR} }
 
-// A Baseline is what the baseline released of a pair.
+// A Baseline is the released result of the baseline for a pair.
 type Baseline struct {
 	Score       string
 	TestOnly    bool // training records count as public
@@ -19,9 +19,9 @@ type Baseline struct {
 	Quartiles []float64
 }
 
-// Read returns what a release of the baseline says. Its stability is the chance that noise of
-// the same size around the released difference keeps the sign: 1/2 at least. Of the score iqr
-// there is none, and every direction is stated.
+// Read returns the direction found by a baseline release. Its stability is the probability that noise of the same size
+// around the released difference keeps the sign: at least 1/2. The score iqr has no stability, and its direction is
+// always stated.
 func (b *Baseline) Read() Reading {
 	if b.Score == IQR {
 		b.Difference = 0

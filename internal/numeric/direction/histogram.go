@@ -39,7 +39,8 @@ func project(v []float64, total float64) []float64 {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)
 	slices.Reverse(sorted)
-	t, above := 0., 0.
+	t := 0.
+	above := 0.
 	for k, x := range sorted {
 		above += x
 		if next := (above - total) / float64(k+1); x > next {
@@ -78,7 +79,8 @@ func centers(b int) []float64 {
 // distribution p.
 func standardized(p []float64) []float64 {
 	c := centers(len(p))
-	mean, variance := 0., 0.
+	mean := 0.
+	variance := 0.
 	for i, x := range c {
 		mean += p[i] * x
 	}

@@ -13,7 +13,7 @@ const Decided = .9
 // do not depend on each other reach it in 2 of 101 cases.
 const Dependent = .99
 
-// MaxColumns is the largest number of columns of which every pair is looked at.
+// MaxColumns is the largest number of columns for which all pairs are examined.
 const MaxColumns = 20
 
 // A Column is a column of a study with the range that was cut into bins.
@@ -21,10 +21,10 @@ type Column struct {
 	Name         string
 	Lower, Upper float64
 	Declared     bool
-	// Unread says that no range was found, so that nothing is known of the column.
+	// Unread reports that no range was found, so that the values of the column are unknown.
 	Unread bool
-	// Huge and Tiny report that the numbers of the column are beyond the sizes that the search for ranges tells
-	// apart, as [scaling.Range] has it.
+	// Huge and Tiny report that the numbers of the column are outside the sizes that the search for ranges
+	// distinguishes, as in [scaling.Range].
 	Huge, Tiny bool
 }
 
@@ -39,7 +39,7 @@ type Pair struct {
 	Baseline *Baseline
 }
 
-// A Reading is what a noisy histogram says about the direction.
+// A Reading is the direction estimated from a noisy histogram.
 type Reading struct {
 	Signed bool    // the likelihood read signed cells
 	Scores []Score // the blend, which decides, first

@@ -38,8 +38,8 @@ const (
 	hsicWeight    = 5
 )
 
-// Scores returns all scores of a noisy histogram, in a fixed order. The likelihood reads
-// signed cells where signed says so, see [Signed].
+// Scores returns all scores of a noisy histogram, in a fixed order. If signed is true the likelihood reads signed
+// cells, see [Signed].
 func Scores(h Histogram, signed bool) []Score {
 	forward, backward := fits(h)
 	out := []Score{blend(h, signed, forward, backward), LikelihoodScore(h, signed)}
@@ -114,7 +114,7 @@ func newFit(p Histogram) *fit {
 	for i := range p.B {
 		row := 0.
 		for j := range p.B {
-			row += x.at(i, j) * (x.v[j] - x.f[i]) * (x.v[j] - x.f[i])
+			row += x.countAt(i, j) * (x.v[j] - x.f[i]) * (x.v[j] - x.f[i])
 		}
 		x.r2[i] = row / math.Max(px[i], 1e-12)
 		total += row
@@ -123,7 +123,7 @@ func newFit(p Histogram) *fit {
 	return x
 }
 
-func (x *fit) at(i, j int) float64 { return x.Counts[i*x.B+j] }
+func (x *fit) countAt(i, j int) float64 { return x.Counts[i*x.B+j] }
 
 // weights returns px times the number of bins.
 func (x *fit) weights() []float64 {
@@ -142,7 +142,7 @@ func (x *fit) mean(v []float64) []float64 {
 			continue
 		}
 		for j := range v {
-			m[i] += x.at(i, j) * v[j]
+			m[i] += x.countAt(i, j) * v[j]
 		}
 		m[i] /= math.Max(x.px[i], 1e-12)
 	}
@@ -186,12 +186,17 @@ func (x *fit) hsic() float64 {
 			r[i*b+j] = (x.v[j] - x.f[i]) / x.rs
 		}
 	}
-	joint, cross, kk, ll := 0., 0., 0., 0.
+	joint := 0.
+	cross := 0.
+	kk := 0.
+	ll := 0.
 	for a := range n {
 		if x.Counts[a] == 0 {
 			continue
 		}
-		kp, lp, klp := 0., 0., 0.
+		kp := 0.
+		lp := 0.
+		klp := 0.
 		for c := range n {
 			if x.Counts[c] == 0 {
 				continue
@@ -239,9 +244,11 @@ func (x *fit) cdci() float64 {
 // equal steps from -3 to 3 standard deviations around its mean.
 func (x *fit) conditional(i int) [cdciPoints]float64 {
 	below := make([]float64, x.B)
-	m, second, total := 0., 0., 0.
+	m := 0.
+	second := 0.
+	total := 0.
 	for j, v := range x.v {
-		q := x.at(i, j) / math.Max(x.px[i], 1e-12)
+		q := x.countAt(i, j) / math.Max(x.px[i], 1e-12)
 		m += q * v
 		second += q * v * v
 		total += q
@@ -283,7 +290,7 @@ func (x *fit) reci() float64 {
 	s := 0.
 	for i := range x.B {
 		for j := range v {
-			s += x.at(i, j) * (v[j] - f[i]) * (v[j] - f[i])
+			s += x.countAt(i, j) * (v[j] - f[i]) * (v[j] - f[i])
 		}
 	}
 	return s

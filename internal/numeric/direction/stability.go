@@ -6,18 +6,18 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Source draws public random numbers: redraws tell nothing of a record, for they are made
-// of a released histogram and of what everybody may know.
+// A Source draws public random numbers: redraws reveal nothing about a record, since they depend only on a released
+// histogram and public facts.
 type Source interface {
 	// Uint64 returns 64 uniform bits.
 	Uint64() uint64
 }
 
-// Noise is what the counts of a histogram were released with.
+// Noise is the noise distribution of the counts of a histogram.
 type Noise struct {
 	// Scale is that of Laplace noise, or the standard deviation over the root of 2.
 	Scale float64
-	// Gaussian says that the noise is not of Laplace's law.
+	// Gaussian selects Gaussian noise instead of Laplace noise.
 	Gaussian bool
 }
 
@@ -30,9 +30,9 @@ const (
 	FreeRedraws = 100
 )
 
-// Stability returns the share of redraws that prefer the same direction as the blend of
-// scores of h does: 0 if that prefers none. A redraw deals as many records as h counts to the
-// projected cells of h, and adds fresh noise of the same law, rounded to whole numbers.
+// Stability returns the share of redraws that prefer the same direction as the blend of scores of h, or 0 if the blend
+// prefers neither. A redraw distributes as many records as h counts over the projected cells of h, and adds fresh
+// noise of the same distribution, rounded to whole numbers.
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 	kept, preferred := 0, BlendScore(h, signed).Prefers()
 	for range Redraws {

@@ -34,8 +34,8 @@ func (s *Scratch) grow(n int) {
 	s.buf = raw[off : off+n]
 }
 
-// pack copies rows [from, from+rows) of every column to buf[c*stride:] and
-// zeroes up to padded rows; a zero row adds nothing to any sum.
+// pack copies rows [from, from+rows) of every column to buf[c*stride:] and sets rows up to padded to zero, which does
+// not change any sum.
 func (s *Scratch) pack(cols [][]int16, from, rows, padded, stride int) {
 	for c, col := range cols {
 		to := s.buf[c*stride:][:padded]
@@ -54,8 +54,8 @@ type ahead struct {
 // aheadRows is the number of rows in a cache line.
 const aheadRows = bufAlign / 2
 
-// take returns what the next tile is to ask for, none if there is no more.
-func (a *ahead) take(steps int) []int16 {
+// nextPanel returns the memory to prefetch for the next tile, or nil after the last one.
+func (a *ahead) nextPanel(steps int) []int16 {
 	if a.from >= a.to {
 		return nil
 	}
@@ -66,9 +66,8 @@ func (a *ahead) take(steps int) []int16 {
 	return rows
 }
 
-// block adds the products of the packed rows to dst. Tiles lie on and above
-// the diagonal: columns [j, j+w) against columns i and i+1, and on the diagonal
-// only the columns from i on.
+// block adds the products of the packed rows to dst. Tiles are on and above the diagonal: columns [j, j+w) against
+// columns i and i+1, and on the diagonal only the columns from i on.
 func (s *Scratch) block(dst []int64, p, rows, stride int, add tileFunc) {
 	t := &s.tile
 	t.rows, t.stride = rows, stride
@@ -82,7 +81,7 @@ func (s *Scratch) block(dst []int64, p, rows, stride int, add tileFunc) {
 				t.a, t.b = s.buf[i*stride:], s.buf[first*stride:]
 				// Entry (i+1, i) is below the diagonal, and dst has another one at its place.
 				t.dst, t.row, t.below = dst[Index(p, i, first):], p-i-1, max(i+1-first, 0)
-				if t.ahead = s.next.take(rows / stepRows); t.ahead == nil {
+				if t.ahead = s.next.nextPanel(rows / stepRows); t.ahead == nil {
 					t.ahead = t.b
 				}
 				add(t)

@@ -5,7 +5,7 @@ package gram
 // the same length, at most 2^35, and hold values in [-MaxAbs, MaxAbs]. It
 // panics if the lengths differ.
 func Dot(a, b []int16) int64 {
-	return dot(a, b, fastest())
+	return dot(a, b, fastestTile())
 }
 
 func dot(a, b []int16, add tileFunc) int64 {

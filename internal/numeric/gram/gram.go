@@ -49,7 +49,7 @@ type Scratch struct {
 
 // Accumulate is the function [Accumulate] with a buffer that is kept.
 func (s *Scratch) Accumulate(dst []int64, cols [][]int16) {
-	s.accumulate(dst, cols, fastest())
+	s.accumulate(dst, cols, fastestTile())
 }
 
 func (s *Scratch) accumulate(dst []int64, cols [][]int16, add tileFunc) {

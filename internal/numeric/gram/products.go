@@ -1,8 +1,8 @@
 package gram
 
-// AddProducts adds theta[k]/2^14 times column k to f, for every k one after the other: the columns of x are read on the
-// grid 2^-14, as long as f. Every product and every sum is rounded as IEEE 754 says, without fusing: the same on
-// every machine. It panics if theta or a column is too short.
+// AddProducts adds theta[k]/2^14 times column k to f, for every k one after the other: the columns of x are read on
+// the grid 2^-14, as long as f. Every product and every sum is rounded by IEEE 754, without fusing, so the result is
+// the same on every machine. It panics if theta or a column is too short.
 func AddProducts(f []float64, x [][]int16, theta []float64) {
 	whole := len(f) / groupRows * groupRows
 	for k := range x {

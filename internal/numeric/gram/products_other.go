@@ -2,8 +2,8 @@
 
 package gram
 
-// addGroups does nothing: there is no assembly for this build.
+// addGroups processes no group: this build has no assembly.
 func addGroups([]float64, [][]int16, []float64) bool { return false }
 
-// normGroups does nothing: there is no assembly for this build.
+// normGroups processes no group: this build has no assembly.
 func normGroups([]uint64, [][]int16) (done, within bool) { return false, false }

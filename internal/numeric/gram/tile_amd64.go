@@ -35,8 +35,8 @@ func tilePair(dst *int64, a, b *int16, stride, steps, w, row, below int, ahead *
 // avx2Rows is the number of rows of a step of tileAsm: three vectors of 16 int16.
 const avx2Rows = 48
 
-// fastest returns the tile for this processor.
-func fastest() tileFunc {
+// fastestTile returns the tile for this processor.
+func fastestTile() tileFunc {
 	switch {
 	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VNNI:
 		return tileVNNI

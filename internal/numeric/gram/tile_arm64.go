@@ -18,11 +18,11 @@ func oneAsm(a, b *int16, steps int) int64
 // neonRows is the number of rows of a step: three vectors of 8 int16.
 const neonRows = 24
 
-// fastest returns the tile for every processor of this architecture.
-func fastest() tileFunc { return tileNEON }
+// fastestTile returns the tile for every processor of this architecture.
+func fastestTile() tileFunc { return tileNEON }
 
-// tileNEON is the tileFunc with NEON. Two columns of a go against one of b, or the other way round: the multiplier is
-// what such processors have least of, so more columns at once would save loads for nothing.
+// tileNEON is the tileFunc with NEON. It multiplies two columns of a by one of b, or one of a by two of b. The
+// multiplier is the bottleneck of such processors, so handling more columns at once would save loads without gain.
 func tileNEON(t *tile) {
 	t.check()
 	steps := t.rows / neonRows

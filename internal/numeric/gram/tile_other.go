@@ -2,5 +2,5 @@
 
 package gram
 
-// fastest returns the portable tile: there is no assembly for this build.
-func fastest() tileFunc { return tileGo }
+// fastestTile returns the portable tile: there is no assembly for this build.
+func fastestTile() tileFunc { return tileGo }

@@ -28,18 +28,18 @@ const (
 	worstCondition = 1e12
 )
 
-// A Problem is a matrix of second moments of d entries, one of them the constant, with the
-// sums of the products of every entry and one or more targets. It is read only.
+// A Problem is a matrix of second moments of d entries, including the constant, with the sums of the products of every
+// entry and one or more targets. It is not modified.
 type Problem struct {
 	Gram     *mat.SymDense
 	Cross    [][]float64 // one list of d numbers per target
 	Constant int         // the entry that is free and taken first
-	// Group has the group of every entry: a feature is bought as a whole, and what is bought
-	// is free. That of the constant is not read.
+	// Group has the group of every entry: a feature is bought as a whole, and further entries of a bought group are
+	// free. The group of the constant is not used.
 	Group []int
 	Cost  []float64 // of each group, at least 0
 	Paid  []bool    // groups that are bought already; nil: none
-	// Budget bounds what is spent on groups that are not; +Inf: no bound.
+	// Budget limits the total cost of the groups that are not free; +Inf means no limit.
 	Budget float64
 	// Ridge is added to the diagonal; the constant is raised to it only where it is
 	// smaller.
@@ -86,7 +86,7 @@ func (c Choice) Groups(p *Problem) []int {
 	return out
 }
 
-// Spent returns what was spent.
+// Spent returns the total cost.
 func (c Choice) Spent() float64 {
 	if len(c.Steps) == 0 {
 		return 0
@@ -106,19 +106,20 @@ type state struct {
 	choice   Choice
 }
 
-// Select takes the constant, then, as long as there are any, the entries that cost nothing, the
-// largest gain first, and else the entry with the largest gain per cost among those whose
-// group still fits into the budget. Of equal ones the first is taken. Entries of which
-// those before leave nothing are passed over.
+// Select takes the constant, then as long as possible the free entries with the largest gain first, and otherwise the
+// entry with the largest gain per cost whose group still fits the budget. Ties go to the first entry. Entries with no
+// residual after those before are skipped.
 func (p *Problem) Select() Choice {
-	s := p.begin()
+	s := p.newState()
 	if s.diagonal[p.Constant] > leastSquare {
-		s.take(p.Constant)
+		s.takeEntry(p.Constant)
 	}
 	for {
-		best, score, price := -1, 0., 0.
+		best := -1
+		score := 0.
+		price := 0.
 		for j := range s.d {
-			if s.taken[j] || !(s.square(j) > leastRest*s.diagonal[j]+leastSquare) {
+			if s.taken[j] || !(s.pivot(j) > leastRest*s.diagonal[j]+leastSquare) {
 				continue
 			}
 			cost := 0.
@@ -140,21 +141,21 @@ func (p *Problem) Select() Choice {
 			return s.choice
 		}
 		s.choice.Paid[p.Group[best]] = true
-		s.take(best)
+		s.takeEntry(best)
 		s.choice.Steps[len(s.choice.Steps)-1].Spent += price
 	}
 }
 
-func (p *Problem) begin() *state {
+func (p *Problem) newState() *state {
 	d := p.Gram.SymmetricDim()
 	s := &state{Problem: p, d: d, rest: make([]float64, d*d), diagonal: make([]float64, d), taken: make([]bool, d), column: make([]float64, d)}
 	s.choice.Paid = make([]bool, len(p.Cost))
 	copy(s.choice.Paid, p.Paid)
 	for i := range d {
 		for j := range d {
-			s.rest[i*d+j] = p.at(i, j)
+			s.rest[i*d+j] = p.secondMoment(i, j)
 		}
-		s.diagonal[i] = p.at(i, i)
+		s.diagonal[i] = p.secondMoment(i, i)
 	}
 	for _, c := range p.Cross {
 		s.residual = append(s.residual, append([]float64(nil), c...))
@@ -162,8 +163,8 @@ func (p *Problem) begin() *state {
 	return s
 }
 
-// at returns an entry of the matrix with the ridge.
-func (p *Problem) at(i, j int) float64 {
+// secondMoment returns an entry of the matrix with the ridge.
+func (p *Problem) secondMoment(i, j int) float64 {
 	x := p.Gram.At(i, j)
 	switch {
 	case i != j:
@@ -174,21 +175,21 @@ func (p *Problem) at(i, j int) float64 {
 	return x + p.Ridge
 }
 
-func (s *state) square(j int) float64 { return s.rest[j*s.d+j] }
+func (s *state) pivot(j int) float64 { return s.rest[j*s.d+j] }
 
 func (s *state) gain(j int) float64 {
 	sum := 0.
 	for _, r := range s.residual {
 		sum += r[j] * r[j]
 	}
-	return sum / s.square(j)
+	return sum / s.pivot(j)
 }
 
-// take takes entry j: a step of the Cholesky decomposition.
-func (s *state) take(j int) {
+// takeEntry takes entry j: a step of the Cholesky decomposition.
+func (s *state) takeEntry(j int) {
 	s.choice.Steps = append(s.choice.Steps, Step{j, s.gain(j), s.choice.Spent()})
 	s.taken[j] = true
-	root := math.Sqrt(s.square(j))
+	root := math.Sqrt(s.pivot(j))
 	for i := range s.d {
 		s.column[i] = s.rest[j*s.d+i] / root
 	}
@@ -230,7 +231,7 @@ func (p *Problem) Solve(entries []int) Fit {
 		a := mat.NewSymDense(k, nil)
 		for i := range k {
 			for j := i; j < k; j++ {
-				a.SetSym(i, j, p.at(entries[i], entries[j]))
+				a.SetSym(i, j, p.secondMoment(entries[i], entries[j]))
 			}
 		}
 		if chol.Factorize(a) && chol.Cond() <= worstCondition {

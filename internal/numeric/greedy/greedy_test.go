@@ -83,8 +83,8 @@ func TestSpecification(t *testing.T) {
 	x := table(40, 6)
 	y := target(x)
 	p := problemOf(x, y, costs, 0)
-	s := p.begin()
-	s.take(0)
+	s := p.newState()
+	s.takeEntry(0)
 	total := 0.
 	for j, want := range []float64{11.134992082, 4.888072927, .000145363, 1.389439229, 5.383783130, .001841816} {
 		near(t, "gain", s.gain(j+1), want)

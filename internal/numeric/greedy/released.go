@@ -8,9 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
-// ridgeFactor times the size of the noise, sigma sqrt(2 d) for d entries, is the ridge of a
-// released matrix: half of what a fit by all columns takes (docs/methods/cost-tree.md,
-// "Settings").
+// ridgeFactor times the size of the noise, sigma sqrt(2 d) for d entries, is the ridge of a released matrix: half of
+// the ridge of a fit on all columns (docs/methods/cost-tree.md, "Settings").
 const ridgeFactor = .35
 
 // A Released is a released matrix of second moments of rows that hold features, then one or

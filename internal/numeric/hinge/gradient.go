@@ -27,7 +27,7 @@ func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 	}
 	var totalNorm, penaltyNorm float64
 	for j := range g.values {
-		total := compensated(sums, j) / slopeUnits
+		total := compensatedSum(sums, j) / slopeUnits
 		if j == d {
 			total *= float64(p.Constant)
 		}
@@ -39,8 +39,8 @@ func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 	for _, s := range sums {
 		labelled += s.labelled
 	}
-	g.norm = norm(g.values)
-	g.error = p.margin(labelled, norm(a.High)) + (4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
+	g.norm = euclideanNorm(g.values)
+	g.error = p.margin(labelled, euclideanNorm(a.High)) + (4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
 	return g, nil
 }
 
@@ -69,8 +69,8 @@ type chunkSums struct {
 	labelled  int
 }
 
-// compensated adds coordinate j over all chunks (Neumaier).
-func compensated(sums []chunkSums, j int) float64 {
+// compensatedSum adds coordinate j over all chunks (Neumaier).
+func compensatedSum(sums []chunkSums, j int) float64 {
 	var sum, rest float64
 	for _, s := range sums {
 		t, e := twoSum(sum, s.high[j])

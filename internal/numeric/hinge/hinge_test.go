@@ -223,7 +223,7 @@ func TestErrorBound(t *testing.T) {
 		if math.Abs(g.norm-want) > g.error+1e-15*want {
 			t.Errorf("norm %v, true %v, bound %v", g.norm, want, g.error)
 		}
-		if g.error > float64(len(p.Labels))*p.Norm*4e-15+1e-13*p.Lambda*norm(a.High) {
+		if g.error > float64(len(p.Labels))*p.Norm*4e-15+1e-13*p.Lambda*euclideanNorm(a.High) {
 			t.Errorf("the bound %v is larger than needed", g.error)
 		}
 	}

@@ -54,7 +54,7 @@ func (p *Problem) newton(ctx context.Context, g *gradient) ([]float64, error) {
 	d := len(g.values)
 	step := mat.NewVecDense(d, nil)
 	var factor mat.Cholesky
-	if !factor.Factorize(h) || factor.SolveVecTo(step, mat.NewVecDense(d, g.values)) != nil || !(dot(step.RawVector().Data, g.values) > 0) {
+	if !factor.Factorize(h) || factor.SolveVecTo(step, mat.NewVecDense(d, g.values)) != nil || !(dotProduct(step.RawVector().Data, g.values) > 0) {
 		step.CopyVec(mat.NewVecDense(d, g.values))
 		step.ScaleVec(1/(float64(len(p.Labels))*p.Norm*p.Norm+p.Lambda), step)
 	}
@@ -147,9 +147,8 @@ func (p *Problem) roots(margins []float64, index []int) (roots []float64, units 
 	return roots, units
 }
 
-// search returns a step length t in (0, 1] along a descent direction: 1 if J
-// still falls there, else one at which the slope of J has risen to between a
-// tenth of what it was at 0 and 0.
+// search returns a step length t in (0, 1] along a descent direction: 1 if J still falls there, and otherwise a step
+// at which the slope of J has risen to between a tenth of its value at 0 and 0.
 func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float64) (float64, error) {
 	changes := make([]float64, len(p.Labels))
 	direction := Point{step, make([]float64, len(step))}
@@ -163,7 +162,7 @@ func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float
 	if err != nil {
 		return 0, err
 	}
-	along, length := dot(a.High, step), dot(step, step)
+	along, length := dotProduct(a.High, step), dotProduct(step, step)
 	slopeAt := func(t float64) float64 {
 		parts := make([]float64, p.chunks())
 		if err = forEach(ctx, len(parts), func(_, c int) {
@@ -180,11 +179,12 @@ func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float
 		}
 		return sum
 	}
-	start := dot(g.values, step)
+	start := dotProduct(g.values, step)
 	if slopeAt(1) <= 0 {
 		return 1, err
 	}
-	low, high := 0., 1.
+	low := 0.
+	high := 1.
 	for range 60 {
 		middle := (low + high) / 2
 		if s := slopeAt(middle); err != nil {

@@ -130,7 +130,7 @@ func forEach(ctx context.Context, count int, work func(worker, i int)) error {
 	return ctx.Err()
 }
 
-func norm(v []float64) float64 {
+func euclideanNorm(v []float64) float64 {
 	sum := 0.
 	for _, x := range v {
 		sum += x * x
@@ -138,7 +138,7 @@ func norm(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-func dot(a, b []float64) float64 {
+func dotProduct(a, b []float64) float64 {
 	sum := 0.
 	for i, x := range a {
 		sum += x * b[i]

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Keys appends a number for each value of a column, of the same order: of floats, or if that is nil, of codes. They
-// are what [External] compares. Zeros have one key, and missing numbers the lowest.
+// Keys appends an order-preserving key for each value of a column: of floats, or if that is nil, of codes. [External]
+// compares these keys. Zeros have one key, and missing numbers the lowest.
 func Keys(keys []uint64, floats []float64, codes []int32) []uint64 {
 	for _, v := range floats {
 		keys = append(keys, floatKey(v))
@@ -21,12 +21,12 @@ func Keys(keys []uint64, floats []float64, codes []int32) []uint64 {
 	return keys
 }
 
-// External counts [S] of two columns of which only a part is in memory: at most so many rows, and a block of each
-// sorted run. The others are in a scratch file.
+// External counts [S] of two columns that are only partly in memory: a limited number of rows, and a block of each
+// sorted run. The other rows are in a scratch file.
 //
-// Rows are sorted by (x, y): in runs as they come, and then all by merging these. Their y, in that order, are cut
-// into pieces. The inversions inside of a piece are counted as it is sorted, and those between pieces as they
-// are merged (Knight 1966, with runs outside of memory). An inversion is a discordant pair.
+// Rows are sorted by (x, y): first in runs in order of arrival, which are then merged. Their y, in that order, are cut
+// into pieces. The inversions within a piece are counted while it is sorted, and those between pieces while they are
+// merged (Knight 1966, with runs outside of memory). An inversion is a discordant pair.
 type External struct {
 	file  *scratch.File
 	most  int
@@ -38,7 +38,7 @@ type External struct {
 // pair is a row.
 type pair struct{ x, y uint64 }
 
-// NewExternal returns one without rows that holds at most so many of them, at least 1.
+// NewExternal returns an External without rows that holds at most most rows in memory, at least 1.
 func NewExternal(file *scratch.File, most int) *External {
 	return &External{file: file, most: max(most, 1)}
 }
@@ -57,7 +57,7 @@ func (e *External) Add(x, y []uint64) error {
 	return nil
 }
 
-// flush sorts the rows in memory and makes a run of them.
+// flush sorts the rows in memory and writes them as a run.
 func (e *External) flush() error {
 	slices.SortFunc(e.pairs, func(a, b pair) int {
 		if c := cmp.Compare(a.x, b.x); c != 0 {
@@ -149,7 +149,8 @@ func sortCounting(x, work []uint64) (inversions int64) {
 	for width := 1; width < len(x); width *= 2 {
 		for lo := 0; lo < len(x); lo += 2 * width {
 			mid, hi := min(lo+width, len(x)), min(lo+2*width, len(x))
-			a, b := lo, mid
+			a := lo
+			b := mid
 			for k := lo; k < hi; k++ {
 				if b == hi || a < mid && x[a] <= x[b] {
 					work[k] = x[a]
@@ -183,7 +184,7 @@ func (c counters) add(i int, by int64) {
 	}
 }
 
-// take takes a row of a piece, and returns how many are left of those before. They are larger than it.
+// take removes a row of a piece and returns the number of remaining earlier rows, all of which are larger.
 func (c counters) take(i int) (left int64) {
 	for k := i; k > 0; k -= k & -k {
 		left += c[k]

@@ -38,17 +38,17 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 	}
 	shift := splitShift(len(p))
 	splits, totals := make([]*split, workers), make([]int64, workers)
-	together(workers, func(k int) {
+	runParallel(workers, func(k int) {
 		splits[k] = newSplit(shift)
 		if k+1 < workers {
-			splits[k].count(part(p, k, workers))
+			splits[k].count(chunkOf(p, k, workers))
 		}
 	})
 	for k := range splits[1:] {
 		splits[k+1].follow(splits[k])
 	}
-	together(workers, func(k int) { totals[k] = splits[k].ascents(part(p, k, workers), work) })
-	together(workers, func(k int) {
+	runParallel(workers, func(k int) { totals[k] = splits[k].ascents(chunkOf(p, k, workers), work) })
+	runParallel(workers, func(k int) {
 		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
 	})
 	total := int64(0)
@@ -58,11 +58,11 @@ func ascentsWith(workers int, p, work []uint32) int64 {
 	return total
 }
 
-// part returns part k of so many.
-func part(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*(k+1)/parts] }
+// chunkOf returns part k of parts equal parts of p.
+func chunkOf(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*(k+1)/parts] }
 
-// together calls f for every k below workers, each in a goroutine.
-func together(workers int, f func(k int)) {
+// runParallel calls f for every k below workers, each in a goroutine.
+func runParallel(workers int, f func(k int)) {
 	var wait parallel.Group
 	for k := range workers {
 		wait.Go(func() { f(k) })
@@ -70,7 +70,7 @@ func together(workers int, f func(k int)) {
 	wait.Wait()
 }
 
-// ascentsInDigits returns the ascents within each of the digits first to last-1 of what a split has left in p.
+// ascentsInDigits returns the ascents within each of the digits from first to last-1 in p, which a split has written.
 func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
 	total := int64(0)
 	for from := first << shift; from < min(last<<shift, len(p)); from += 1 << shift {
@@ -83,10 +83,9 @@ func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
 // splitShift returns the number of bits left to each digit of n elements.
 func splitShift(n int) uint { return uint(max(leafBits, bits.Len(uint(n-1))-digitBits)) }
 
-// split counts the ascents of the digits p[i]>>shift of a permutation and moves
-// the other bits of its elements to work, by digits and in their old order for
-// each digit. Digit d begins at d<<shift, and what it is left with is a
-// permutation again.
+// split counts the ascents of the digits p[i]>>shift of a permutation and moves the other bits of its elements to
+// work, grouped by digit and in their old order within each digit. Digit d starts at d<<shift, and its remaining bits
+// are a permutation again.
 type split struct {
 	shift  uint
 	next   [digits]uint32 // where in work the next element of a digit goes

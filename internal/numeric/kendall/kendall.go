@@ -24,7 +24,7 @@ func S(x, y *Ranks, scratch *Scratch) int64 {
 	return scratch.sum(x, y, 1)
 }
 
-// sum is [S], counted by so many goroutines where there are enough rows for that.
+// sum computes [S] with up to workers goroutines, if there are enough rows.
 func (s *Scratch) sum(x, y *Ranks, workers int) int64 {
 	if x.Len() != y.Len() {
 		panic("kendall: x and y have different numbers of rows")
@@ -71,13 +71,13 @@ func (s *Scratch) fine(x, y *Ranks, workers int) int64 {
 	return 2*ascentsWith(workers, perm, work) - pairs(n) - x.tied - y.tied + n3
 }
 
-// lookUp sets perm[i] to the rank of row order[i], by so many goroutines.
+// lookUp sets perm[i] to the rank of row order[i], with the given number of goroutines.
 func lookUp(perm, order, ranks []uint32, workers int) {
 	if workers == 1 {
 		lookUpPart(perm, order, ranks)
 		return
 	}
-	together(workers, func(k int) { lookUpPart(part(perm, k, workers), part(order, k, workers), ranks) })
+	runParallel(workers, func(k int) { lookUpPart(chunkOf(perm, k, workers), chunkOf(order, k, workers), ranks) })
 }
 
 func lookUpPart(perm, order, ranks []uint32) {

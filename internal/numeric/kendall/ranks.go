@@ -16,11 +16,9 @@ const (
 	shortRun = 32 // keys of one estimate sorted by comparison
 )
 
-// Ranks is one column reduced to its order: which rows come before which, and
-// which are tied. It takes 4 bytes a row and, once it has been the side of [S]
-// that is looked up by row, 4 more. It does not change and may be shared by
-// goroutines; it says as much of the records as the column does in the order
-// of its values, and deserves the same care.
+// Ranks is one column reduced to its order: the order of the rows and their ties. It takes 4 bytes a row and, once it
+// has been the side of [S] that is looked up by row, 4 more. It does not change and is safe for concurrent use. It
+// reveals as much about the records as the order of the column's values, and needs the same protection.
 type Ranks struct {
 	order    []uint32 // rows in ascending order; the first of each group of ties carries opens
 	distinct int
@@ -179,19 +177,19 @@ func (r *Ranks) rowRanks(workers int) []uint32 {
 		ranksByRow(byRow, r.order, 0)
 	} else {
 		groups := make([]uint32, workers) // in each part of the order
-		together(workers, func(k int) {
-			for _, v := range part(r.order, k, workers) {
+		runParallel(workers, func(k int) {
+			for _, v := range chunkOf(r.order, k, workers) {
 				groups[k] += v >> 31
 			}
 		})
 		starts(groups)
-		together(workers, func(k int) { ranksByRow(byRow, part(r.order, k, workers), groups[k]) })
+		runParallel(workers, func(k int) { ranksByRow(byRow, chunkOf(r.order, k, workers), groups[k]) })
 	}
 	r.byRows.Store(&byRow)
 	return byRow
 }
 
-// ranksByRow sets the ranks of some rows, in their order, behind so many groups of ties.
+// ranksByRow sets the ranks of rows in the given order, following groups earlier groups of ties.
 func ranksByRow(byRow, order []uint32, groups uint32) {
 	for _, v := range order {
 		groups += v >> 31

@@ -9,7 +9,8 @@ import (
 // blockBytes is the size of a block of a run.
 const blockBytes = 1 << 18
 
-// run is sorted rows in a scratch file, in blocks of one size, so that the file tells their number less exactly.
+// run is sorted rows in a scratch file, in blocks of one size, so that the size of the file reveals their number less
+// exactly.
 type run struct {
 	file   *scratch.File
 	keys   int // of a row: x and y, or x alone
@@ -21,7 +22,7 @@ type run struct {
 	blocks []scratch.Place
 }
 
-// newRun returns a run to be written, of at most so many rows.
+// newRun returns a run to be written, with at most most rows.
 func newRun(file *scratch.File, keys, most int) *run {
 	return &run{file: file, keys: keys, block: min(blockBytes, 8*keys*most)}
 }
@@ -38,7 +39,7 @@ func (r *run) write(p pair) error {
 	return r.flush()
 }
 
-// end writes what is left. From here on the run is read.
+// end writes the remaining rows. Afterwards the run can be read.
 func (r *run) end() error {
 	r.left = r.rows
 	if len(r.data) == 0 {

@@ -129,7 +129,8 @@ func (s *sorter) sort(r *Ranks) {
 func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 	shift := s.histogram()
 	fraction := uint(rowBits - bits.Len(uint(len(s.sorted)-1))) // bits of an estimate after the point
-	low, bins := s.low, s.bins
+	low := s.low
+	bins := s.bins
 	items := s.items[:len(s.sorted)]
 	for i, k := range s.sorted {
 		d := k - low
@@ -154,7 +155,8 @@ func (s *sorter) histogram() (shift uint) {
 		s.bins = s.bins[:size]
 		clear(s.bins)
 	}
-	low, bins := s.low, s.bins
+	low := s.low
+	bins := s.bins
 	for _, k := range s.sorted {
 		bins[(k-low)>>(shift&63)]++
 	}
@@ -174,7 +176,7 @@ func (s *sorter) sortItems(r, work []uint64, width int) {
 	for ; shift < width; shift += 2 * digit {
 		s.byDigits(r, work, shift, digit)
 	}
-	insert(r)
+	insertionSort(r)
 }
 
 // byDigits sorts items by two digits, the bits from shift on, and keeps their old order where these are equal.
@@ -203,8 +205,8 @@ func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
 	}
 }
 
-// insert sorts items that are nearly sorted, or else leaves them to another sort.
-func insert(r []uint64) {
+// insertionSort sorts items that are nearly sorted, or else leaves them to another sort.
+func insertionSort(r []uint64) {
 	last, moves := uint64(0), 0
 	for i, v := range r {
 		if v >= last {

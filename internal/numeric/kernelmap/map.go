@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// The grids of the map: a number v of each stands for v 2^-bits.
+// The grids of the map: an integer v represents v 2^-bits.
 const (
 	CoordinateBits = 11
 	MetricBits     = 10
@@ -38,7 +38,7 @@ type Map struct {
 	Shifts  []uint8
 
 	once sync.Once
-	c    *compiled
+	c    *compiledMap
 }
 
 // A Coordinate is a function of the bin of one input.
@@ -90,8 +90,8 @@ func (m *Map) Equal(o *Map) bool {
 		slices.EqualFunc(m.Landmarks, o.Landmarks, slices.Equal) && slices.EqualFunc(m.Weights, o.Weights, slices.Equal) && slices.Equal(m.Shifts, o.Shifts)
 }
 
-// compiled is what a map needs to be applied.
-type compiled struct {
+// compiledMap is a map prepared for application.
+type compiledMap struct {
 	coordinates           []Coordinate
 	dims, marks, features int     // of points, of landmarks
 	reach                 int32   // of a coordinate of a point
@@ -106,7 +106,7 @@ type compiled struct {
 	scratch               sync.Pool
 }
 
-// scratch is the memory of one goroutine: what is known of a stripe of records.
+// scratch is the working memory of one goroutine for a stripe of records.
 type scratch struct {
 	coordinates, points, kernel []int16 // panels
 	sums                        []int32 // one row of stripe numbers for each row of factors
@@ -115,9 +115,9 @@ type scratch struct {
 	lists                       [][]int16 // of features
 }
 
-func (m *Map) compile() *compiled {
+func (m *Map) compile() *compiledMap {
 	m.once.Do(func() {
-		c := &compiled{coordinates: m.Coordinates, marks: len(m.Landmarks), features: len(m.Weights)}
+		c := &compiledMap{coordinates: m.Coordinates, marks: len(m.Landmarks), features: len(m.Weights)}
 		c.tile, c.kernel, c.stretch = fastest()
 		if len(m.Metric) > 0 {
 			c.dims = len(m.Metric[0])
@@ -136,7 +136,7 @@ func (m *Map) compile() *compiled {
 }
 
 // place makes points of the landmarks.
-func (c *compiled) place(landmarks [][]uint8) {
+func (c *compiledMap) place(landmarks [][]uint8) {
 	places := make([]int16, len(landmarks)*c.dims)
 	c.norms = make([]uint32, (len(landmarks)+1)/2*2)
 	s := &scratch{}
@@ -157,8 +157,8 @@ func (c *compiled) place(landmarks [][]uint8) {
 // stripe is the number of records that are taken at a time: those of a panel.
 const stripe = tileCols
 
-// sized returns n numbers of which nothing is known.
-func sized[T any](buf []T, n int) []T {
+// resize returns n elements with arbitrary contents, in buf if it is large enough.
+func resize[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}
@@ -167,13 +167,13 @@ func sized[T any](buf []T, n int) []T {
 
 // zeros returns n zeros.
 func zeros[T any](buf []T, n int) []T {
-	buf = sized(buf, n)
+	buf = resize(buf, n)
 	clear(buf)
 	return buf
 }
 
 // locate sets the points of the records [from, from+rows), and their squared lengths.
-func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
+func (c *compiledMap) locate(s *scratch, bins [][]uint8, from, rows int) {
 	s.coordinates = zeros(s.coordinates, c.metric.panel())
 	for k, x := range c.coordinates {
 		values, to := x.Values, s.coordinates[inPanel(k, 0):]
@@ -183,7 +183,7 @@ func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
 			}
 		}
 	}
-	s.sums = sized(s.sums, c.metric.rows*stripe)
+	s.sums = resize(s.sums, c.metric.rows*stripe)
 	c.multiply(s.sums, c.metric, s.coordinates)
 	s.points = zeros(s.points, (c.dims+1)/2*2*stripe)
 	clear(s.norms[:])
@@ -198,11 +198,11 @@ func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
 }
 
 // resemble sets the kernel of the records [from, from+rows) and all landmarks.
-func (c *compiled) resemble(s *scratch, bins [][]uint8, from, rows int) {
+func (c *compiledMap) resemble(s *scratch, bins [][]uint8, from, rows int) {
 	c.locate(s, bins, from, rows)
-	s.sums = sized(s.sums, c.points.rows*stripe)
+	s.sums = resize(s.sums, c.points.rows*stripe)
 	c.multiply(s.sums, c.points, s.points)
-	s.kernel = sized(s.kernel, len(c.norms)*stripe)
+	s.kernel = resize(s.kernel, len(c.norms)*stripe)
 	c.kernel(s.kernel, s.sums, c.norms, &s.norms)
 }
 
@@ -250,9 +250,9 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 }
 
 // some returns the features of at most stripe records, in lists of stripe numbers.
-func (c *compiled) some(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
+func (c *compiledMap) some(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
 	c.project(s, bins, from, rows)
-	s.features, s.lists = sized(s.features, c.features*stripe), sized(s.lists, c.features)
+	s.features, s.lists = resize(s.features, c.features*stripe), resize(s.lists, c.features)
 	for i := range s.lists {
 		s.lists[i] = s.features[i*stripe:][:stripe]
 	}
@@ -261,9 +261,9 @@ func (c *compiled) some(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
 }
 
 // project sets the sums of weights and kernel of the records [from, from+rows).
-func (c *compiled) project(s *scratch, bins [][]uint8, from, rows int) {
+func (c *compiledMap) project(s *scratch, bins [][]uint8, from, rows int) {
 	c.resemble(s, bins, from, rows)
-	s.sums = sized(s.sums, c.weights.rows*stripe)
+	s.sums = resize(s.sums, c.weights.rows*stripe)
 	c.multiply(s.sums, c.weights, s.kernel)
 }
 

@@ -54,7 +54,7 @@ const full = (1 << FeatureBits) * (1 - 0x1p-30)
 
 // multiply sets dst, a row of tileCols numbers for each row of a, to the products of a with the records of a panel,
 // modulo 2^32.
-func (c *compiled) multiply(dst []int32, a factors, panel []int16) {
+func (c *compiledMap) multiply(dst []int32, a factors, panel []int16) {
 	if a.steps == 0 {
 		clear(dst)
 		return

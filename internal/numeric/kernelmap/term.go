@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Of says what an input looks at.
+// Of is the part of an input that a term uses.
 type Of string
 
 // What an input looks at: the fine bin of a number, whether a number is missing, categories.
@@ -49,8 +49,8 @@ func CellBin(x float64) uint8 {
 	return uint8(min((v+CellOne)/(2*CellOne/256), 255))
 }
 
-// Check says what is wrong with a term over so many inputs and these landmarks and where; "" for
-// nothing.
+// Check validates t against the number of inputs and the landmarks. It returns the offending field and the problem, or
+// two empty strings.
 func (t Term) Check(inputs int, landmarks [][]uint8) (place, problem string) {
 	m := t.Map
 	if m == nil || !slices.EqualFunc(m.Landmarks, landmarks, slices.Equal) {

@@ -5,15 +5,13 @@ import "math"
 // mostDrops bounds the linear systems of one jump.
 const mostDrops = 8
 
-// jump minimises over all non-zero coefficients at once, their signs fixed:
-// with the signs s and the Gram matrix G of these columns the minimum is a step
-// h with G h = gradient - penalty s. Where the step would turn a sign it ends
-// at the first such coefficient, which becomes 0, and the rest jump again; the
-// objective is a convex quadratic as long as signs stay, so it falls either way.
+// jump minimises over all non-zero coefficients at once with their signs fixed: with the signs s and the Gram matrix G
+// of these columns the minimum is a step h with G h = gradient - penalty s. If the step would turn a sign it ends at
+// the first such coefficient, which becomes 0, and the rest jump again; the objective is a convex quadratic as long as
+// signs stay, so it falls either way.
 //
-// Columns that are nearly multiples of each other make sweeps converge slowly,
-// and this exactly. Where G is singular to working precision nothing moves:
-// sweeps then share a coefficient between equal columns in their own way.
+// Sweeps converge slowly for columns that are nearly multiples of each other; jump solves them exactly. If G is
+// singular to working precision, no coefficient moves: sweeps then divide a coefficient among equal columns.
 func (r *restricted) jump() {
 	var active []int
 	for i, w := range r.w {
@@ -29,7 +27,8 @@ func (r *restricted) jump() {
 		if !r.solve(active, h) {
 			return
 		}
-		part, last := 1.0, -1
+		part := 1.0
+		last := -1
 		for a, i := range active {
 			if to := r.w[i] + h[a]; to == 0 || math.Signbit(to) != math.Signbit(r.w[i]) {
 				if share := -r.w[i] / h[a]; share < part || last < 0 {
@@ -48,9 +47,8 @@ func (r *restricted) jump() {
 	}
 }
 
-// solve replaces h by the solution of G x = h, G the Gram matrix of the active
-// columns, by a Cholesky decomposition. It returns false, with h undefined, when
-// a column is to working precision a combination of those before it.
+// solve replaces h by the solution of G x = h by a Cholesky decomposition, where G is the Gram matrix of the active
+// columns. It returns false, with h undefined, if a column is to working precision a combination of those before it.
 func (r *restricted) solve(active []int, h []float64) bool {
 	const singular = 1e-11 // share of a column's square that is left
 	k := len(active)

@@ -24,15 +24,15 @@ type Options struct {
 	// Tolerance ends the descent when the duality gap is at most Tolerance
 	// times the sum of squares of the centred target. Default 1e-10.
 	Tolerance float64
-	// MaxSweeps bounds the number of passes over the working set; the solution
-	// then says how far it is from the optimum. Default 100000.
+	// MaxSweeps bounds the number of passes over the working set; the solution then reports its distance from the
+	// optimum. Default 100000.
 	MaxSweeps int
 	// Workers bounds the number of goroutines; 0 means one a processor. Callers
 	// that solve many tables at once want 1. It does not change the solution.
 	Workers int
 }
 
-// Solution is what [Solver.Solve] found.
+// Solution is the result of [Solver.Solve].
 type Solution struct {
 	Coefficients []float64 // one for each column, in original units
 	Intercept    float64
@@ -101,7 +101,7 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 	target := centre(s.y, make([]float64, n))
 	s.yy = floats.Dot(target, target)
 	cells := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
-	err := cells.each(ctx, func(j int) {
+	err := cells.forEachColumn(ctx, func(j int) {
 		s.x[j] = columns.Clean(x[j])
 		s.units[j] = 1
 		if cells.constant[j] = s.x[j].Spread == 0; cells.constant[j] {

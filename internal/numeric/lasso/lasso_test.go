@@ -207,7 +207,8 @@ func references(t *testing.T) []reference {
 }
 
 func lassoObjective(x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64) float64 {
-	sum, l1 := 0.0, 0.0
+	sum := 0.0
+	l1 := 0.0
 	for i := range y {
 		e := y[i] - b
 		for j := range x {
@@ -224,7 +225,8 @@ func lassoObjective(x [][]float64, y, w []float64, b, lambda float64, unit func(
 func TestLassoMatchesScikitLearn(t *testing.T) {
 	for _, r := range references(t) {
 		for _, standardize := range []bool{false, true} {
-			list, top := r.Lasso, r.LassoMax
+			list := r.Lasso
+			top := r.LassoMax
 			if standardize {
 				list, top = r.Standardized, r.StandardizedMax
 			}

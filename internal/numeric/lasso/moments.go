@@ -29,8 +29,8 @@ type centredColumns struct {
 
 func (c *centredColumns) column(j int) []float64 { return c.cells[j*c.n : (j+1)*c.n : (j+1)*c.n] }
 
-// each calls work for every column; each column is handled by one call.
-func (c *centredColumns) each(ctx context.Context, work func(j int)) error {
+// forEachColumn calls work for every column; each column is handled by one call.
+func (c *centredColumns) forEachColumn(ctx context.Context, work func(j int)) error {
 	const run = 32 // columns that are handled together
 	d := len(c.constant)
 	return parallel.ForEach(ctx, (d+run-1)/run, c.workersFor(len(c.cells)), func(i int) {
@@ -73,7 +73,7 @@ func (c *covariances) fill(ctx context.Context, set []int) error {
 			continue
 		}
 		from, products := c.column(j), make([]float64, len(c.gram))
-		err := c.each(ctx, func(k int) {
+		err := c.forEachColumn(ctx, func(k int) {
 			switch {
 			case c.constant[k]:
 			case c.gram[k] != nil:
@@ -109,7 +109,7 @@ func (r *residuals) gradient(ctx context.Context, dst, w []float64) (float64, er
 			floats.AddScaled(r.residual, -v, r.column(j))
 		}
 	}
-	err := r.each(ctx, func(j int) {
+	err := r.forEachColumn(ctx, func(j int) {
 		if !r.constant[j] {
 			dst[j] = floats.Dot(r.column(j), r.residual)
 		}

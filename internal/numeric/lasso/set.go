@@ -38,9 +38,8 @@ func dualityGap(rr float64, w, gradient, penalty []float64) (primal, gap float64
 	return rr/2 + l1, gap + (1-c)*(1-c)*rr/2
 }
 
-// newWorkingSet returns, in increasing order, the coefficients that are not 0
-// and the worst of those whose gradient exceeds the penalty: at most twice as
-// many as the former, or 64, so that few columns of a wide table enter.
+// newWorkingSet returns, in increasing order, the non-zero coefficients and the worst coefficients whose gradient
+// exceeds the penalty: at most twice as many as the non-zero ones, or 64, so that few columns of a wide table enter.
 func newWorkingSet(w, gradient, penalty []float64) []int {
 	var set, violators []int
 	for j, v := range w {

@@ -5,7 +5,7 @@ import "testing"
 // BenchmarkLoss is one evaluation of loss and gradient at 4,096 records, 16 columns and 160 vectors.
 func BenchmarkLoss(b *testing.B) {
 	p := grid(4096, 16)
-	z := p.Subset(sortedByClass(p, spread(4096, 160)))
+	z := p.Subset(sortedByClass(p, evenlySpaced(4096, 160)))
 	l := lossOf(p, z.Class, 5)
 	for b.Loop() {
 		if _, err := l.sums(b.Context(), z.X, .5); err != nil {

@@ -33,8 +33,8 @@ func newCover(p Points) *cover {
 
 func (c *cover) row(i int) []float32 { return c.x[i*c.p.Dim : (i+1)*c.p.Dim] }
 
-// add takes record i among those that may be nearest.
-func (c *cover) add(i int) {
+// addReference takes record i among those that may be nearest.
+func (c *cover) addReference(i int) {
 	const part = 4096
 	at, n := c.row(i), c.p.Len()
 	_ = parallel.ForEach(context.Background(), (n+part-1)/part, parallel.Workers(n*c.p.Dim), func(b int) {
@@ -46,29 +46,29 @@ func (c *cover) add(i int) {
 	})
 }
 
-// wrong reports whether the nearest record of record i is of another class.
-func (c *cover) wrong(i int) bool { return c.p.Class[c.nearest[i]] != c.p.Class[i] }
+// isMisclassified reports whether the nearest record of record i is of another class.
+func (c *cover) isMisclassified(i int) bool { return c.p.Class[c.nearest[i]] != c.p.Class[i] }
 
-// Condense returns rows of p by which every record of p finds its own class (Hart's CNN): it begins
-// with the first in the given order, and takes each that the rows so far get wrong, until none is.
-// The error is that of ctx.
+// Condense returns rows of p by which every record of p is assigned its own class (Hart's CNN): it starts with the
+// first in the given order and adds each record that the current rows misclassify, until all are correct. The error is
+// that of ctx.
 func Condense(ctx context.Context, p Points, order []int) ([]int, error) {
 	c := newCover(p)
 	taken := make([]bool, p.Len())
 	out := []int{order[0]}
 	taken[order[0]] = true
-	c.add(order[0])
+	c.addReference(order[0])
 	for range maxPasses {
 		before := len(out)
 		for _, i := range order {
-			if taken[i] || !c.wrong(i) {
+			if taken[i] || !c.isMisclassified(i) {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			taken[i], out = true, append(out, i)
-			c.add(i)
+			c.addReference(i)
 		}
 		if len(out) == before {
 			break
@@ -92,7 +92,7 @@ func FastCondense(ctx context.Context, p Points) ([]int, error) {
 				return nil, err
 			}
 			taken[i], out = true, append(out, i)
-			c.add(i)
+			c.addReference(i)
 		}
 	}
 	return out, nil
@@ -101,7 +101,7 @@ func FastCondense(ctx context.Context, p Points) ([]int, error) {
 // centroids returns of each class that has records the one nearest to their mean.
 func centroids(p Points) []int {
 	var out []int
-	order := spread(p.Len(), p.Len())
+	order := evenlySpaced(p.Len(), p.Len())
 	for _, rows := range p.classes(order) {
 		if len(rows) == 0 {
 			continue
@@ -115,7 +115,7 @@ func centroids(p Points) []int {
 		}
 		best, least := rows[0], math.Inf(1)
 		for _, i := range rows {
-			if d := squared(p.Row(i), mean); d < least {
+			if d := squaredDistance(p.Row(i), mean); d < least {
 				best, least = i, d
 			}
 		}
@@ -130,7 +130,7 @@ func (c *cover) intruders(taken []bool) []int {
 	best := make(map[int]int)
 	var cells []int
 	for q := range c.nearest {
-		if taken[q] || !c.wrong(q) {
+		if taken[q] || !c.isMisclassified(q) {
 			continue
 		}
 		k := c.nearest[q]

@@ -85,7 +85,7 @@ func TestCondenseCancelled(t *testing.T) {
 	}
 }
 
-func count(n int) []int { return spread(n, n) }
+func count(n int) []int { return evenlySpaced(n, n) }
 
 // TestStratified: shares by largest remainder, every class at least one record, no more than it has.
 func TestStratified(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCompress(t *testing.T) {
 		}
 		q := p
 		if metric {
-			q.X = mapped(p.X, c.Metric, p.Dim)
+			q.X = applyMap(p.X, c.Metric, p.Dim)
 		}
 		if after := errorsOf(c.References, q); after > before/4 || c.References.Len() != 12 || !slices.IsSorted(c.References.Class) {
 			t.Errorf("metric %t: %d errors, %d before; %+v", metric, after, before, c)

@@ -18,14 +18,14 @@ const (
 // Optimizers lists them, the default first.
 func Optimizers() []string { return []string{Adam, ConjugateGradient} }
 
-// conjugate moves at by conjugate gradient, in at most so many iterations. loss returns the value and its gradient. A line
-// search that finds nothing better ends it early. The error is that of loss.
+// conjugate minimises loss by conjugate gradients, moving at in place, in at most the given number of iterations. loss
+// returns the value and its gradient. It stops early if a line search finds no improvement. The error is that of loss.
 func conjugate(ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error)) error {
 	var failed error
 	var value float64
 	var gradient, known []float64
 	evaluate := func(x []float64) {
-		if failed != nil || same(known, x) {
+		if failed != nil || equalVectors(known, x) {
 			return
 		}
 		if failed = ctx.Err(); failed == nil {
@@ -54,7 +54,7 @@ func conjugate(ctx context.Context, at []float64, iterations int, loss func(at [
 	return err
 }
 
-func same(a, b []float64) bool {
+func equalVectors(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -26,7 +26,7 @@ func TestConjugateGradient(t *testing.T) {
 			losses = append(losses, c.Loss)
 			q := p
 			if metric {
-				q.X = mapped(p.X, c.Metric, p.Dim)
+				q.X = applyMap(p.X, c.Metric, p.Dim)
 			}
 			if after := errorsOf(c.References, q); iterations == 60 && after > before/2 {
 				t.Errorf("metric %t: %d errors, %d before", metric, after, before)

@@ -14,7 +14,8 @@ const (
 	// stepSize is the first step of a coordinate, in root mean squares of the records' coordinates.
 	stepSize = .1
 	// firstDecay and secondDecay are those of Adam's running means.
-	firstDecay, secondDecay = .9, .99
+	firstDecay  = .9
+	secondDecay = .99
 	// leastRoot keeps a step finite where a gradient is 0.
 	leastRoot = 1e-8
 )
@@ -35,7 +36,7 @@ func (d *descent) run(ctx context.Context, at []float64, gradient func(batch *lo
 	n := len(d.of.class)
 	steps, total := 0, d.passes*((n+batchRows-1)/batchRows)
 	first, second := make([]float64, len(at)), make([]float64, len(at))
-	order := spread(n, n)
+	order := evenlySpaced(n, n)
 	for range d.passes {
 		d.source.shuffle(order)
 		for from := 0; from < n; from += batchRows {
@@ -78,7 +79,7 @@ const lloydRounds = 5
 // center moves vectors of each class to the mean of the records of the class that they are nearest to, some
 // rounds long. Both lists hold the classes below count. The error is that of ctx.
 func center(ctx context.Context, p, z Points, count int) error {
-	records, vectors := p.classes(spread(p.Len(), p.Len())), bounds(z.Class, count)
+	records, vectors := p.classes(evenlySpaced(p.Len(), p.Len())), bounds(z.Class, count)
 	for c, rows := range records {
 		from, to := vectors[c], vectors[c+1]
 		if len(rows) == 0 {

@@ -1,9 +1,8 @@
 package neighbour
 
-// A Column says how the cells of a column become coordinates. A numeric column is one: a cell that
-// is NaN or infinite takes Missing, and every cell is cut to [Lower, Upper]. A category column is
-// Levels coordinates, 1 for the cell's own level and 0 elsewhere; a code outside the levels is 0 in
-// all.
+// A Column defines the conversion of a column's cells to coordinates. A numeric column is one coordinate: a cell that
+// is NaN or infinite becomes Missing, and every cell is clamped to [Lower, Upper]. A category column is Levels
+// coordinates, 1 for the cell's own level and 0 elsewhere; a code outside the levels is 0 in all.
 type Column struct {
 	Category              bool
 	Levels                int
@@ -18,7 +17,7 @@ func (c *Column) width() int {
 	return 1
 }
 
-// Cells are the cells of a column, of which one of the two is used.
+// Cells are the cells of a column, in one of the two fields.
 type Cells struct {
 	Numbers []float64
 	Codes   []int32
@@ -33,8 +32,7 @@ func Width(columns []Column) int {
 	return sum
 }
 
-// Encode returns the coordinates of n records, of which the first has the row first of the cells,
-// without classes.
+// Encode returns the coordinates of n records, starting with row first of the cells, without classes.
 func Encode(columns []Column, cells []Cells, first, n int) Points {
 	p := Points{Dim: Width(columns), Class: make([]int32, n)}
 	p.X = make([]float64, n*p.Dim)

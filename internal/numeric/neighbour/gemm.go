@@ -10,8 +10,8 @@ import (
 // processor.
 const tile = 128
 
-// times sets c, n × m, to the product of a, n × k, and b, k × m, all by row.
-func times(c, a, b []float64, n, m, k int) {
+// addProduct sets c, n × m, to the product of a, n × k, and b, k × m, all by row.
+func addProduct(c, a, b []float64, n, m, k int) {
 	for i := 0; i < n; i += tile / 2 {
 		rows := min(tile/2, n-i)
 		for j := 0; j < m; j += tile {

@@ -16,8 +16,8 @@ const (
 	lossParts = 16
 	// negligible is how far below the largest exponent a term counts as 0: exp(-40) is 4e-18.
 	negligible = 40
-	// shared is how far the exponents of the own class may be below the largest one of all and
-	// still share its exponentials: what was left out is then below exp(shared-negligible) of the class.
+	// shared is the limit by which the exponents of the own class may be below the overall largest one and still share
+	// its exponentials: the omitted part is then below exp(shared-negligible) of the class.
 	shared = 5
 )
 
@@ -34,8 +34,8 @@ type loss struct {
 	block int   // records whose weights are held at once; 0: [lossBlock]
 }
 
-// A lossSum is what the records add up to. With q_ij = p_ij - r_ij, r_ij = p_ij/p_i on the class of i and 0
-// elsewhere, cross is Σ_i q_ij x_i, a row per reference vector, and mass Σ_i q_ij.
+// A lossSum is a sum over records. With q_ij = p_ij - r_ij, r_ij = p_ij/p_i on the class of i and 0 elsewhere, cross
+// is Σ_i q_ij x_i, a row per reference vector, and mass Σ_i q_ij.
 type lossSum struct {
 	value       float64
 	cross, mass []float64
@@ -79,7 +79,7 @@ func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, 
 			}
 			rows := min(block, n-first)
 			a := weights[:rows*m]
-			times(a, l.u[first*l.dim:], vt, rows, m, l.dim)
+			addProduct(a, l.u[first*l.dim:], vt, rows, m, l.dim)
 			for i := range rows {
 				s.value += l.weigh(a[i*m:(i+1)*m], bias, apart, l.class[first+i])
 			}

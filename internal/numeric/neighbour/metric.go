@@ -29,14 +29,14 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 		return Compressed{}, err
 	}
 	value, _, err := l.metricLoss(ctx, at[:m], at[m:])
-	z.X = mapped(at[:m], at[m:], d)
+	z.X = applyMap(at[:m], at[m:], d)
 	return Compressed{References: z, Metric: at[m:], Gamma2: 1, Loss: value}, err
 }
 
-// mapped returns A applied to every row of x.
-func mapped(x, a []float64, d int) []float64 {
+// applyMap returns A applied to every row of x.
+func applyMap(x, a []float64, d int) []float64 {
 	out := make([]float64, len(x))
-	times(out, x, transposed(a, d, d), len(x)/d, d, d)
+	addProduct(out, x, transposed(a, d, d), len(x)/d, d, d)
 	return out
 }
 
@@ -46,8 +46,8 @@ func mapped(x, a []float64, d int) []float64 {
 func (l *loss) metricLoss(ctx context.Context, z, a []float64) (float64, []float64, error) {
 	d := l.xdim
 	of := *l
-	of.u = mapped(l.x, a, d)
-	s, err := of.sums(ctx, mapped(z, a, d), 1)
+	of.u = applyMap(l.x, a, d)
+	s, err := of.sums(ctx, applyMap(z, a, d), 1)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -58,10 +58,10 @@ func (l *loss) metricLoss(ctx context.Context, z, a []float64) (float64, []float
 	for k, v := range z {
 		rest[k] = s.cross[k] - s.mass[k/d]*v
 	}
-	times(gradient, rest, square, len(z)/d, d, d)
+	addProduct(gradient, rest, square, len(z)/d, d, d)
 	addTransposed(inner, s.cross, z, len(z)/d, d, d)
 	addTransposed(inner, z, rest, len(z)/d, d, d)
-	times(gradient[len(z):], a, inner, d, d, d)
+	addProduct(gradient[len(z):], a, inner, d, d, d)
 	for k := range gradient {
 		gradient[k] *= 2
 	}

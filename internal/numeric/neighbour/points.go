@@ -76,8 +76,8 @@ func Stratified(p Points, m int, order []int) []int {
 	return out
 }
 
-// squared returns the squared distance of two vectors of the same length.
-func squared(a, b []float64) float64 {
+// squaredDistance returns the squared distance of two vectors of the same length.
+func squaredDistance(a, b []float64) float64 {
 	sum := 0.
 	b = b[:len(a)]
 	for j, v := range a {
@@ -101,7 +101,7 @@ func norms(x []float64, dim int) []float64 {
 // Order returns the numbers below n in an order that a public seed chooses.
 func Order(n int, seed uint64) []int {
 	source := fixedSource(seed)
-	out := spread(n, n)
+	out := evenlySpaced(n, n)
 	source.shuffle(out)
 	return out
 }

@@ -44,9 +44,8 @@ func Standard(p Points) Scaling {
 // ErrComponents is returned where the principal components cannot be computed.
 var ErrComponents = errors.New("the principal components cannot be computed")
 
-// Components returns the map to the first dims principal components, at most as many as there are
-// columns, divided by the root mean square of all of them together: columns keep their units, which
-// must be comparable.
+// Components returns the map to the first dims principal components (at most the number of columns), divided by their
+// joint root mean square: columns keep their units, which must be comparable.
 func Components(p Points, dims int) (Scaling, error) {
 	s := Standard(p)
 	for k := range s.Scale {
@@ -88,7 +87,7 @@ func (s Scaling) Apply(p Points) Points {
 	}
 	if s.Map != nil {
 		out := make([]float64, p.Len()*s.Out)
-		times(out, x, s.turned(), p.Len(), s.Out, p.Dim)
+		addProduct(out, x, s.turned(), p.Len(), s.Out, p.Dim)
 		x = out
 	}
 	return Points{Dim: s.Out, X: x, Class: p.Class}
@@ -110,7 +109,7 @@ func (s Scaling) Then(further []float64) Scaling {
 		return s
 	}
 	product := make([]float64, len(s.Map))
-	times(product, further, s.Map, s.Out, len(s.Center), s.Out)
+	addProduct(product, further, s.Map, s.Out, len(s.Center), s.Out)
 	s.Map = product
 	return s
 }
@@ -142,7 +141,7 @@ func (s Scaling) One(columns []Column) func(cells []Cells) []float64 {
 		if s.Map == nil {
 			return x
 		}
-		times(out, x, turned, 1, s.Out, len(x))
+		addProduct(out, x, turned, 1, s.Out, len(x))
 		return out
 	}
 }

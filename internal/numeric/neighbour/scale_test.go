@@ -13,7 +13,8 @@ func TestStandard(t *testing.T) {
 	}
 	q := Standard(p).Apply(p)
 	for k, want := range []float64{1, 1, 0} {
-		mean, square := 0., 0.
+		mean := 0.
+		square := 0.
 		for i := range 50 {
 			mean += q.Row(i)[k] / 50
 			square += q.Row(i)[k] * q.Row(i)[k] / 50
@@ -54,9 +55,9 @@ func TestComponents(t *testing.T) {
 		}
 	}
 	near(t, "mean variance", trace/4, 1)
-	scale := squared(q.Row(0), q.Row(1)) / squared(p.Row(0), p.Row(1))
+	scale := squaredDistance(q.Row(0), q.Row(1)) / squaredDistance(p.Row(0), p.Row(1))
 	for i := range 79 {
-		near(t, "distance", squared(q.Row(i), q.Row(i+1)), scale*squared(p.Row(i), p.Row(i+1)))
+		near(t, "distance", squaredDistance(q.Row(i), q.Row(i+1)), scale*squaredDistance(p.Row(i), p.Row(i+1)))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // searchBlock is the number of records, and searchTile that of vectors, whose distances are held at once.
 const searchBlock, searchTile = 64, 512
 
-// A Searcher finds the nearest of some vectors by looking at all of them, in blocks of records. A
-// record's neighbours are the same, to the last bit of their distances, alone and in a block.
+// A Searcher finds the nearest of some vectors exhaustively, in blocks of records. A record's neighbours are the same,
+// to the last bit of their distances, alone and in a block.
 type Searcher struct {
 	refs   Points
 	turned []float64 // the vectors as columns, times -2: a matrix for each tile
@@ -20,13 +20,13 @@ type Searcher struct {
 	rooms  sync.Pool // of *room
 }
 
-// A room is what a block of records is worked on in.
-type room struct {
+// A workspace is the working memory for a block of records.
+type workspace struct {
 	cells []float64
 	near  []neighbour
 }
 
-// Search prepares refs, of which there is at least one.
+// Search prepares refs, which must not be empty.
 func Search(refs Points) *Searcher {
 	s := &Searcher{refs: refs, length: norms(refs.X, refs.Dim)}
 	for j := 0; j < refs.Len(); j += searchTile {
@@ -36,11 +36,11 @@ func Search(refs Points) *Searcher {
 	for k := range s.turned {
 		s.turned[k] *= -2
 	}
-	s.rooms.New = func() any { return new(room) }
+	s.rooms.New = func() any { return new(workspace) }
 	return s
 }
 
-// A Vote says how neighbours decide on a class.
+// A Vote is the rule by which neighbours decide on a class.
 type Vote struct {
 	// K nearest vectors vote, at least one; all if there are fewer. Of equal distances the vector that is
 	// listed first is nearer, and of equal votes the class wins whose nearest vector is nearest.
@@ -53,7 +53,7 @@ type Vote struct {
 // Classes returns the class of each vector of p.
 func (s *Searcher) Classes(p Points, v Vote) []int32 {
 	out := make([]int32, p.Len())
-	s.each(p, v.K, func(i int, found []neighbour) { out[i] = v.decide(found, s.refs.Class) })
+	s.forEachRecord(p, v.K, func(i int, found []neighbour) { out[i] = v.decide(found, s.refs.Class) })
 	return out
 }
 
@@ -67,7 +67,7 @@ func (s *Searcher) Class(x []float64, v Vote) int32 {
 // nearest returns the squared distance of each vector of p to the nearest one.
 func (s *Searcher) nearest(p Points) []float64 {
 	out, length := make([]float64, p.Len()), norms(p.X, p.Dim)
-	s.each(p, 1, func(i int, found []neighbour) { out[i] = found[0].distance + length[i] })
+	s.forEachRecord(p, 1, func(i int, found []neighbour) { out[i] = found[0].distance + length[i] })
 	return out
 }
 
@@ -77,9 +77,9 @@ type neighbour struct {
 	row      int
 }
 
-// each finds the k nearest, or all if there are fewer, of every vector of p, and hands them over,
+// forEachRecord finds the k nearest, or all if there are fewer, of every vector of p, and hands them over,
 // nearest first, on any goroutine.
-func (s *Searcher) each(p Points, k int, found func(i int, near []neighbour)) {
+func (s *Searcher) forEachRecord(p Points, k int, found func(i int, near []neighbour)) {
 	k = min(k, s.refs.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
 	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()), func(b int) {
@@ -90,7 +90,7 @@ func (s *Searcher) each(p Points, k int, found func(i int, near []neighbour)) {
 
 // block is each for the first rows of x, at most searchBlock.
 func (s *Searcher) block(x []float64, rows, k int, found func(i int, near []neighbour)) {
-	r := s.rooms.Get().(*room)
+	r := s.rooms.Get().(*workspace)
 	defer s.rooms.Put(r)
 	if need := rows * min(searchTile, s.refs.Len()); len(r.cells) < need {
 		r.cells = make([]float64, need)
@@ -101,10 +101,10 @@ func (s *Searcher) block(x []float64, rows, k int, found func(i int, near []neig
 	counts := 0
 	for j := 0; j < s.refs.Len(); j += searchTile {
 		columns := min(searchTile, s.refs.Len()-j)
-		times(r.cells, x, s.turned[j*s.refs.Dim:], rows, columns, s.refs.Dim)
+		addProduct(r.cells, x, s.turned[j*s.refs.Dim:], rows, columns, s.refs.Dim)
 		for i := range rows {
 			near := r.near[i*k : i*k+min(counts, k) : (i+1)*k]
-			closest(near, r.cells[i*columns:(i+1)*columns], s.length[j:j+columns], j)
+			updateNearest(near, r.cells[i*columns:(i+1)*columns], s.length[j:j+columns], j)
 		}
 		counts += columns
 	}
@@ -113,9 +113,9 @@ func (s *Searcher) block(x []float64, rows, k int, found func(i int, near []neig
 	}
 }
 
-// closest adds the vectors from row first on, with distances cells + length, to the nearest ones so
+// updateNearest adds the vectors from row first on, with distances cells + length, to the nearest ones so
 // far, as many as near has room for.
-func closest(near []neighbour, cells, length []float64, first int) {
+func updateNearest(near []neighbour, cells, length []float64, first int) {
 	bar := math.Inf(1)
 	if len(near) == cap(near) {
 		bar = near[len(near)-1].distance

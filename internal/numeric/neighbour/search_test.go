@@ -20,7 +20,7 @@ func slowest(refs, p Points, k int) []int32 {
 	for i := range out {
 		var all []neighbour
 		for j := range refs.Len() {
-			all = append(all, neighbour{squared(p.Row(i), refs.Row(j)), j})
+			all = append(all, neighbour{squaredDistance(p.Row(i), refs.Row(j)), j})
 			for q := j; q > 0 && all[q].distance < all[q-1].distance; q-- {
 				all[q], all[q-1] = all[q-1], all[q]
 			}
@@ -92,7 +92,7 @@ func TestVoteWeighs(t *testing.T) {
 		for i := range got {
 			var votes [5]float64
 			for j := range refs.Len() {
-				votes[refs.Class[j]] += math.Exp(-.7 * squared(p.Row(i), refs.Row(j)))
+				votes[refs.Class[j]] += math.Exp(-.7 * squaredDistance(p.Row(i), refs.Row(j)))
 			}
 			want := int32(0)
 			for c, w := range votes {

@@ -17,14 +17,14 @@ type Options struct {
 	Gamma2 float64
 	// Metric learns a linear map A of the vectors, too: distances are ‖A(x - z)‖.
 	Metric bool
-	// Seed is public: the order of the records and what is added to them.
+	// Seed is public: it determines the order of the records and the added perturbations.
 	Seed uint64
 }
 
 // A Compressed is what [Compress] makes of records.
 type Compressed struct {
 	References Points // sorted by class; distances between them and records are Euclidean
-	// Metric is A, Dim × Dim by row, nil for none. References are then A z: they are near A x, not near x.
+	// Metric is A, Dim × Dim by row, or nil for the identity. References are then A z: they are near A x, not near x.
 	Metric []float64
 	Gamma2 float64 // 1 with a metric, which holds the scale
 	Loss   float64 // -Σ log p over the records
@@ -119,7 +119,7 @@ func (l *loss) stepSize() float64 {
 // bandwidth returns γ²: the multiple of 1/s from 1/8 to 8 with the least loss on some records,
 // evenly spread, where s is their median squared distance to the nearest vector of z.
 func bandwidth(ctx context.Context, p, z Points) (float64, error) {
-	sample := p.Subset(spread(p.Len(), nearestRows))
+	sample := p.Subset(evenlySpaced(p.Len(), nearestRows))
 	distances := Search(z).nearest(sample)
 	distances = slices.DeleteFunc(distances, func(d float64) bool { return d <= 0 })
 	if len(distances) == 0 {
@@ -127,7 +127,7 @@ func bandwidth(ctx context.Context, p, z Points) (float64, error) {
 	}
 	slices.Sort(distances)
 	scale := distances[len(distances)/2]
-	some := p.Subset(spread(p.Len(), gammaRows))
+	some := p.Subset(evenlySpaced(p.Len(), gammaRows))
 	l := &loss{u: some.X, dim: p.Dim, x: some.X, xdim: p.Dim, class: some.Class, from: bounds(z.Class, int(slices.Max(p.Class))+1)}
 	best, least := 1/scale, math.Inf(1)
 	for f := .125; f <= 8; f *= 2 {
@@ -142,8 +142,8 @@ func bandwidth(ctx context.Context, p, z Points) (float64, error) {
 	return best, nil
 }
 
-// spread returns at most count of the numbers below n, evenly.
-func spread(n, count int) []int {
+// evenlySpaced returns at most count of the numbers below n, evenly.
+func evenlySpaced(n, count int) []int {
 	count = min(n, count)
 	out := make([]int, count)
 	for k := range out {

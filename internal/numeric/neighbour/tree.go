@@ -19,15 +19,15 @@ import (
 // planes to part, and a vantage-point tree does not need them.
 const planes = 20
 
-// A Tree finds the nearest of some vectors without looking at all of them: a k-d tree for few
-// columns, else a vantage-point tree. It finds what [Searcher] finds, but of equal distances any.
+// A Tree finds the nearest of some vectors without visiting all of them: a k-d tree for few columns, else a
+// vantage-point tree. It returns the same result as [Searcher], except that among equal distances it may return any.
 type Tree struct {
 	class   []int32
 	find    func(q treePoint, k int) []neighbour
 	measure atomic.Int64
 }
 
-// NewTree prepares refs, of which there is at least one. The error is that of a coordinate that is no number.
+// NewTree prepares refs, which must not be empty. It returns an error if a coordinate is NaN.
 func NewTree(refs Points) (*Tree, error) {
 	t := &Tree{class: refs.Class}
 	list := make(treePoints, refs.Len())
@@ -103,7 +103,7 @@ func (p treePoint) Compare(c kdtree.Comparable, d kdtree.Dim) float64 {
 
 func (p treePoint) Distance(c kdtree.Comparable) float64 {
 	p.measured.Add(1)
-	return squared(p.x, c.(treePoint).x)
+	return squaredDistance(p.x, c.(treePoint).x)
 }
 
 // A ball is a treePoint in a metric: the distance itself.
@@ -111,10 +111,10 @@ type ball struct{ treePoint }
 
 func (p ball) Distance(c vptree.Comparable) float64 {
 	p.measured.Add(1)
-	return math.Sqrt(squared(p.x, c.(ball).x))
+	return math.Sqrt(squaredDistance(p.x, c.(ball).x))
 }
 
-// treePoints are what a k-d tree sorts.
+// treePoints is the list that a k-d tree sorts.
 type treePoints []treePoint
 
 func (p treePoints) Index(i int) kdtree.Comparable         { return p[i] }

@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// Decimals says how numbers are kept as integers: each is one of some bytes, the lowest first, over a power of ten.
-// The smallest such integer is for what is no number.
+// Decimals is the form of numbers stored as integers over a power of ten, each in a fixed number of bytes, lowest
+// first. The smallest such integer represents NaN.
 type Decimals struct {
 	width       int
 	power, over float64

@@ -1,6 +1,6 @@
-// Package simd has loops over a column of numbers that take several of them at a time, where the processor can.
-// Each begins at the first number and returns how many it has done; the caller does the others, one by one, by the same rule.
-// Results are the same bit for bit.
+// Package simd has loops over a column of numbers that process several of them at a time, where the processor supports
+// it. Each starts at the first number and returns how many it has processed; the caller processes the others, one by
+// one, by the same rule. Results are the same bit for bit.
 package simd
 
 // checked panics unless a result has place for every number.
@@ -17,22 +17,22 @@ func Pick(dst, src []float64, mask []byte) int {
 	return pick(dst, src, mask)
 }
 
-// Magnitudes sets bins to 128, plus 1 to 128 for positive numbers with binary exponents from -64 to 63, less as much for
-// negative ones. Exponents beyond count as the last of these. 0 is in bin 128, and what is no number in 65535.
+// Magnitudes sets bins to 128 plus 1 to 128 for positive numbers with binary exponents from -64 to 63, and to 128
+// minus 1 to 128 for negative ones. Exponents outside are clamped. 0 is in bin 128, and NaN in 65535.
 func Magnitudes(bins []uint16, column []float64) int {
 	checked(len(bins), len(column))
 	return magnitudes(bins, column)
 }
 
-// EqualBins sets bins to (x - lower) * scale without what follows the point, limited to [0, most]; to 0 if that is no
-// number, and to 65535 if x is none. most is at most 65534.
+// EqualBins sets bins to the integer part of (x - lower) * scale, clamped to [0, most]; to 0 if that is NaN, and to
+// 65535 if x is NaN. most is at most 65534.
 func EqualBins(bins []uint16, column []float64, lower, scale float64, most int) int {
 	checked(len(bins), len(column))
 	return equalBins(bins, column, lower, scale, float64(most))
 }
 
-// Grid is how a number becomes one on the grid of 1/2^14: (x - Center) * Scale, limited to [-2^14, 2^14], without
-// what follows the point. It is 0 if that is no number, and Missing is in the place of an x that is none.
+// Grid maps a number to the grid of 1/2^14: the integer part of (x - Center) * Scale, clamped to [-2^14, 2^14]. It is
+// 0 if that is NaN, and Missing if x is NaN.
 type Grid struct{ Missing, Center, Scale float64 }
 
 // Fixed sets dst to the numbers on the grid.

@@ -82,7 +82,7 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, unwritable(f.given, err)
 	}
-	for wait := time.Millisecond; !filelock.Try(dir); wait *= 2 {
+	for wait := time.Millisecond; !filelock.TryLock(dir); wait *= 2 {
 		if wait > patience/2 {
 			dir.Close()
 			return nil, &DirError{Path: f.given, Msg: "another run is writing there and does not end", Hint: "choose another --out", Err: ErrUnwritable}

@@ -25,7 +25,7 @@ func sweep(dir string) {
 	if got, _ := filelock.Lock(home); !got {
 		return
 	}
-	tempdir.Sweep(dir, stagePrefix, func(home, dead *os.Root, name string) {
+	tempdir.RemoveStale(dir, stagePrefix, func(home, dead *os.Root, name string) {
 		for _, folder := range []string{CuratorDir, ReleaseDir} {
 			restore(home, dead, name, folder)
 			for _, at := range []string{folder, oldPrefix + folder} {

@@ -1,45 +1,45 @@
-// Package buffers hands memory for columns of numbers from one user to the next: from the readers of files to the
-// passes over what was read. Memory that was used before costs nothing to set up.
+// Package buffers reuses memory for columns of numbers between the readers of files and the passes over the data.
+// Reused memory saves the time to map and clear new pages.
 package buffers
 
 import "sync"
 
-// Spare is how many numbers there is space for behind each column.
+// Spare is the extra capacity, in numbers, behind each column.
 const Spare = 2
 
-var free sync.Pool
+var pool sync.Pool
 
-// Take returns memory for so many columns of n numbers, which may be any.
-func Take(columns, n int) [][]float64 {
-	if room, ok := free.Get().(*[][]float64); ok && fits(*room, columns, n) {
-		return *room
+// Get returns columns of n numbers each, with arbitrary contents.
+func Get(columns, n int) [][]float64 {
+	if columnData, ok := pool.Get().(*[][]float64); ok && hasShape(*columnData, columns, n) {
+		return *columnData
 	}
-	all, room := make([]float64, columns*(n+Spare)), make([][]float64, columns)
-	for j := range room {
-		room[j], all = all[:n:n+Spare], all[n+Spare:]
+	all, columnData := make([]float64, columns*(n+Spare)), make([][]float64, columns)
+	for j := range columnData {
+		columnData[j], all = all[:n:n+Spare], all[n+Spare:]
 	}
-	return room
+	return columnData
 }
 
-// Columns is [Take] for those of some columns that hold numbers, nil for the others. The memory is given back by leave.
-func Columns(columns, n int, number func(j int) bool) (out [][]float64, leave func()) {
+// GetColumns is [Get] for the columns for which isNumber is true; the others are nil. release gives the memory back.
+func GetColumns(columns, n int, isNumber func(j int) bool) (out [][]float64, release func()) {
 	out = make([][]float64, columns)
 	var numbers []int
 	for j := range out {
-		if number(j) {
+		if isNumber(j) {
 			numbers = append(numbers, j)
 		}
 	}
-	room := Take(len(numbers), n)
+	memory := Get(len(numbers), n)
 	for k, j := range numbers {
-		out[j] = room[k]
+		out[j] = memory[k]
 	}
-	return out, func() { Give(room) }
+	return out, func() { Put(memory) }
 }
 
-// Give gives back what [Take] returned. Nothing of it may be used any more.
-func Give(room [][]float64) { free.Put(&room) }
+// Put gives back memory that [Get] returned; the caller must not use it any more.
+func Put(room [][]float64) { pool.Put(&room) }
 
-func fits(room [][]float64, columns, n int) bool {
+func hasShape(room [][]float64, columns, n int) bool {
 	return len(room) == columns && (columns == 0 || len(room[0]) == n)
 }

@@ -5,7 +5,7 @@ import "testing"
 // TestTake: memory has the shape that is asked for, whatever was given back before, and columns do not overlap.
 func TestTake(t *testing.T) {
 	for _, shape := range [][2]int{{3, 5}, {3, 5}, {5, 3}, {0, 7}, {3, 6}, {1, 0}, {3, 5}} {
-		room := Take(shape[0], shape[1])
+		room := Get(shape[0], shape[1])
 		if len(room) != shape[0] {
 			t.Fatalf("%d columns for %v", len(room), shape)
 		}
@@ -24,14 +24,14 @@ func TestTake(t *testing.T) {
 				}
 			}
 		}
-		Give(room)
+		Put(room)
 	}
 }
 
 // TestColumns: columns of numbers have memory, others none.
 func TestColumns(t *testing.T) {
 	for range 2 {
-		columns, leave := Columns(5, 4, func(j int) bool { return j%2 == 1 })
+		columns, leave := GetColumns(5, 4, func(j int) bool { return j%2 == 1 })
 		for j, column := range columns {
 			if want := 4 * (j % 2); len(column) != want || (column == nil) != (want == 0) {
 				t.Errorf("column %d has %d numbers, want %d", j, len(column), want)

@@ -1,4 +1,4 @@
-// Package companion finds programs that are no part of dptrain and come with it.
+// Package companion finds programs that are distributed along with dptrain.
 package companion
 
 import (
@@ -8,8 +8,9 @@ import (
 	"runtime"
 )
 
-// Program returns the path of a program: in the folder of this one, or else on the PATH. ok is false if it is in neither.
-func Program(name string) (path string, ok bool) {
+// FindProgram returns the path of the named program: in the folder of this executable, or else on the PATH. ok is
+// false if it is in neither.
+func FindProgram(name string) (path string, ok bool) {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}

@@ -20,7 +20,7 @@ func TestProgram(t *testing.T) {
 	}
 	near, far := filepath.Join(filepath.Dir(self), file), filepath.Join(t.TempDir(), file)
 	t.Setenv("PATH", filepath.Dir(far))
-	if path, ok := Program(name); ok {
+	if path, ok := FindProgram(name); ok {
 		t.Errorf("there is none, and it is %s", path)
 	}
 	if err := os.Mkdir(near, 0o700); err != nil {
@@ -30,7 +30,7 @@ func TestProgram(t *testing.T) {
 	if err := os.WriteFile(far, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if path, ok := Program(name); !ok || path != far {
+	if path, ok := FindProgram(name); !ok || path != far {
 		t.Errorf("beside is a folder: %s, %t", path, ok)
 	}
 	if err := os.Remove(near); err != nil {
@@ -39,7 +39,7 @@ func TestProgram(t *testing.T) {
 	if err := os.WriteFile(near, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if path, ok := Program(name); !ok || path != near {
+	if path, ok := FindProgram(name); !ok || path != near {
 		t.Errorf("%s, %t", path, ok)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Cause returns why an operation on a file failed, without the names of the operation and
-// the file; err itself if it is no such error.
+// Cause returns the reason why a file operation failed, without the operation and the file name. It returns err itself
+// if err is no such error.
 func Cause(err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError

@@ -1,40 +1,39 @@
 // Package fault gives errors a kind, a field, a message and a hint.
 //
-// The kind says who can do something about an error: the command has one table from
-// kinds to exit codes, and asks nothing else of an error. Errors of other types have a
-// kind where they have the method FaultKind; an error without any is internal, a fault of
-// the program.
+// The kind classifies an error by who can fix it. The command maps kinds to exit codes with one table and inspects no
+// other property of an error. An error of another type has a kind if it has the method FaultKind; any other error is
+// internal, a bug in the program.
 //
-// Messages are for the person at the terminal and for readers of Go code alike: they begin
-// with what is wrong, never with the name of a package.
+// Messages serve both the person at the terminal and callers in Go: they start with the problem, never with a package
+// name.
 package fault
 
 import "errors"
 
-// A Kind says what an error is about.
+// A Kind classifies an error by its subject.
 type Kind uint8
 
-// The kinds. [KindOf] says which an error has.
+// The kinds of errors; [KindOf] returns the kind of an error.
 const (
-	// Internal is a fault of the program: what no person who runs it can mend.
+	// Internal is a bug in the program, which its user cannot fix.
 	Internal Kind = iota
 	// Usage is a wrong argument, or an output that exists or cannot be written.
 	Usage
-	// Recipe is a description of a run that cannot be carried out.
+	// Recipe is a description of a run that cannot be executed.
 	Recipe
 	// Data is a table, a model or a report that cannot be read.
 	Data
-	// Budget is a budget within which the run has no price.
+	// Budget is a budget that no price of the run fits.
 	Budget
 	// Ledger is a ledger that refuses the run.
 	Ledger
 	// Abstained is a mechanism that abstained, within its guarantee.
 	Abstained
-	// Broken is a release that does not hold together.
+	// Broken is an inconsistent release.
 	Broken
 )
 
-// An Error is what went wrong.
+// An Error is an error with a kind, an optional field and an optional hint.
 type Error struct {
 	Kind    Kind
 	Field   string // what of the description it is about, such as "search.runs"; may be empty
@@ -43,7 +42,7 @@ type Error struct {
 	Err     error  // what it wraps; may be nil
 }
 
-// Error returns "message; hint", without what is empty.
+// Error returns "message; hint", leaving out empty parts.
 func (e *Error) Error() string {
 	s := e.Message
 	if s == "" && e.Err != nil {
@@ -61,19 +60,18 @@ func (e *Error) Unwrap() error { return e.Err }
 // FaultKind returns the kind.
 func (e *Error) FaultKind() Kind { return e.Kind }
 
-// New returns a sentinel of a kind, for errors.Is.
+// New returns a sentinel error of kind k, for use with errors.Is.
 func New(k Kind, message string) error { return &Error{Kind: k, Message: message} }
 
-// As returns err with a kind in front of those it has. It returns nil for nil.
-func As(k Kind, err error) error {
+// WithKind wraps err so that its outermost kind is k. It returns nil for a nil err.
+func WithKind(k Kind, err error) error {
 	if err == nil {
 		return nil
 	}
 	return &Error{Kind: k, Err: err}
 }
 
-// KindOf returns the kind of the first error in the tree of err, outermost first, that has
-// one; Internal if none has.
+// KindOf returns the outermost kind in the tree of err, or Internal if no error in it has a kind.
 func KindOf(err error) Kind {
 	var e interface {
 		error

@@ -18,7 +18,7 @@ func TestKindOf(t *testing.T) {
 		{sentinel, Budget, "too little"},
 		{fmt.Errorf("%w: 3", sentinel), Budget, "too little: 3"},
 		{wrapped, Recipe, "here: no; say yes"},
-		{As(Data, wrapped), Data, "here: no; say yes"},
+		{WithKind(Data, wrapped), Data, "here: no; say yes"},
 		{errors.Join(errors.New("?"), sentinel), Budget, "?\ntoo little"},
 	} {
 		if KindOf(c.err) != c.kind || c.err.Error() != c.text {
@@ -29,7 +29,7 @@ func TestKindOf(t *testing.T) {
 	if !errors.Is(wrapped, sentinel) || !errors.As(wrapped, &e) || e.Field != "a.b" {
 		t.Error("the error is not what it wraps")
 	}
-	if As(Data, nil) != nil || KindOf(nil) != Internal {
+	if WithKind(Data, nil) != nil || KindOf(nil) != Internal {
 		t.Error("no error has a kind")
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_<-]+$`)
 
-// Child is the field named key of the field at path.
+// Child returns the path of the field named key in the object at path.
 func Child(path, key string) string {
 	if !plainKey.MatchString(key) {
 		return fmt.Sprintf("%s[%q]", path, key)
@@ -19,10 +19,10 @@ func Child(path, key string) string {
 	return path + "." + key
 }
 
-// Item is element i of the list at path.
+// Item returns the path of element i of the list at path.
 func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// Number writes a number as a person would have.
+// Number formats x in its shortest exact decimal form; negative zero becomes "0".
 func Number(x float64) string {
 	if x == 0 {
 		return "0" // not -0

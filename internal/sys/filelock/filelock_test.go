@@ -27,13 +27,13 @@ func TestTry(t *testing.T) {
 			return f
 		}
 		first, second := open(), open()
-		if !Try(first) || Try(second) {
+		if !TryLock(first) || TryLock(second) {
 			t.Errorf("%s: the first is kept out or the second is not", path)
 		}
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !Try(second) {
+		if !TryLock(second) {
 			t.Errorf("%s: locked by a file that is closed", path)
 		}
 		if err := second.Close(); err != nil {

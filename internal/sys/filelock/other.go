@@ -4,5 +4,5 @@ package filelock
 
 import "os"
 
-// Lock is for systems that can lock a file or folder.
+// Lock always returns false, false: this system cannot lock files and folders.
 func Lock(*os.File) (got, busy bool) { return false, false }

@@ -2,5 +2,5 @@ package largepages
 
 import "golang.org/x/sys/unix"
 
-// advise asks for large pages. Where there are none, small ones do.
+// advise asks for large pages; failure is harmless.
 func advise(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }

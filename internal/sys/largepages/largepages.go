@@ -1,17 +1,17 @@
-// Package largepages gives memory that is used as a whole. A system that can is asked for pages of 2 MiB for it: there are
-// fewer to set up, and a processor finds what is on them sooner.
+// Package largepages allocates memory that is used as a whole. Where the system supports it, the memory gets pages of
+// 2 MiB: fewer pages to map, and fewer misses of the address cache.
 package largepages
 
 import "unsafe"
 
-// size is that of a large page.
-const size = 2 << 20
+// pageSize is the size of a large page in bytes.
+const pageSize = 2 << 20
 
-// Make returns n bytes.
+// Make returns n zero bytes.
 func Make(n int) []byte {
 	b := make([]byte, n)
-	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % size)
-	if from, to := (size-at)%size, n-(at+n)%size; from < to {
+	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) % pageSize)
+	if from, to := (pageSize-at)%pageSize, n-(at+n)%pageSize; from < to {
 		advise(b[from:to])
 	}
 	return b

@@ -4,7 +4,7 @@ import "testing"
 
 // TestMake: memory has the length that was asked for, is empty, and can be written to its ends.
 func TestMake(t *testing.T) {
-	for _, n := range []int{0, 1, size - 1, size, size + 1, 3*size + 7, 16 * size} {
+	for _, n := range []int{0, 1, pageSize - 1, pageSize, pageSize + 1, 3*pageSize + 7, 16 * pageSize} {
 		b := Make(n)
 		if len(b) != n {
 			t.Fatalf("%d bytes for %d", len(b), n)

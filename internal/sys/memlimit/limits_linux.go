@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limits returns the limits of the process and those of its control group. What of
-// the latter is in use is not taken off: the system takes caches back.
+// limits returns the limits of the process and of its control group. The group's current use is not subtracted, since
+// the system can reclaim caches.
 func limits() []Limit {
 	mapped, data := usage()
 	var all []Limit
@@ -32,8 +32,8 @@ func limits() []Limit {
 	return append(all, groupLimits("/sys/fs/cgroup", string(groups))...)
 }
 
-// usage returns the size of the address space and of the data of the process, zero
-// where the system does not tell.
+// usage returns the sizes in bytes of the address space and of the data segment of the process, or zeros if the system
+// does not report them.
 func usage() (mapped, data uint64) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -54,9 +54,8 @@ func usage() (mapped, data uint64) {
 	return at(0), at(5)
 }
 
-// groupLimits returns the memory limits of the groups that the text of a file
-// /proc/PID/cgroup names, and of those above them. root is where the groups are
-// mounted.
+// groupLimits returns the memory limits of the control groups named in text, the content of a file /proc/PID/cgroup,
+// and of their ancestors. root is the mount point of the groups.
 func groupLimits(root, text string) []Limit {
 	var all []Limit
 	for line := range strings.Lines(text) {
@@ -73,7 +72,7 @@ func groupLimits(root, text string) []Limit {
 			continue
 		}
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			if most, ok := number(path.Join(base, group, file)); ok {
+			if most, ok := readNumber(path.Join(base, group, file)); ok {
 				all = append(all, Limit{"the limit of the control group", most})
 			}
 			if group == "/" {
@@ -84,8 +83,9 @@ func groupLimits(root, text string) []Limit {
 	return all
 }
 
-// number reads a file that holds one. Version 1 writes nearly 2^63 for no limit.
-func number(name string) (uint64, bool) {
+// readNumber reads a file that contains one number. ok is false without a limit, for which version 1 writes nearly
+// 2^63.
+func readNumber(name string) (uint64, bool) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return 0, false

@@ -2,5 +2,5 @@
 
 package memlimit
 
-// limits returns nothing: other systems do not enforce what they would tell.
+// limits returns nil: other systems do not enforce the limits that they report.
 func limits() []Limit { return nil }

@@ -1,18 +1,17 @@
-// Package memlimit says how much memory the system lets this process take.
+// Package memlimit measures how much memory the system lets this process use.
 package memlimit
 
-// A Limit is one of the limits that the system sets.
+// A Limit is a memory limit that the system sets.
 type Limit struct {
 	Name string // such as "ulimit -v"
 	Free uint64 // bytes that the process may take beyond those it has
 }
 
-// Tightest returns the limit that leaves the least. ok is false where there is
-// none, or none that this system tells.
+// Tightest returns the limit with the fewest free bytes. ok is false if the system has or reports no limit.
 func Tightest() (l Limit, ok bool) { return tightest(limits()) }
 
-// Available returns how many bytes of memory this process can have: what the tightest limit leaves, or all that the machine
-// has; 0 if the system does not tell.
+// Available returns the bytes of memory that this process can use: the free bytes of the tightest limit, at most the
+// physical memory. It returns 0 if the system reports neither.
 func Available() uint64 {
 	most := Physical()
 	if l, ok := Tightest(); ok && (most == 0 || l.Free < most) {

@@ -2,7 +2,7 @@ package memlimit
 
 import "golang.org/x/sys/unix"
 
-// Physical returns how many bytes of memory the machine has; 0 if the system does not tell.
+// Physical returns the bytes of memory of the machine, or 0 if the system does not report them.
 func Physical() uint64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

@@ -2,5 +2,5 @@
 
 package memlimit
 
-// Physical returns how many bytes of memory the machine has; 0 if the system does not tell.
+// Physical returns 0: this system does not report its memory.
 func Physical() uint64 { return 0 }

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// ForEach calls work(i) for every i in [0, count), on up to workers
-// goroutines, and stops early when ctx is cancelled. Each i is handled by
-// exactly one call, so a work that writes only to its own part of the result
-// gives the same result whatever the number of workers.
+// ForEach calls work(i) for every i in [0, count) on up to workers goroutines, and stops early when ctx is cancelled.
+// Each i is handled by exactly one call, so the result does not depend on the number of workers if work writes only to
+// its own part of the result.
 func ForEach(ctx context.Context, count, workers int, work func(i int)) error {
 	workers = min(workers, count)
 	if workers <= 1 {
@@ -38,8 +37,7 @@ func ForEach(ctx context.Context, count, workers int, work func(i int)) error {
 	return ctx.Err()
 }
 
-// Workers returns how many goroutines are worth starting for that many
-// elementary operations.
+// Workers returns the number of goroutines worth starting for the given number of elementary operations.
 func Workers(operations int) int {
 	const worthIt = 1 << 18
 	if operations < worthIt {

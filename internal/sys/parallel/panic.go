@@ -1,9 +1,8 @@
-// Package parallel takes a panic of a goroutine to the goroutine that waits for it.
+// Package parallel forwards a panic of a goroutine to the goroutine that waits for it.
 //
-// The command answers a panic without its value, which may hold private data. It can
-// do so for its own goroutine only: a panic that nobody recovers in another one ends
-// the process, and the runtime prints the value and the arguments of the calls. So
-// every goroutine that touches records is started by a [Group] or calls [Catch].
+// The command reports a panic without its value, which may contain private data. It can do so only for its own
+// goroutine: an unrecovered panic in another one ends the process, and the runtime prints the value and the arguments
+// of the calls. So every goroutine that touches records must be started by a [Group] or call [Catch].
 package parallel
 
 import (
@@ -11,15 +10,13 @@ import (
 	"sync"
 )
 
-// A Panic is a panic that was caught. Value may hold private data and must not be
-// printed.
+// A Panic is a recovered panic. Value may contain private data and must not be printed.
 type Panic struct {
 	Value   any
 	Callers []uintptr // where it happened, as runtime.Callers returns them
 }
 
-// Catch calls f and returns its panic, nil if there was none. A panic that was carried
-// before stays the one it was.
+// Catch calls f and returns its panic, or nil if f returned. A forwarded *Panic is returned unchanged.
 func Catch(f func()) (caught *Panic) {
 	defer func() {
 		switch p := recover().(type) {
@@ -35,8 +32,8 @@ func Catch(f func()) (caught *Panic) {
 	return nil
 }
 
-// Again panics with p, if there is one.
-func (p *Panic) Again() {
+// Rethrow panics with p unless p is nil.
+func (p *Panic) Rethrow() {
 	if p != nil {
 		panic(p)
 	}
@@ -44,8 +41,8 @@ func (p *Panic) Again() {
 
 // A Group is a [sync.WaitGroup] whose goroutines may panic. The zero value is ready.
 type Group struct {
-	// Panicked, if set, is called when a goroutine has panicked, before Wait returns: it
-	// stops others that would wait for that one.
+	// Panicked, if set, is called when a goroutine has panicked, before Wait returns. It should stop goroutines that
+	// would otherwise wait for the failed one.
 	Panicked func()
 
 	wg    sync.WaitGroup //nolint:forbidigo // what the others are to use
@@ -71,10 +68,10 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits for all goroutines, and panics with the first [*Panic] of them.
+// Wait waits for all goroutines and panics with their first [*Panic].
 func (g *Group) Wait() {
 	g.wg.Wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.first.Again()
+	g.first.Rethrow()
 }

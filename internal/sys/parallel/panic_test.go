@@ -24,15 +24,15 @@ func culprit(i int, x []int) int { return x[i] }
 
 func TestCatch(t *testing.T) {
 	if p := Catch(func() {}); p != nil {
-		t.Errorf("nothing panicked: %v", p.Value)
+		t.Errorf("Catch returned a panic of a function that returned: %v", p.Value)
 	}
 	var none *Panic
-	none.Again()
+	none.Rethrow()
 	p := Catch(func() { culprit(3, nil) })
-	if p == nil || !strings.Contains(where(p), "carry.culprit") {
+	if p == nil || !strings.Contains(where(p), "parallel.culprit") {
 		t.Fatalf("caught %+v", p)
 	}
-	if again := Catch(p.Again); again != p {
+	if again := Catch(p.Rethrow); again != p {
 		t.Errorf("carried twice: %+v", again)
 	}
 }

@@ -6,23 +6,23 @@ import (
 	"unsafe"
 )
 
-// Numbers are the kinds of numbers that are kept.
+// Numbers are the element types that can be stored.
 type Numbers interface{ int16 | float64 }
 
-// little reports whether numbers are in memory as they are kept: the lowest byte first.
-var little = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+// littleEndian reports whether memory has the stored byte order, the lowest byte first.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// Put writes numbers to bytes, the lowest byte of each first. There must be room for all.
-func Put[T Numbers](to []byte, x []T) { copyNumbers(to, x, true) }
+// PutNumbers writes x to dst in little-endian order. dst must be long enough for all of x.
+func PutNumbers[T Numbers](dst []byte, x []T) { copyNumbers(dst, x, true) }
 
-// Get reads numbers that [Put] wrote: as many as there is room for in x.
-func Get[T Numbers](x []T, from []byte) { copyNumbers(from, x, false) }
+// GetNumbers fills x with numbers that [PutNumbers] wrote.
+func GetNumbers[T Numbers](x []T, from []byte) { copyNumbers(from, x, false) }
 
-// Make returns memory for n numbers that [ReadNumbers] can read.
-func Make[T Numbers](n int) []T { return make([]T, n+Overhead/sizeOf[T]())[:n] }
+// MakeNumbers returns memory for n numbers with the extra capacity that [ReadNumbers] needs.
+func MakeNumbers[T Numbers](n int) []T { return make([]T, n+Overhead/sizeOf[T]())[:n] }
 
-// ReadNumbers reads numbers that [Put] wrote, all that are kept in a place, to memory of [Make] for as many. After an error
-// they are any.
+// ReadNumbers reads all numbers stored in p, which [PutNumbers] wrote, into x, which [MakeNumbers] returned for as
+// many numbers. After an error the contents of x are undefined.
 func ReadNumbers[T Numbers](f *File, p Place, x []T) error {
 	n := sizeOf[T]() * len(x)
 	if p.size != n || sizeOf[T]()*cap(x) < n+Overhead {
@@ -32,7 +32,7 @@ func ReadNumbers[T Numbers](f *File, p Place, x []T) error {
 	if _, err := f.Read(p, raw); err != nil {
 		return err
 	}
-	turn(raw[:n], sizeOf[T]())
+	swapBytes(raw[:n], sizeOf[T]())
 	return nil
 }
 
@@ -41,12 +41,12 @@ func sizeOf[T Numbers]() int {
 	return int(unsafe.Sizeof(one))
 }
 
-// bytesOf returns the memory of numbers.
+// bytesOf returns the memory of x as bytes.
 func bytesOf[T Numbers](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), sizeOf[T]()*len(x))
 }
 
-// copyNumbers copies numbers to bytes, or bytes to numbers.
+// copyNumbers copies x to b if put is true, and b to x otherwise.
 func copyNumbers[T Numbers](b []byte, x []T, put bool) {
 	raw := bytesOf(x)
 	b = b[:len(raw)]
@@ -56,12 +56,12 @@ func copyNumbers[T Numbers](b []byte, x []T, put bool) {
 	} else {
 		copy(raw, b)
 	}
-	turn(raw, sizeOf[T]())
+	swapBytes(raw, sizeOf[T]())
 }
 
-// turn turns the bytes of numbers round, if they are the other way in memory.
-func turn(b []byte, size int) {
-	if little {
+// swapBytes reverses the bytes of each number unless memory is little-endian.
+func swapBytes(b []byte, size int) {
+	if littleEndian {
 		return
 	}
 	for ; len(b) > 0; b = b[size:] {

@@ -12,14 +12,14 @@ import (
 func TestNumbers(t *testing.T) {
 	floats := []float64{0, math.Copysign(0, -1), 1.5, -1e300, math.Inf(1), math.Float64frombits(0x7ff8_7764_0000_0007)}
 	shorts := []int16{0, 1, -1, math.MaxInt16, math.MinInt16, 258}
-	is := little
-	defer func() { little = is }()
+	is := littleEndian
+	defer func() { littleEndian = is }()
 	for _, as := range []bool{is, !is} {
-		little = as
+		littleEndian = as
 		b := make([]byte, 8*len(floats)+3)
-		Put(b, floats)
+		PutNumbers(b, floats)
 		got := make([]float64, len(floats))
-		Get(got, b)
+		GetNumbers(got, b)
 		for i, x := range floats {
 			if math.Float64bits(got[i]) != math.Float64bits(x) {
 				t.Errorf("%v was kept as %v", x, got[i])
@@ -28,13 +28,13 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("%v has the bits %x", x, bits)
 			}
 		}
-		Put(b, shorts)
+		PutNumbers(b, shorts)
 		back := make([]int16, len(shorts))
-		Get(back, b)
+		GetNumbers(back, b)
 		if !slices.Equal(back, shorts) {
 			t.Errorf("%v was kept as %v", shorts, back)
 		}
-		Put(b, []int16{})
+		PutNumbers(b, []int16{})
 	}
 }
 
@@ -46,17 +46,17 @@ func TestReadNumbers(t *testing.T) {
 	}
 	defer f.Close()
 	want := []float64{1, math.Copysign(0, -1), -1e300, math.Inf(-1), 7}
-	is := little
-	defer func() { little = is }()
+	is := littleEndian
+	defer func() { littleEndian = is }()
 	for _, as := range []bool{is, !is} {
-		little = as
+		littleEndian = as
 		b := make([]byte, 8*len(want))
-		Put(b, want)
+		PutNumbers(b, want)
 		p := f.Reserve(len(b))
 		if _, err := f.Write(&p, b, nil); err != nil {
 			t.Fatal(err)
 		}
-		got := Make[float64](len(want))
+		got := MakeNumbers[float64](len(want))
 		if n := testing.AllocsPerRun(10, func() { err = ReadNumbers(f, p, got) }); err != nil || n > 1 { // the nonce
 			t.Fatalf("%v, %v allocations", err, n)
 		}
@@ -65,7 +65,7 @@ func TestReadNumbers(t *testing.T) {
 				t.Errorf("%v was kept as %v", x, got[i])
 			}
 		}
-		for _, x := range [][]float64{make([]float64, len(want)), Make[float64](len(want) + 1), Make[float64](len(want))[1:]} {
+		for _, x := range [][]float64{make([]float64, len(want)), MakeNumbers[float64](len(want) + 1), MakeNumbers[float64](len(want))[1:]} {
 			if err := ReadNumbers(f, p, x); !errors.Is(err, errSize) {
 				t.Errorf("%d numbers with room for %d: %v", len(x), cap(x), err)
 			}

@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// A Row is where some places are, one behind the other, that were written at once: less to keep than the places, and one call of the
-// system for all.
+// A Row locates consecutive places that were written at once. It takes less memory than the places, and one system
+// call writes them all.
 type Row struct {
 	at    int64
 	write uint64 // of the first; 0: none
 }
 
-// Place returns a place of a row, by its number from 0, the bytes of all places before it, and its own bytes.
-func (r Row) Place(number, before, size int) Place {
+// Place returns the place with the given index in the row. before is the number of bytes in all places before it, and
+// size its own.
+func (r Row) Place(index, before, size int) Place {
 	if r.write == 0 {
 		return Place{}
 	}
-	return Place{r.at + int64(before+number*Overhead), size, r.write + uint64(number)}
+	return Place{r.at + int64(before+index*Overhead), size, r.write + uint64(index)}
 }
 
-// A RowWriter puts the bytes of rows together, one row after the other.
+// A RowWriter collects the bytes of a row and writes them, one row after the other.
 type RowWriter struct {
 	file   *File
 	sealed []byte
@@ -29,24 +30,24 @@ type RowWriter struct {
 	places int
 }
 
-// Begin begins a row of so many places.
-func (w *RowWriter) Begin(f *File, places int) {
+// Start starts a row with the given number of places.
+func (w *RowWriter) Start(f *File, places int) {
 	w.file, w.sealed, w.done, w.places = f, w.sealed[:0], 0, places
 	w.first = f.writes.Add(uint64(places)) - uint64(places) + 1
 }
 
-// Room returns memory for the bytes of the next place, which may be any. It is valid until [RowWriter.Seal].
-func (w *RowWriter) Room(size int) []byte {
+// Buffer returns memory for the bytes of the next place, with arbitrary contents. It is valid until [RowWriter.Seal].
+func (w *RowWriter) Buffer(size int) []byte {
 	if need := len(w.sealed) + size + Overhead; cap(w.sealed) < need {
-		// As large as the row will be if its other places are like those so far.
+		// Enough for the whole row if its other places are as large as those so far.
 		like := len(w.sealed) * w.places / max(w.done, 1)
 		w.sealed = slices.Grow(w.sealed, max(need, like+like/16+size)-len(w.sealed))
 	}
 	return w.sealed[len(w.sealed):][:size]
 }
 
-// Seal ends a place, whose bytes are the first in what [RowWriter.Room] returned. It panics if the row has no place left: the
-// nonce that follows is that of another write.
+// Seal completes a place with the first size bytes of the memory that [RowWriter.Buffer] returned. It panics if the
+// row has no place left, since the next nonce belongs to another write.
 func (w *RowWriter) Seal(size int) {
 	if w.done == w.places {
 		panic("scratch: more places than the row has")
@@ -56,13 +57,13 @@ func (w *RowWriter) Seal(size int) {
 	w.done++
 }
 
-// Add adds a place with a copy of some bytes.
+// Add adds a place with a copy of data.
 func (w *RowWriter) Add(data []byte) {
-	copy(w.Room(len(data)), data)
+	copy(w.Buffer(len(data)), data)
 	w.Seal(len(data))
 }
 
-// Write writes the row, and returns where it is.
+// Write writes the row and returns its location.
 func (w *RowWriter) Write() (Row, error) {
 	if w.done != w.places {
 		return Row{}, errors.Join(errSize, errors.New("a row without all of its places"))

@@ -20,13 +20,13 @@ func TestRows(t *testing.T) {
 	for k, sizes := range [][]int{{100}, {0, 5000, 3}, {70, 70, 70, 70}, {3, 0, 20000}, {1}} {
 		p := f.Reserve(50)
 		put(t, f, &p, bytes.Repeat([]byte{9}, 50))
-		w.Begin(f, len(sizes))
+		w.Start(f, len(sizes))
 		for j, size := range sizes {
 			if j%2 == 0 {
 				w.Add(bytes.Repeat([]byte{fill(k, j)}, size))
 				continue
 			}
-			room := w.Room(size + 10) // more than is used
+			room := w.Buffer(size + 10) // more than is used
 			for i := range room {
 				room[i] = fill(k, j)
 			}
@@ -67,7 +67,7 @@ func TestRows(t *testing.T) {
 func TestRowWithoutAPlace(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter
-	w.Begin(f, 2)
+	w.Start(f, 2)
 	w.Add([]byte("one"))
 	if _, err := w.Write(); err == nil || f.Size() != 0 {
 		t.Errorf("%d bytes: %v", f.Size(), err)
@@ -78,7 +78,7 @@ func TestRowWithoutAPlace(t *testing.T) {
 func TestRowWithAPlaceTooMany(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter
-	w.Begin(f, 1)
+	w.Start(f, 1)
 	w.Add([]byte("one"))
 	defer func() {
 		if recover() == nil {

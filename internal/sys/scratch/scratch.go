@@ -1,13 +1,12 @@
-// Package scratch keeps bytes outside memory while a process lives: in one file that nobody else can
-// read.
+// Package scratch stores bytes outside memory while a process lives, in one file that no other user can read.
 //
-// The file is in a folder that only its owner may enter. Where the system allows it, the file has no name
-// any more once it is open: nothing is left of it however the process ends. Elsewhere it is removed by
-// [File.Close], or after a crash by the next process that calls [Create] (package stage says how).
+// The file is in a folder that only its owner may enter. Where the system allows it, the file loses its name as soon
+// as it is open, so no trace remains however the process ends. Elsewhere it is removed by [File.Close], or after a
+// crash by the next process that calls [Create] (see package stage).
 //
-// What is written is encrypted and authenticated (AES-256 in Galois/counter mode) under a key that is in
-// memory alone. Every write has a nonce of its own, a counter, also where it replaces an earlier one. So
-// what is left on a disk after the process has ended is noise, and a damaged file is noticed.
+// Contents are encrypted and authenticated (AES-256 in Galois/counter mode) under a key that exists only in memory.
+// Every write has a nonce of its own, a counter, also where it replaces an earlier one. Data left on a disk after the
+// process has ended is therefore indistinguishable from noise, and damage is detected.
 package scratch
 
 import (
@@ -29,19 +28,19 @@ import (
 // KeySize is the number of bytes of a key.
 const KeySize = 32
 
-// Overhead is the number of bytes beyond those of a place for which memory must have space to be read into.
+// Overhead is the number of extra bytes that a buffer needs to read a place.
 const Overhead = 16
 
-// Errors say what the system did. They depend on the size and the place of a file alone.
+// Errors about the system. They depend on the size and the location of a file only.
 var (
-	// ErrWrite is returned if the file cannot be made or written: mostly, the disk is full.
+	// ErrWrite is returned if the file cannot be created or written, usually because the disk is full.
 	ErrWrite = fault.New(fault.Usage, "the scratch file cannot be written; free some space on its disk, or name another folder with --scratch")
-	// ErrRead is returned if the file does not hold what was written to it.
+	// ErrRead is returned if the contents differ from the data written.
 	ErrRead = fault.New(fault.Usage, "the scratch file cannot be read back; check its disk, or name another folder with --scratch")
 )
 
-// WithoutStage returns [ErrWrite] or [ErrRead] if err wraps it, and err otherwise. What wraps them says in which
-// stage of a run the file failed, and that depends on the exact number of records.
+// WithoutStage returns [ErrWrite] or [ErrRead] if err wraps it, and err otherwise. The wrapping errors name the stage
+// of the run, which depends on the exact number of records.
 func WithoutStage(err error) error {
 	for _, failure := range []error{ErrWrite, ErrRead} {
 		if errors.Is(err, failure) {
@@ -51,13 +50,13 @@ func WithoutStage(err error) error {
 	return err
 }
 
-// prefix begins the names of the folders of scratch files, and name is that of the file.
+// Names of the folders, by their prefix, and of the file.
 const (
-	prefix = "dptrain-scratch-"
-	name   = "cells"
+	folderPrefix = "dptrain-scratch-"
+	fileName     = "cells"
 )
 
-// A File is a scratch file. Its methods may be used by several goroutines at once.
+// A File is a scratch file. Its methods are safe for concurrent use.
 type File struct {
 	dir    *tempdir.Dir
 	file   *os.File
@@ -70,25 +69,25 @@ type File struct {
 	free map[int][]int64 // places that can be handed out again, by size
 }
 
-// A Place is where some bytes are kept. The zero Place keeps none.
+// A Place locates stored bytes. The zero Place is empty.
 type Place struct {
 	at    int64
 	size  int
 	write uint64 // number of the last write from 1; 0: none
 }
 
-// Create makes a scratch file in a folder, and first clears away what processes that were
-// killed left in it. An empty folder name is that of the system's temporary files. The key must be fresh.
+// Create makes a scratch file in a folder, after removing files that killed processes left in it. An empty folder name
+// selects the system's folder for temporary files. The key must be fresh.
 func Create(folder string, key [KeySize]byte) (*File, error) {
 	if folder == "" {
 		folder = os.TempDir()
 	}
-	tempdir.Sweep(folder, prefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(name) })
-	dir, err := tempdir.Make(folder, prefix)
+	tempdir.RemoveStale(folder, folderPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(fileName) })
+	dir, err := tempdir.Make(folder, folderPrefix)
 	if err != nil {
 		return nil, ErrWrite
 	}
-	path := filepath.Join(dir.Path, name)
+	path := filepath.Join(dir.Path, fileName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		_ = dir.Close()
@@ -109,17 +108,17 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	return &File{dir: dir, file: file, aead: aead, free: map[int][]int64{}}, nil
 }
 
-// Close removes the file. What is kept is lost.
+// Close removes the file and its contents.
 func (f *File) Close() error { return errors.Join(f.file.Close(), f.dir.Close()) }
 
-// Size returns the number of bytes that the file has grown to.
+// Size returns the size of the file in bytes.
 func (f *File) Size() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.end
 }
 
-// Reserve returns a place for so many bytes.
+// Reserve returns a place for size bytes.
 func (f *File) Reserve(size int) Place {
 	whole := size + Overhead
 	f.mu.Lock()
@@ -134,7 +133,7 @@ func (f *File) Reserve(size int) Place {
 	return p
 }
 
-// Release gives a place back.
+// Release returns a place for reuse.
 func (f *File) Release(p Place) {
 	if p == (Place{}) {
 		return
@@ -145,23 +144,23 @@ func (f *File) Release(p Place) {
 	f.free[whole] = append(f.free[whole], p.at)
 }
 
-// nonce returns that of a write.
+// nonce returns the nonce of a write, by its number.
 func (f *File) nonce(write uint64) []byte {
 	return binary.LittleEndian.AppendUint64(make([]byte, f.aead.NonceSize()-8, f.aead.NonceSize()), write)
 }
 
-// Write keeps bytes in a place of their size. room is reused memory, and is returned, perhaps larger.
-// A place must not be written by several goroutines at once.
-func (f *File) Write(p *Place, data, room []byte) ([]byte, error) {
+// Write stores data in p, whose size must be len(data). It returns buf, which it uses as working memory, perhaps
+// enlarged. Concurrent writes to the same place are not allowed.
+func (f *File) Write(p *Place, data, buf []byte) ([]byte, error) {
 	if len(data) != p.size {
-		return room, fmt.Errorf("%w: %d bytes for a place of %d", errSize, len(data), p.size)
+		return buf, fmt.Errorf("%w: %d bytes for a place of %d", errSize, len(data), p.size)
 	}
 	p.write = f.writes.Add(1)
-	sealed := f.aead.Seal(room[:0], f.nonce(p.write), data, nil)
+	sealed := f.aead.Seal(buf[:0], f.nonce(p.write), data, nil)
 	return sealed, f.writeAt(sealed, p.at)
 }
 
-// writeAt writes encrypted bytes.
+// writeAt writes encrypted bytes at an offset of the file.
 func (f *File) writeAt(sealed []byte, at int64) error {
 	f.writer.Lock()
 	defer f.writer.Unlock()
@@ -171,25 +170,25 @@ func (f *File) writeAt(sealed []byte, at int64) error {
 	return nil
 }
 
-// Read returns what is kept in a place, in room if it has space: valid until room is used again.
-func (f *File) Read(p Place, room []byte) ([]byte, error) {
+// Read returns the contents of a place. It uses buf if that is large enough; the result is valid until buf is reused.
+func (f *File) Read(p Place, buf []byte) ([]byte, error) {
 	if p.write == 0 {
 		return nil, fmt.Errorf("%w: nothing was written", errSize)
 	}
 	whole := p.size + Overhead
-	if cap(room) < whole {
-		room = make([]byte, whole)
+	if cap(buf) < whole {
+		buf = make([]byte, whole)
 	}
-	room = room[:whole]
-	if n, err := f.file.ReadAt(room, p.at); n < whole || err != nil && !errors.Is(err, io.EOF) {
+	buf = buf[:whole]
+	if n, err := f.file.ReadAt(buf, p.at); n < whole || err != nil && !errors.Is(err, io.EOF) {
 		return nil, ErrRead
 	}
-	data, err := f.aead.Open(room[:0], f.nonce(p.write), room, nil)
+	data, err := f.aead.Open(buf[:0], f.nonce(p.write), buf, nil)
 	if err != nil {
 		return nil, ErrRead
 	}
 	return data, nil
 }
 
-// errSize is a fault of the program.
+// errSize indicates a bug in the caller: a place of the wrong size or an empty one.
 var errSize = errors.New("a place of the scratch file is used wrongly")

@@ -112,11 +112,11 @@ func TestDamageIsNoticed(t *testing.T) {
 // killed goes when the next one begins.
 func TestNothingIsLeft(t *testing.T) {
 	folder := t.TempDir()
-	dead := filepath.Join(folder, prefix+"123")
+	dead := filepath.Join(folder, folderPrefix+"123")
 	if err := os.Mkdir(dead, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dead, name), []byte("noise"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dead, fileName), []byte("noise"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f := create(t, folder)

@@ -10,7 +10,7 @@ type decoder struct {
 	schema schema
 }
 
-// value reads the next value into v. nullable says that null stands for a nil pointer.
+// value reads the next value into v. If nullable is true, null sets a pointer to nil.
 func (d *decoder) value(v reflect.Value, nullable bool) *Error {
 	first := d.next()
 	switch v.Kind() {
@@ -23,7 +23,7 @@ func (d *decoder) value(v reflect.Value, nullable bool) *Error {
 		return d.value(v.Elem(), false)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[Value]() {
-			v.Set(reflect.ValueOf(Value{d.data, d.at}))
+			v.Set(reflect.ValueOf(Value{d.data, d.offset}))
 			d.skip()
 			return nil
 		}
@@ -45,14 +45,13 @@ func (d *decoder) value(v reflect.Value, nullable bool) *Error {
 	return d.scalar(v)
 }
 
-// structure reads an object: each key of the version at most once, in any order, and all
-// that are required.
+// structure reads an object: each key of the version at most once, in any order, including all required keys.
 func (d *decoder) structure(v reflect.Value) *Error {
-	start := d.at
+	start := d.offset
 	fields := d.schema.fields(v.Type())
 	given := make([]bool, len(fields))
 	err := d.object(func(key string, at int) *Error {
-		i := find(fields, key)
+		i := findField(fields, key)
 		switch {
 		case i < 0:
 			return problem(d.data, at, "unknown key "+Quote(key))
@@ -60,7 +59,7 @@ func (d *decoder) structure(v reflect.Value) *Error {
 			return problem(d.data, at, "key "+Quote(key)+" is repeated")
 		}
 		given[i] = true
-		return d.value(v.FieldByIndex(fields[i].index), fields[i].nullable).In(key)
+		return d.value(v.FieldByIndex(fields[i].index), fields[i].nullable).Within(key)
 	})
 	if err != nil {
 		return err
@@ -73,7 +72,7 @@ func (d *decoder) structure(v reflect.Value) *Error {
 	return nil
 }
 
-func find(fields []field, key string) int {
+func findField(fields []field, key string) int {
 	for i := range fields {
 		if fields[i].key == key {
 			return i
@@ -83,7 +82,7 @@ func find(fields []field, key string) int {
 }
 
 func (d *decoder) scalar(v reflect.Value) *Error {
-	at := d.at
+	at := d.offset
 	switch v.Kind() {
 	case reflect.String:
 		if d.next() != '"' {
@@ -113,7 +112,7 @@ func (d *decoder) scalar(v reflect.Value) *Error {
 	panic("strictjson: no form for a " + v.Type().String())
 }
 
-// any reads a value of any form, as package encoding/json would.
+// any reads a value of any type and represents it as package encoding/json does.
 func (d *decoder) any() (any, *Error) {
 	switch d.next() {
 	case '{':

@@ -6,23 +6,23 @@ import (
 	"reflect"
 )
 
-// Encode returns the file of the struct that from points to, with the members that a version of
-// its format has. It fails for a number that is not finite and for what JSON has no form for.
-func Encode(from any, version string) ([]byte, error) {
+// Encode returns the file of the struct that source points to, with the members of the given format version. It
+// returns an error for numbers that are not finite and for types without a JSON form.
+func Encode(source any, version string) ([]byte, error) {
 	e := newEncoder(version)
-	e.document(reflect.ValueOf(from).Elem(), "")
+	e.document(reflect.ValueOf(source).Elem(), "")
 	e.buf.WriteByte('\n')
 	return e.buf.Bytes(), e.err
 }
 
-// Line returns a value as it stands on one line of a file.
+// Line returns the form of value on one line of a file.
 func Line(value any) (string, error) {
 	e := newEncoder("")
 	e.scalar(value)
 	return e.buf.String(), e.err
 }
 
-// encoder keeps the first error.
+// encoder writes values to a buffer and keeps the first error.
 type encoder struct {
 	schema schema
 	buf    bytes.Buffer
@@ -48,7 +48,7 @@ func (e *encoder) member(f *field, v reflect.Value, indent string) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem().Kind() == reflect.Struct:
 		e.member(f, v.Elem(), indent)
-	case v.Kind() == reflect.Struct && f.layout != "line" && !e.flat(v.Type()):
+	case v.Kind() == reflect.Struct && f.layout != "line" && !e.isFlat(v.Type()):
 		e.document(v, indent)
 	case v.Kind() == reflect.Slice && (f.layout == "open" || v.Type().Elem().Kind() == reflect.Struct) && v.Len() > 0:
 		e.lines(f, v, indent)
@@ -72,8 +72,8 @@ func (e *encoder) lines(f *field, v reflect.Value, indent string) {
 	e.buf.WriteString("\n" + indent + "]")
 }
 
-// flat reports whether all members of a struct are scalars, so that it fits on one line.
-func (e *encoder) flat(t reflect.Type) bool {
+// isFlat reports whether all members of a struct are scalars, so that it fits on one line.
+func (e *encoder) isFlat(t reflect.Type) bool {
 	for _, f := range e.schema.fields(t) {
 		switch t.FieldByIndex(f.index).Type.Kind() {
 		case reflect.Struct, reflect.Slice, reflect.Map, reflect.Pointer:
@@ -109,8 +109,7 @@ func (e *encoder) line(v reflect.Value) {
 	}
 }
 
-// members calls write for the members that a struct has in the version, with commas between
-// what it writes.
+// members calls write for each member of v in the version and writes commas between them.
 func (e *encoder) members(v reflect.Value, write func(f *field, member reflect.Value)) {
 	first := true
 	for _, f := range e.schema.fields(v.Type()) {
@@ -126,7 +125,7 @@ func (e *encoder) members(v reflect.Value, write func(f *field, member reflect.V
 	}
 }
 
-// scalar writes what is no list and no object of a known form. The keys of maps are sorted.
+// scalar writes a value that is neither a list nor a struct. The keys of maps are sorted.
 func (e *encoder) scalar(value any) {
 	enc := json.NewEncoder(&e.buf)
 	enc.SetEscapeHTML(false)

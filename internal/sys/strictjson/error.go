@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Error says where and why a file is refused.
+// An Error is the position and the reason at which a file is refused.
 type Error struct {
 	Line, Column int    // 1-based; Column counts bytes
 	Path         string // such as "terms[3].coefficient"; empty for the document
@@ -15,18 +15,18 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What())
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.PathAndProblem())
 }
 
-// What returns the path and the problem.
-func (e *Error) What() string {
+// PathAndProblem returns "path: problem", or the problem alone if the path is empty.
+func (e *Error) PathAndProblem() string {
 	if e.Path == "" {
 		return e.Problem
 	}
 	return e.Path + ": " + e.Problem
 }
 
-// problem returns the error about the value or key at an offset, with an empty path.
+// problem returns the error for the value or key at an offset, with an empty path.
 func problem(data []byte, offset int, what string) *Error {
 	before := data[:min(offset, len(data))]
 	return &Error{
@@ -36,8 +36,8 @@ func problem(data []byte, offset int, what string) *Error {
 	}
 }
 
-// In puts the path of a part before the path of an error about the part; nil stays nil.
-func (e *Error) In(path string) *Error {
+// Within prefixes the path of e with the path of an enclosing value. It returns nil for nil.
+func (e *Error) Within(path string) *Error {
 	switch {
 	case e == nil:
 	case e.Path == "" || e.Path[0] == '[':
@@ -48,19 +48,19 @@ func (e *Error) In(path string) *Error {
 	return e
 }
 
-// inElement puts an element of a list before the path of an error; nil stays nil.
+// inElement prefixes the path of e with the list index i. It returns nil for nil.
 func (e *Error) inElement(i int) *Error {
 	if e == nil {
 		return nil
 	}
-	return e.In("[" + strconv.Itoa(i) + "]")
+	return e.Within("[" + strconv.Itoa(i) + "]")
 }
 
-// Quote quotes text of a file for a message, shortened.
+// Quote quotes text from a file for a message, shortened to 40 bytes.
 func Quote(s string) string {
-	const most = 40
-	if len(s) > most {
-		return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "..."
+	const maxBytes = 40
+	if len(s) > maxBytes {
+		return strconv.Quote(strings.ToValidUTF8(s[:maxBytes], "")) + "..."
 	}
 	return strconv.Quote(s)
 }

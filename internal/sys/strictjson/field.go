@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A use says what a version of a format makes of a key.
-type use int
+// A keyUse is the role of a key in one version of a format.
+type keyUse int
 
 const (
-	unknown  use = iota // refused, and not written
-	optional            // may be absent; not written if its value is zero
+	unknown  keyUse = iota // refused, and not written
+	optional               // may be absent; not written if its value is zero
 	required
 )
 
 // A field is one member of an object.
 type field struct {
 	key      string
-	index    []int // for reflect.Value.FieldByIndex
-	use      use   // optional or required
-	nullable bool  // null stands for a nil pointer
+	index    []int  // for reflect.Value.FieldByIndex
+	use      keyUse // optional or required
+	nullable bool   // null stands for a nil pointer
 	layout   string
 }
 
-// A schema knows the fields of structs in one version of a format.
+// A schema caches the fields of structs in one version of a format.
 type schema struct {
 	version string
 	structs map[reflect.Type][]field
@@ -32,17 +32,17 @@ type schema struct {
 
 func newSchema(version string) schema { return schema{version, map[reflect.Type][]field{}} }
 
-// fields lists what a struct has in the version, in order.
+// fields returns the fields of a struct in the version, in order.
 func (s *schema) fields(t reflect.Type) []field {
 	list, ok := s.structs[t]
 	if !ok {
-		list = s.list(t)
+		list = s.structFields(t)
 		s.structs[t] = list
 	}
 	return list
 }
 
-func (s *schema) list(t reflect.Type) []field {
+func (s *schema) structFields(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -61,8 +61,8 @@ func (s *schema) list(t reflect.Type) []field {
 	return out
 }
 
-// use reads the tag format.
-func (s *schema) use(tag reflect.StructTag, omitempty bool) use {
+// use evaluates the tag format.
+func (s *schema) use(tag reflect.StructTag, omitempty bool) keyUse {
 	versions, limited := tag.Lookup("format")
 	switch {
 	case !limited && omitempty:
@@ -83,8 +83,8 @@ func (s *schema) use(tag reflect.StructTag, omitempty bool) use {
 	return unknown
 }
 
-// isIn reports whether the version of the schema is the one named in a tag format, or with a
-// plus sign after it that one or a later one.
+// isIn reports whether the version of the schema matches an entry of a tag format: the same version, or with a
+// trailing plus sign the same or a later one.
 func (s *schema) isIn(known string) bool {
 	first, andLater := strings.CutSuffix(known, "+")
 	if !andLater {

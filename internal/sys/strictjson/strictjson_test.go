@@ -123,7 +123,7 @@ func TestVersions(t *testing.T) {
 		sch := newSchema(version)
 		var got string
 		fields := sch.fields(reflect.TypeFor[later]())
-		switch needed, spare := find(fields, "needed"), find(fields, "spare"); {
+		switch needed, spare := findField(fields, "needed"), findField(fields, "spare"); {
 		case needed < 0 && spare < 0:
 			got = "both unknown"
 		case needed < 0:
@@ -206,7 +206,7 @@ func TestRawAndText(t *testing.T) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&Error{Path: "[1].b"}).In("a").In("scores[0]").Path; got != "scores[0].a[1].b" {
+	if got := (&Error{Path: "[1].b"}).Within("a").Within("scores[0]").Path; got != "scores[0].a[1].b" {
 		t.Error(got)
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Value is a value of a document that [Parse] has checked. A field of this type
-// keeps a value to be decoded later.
+// A Value is a value of a document that [Parse] has checked. A field of this type defers decoding.
 type Value struct {
 	doc []byte
 	at  int
@@ -46,8 +45,8 @@ func invalidAt(data []byte) int {
 	return at
 }
 
-// Decode reads an object into the struct that into points to, by the keys that a version
-// of its format has. The error is an [*Error] whose path begins at v.
+// Decode reads an object into the struct that into points to, using the keys of the given format version. The error is
+// an [*Error] whose path is relative to v.
 func (v Value) Decode(into any, version string) error {
 	d := decoder{cursor: cursor{v.doc, v.at}, schema: newSchema(version)}
 	if err := d.value(reflect.ValueOf(into).Elem(), false); err != nil {
@@ -56,8 +55,7 @@ func (v Value) Decode(into any, version string) error {
 	return nil
 }
 
-// Text returns the text of a member of an object, wherever it stands among the others. The
-// error is an [*Error].
+// Text returns the string member named key of an object. The error is an [*Error].
 func (v Value) Text(key string) (string, error) {
 	c := cursor{v.doc, v.at}
 	if c.next() != '{' {
@@ -69,13 +67,13 @@ func (v Value) Text(key string) (string, error) {
 	}
 	c = cursor{inner.doc, inner.at}
 	if c.next() != '"' {
-		return "", c.problem("must be a string").In(key)
+		return "", c.problem("must be a string").Within(key)
 	}
 	return c.text(), nil
 }
 
-// Problem returns the error about the value at a path such as "terms[3].coefficient". Its
-// place is that of the innermost value on the path that the document has.
+// Problem returns an error for the value at a path such as "terms[3].coefficient". Its position is that of the
+// innermost value on the path that exists in the document.
 func (v Value) Problem(path, what string) *Error {
 	at := v
 	for rest := path; rest != ""; {
@@ -92,17 +90,17 @@ func (v Value) Problem(path, what string) *Error {
 	}
 	c := cursor{at.doc, at.at}
 	c.next()
-	return c.problem(what).In(path)
+	return c.problem(what).Within(path)
 }
 
-// child returns the member, or for a step such as "[3]" the element, of v.
+// child returns the member of v named step, or the element for a step such as "[3]".
 func (v Value) child(step string) (Value, bool) {
 	c := cursor{v.doc, v.at}
 	if number, ok := strings.CutPrefix(step, "["); ok {
 		i, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
 		found := err == nil && c.next() == '[' && c.list(func(k int) *Error { return c.stopOrSkip(k == i) }) != nil
-		return Value{v.doc, c.at}, found
+		return Value{v.doc, c.offset}, found
 	}
 	found := c.next() == '{' && c.object(func(key string, _ int) *Error { return c.stopOrSkip(key == step) }) != nil
-	return Value{v.doc, c.at}, found
+	return Value{v.doc, c.offset}, found
 }

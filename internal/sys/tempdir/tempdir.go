@@ -1,16 +1,13 @@
-// Package tempdir makes temporary folders beside results, and clears away those of
-// processes that were killed.
+// Package tempdir creates temporary folders next to results, and removes those of processes that were killed.
 //
-// A folder is locked by the operating system as long as the process lives that made
-// it, however it ends. So a later process can tell a folder that is in use from one
-// that is left over: it takes the lock, or cannot. Where there are no locks, nothing is
-// ever cleared away. The order is safe without a lock on the parent: who makes a folder
-// takes its lock and then looks whether the folder is still there under its name; who
-// clears one away takes its lock first.
+// The operating system keeps a folder locked as long as the process that made it lives, however the process ends. A
+// later process can thus distinguish a folder in use from a stale one: it takes the lock, or cannot. Where there are
+// no locks, folders are never removed. The order is safe without a lock on the parent: a process that makes a folder
+// takes its lock and then checks that the folder still exists under its name; a process that removes one takes its
+// lock first.
 //
-// Only folders whose names are a prefix and a number, as [Make] writes them, and which
-// nobody but their owner may enter are looked at. Symbolic links are not followed, and
-// what the caller does not name as its own stays, and its folder with it.
+// Only folders whose names are a prefix and a number, as [Make] writes them, and which only their owner may enter are
+// considered. Symbolic links are not followed. Files that the caller does not remove stay, and so does their folder.
 package tempdir
 
 import (
@@ -28,11 +25,10 @@ type Dir struct {
 	lock *os.File
 }
 
-// attempts is how often Make begins again after somebody cleared its folder away
-// before it was locked.
+// attempts limits the retries of Make after another process has removed the folder before it was locked.
 const attempts = 100
 
-// Make makes a folder in parent. Its name is prefix and a number.
+// Make creates a folder in parent whose name is prefix and a number.
 func Make(parent, prefix string) (*Dir, error) {
 	for range attempts {
 		path, err := os.MkdirTemp(parent, prefix)
@@ -48,7 +44,7 @@ func Make(parent, prefix string) (*Dir, error) {
 			return nil, err
 		}
 		got, busy := filelock.Lock(lock)
-		there := same(lock, func() (fs.FileInfo, error) { return os.Lstat(path) })
+		there := isSameFile(lock, func() (fs.FileInfo, error) { return os.Lstat(path) })
 		if got && there {
 			return &Dir{path, lock}, nil
 		}
@@ -60,7 +56,7 @@ func Make(parent, prefix string) (*Dir, error) {
 	return nil, &fs.PathError{Op: "mkdir", Path: filepath.Join(parent, prefix), Err: fs.ErrExist}
 }
 
-// Close removes the folder with all that is in it.
+// Close removes the folder and its contents.
 func (d *Dir) Close() error {
 	err := os.RemoveAll(d.Path)
 	if d.lock != nil {
@@ -69,21 +65,20 @@ func (d *Dir) Close() error {
 	return err
 }
 
-// same reports whether an open file is what a name stands for.
-func same(f *os.File, named func() (fs.FileInfo, error)) bool {
+// isSameFile reports whether f and the file that stat describes are the same file.
+func isSameFile(f *os.File, stat func() (fs.FileInfo, error)) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	info, err := named()
+	info, err := stat()
 	return err == nil && os.SameFile(open, info)
 }
 
-// Sweep calls empty for each folder in parent that Make made with this prefix in a
-// process that has ended, and then removes the folder if nothing is left. empty gets the
-// parent, the folder, and its name in the parent; it reaches nothing outside of them.
-// What cannot be looked at or removed stays.
-func Sweep(parent, prefix string, empty func(home, dead *os.Root, name string)) {
+// RemoveStale calls empty for each folder in parent that Make created with this prefix in a process that has ended,
+// and then removes the folder if it is empty. empty gets the parent, the folder, and its name in the parent, and has
+// no access outside of them. Folders that cannot be inspected or removed stay.
+func RemoveStale(parent, prefix string, empty func(home, dead *os.Root, name string)) {
 	home, err := os.OpenRoot(parent)
 	if err != nil {
 		return
@@ -94,13 +89,13 @@ func Sweep(parent, prefix string, empty func(home, dead *os.Root, name string)) 
 		return
 	}
 	for _, e := range entries {
-		if e.IsDir() && Made(e.Name(), prefix) {
-			sweep(home, e.Name(), empty)
+		if e.IsDir() && IsTempName(e.Name(), prefix) {
+			removeStale(home, e.Name(), empty)
 		}
 	}
 }
 
-func sweep(home *os.Root, name string, empty func(home, dead *os.Root, name string)) {
+func removeStale(home *os.Root, name string, empty func(home, dead *os.Root, name string)) {
 	dead, err := home.OpenRoot(name)
 	if err != nil {
 		return
@@ -112,7 +107,7 @@ func sweep(home *os.Root, name string, empty func(home, dead *os.Root, name stri
 	}
 	defer lock.Close()
 	info, err := home.Lstat(name)
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !same(lock, func() (fs.FileInfo, error) { return info, nil }) {
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !isSameFile(lock, func() (fs.FileInfo, error) { return info, nil }) {
 		return
 	}
 	if got, _ := filelock.Lock(lock); got {
@@ -121,8 +116,8 @@ func sweep(home *os.Root, name string, empty func(home, dead *os.Root, name stri
 	}
 }
 
-// Made reports whether a name is a prefix and a number.
-func Made(name, prefix string) bool {
+// IsTempName reports whether name is prefix followed by a number.
+func IsTempName(name, prefix string) bool {
 	number, ok := strings.CutPrefix(name, prefix)
 	return ok && number != "" && len(number) <= 20 && strings.Trim(number, "0123456789") == ""
 }

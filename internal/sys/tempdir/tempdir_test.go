@@ -79,7 +79,7 @@ func TestSweep(t *testing.T) {
 			t.Skip("no locks here")
 		}
 	}
-	Sweep(home, prefix, clearOne)
+	RemoveStale(home, prefix, clearOne)
 	want := []string{".test-run", prefix, prefix + "3", prefix + "4", prefix + "6", prefix + "7", prefix + "five", filepath.Base(live.Path)}
 	slices.Sort(want)
 	if got := names(t, home); !slices.Equal(got, want) {
@@ -94,7 +94,7 @@ func TestSweep(t *testing.T) {
 	if err := live.Close(); err != nil || slices.Contains(names(t, home), filepath.Base(live.Path)) {
 		t.Errorf("closed: %v", err)
 	}
-	Sweep(filepath.Join(home, "nowhere"), prefix, clearOne)
+	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)
 }
 
 // TestMakeWhileSwept: a folder that is made while others sweep is there when Make
@@ -109,7 +109,7 @@ func TestMakeWhileSwept(t *testing.T) {
 			case <-done:
 				return
 			default:
-				Sweep(home, prefix, func(_, _ *os.Root, _ string) {})
+				RemoveStale(home, prefix, func(_, _ *os.Root, _ string) {})
 			}
 		}
 	}()

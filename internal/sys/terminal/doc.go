@@ -1,4 +1,3 @@
-// Package terminal holds what the command does with a terminal: tables, how far a pass is, text
-// that is not taken for a command of the terminal, and a standard error that the Go runtime cannot
-// write to. It knows no run.
+// Package terminal handles output to a terminal: tables, progress meters, text without control sequences, and a
+// standard error that the Go runtime cannot write to. It is independent of runs and recipes.
 package terminal

@@ -10,16 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeepStderr returns standard error on a descriptor of its own and makes
-// descriptor 2 one that cannot be written to, the reading end of a pipe.
+// KeepStderr returns standard error on a new descriptor and replaces descriptor 2 by the reading end of a pipe, which
+// cannot be written to.
 //
-// Where memory runs out, on a fatal error and on most signals the Go runtime prints
-// the arguments of every call to descriptor 2, and nothing can stop it: the length
-// of a column, which is the exact number of records, is one of them. Libraries that
-// print on their own do it there or through os.Stderr, which also stays with 2.
+// When memory runs out, on a fatal error and on most signals, the Go runtime prints the arguments of every call to
+// descriptor 2, and this cannot be disabled. One of these arguments is the length of a column, which is the exact
+// number of records. Libraries that print directly use descriptor 2 or os.Stderr, which also keeps descriptor 2.
 //
-// Such a process then ends by SIGABRT, so that its exit code is none of ours (the
-// runtime's own is 2), and without a core file, which would hold the records.
+// Such a process then ends by SIGABRT, so its exit code is none of the command's (the runtime's own is 2). It leaves
+// no core file, which would contain the records.
 func KeepStderr() (*os.File, error) {
 	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// KeepStderr returns standard error and puts NUL in its place, to which the Go
-// runtime then prints what it says of a process that it ends: it asks the system for
-// the handle each time. See keeperr_unix.go for what that would tell.
+// KeepStderr returns standard error and replaces the standard handle by NUL. The runtime asks the system for the
+// handle whenever it prints, so the report of a crash goes to NUL. keeperr_unix.go explains which private facts that
+// report would reveal.
 func KeepStderr() (*os.File, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

@@ -7,86 +7,87 @@ import (
 	"time"
 )
 
-// How often a Meter says something.
+// Minimum intervals between two updates of a Meter.
 const (
-	onScreen = 100 * time.Millisecond
-	inPipe   = time.Minute
+	screenInterval = 100 * time.Millisecond
+	pipeInterval   = time.Minute
 )
 
-// ProgressEnv is the environment variable that, set to "off", keeps the lines of a Meter from logs.
+// ProgressEnv is the environment variable that, if set to "off", keeps the lines of a Meter out of logs.
 const ProgressEnv = "DPTRAIN_PROGRESS"
 
-// A Meter shows how far work is whose length tells nothing of a private record: on a terminal on one line that
-// it writes anew, elsewhere now and then on a line of its own. It says about how long the rest takes.
+// A Meter shows the progress of work whose length does not depend on private records, and estimates the remaining
+// time. On a terminal it rewrites one line; elsewhere it prints a new line once a minute.
 type Meter struct {
-	w     io.Writer
-	live  bool
-	name  string // of the work, before a colon
-	what  string // is counted; empty for a share
-	begun time.Time
-	said  time.Time
-	shown bool
-	known bool    // that Show was called
-	first float64 // done when it was: an experiment may go on where it ended
+	out       io.Writer
+	live      bool
+	name      string // of the work, before a colon
+	unit      string // is counted; empty for a share
+	start     time.Time
+	lastShown time.Time
+	shown     bool
+	started   bool    // that Show was called
+	initial   float64 // done when it was: an experiment may go on where it ended
 }
 
-// NewMeter returns one that writes to w; live says that w is a terminal. What is counted is named, such as "models"; without
-// a name it shows the share.
-func NewMeter(w io.Writer, live bool, name, what string) *Meter {
+// NewMeter returns a Meter that writes to w; live marks w as a terminal. unit names the counted items, such as
+// "models"; if it is empty the meter shows a percentage.
+func NewMeter(w io.Writer, live bool, name, unit string) *Meter {
 	if !live && os.Getenv(ProgressEnv) == "off" {
 		w = io.Discard
 	}
 	now := time.Now()
-	return &Meter{w: w, live: live, name: name, what: what, begun: now, said: now}
+	return &Meter{out: w, live: live, name: name, unit: unit, start: now, lastShown: now}
 }
 
-// Show says that done of total are done. note, if any, says which is under way.
+// Show updates the meter: done of total units are complete. note, if not empty, describes the current step.
 func (m *Meter) Show(done, total float64, note string) {
 	now := time.Now()
-	if !m.known {
-		m.known, m.first = true, done
+	if !m.started {
+		m.started, m.initial = true, done
 	}
-	every := inPipe
+	interval := pipeInterval
 	if m.live {
-		every = onScreen
+		interval = screenInterval
 	}
-	if now.Sub(m.said) < every && (m.shown || !m.live) {
+	if now.Sub(m.lastShown) < interval && (m.shown || !m.live) {
 		return
 	}
-	m.said, m.shown = now, true
+	m.lastShown, m.shown = now, true
 	text := fmt.Sprintf("%s: %.0f%%", m.name, 100*done/max(total, 1e-300))
-	if m.what != "" {
-		text = fmt.Sprintf("%s: %.0f of %.0f %s", m.name, done, total, m.what)
+	if m.unit != "" {
+		text = fmt.Sprintf("%s: %.0f of %.0f %s", m.name, done, total, m.unit)
 	}
 	if note != "" {
 		text += ", " + note
 	}
-	text += left(now.Sub(m.begun), done-m.first, total-m.first)
+	text += remainingText(now.Sub(m.start), done-m.initial, total-m.initial)
 	if m.live {
-		fmt.Fprintf(m.w, "\r\x1b[K%.78s", text)
+		fmt.Fprintf(m.out, "\r\x1b[K%.78s", text)
 		return
 	}
-	fmt.Fprintln(m.w, text)
+	fmt.Fprintln(m.out, text)
 }
 
-// Clear takes the line away from a terminal.
+// Clear erases the line of the meter on a terminal.
 func (m *Meter) Clear() {
 	if m.live && m.shown {
-		fmt.Fprint(m.w, "\r\x1b[K")
+		fmt.Fprint(m.out, "\r\x1b[K")
 		m.shown = false
 	}
 }
 
-// left says how long the rest takes if it goes on as so far; nothing in the first moments.
-func left(since time.Duration, done, total float64) string {
+// remainingText estimates the remaining time from the average speed so far. It returns an empty string in the first
+// two seconds.
+func remainingText(since time.Duration, done, total float64) string {
 	if done <= 0 || done >= total || since < 2*time.Second {
 		return ""
 	}
-	return ", about " + about(time.Duration(float64(since)/done*(total-done))) + " left"
+	return ", about " + roundDuration(time.Duration(float64(since)/done*(total-done))) + " left"
 }
 
-// about prints a duration in one unit, or two.
-func about(d time.Duration) string {
+// roundDuration formats a duration in seconds, minutes, or hours and minutes.
+func roundDuration(d time.Duration) string {
 	switch {
 	case d < 100*time.Second:
 		return fmt.Sprintf("%d s", max(1, int(d.Seconds()+.5)))

@@ -35,7 +35,7 @@ func TestMeter(t *testing.T) {
 		}
 	})
 	for d, want := range map[time.Duration]string{time.Millisecond: "1 s", 99 * time.Second: "99 s", 10 * time.Minute: "10 min", 150 * time.Minute: "2 h 30 min"} {
-		if got := about(d); got != want {
+		if got := roundDuration(d); got != want {
 			t.Errorf("%v: %s", d, got)
 		}
 	}
@@ -65,16 +65,16 @@ func TestPainter(t *testing.T) {
 func TestColours(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "xterm")
-	if !Colours() {
+	if !WantsColours() {
 		t.Error("no colours")
 	}
 	t.Setenv("TERM", "dumb")
-	if Colours() {
+	if WantsColours() {
 		t.Error("colours on a dumb terminal")
 	}
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "1")
-	if Colours() {
+	if WantsColours() {
 		t.Error("colours with NO_COLOR")
 	}
 }

@@ -7,25 +7,26 @@ import (
 	"regexp"
 )
 
-// Colours says whether a terminal wants colours: not where NO_COLOR is set (https://no-color.org), nor on one that is dumb.
-func Colours() bool {
+// WantsColours reports whether a terminal should get colours: NO_COLOR is not set (https://no-color.org) and the
+// terminal is not dumb.
+func WantsColours() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// A Painter writes to a terminal what went through a [Visible], and makes the labels in the margin bold, that of a warning
-// yellow, and that of what does not fit red. It changes no character.
+// A Painter is a writer that adds bold type and colour to the labels in the margin: yellow for a warning, red for a
+// budget that does not fit. It changes no other character. Its input must have passed an [EscapingWriter].
 type Painter struct {
 	w    io.Writer
 	line []byte // that has not ended
 }
 
-// NewPainter returns one that writes to w.
+// NewPainter returns a Painter that writes to w.
 func NewPainter(w io.Writer) *Painter { return &Painter{w: w} }
 
-// label is a word in the margin, as report.Paragraph writes it.
+// label matches a label in the margin, as report.Paragraph writes it.
 var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|verdict)(?:  +| $)`)
 
-// Write implements io.Writer. A line is written when it ends.
+// Write implements io.Writer. Incomplete lines are buffered until they end.
 func (p *Painter) Write(b []byte) (int, error) {
 	p.line = append(p.line, b...)
 	end := bytes.LastIndexByte(p.line, '\n') + 1
@@ -34,7 +35,7 @@ func (p *Painter) Write(b []byte) (int, error) {
 	}
 	var out []byte
 	for line := range bytes.Lines(p.line[:end]) {
-		out = append(out, painted(line)...)
+		out = append(out, paintLabel(line)...)
 	}
 	p.line = append([]byte(nil), p.line[end:]...)
 	if _, err := p.w.Write(out); err != nil {
@@ -43,19 +44,19 @@ func (p *Painter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Flush writes a line that never ended.
+// Flush writes a buffered incomplete line.
 func (p *Painter) Flush() error {
 	rest := p.line
 	p.line = nil
 	if len(rest) == 0 {
 		return nil
 	}
-	_, err := p.w.Write(painted(rest))
+	_, err := p.w.Write(paintLabel(rest))
 	return err
 }
 
-// painted returns a line with the colour of its label.
-func painted(line []byte) []byte {
+// paintLabel returns line with the colour of its label.
+func paintLabel(line []byte) []byte {
 	at := label.Find(line)
 	if at == nil {
 		return line

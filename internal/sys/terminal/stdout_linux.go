@@ -10,11 +10,11 @@ import (
 
 // StdoutClosed reports whether a shell closed standard output (>&-) before it started this process.
 //
-// The Go runtime opens the null device, for reading and writing, in the place of a descriptor that is closed when the process
-// starts, so that no file gets the descriptor. Afterwards nothing tells that device from one that the parent process passed on.
-// Shells open the device for writing alone (>/dev/null). So a device that is open for both is taken for a closed output if the
-// parent is a shell and has not passed on its own; the programs that open it for both, as Python and Node do, are not. A shell
-// that was replaced by this process (sh -c 'dptrain … >&-') is not seen.
+// If a descriptor is closed when the process starts, the Go runtime opens the null device in its place, for reading
+// and writing, so that no file gets that descriptor. Afterwards this device cannot be told from one that the parent
+// process passed on. Shells open the device for writing only (>/dev/null). A device open for both is therefore treated
+// as a closed output if the parent is a shell that has not passed on its own device; programs that open it for both,
+// such as Python and Node, are not shells. A shell that this process replaced (sh -c 'dptrain … >&-') is not detected.
 func StdoutClosed() bool {
 	return nullForBoth("/proc/self") && parentIsShell() && !nullForBoth(fmt.Sprintf("/proc/%d", os.Getppid()))
 }

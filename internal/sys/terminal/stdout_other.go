@@ -2,5 +2,5 @@
 
 package terminal
 
-// StdoutClosed reports whether standard output was closed before the process began. It cannot be told on this system.
+// StdoutClosed returns false: this system cannot report whether standard output was closed before the process started.
 func StdoutClosed() bool { return false }

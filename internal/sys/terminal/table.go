@@ -5,7 +5,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// PlainTable is a table without lines but one below the header.
+// PlainTable returns a table style with a single line, below the header.
 func PlainTable() table.Style {
 	s := table.StyleDefault
 	s.Name = "dptrain"
@@ -16,7 +16,7 @@ func PlainTable() table.Style {
 	return s
 }
 
-// RightAligned is a table of numbers.
+// RightAligned returns a table writer with right-aligned columns, for numbers.
 func RightAligned(columns int) table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(PlainTable())

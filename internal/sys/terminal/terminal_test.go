@@ -16,7 +16,7 @@ func TestVisible(t *testing.T) {
 	want := "é\ta\\u001b[2J\\u0007\\u007f\\u009b2K\\u202egpj\\u2066\\udb40\\udc41\\u000d\\u0000 \\xff\\xc3 日本\u00a0\\u2028.\n\\xe2\\x82"
 	for size := 1; size <= len(text); size++ { // however it is cut
 		var got bytes.Buffer
-		v := NewVisible(&got)
+		v := NewEscapingWriter(&got)
 		for rest := text; rest != ""; {
 			piece := rest[:min(size, len(rest))]
 			rest = rest[len(piece):]
@@ -33,7 +33,7 @@ func TestVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back string
-	if err := json.Unmarshal(escaped(quoted), &back); err != nil || back != hostileName {
+	if err := json.Unmarshal(escapeControls(quoted), &back); err != nil || back != hostileName {
 		t.Errorf("in JSON: %q, %v", back, err)
 	}
 }
@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 	if stderr.Len() > 0 {
 		t.Errorf("%q", stderr.String())
 	}
-	w.next = w.next.Add(-2 * w.every)
+	w.next = w.next.Add(-2 * w.interval)
 	w.Show(123456, 21, 30)
 	w.Clear()
 	if got := stderr.String(); !strings.HasPrefix(got, "\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	none.next = none.next.AddDate(-1, 0, 0)
 	none.Show(1, 2, 3)
 	none.Clear()
-	if none.Shows() || !w.Shows() {
+	if none.Enabled() || !w.Enabled() {
 		t.Error("what has no terminal shows something")
 	}
 }

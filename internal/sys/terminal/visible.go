@@ -9,24 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// Visible writes text to a terminal that is not taken for a command of it: what is
-// neither a graphic character nor the end of a line or a tab, such as ESC, the C1
-// controls and those that turn the direction of writing, becomes \u and its number.
-// In JSON that is the same text. A byte that is not UTF-8 becomes \x and its number.
+// An EscapingWriter writes text to a terminal so that no part of it acts as a control sequence. Every character that
+// is not graphic, a newline or a tab (ESC, C1 controls, controls of the writing direction) becomes \u and its number,
+// which in JSON denotes the same text. A byte that is not UTF-8 becomes \x and its number.
 //
-// All that the command prints goes through one, except predictions that go to a file or
-// a pipe, which copy the user's own table, and progress lines, which hold no name.
-type Visible struct {
-	w    io.Writer
-	half []byte // the beginning of a character, at most 3 bytes
+// All output of the command passes one, except predictions written to a file or a pipe, which copy the user's own
+// table, and progress lines, which contain no name.
+type EscapingWriter struct {
+	w          io.Writer
+	incomplete []byte // the beginning of a character, at most 3 bytes
 }
 
-// NewVisible returns one that writes to w.
-func NewVisible(w io.Writer) *Visible { return &Visible{w: w} }
+// NewEscapingWriter returns an EscapingWriter that writes to w.
+func NewEscapingWriter(w io.Writer) *EscapingWriter { return &EscapingWriter{w: w} }
 
 // Write implements io.Writer.
-func (v *Visible) Write(p []byte) (int, error) {
-	text := slices.Concat(v.half, p)
+func (v *EscapingWriter) Write(p []byte) (int, error) {
+	text := slices.Concat(v.incomplete, p)
 	end := len(text)
 	for k := 1; k < utf8.UTFMax && k <= end; k++ {
 		if utf8.RuneStart(text[end-k]) {
@@ -36,26 +35,26 @@ func (v *Visible) Write(p []byte) (int, error) {
 			break
 		}
 	}
-	v.half = append([]byte(nil), text[end:]...)
-	if _, err := v.w.Write(escaped(text[:end])); err != nil {
+	v.incomplete = append([]byte(nil), text[end:]...)
+	if _, err := v.w.Write(escapeControls(text[:end])); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// Flush writes what is left of a character that never ended.
-func (v *Visible) Flush() error {
-	rest := v.half
-	v.half = nil
+// Flush writes the bytes of an incomplete character.
+func (v *EscapingWriter) Flush() error {
+	rest := v.incomplete
+	v.incomplete = nil
 	if len(rest) == 0 {
 		return nil
 	}
-	_, err := v.w.Write(escaped(rest))
+	_, err := v.w.Write(escapeControls(rest))
 	return err
 }
 
-// escaped returns text with escapes, or text itself if it needs none.
-func escaped(text []byte) []byte {
+// escapeControls returns text with control characters escaped, or text itself if it needs no escapes.
+func escapeControls(text []byte) []byte {
 	var out []byte
 	kept := 0 // text[:kept] is in out
 	for i := 0; i < len(text); {

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// A Watch shows on a terminal how far a pass over records is that nobody protects.
+// A Watch shows on a terminal the progress of a pass over records that need no protection.
 type Watch struct {
-	w     io.Writer // nil: shows nothing
-	every time.Duration
-	next  time.Time
-	shown bool
+	w        io.Writer // nil: shows nothing
+	interval time.Duration
+	next     time.Time
+	shown    bool
 }
 
-// NewWatch returns one that shows something after a second; nothing if w is nil.
+// NewWatch returns a Watch that starts to show progress after one second. It shows nothing if w is nil.
 func NewWatch(w io.Writer) *Watch {
-	return &Watch{w: w, every: time.Second, next: time.Now().Add(time.Second)}
+	return &Watch{w: w, interval: time.Second, next: time.Now().Add(time.Second)}
 }
 
-// Shows reports whether it shows anything.
-func (w *Watch) Shows() bool { return w.w != nil }
+// Enabled reports whether the watch shows progress.
+func (w *Watch) Enabled() bool { return w.w != nil }
 
-// Show says how many records are done, and of the file, if its size is known, how
-// much.
+// Show updates the number of records read and, if the size of the file is known, the percentage of its bytes.
 func (w *Watch) Show(records int, done, size int64) {
-	if !w.Shows() || time.Now().Before(w.next) {
+	if !w.Enabled() || time.Now().Before(w.next) {
 		return
 	}
 	text := fmt.Sprintf("dptrain: %d records", records)
@@ -33,10 +32,10 @@ func (w *Watch) Show(records int, done, size int64) {
 		text += fmt.Sprintf(", %d%% of the file", min(100, 100*done/size))
 	}
 	fmt.Fprintf(w.w, "\r%-60s", text)
-	w.next, w.shown = time.Now().Add(w.every), true
+	w.next, w.shown = time.Now().Add(w.interval), true
 }
 
-// Clear leaves an empty line.
+// Clear replaces the progress line by an empty one.
 func (w *Watch) Clear() {
 	if w.shown {
 		fmt.Fprintf(w.w, "\r%-60s\r", "")

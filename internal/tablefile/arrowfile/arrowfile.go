@@ -26,7 +26,7 @@ var (
 	ErrTooLarge = errors.New("expands too much")
 )
 
-// The public limit of what is held as a whole: so many bytes for each of the file, and some that are free of it.
+// The public limit of data held as a whole: a number of bytes for each byte of the file, and a constant.
 const (
 	heldPerByte = 64
 	freeHeld    = 1 << 28
@@ -42,7 +42,7 @@ const (
 	batchMessage      = 3
 )
 
-// message is where a message lies in the file.
+// message locates a message in the file.
 type message struct {
 	kind      byte
 	meta      int64 // where the metadata begins
@@ -63,12 +63,12 @@ type File struct {
 	messages []message // without the schema
 }
 
-// magic begins and ends a file; a stream has none.
+// magic starts and ends a file; a stream does not have it.
 const magic = "ARROW1"
 
 // Open finds the messages of a file.
 func Open(at io.ReaderAt, size int64) (f *File, err error) {
-	defer guard(&err)
+	defer recoverDamage(&err)
 	f = &File{at: at, size: size}
 	head := make([]byte, 8)
 	if _, err := at.ReadAt(head, 0); err != nil {
@@ -152,8 +152,9 @@ func (f *File) footer() error {
 	return nil
 }
 
-// guard turns a panic of package flatbuffers into an error. Those of the runtime are what it has for reads out of bounds.
-func guard(err *error) {
+// recoverDamage converts a panic of package flatbuffers into an error. The package reports reads out of bounds by
+// runtime panics.
+func recoverDamage(err *error) {
 	if recover() != nil {
 		*err = ErrDamaged
 	}
@@ -198,7 +199,7 @@ func (f *File) word(pos int64) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), nil
 }
 
-// readError returns what a failure to read means: the end of the file where there should be more, or what the system says.
+// readError converts a read error: an unexpected end of the file becomes damage, and system errors are kept.
 func readError(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return ErrDamaged

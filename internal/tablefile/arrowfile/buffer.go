@@ -60,8 +60,8 @@ type streams struct {
 	usedL int
 }
 
-// again forgets the buffers that are open.
-func (s *streams) again() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
+// reset forgets the buffers that are open.
+func (s *streams) reset() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
 
 // hold counts bytes that will be held.
 func (s *streams) hold(n int64) error {
@@ -162,7 +162,7 @@ func (s *streams) whole(b *body, buffer int) ([]byte, error) {
 	}
 	out, err := io.ReadAll(r) // grows with what is there, not with what is claimed
 	if err != nil {
-		return nil, decoded(err)
+		return nil, decodeError(err)
 	}
 	return out, nil
 }

@@ -43,8 +43,8 @@ type dictionary struct {
 // place is where a column begins among those of a body.
 type place struct{ node, buffer, view int }
 
-// after returns the place after a column.
-func (b *body) after(p place, of layout) (place, error) {
+// nextBuffer returns the place after a column.
+func (b *body) nextBuffer(p place, of layout) (place, error) {
 	p.node, p.buffer = p.node+of.nodes, p.buffer+of.buffers
 	for range of.views {
 		n := int64(-1)
@@ -77,7 +77,7 @@ func (l *Lines) runs(b *body, p place, of *Field) (c *cursor, err error) {
 	if c.ends, err = l.values(b, p, of.index); err != nil {
 		return nil, err
 	}
-	if p, err = b.after(p, of.index.skip); err != nil {
+	if p, err = b.nextBuffer(p, of.index.skip); err != nil {
 		return nil, err
 	}
 	c.run, err = l.values(b, p, of.values)
@@ -117,7 +117,7 @@ func (l *Lines) values(b *body, p place, of *Field) (c *cursor, err error) {
 	case text:
 		return c, c.discard(c.before)
 	case view:
-		end, err := b.after(p, of.skip)
+		end, err := b.nextBuffer(p, of.skip)
 		for k := next + 1; err == nil && k < end.buffer; k++ {
 			var text []byte
 			text, err = l.streams.whole(b, k)
@@ -132,9 +132,8 @@ func (l *Lines) values(b *body, p place, of *Field) (c *cursor, err error) {
 	return c, nil
 }
 
-// decoded returns what a failure to read a buffer means: damage, or what the system says. Decoders say what they found in
-// words that may quote it.
-func decoded(err error) error {
+// decodeError converts an error of a decoder to damage and keeps system errors. A decoder's own text may quote data.
+func decodeError(err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) {
 		return system
@@ -148,7 +147,7 @@ func (c *cursor) take(r *bufio.Reader, n int) ([]byte, error) {
 		return nil, ErrDamaged
 	}
 	if _, err := io.ReadFull(r, c.value[:n]); err != nil {
-		return nil, decoded(err)
+		return nil, decodeError(err)
 	}
 	return c.value[:n], nil
 }
@@ -161,7 +160,7 @@ func (c *cursor) discard(n int64) error {
 		return ErrDamaged
 	}
 	if _, err := io.CopyN(io.Discard, c.data, n); err != nil {
-		return decoded(err)
+		return decodeError(err)
 	}
 	return nil
 }
@@ -279,13 +278,13 @@ func (c *cursor) long(line []byte, has bool) ([]byte, error) {
 			return nil, ErrDamaged
 		}
 		if _, err := io.ReadFull(c.data, c.room[len(c.room)-piece:]); err != nil {
-			return nil, decoded(err)
+			return nil, decodeError(err)
 		}
 	}
 	return cell.AppendCell(line, string(c.room)), c.discard(n - kept)
 }
 
-// view reads a text of a view: short ones stand in it, and of others it says where they are.
+// view reads a text of a view, which contains a short text itself and the position of a long one.
 func (c *cursor) view(line, b []byte) ([]byte, error) {
 	n := int64(int32(binary.LittleEndian.Uint32(b)))
 	if n >= 0 && n <= 12 {
@@ -310,7 +309,7 @@ func integer(b []byte, signed bool) int64 {
 	return int64(x)
 }
 
-// text writes a value as it would stand in a CSV file.
+// text formats a value as in a CSV file.
 func (x *Field) text(b []byte) string {
 	switch x.kind {
 	case signed:

@@ -1,6 +1,6 @@
 package arrowfile
 
-// What the type of a field says about its values, of a dictionary those of its values.
+// Properties of a field's values that follow from its type; for a dictionary, those of its values.
 
 // Text reports whether the values are text.
 func (x Field) Text() bool { k := x.valueKind(); return k == text || k == view }

@@ -55,7 +55,7 @@ func (l *Lines) Read(p []byte) (n int, err error) {
 
 // step writes a line or goes to the next batch.
 func (l *Lines) step() (err error) {
-	defer guard(&err)
+	defer recoverDamage(&err)
 	if l.left == 0 {
 		return l.batch()
 	}
@@ -147,7 +147,7 @@ func (l *Lines) open(m message) error {
 	if err != nil {
 		return err
 	}
-	l.streams.again()
+	l.streams.reset()
 	for _, d := range l.dictionaries {
 		l.streams.held += int64(len(d.text))
 	}
@@ -160,7 +160,7 @@ func (l *Lines) open(m message) error {
 				return err
 			}
 		}
-		if p, err = b.after(p, of.skip); err != nil {
+		if p, err = b.nextBuffer(p, of.skip); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (l *Lines) dictionary(m message) error {
 	if err != nil {
 		return err
 	}
-	l.streams.again()
+	l.streams.reset()
 	c, err := l.cursor(b, place{}, values)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Field struct {
 	skip layout
 }
 
-// kind says what the bytes of a value mean.
+// kind is the interpretation of a value's bytes.
 type kind int
 
 const (
@@ -192,7 +192,7 @@ func (x Field) coded(d table) Field {
 	return out
 }
 
-// fixed sets what is known of a type whose values have the same width; false for another.
+// fixed sets the properties of a type whose values have the same width; it returns false for other types.
 func (x *Field) fixed(code byte, of table) bool {
 	x.skip = layout{1, 2, 0}
 	switch code {
@@ -203,15 +203,15 @@ func (x *Field) fixed(code byte, of table) bool {
 		if of.byte(1) != 0 {
 			x.kind = signed
 		}
-		x.only(1, 2, 4, 8)
+		x.allowWidths(1, 2, 4, 8)
 	case typeFloat:
 		x.kind, x.width = float, 2<<max(0, min(int(of.int16(0, 0)), 3))
-		x.only(2, 4, 8)
+		x.allowWidths(2, 4, 8)
 	case typeBool:
 		x.kind = boolean
 	case typeDecimal:
 		x.kind, x.width, x.scale = decimal, int(of.int32(2, 128))/8, of.int32(1, 0)
-		x.only(4, 8, 16, 32)
+		x.allowWidths(4, 8, 16, 32)
 		if x.scale < -maxScale || x.scale > maxScale {
 			x.kind = unreadable
 		}
@@ -222,7 +222,7 @@ func (x *Field) fixed(code byte, of table) bool {
 		}
 	case typeTime:
 		x.kind, x.width, x.unit = clock, int(of.int32(1, 32))/8, perSecond(of.int16(0, 1))
-		x.only(4, 8)
+		x.allowWidths(4, 8)
 	case typeTimestamp:
 		x.kind, x.width, x.unit = timestamp, 8, perSecond(of.int16(0, 0))
 		x.setZone(of.text(1))
@@ -254,8 +254,8 @@ func (x *Field) setZone(zone string) {
 	}
 }
 
-// only makes a field unreadable whose width is none of the given ones.
-func (x *Field) only(widths ...int) {
+// allowWidths makes a field unreadable if its width is not one of widths.
+func (x *Field) allowWidths(widths ...int) {
 	for _, w := range widths {
 		if x.width == w {
 			x.Type = fmt.Sprintf("%s of %d bits", x.Type, 8*w)
@@ -277,7 +277,7 @@ func perSecond(unit int16) int64 {
 // version5 is the version of the metadata since which unions have no bitmap.
 const version5 = 4
 
-// variable sets what is known of the other types.
+// variable sets the properties of the other types.
 func (x *Field) variable(code byte, of table, version int16) {
 	switch code {
 	case typeBinary, typeUtf8:

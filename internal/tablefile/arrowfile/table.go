@@ -13,8 +13,8 @@ func rootOf(b []byte) table {
 	return table{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
-// at returns where a field is, 0 if it is absent.
-func (t table) at(field int) flatbuffers.UOffsetT {
+// fieldOffset returns where a field is, 0 if it is absent.
+func (t table) fieldOffset(field int) flatbuffers.UOffsetT {
 	o := t.t.Offset(flatbuffers.VOffsetT(4 + 2*field))
 	if o == 0 {
 		return 0
@@ -23,42 +23,42 @@ func (t table) at(field int) flatbuffers.UOffsetT {
 }
 
 func (t table) byte(field int) byte {
-	if at := t.at(field); at != 0 {
+	if at := t.fieldOffset(field); at != 0 {
 		return t.t.GetByte(at)
 	}
 	return 0
 }
 
 func (t table) int16(field int, otherwise int16) int16 {
-	if at := t.at(field); at != 0 {
+	if at := t.fieldOffset(field); at != 0 {
 		return t.t.GetInt16(at)
 	}
 	return otherwise
 }
 
 func (t table) int32(field int, otherwise int32) int32 {
-	if at := t.at(field); at != 0 {
+	if at := t.fieldOffset(field); at != 0 {
 		return t.t.GetInt32(at)
 	}
 	return otherwise
 }
 
 func (t table) int64(field int) int64 {
-	if at := t.at(field); at != 0 {
+	if at := t.fieldOffset(field); at != 0 {
 		return t.t.GetInt64(at)
 	}
 	return 0
 }
 
 func (t table) text(field int) string {
-	if at := t.at(field); at != 0 {
+	if at := t.fieldOffset(field); at != 0 {
 		return string(t.t.ByteVector(at))
 	}
 	return ""
 }
 
 func (t table) table(field int) (table, bool) {
-	at := t.at(field)
+	at := t.fieldOffset(field)
 	if at == 0 {
 		return table{}, false
 	}

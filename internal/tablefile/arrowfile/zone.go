@@ -41,7 +41,7 @@ func SchemaOf(value string) (fields []Field) {
 	}
 	f := &File{}
 	err = func() (err error) {
-		defer guard(&err)
+		defer recoverDamage(&err)
 		t := rootOf(message[4:])
 		header, ok := t.table(2)
 		if !ok || t.byte(1) != schemaMessage {

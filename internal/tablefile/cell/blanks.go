@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Blanks lists the blanks that are removed around a cell, and Invisible the characters without a width that tables carry
-// along by accident: zero-width spaces and joiners, direction marks, the word joiner and the byte order mark. Programs
-// that are exported hold the same lists. Control characters of ASCII other than the tab are none of them.
+// Blanks lists the blanks that are removed around a cell, and Invisible the characters without a width that tables
+// contain by accident: zero-width spaces and joiners, direction marks, the word joiner and the byte order mark.
+// Exported programs have the same lists. Control characters of ASCII other than the tab are not included.
 const (
 	Blanks    = "\t \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 	Invisible = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
@@ -24,7 +24,7 @@ const Removed = "\u200b\u2060\ufeff"
 // [AppendCell] writes it, so that a cell does not depend on whether its table can hold one.
 func Trim(s string) string {
 	if strings.IndexByte(s, '\n') >= 0 {
-		s = oneLine.Replace(s)
+		s = lineEndReplacer.Replace(s)
 	}
 	s = strings.Trim(s, " \t")
 	if s == "" || s[0] < utf8.RuneSelf && s[len(s)-1] < utf8.RuneSelf {
@@ -33,8 +33,8 @@ func Trim(s string) string {
 	return strings.TrimFunc(s, IsBlank)
 }
 
-// oneLine replaces each end of a line by a blank. A carriage return alone is none.
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ")
+// lineEndReplacer replaces each line end by a blank. A lone carriage return is not a line end.
+var lineEndReplacer = strings.NewReplacer("\r\n", " ", "\n", " ")
 
 // IsBlank reports whether Trim removes a character that is no end of a line.
 func IsBlank(r rune) bool {

@@ -31,7 +31,7 @@ type Moment struct {
 // DaySeconds is how many seconds a day has.
 const DaySeconds = 24 * 60 * 60
 
-// MomentOf returns the moment of a count since 1970 of units, of which a second has perSecond.
+// MomentOf returns the moment of a count of units since 1970, with perSecond units per second.
 func MomentOf(count, perSecond int64) Moment {
 	perDay := perSecond * DaySeconds
 	day := count / perDay
@@ -202,7 +202,7 @@ func (s *dateScanner) blanks() bool {
 	return len(s.text) < was
 }
 
-// number removes digits, at least least and at most most of them.
+// number consumes between least and most digits.
 func (s *dateScanner) number(least, most int) (n int, ok bool) {
 	k := 0
 	for k < len(s.text) && k < most && s.text[k] >= '0' && s.text[k] <= '9' {
@@ -221,7 +221,7 @@ func (s *dateScanner) digits() int {
 	return len(s.text) - len(strings.TrimLeft(s.text, "0123456789"))
 }
 
-// date removes a date. compact says that it is written in eight digits.
+// date consumes a date. compact reports whether it is written in eight digits.
 func (s *dateScanner) date() (year, month, day int, compact, ok bool) {
 	switch n := s.digits(); {
 	case n == 8:
@@ -305,7 +305,8 @@ var (
 	weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 )
 
-// name removes a name of a list, whole or its first three letters, and returns its place from 1; 0 if there is none.
+// name consumes a name of a list, in full or its first three letters, and returns its position from 1, or 0 if there
+// is no match.
 func (s *dateScanner) name(list []string) int {
 	word := s.text[:len(s.text)-len(strings.TrimLeftFunc(s.text, isLetter))]
 	lower := strings.ToLower(word)
@@ -318,7 +319,7 @@ func (s *dateScanner) name(list []string) int {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// timeMark removes what stands before a time.
+// timeMark consumes the separator before a time.
 func (s *dateScanner) timeMark() bool { return s.take("T") || s.take("t") || s.blanks() }
 
 // time removes a time and returns its seconds since midnight.
@@ -356,7 +357,7 @@ func (s *dateScanner) time(compact bool) (float64, bool) {
 	return out, true
 }
 
-// fraction removes a fraction of a second, of which nine digits count; 0 if there is none.
+// fraction consumes a fraction of a second and returns it, using nine digits; 0 if it is absent.
 func (s *dateScanner) fraction() (float64, bool) {
 	if !s.take(".") && !s.take(",") {
 		return 0, true
@@ -375,7 +376,7 @@ func (s *dateScanner) fraction() (float64, bool) {
 	return float64(nanos) / 1e9, true
 }
 
-// zone removes a zone, if there is one, and reports whether nothing else is left.
+// zone consumes an optional zone and reports whether the text is complete.
 func (s *dateScanner) zone() bool {
 	s.blanks()
 	if region := strings.IndexByte(s.text, '['); region >= 0 && strings.HasSuffix(s.text, "]") {

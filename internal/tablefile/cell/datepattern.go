@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// A DatePattern is how a program without package time reads the dates of a layout: by regular expressions with named
-// groups, of which the first that matches the whole text counts. The groups are y (the year), yy (its last two digits,
-// of 1969 to 2068), m (the month), mon (the month by the first three letters of its name), d, h, min, s, f (digits of
-// the fraction of a second, of which nine count) and pm (AM or PM, in any case). Hours have the ranges of a clock and
-// days at most two digits; that a day is one of its month is left to the program.
+// A DatePattern lets a program without package time read the dates of a layout: regular expressions with named groups,
+// tried in order until one matches the whole text. The groups are y (the year), yy (its last two digits, of 1969 to
+// 2068), m (the month), mon (the month by the first three letters of its name), d, h, min, s, f (digits of the
+// fraction of a second; nine are used) and pm (AM or PM, in any case). Hours have the ranges of a clock and days at
+// most two digits; the program must check that the month has the day.
 type DatePattern struct {
 	Patterns []string `json:"patterns"`
 	Blanks   bool     `json:"blanks"` // replace blanks by plain ones, and U+2212 by a hyphen, first
 	Digits   bool     `json:"digits"` // remove decimals that are zeros first
 }
 
-// DatePatternOf returns the pattern of a layout of package time or of [AutoDate]. ok is false for a layout that has none:
-// one with the day of the year, or with an element that occurs twice.
+// DatePatternOf returns the pattern of a layout of package time or of [AutoDate]. ok is false for a layout without a
+// pattern: one with the day of the year, or with an element that occurs twice.
 func DatePatternOf(layout string) (p DatePattern, ok bool) {
 	if layout == AutoDate {
 		return DatePattern{Patterns: autoPatterns(), Blanks: true}, true
@@ -28,8 +28,8 @@ func DatePatternOf(layout string) (p DatePattern, ok bool) {
 	return DatePattern{Patterns: []string{pattern}, Digits: strings.Trim(layout, "0123456789") == ""}, ok
 }
 
-// group is a named group.
-func group(name, pattern string) string { return "(?P<" + name + ">" + pattern + ")" }
+// namedGroup is a named group.
+func namedGroup(name, pattern string) string { return "(?P<" + name + ">" + pattern + ")" }
 
 // anyCase matches a word in any case.
 func anyCase(word string) string {
@@ -66,7 +66,7 @@ func namePattern(name string, list []string, form int) string {
 	if name == "" {
 		return "(?:" + strings.Join(out, "|") + ")"
 	}
-	return group(name, strings.Join(out, "|"))
+	return namedGroup(name, strings.Join(out, "|"))
 }
 
 const (
@@ -74,14 +74,14 @@ const (
 	sixty   = "[0-5][0-9]"
 )
 
-// autoPatterns returns what readAuto reads.
+// autoPatterns returns the patterns equivalent to readAuto.
 func autoPatterns() []string {
-	fraction := "(?:[.,]" + group("f", "[0-9]+") + ")?"
+	fraction := "(?:[.,]" + namedGroup("f", "[0-9]+") + ")?"
 	offset := "[+-](?:[01][0-9]|2[0-4])(?::?" + sixty + "(?::?" + sixty + ")?)?"
 	name := "(?:[zZ]|" + anyCase("utc") + "|" + anyCase("gmt") + "|[A-Z]{3,5})"
 	zone := " *" + name + "?(?:" + offset + "(?: +" + name + "?)?)?" + `(?:\[.*\])?`
-	clock := group("h", anyHour) + ":" + group("min", sixty) + "(?::" + group("s", sixty) + fraction + ")?"
-	compact := group("h", "[01][0-9]|2[0-3]") + group("min", sixty) + "(?:" + group("s", sixty) + fraction + ")?"
+	clock := namedGroup("h", anyHour) + ":" + namedGroup("min", sixty) + "(?::" + namedGroup("s", sixty) + fraction + ")?"
+	compact := namedGroup("h", "[01][0-9]|2[0-3]") + namedGroup("min", sixty) + "(?:" + namedGroup("s", sixty) + fraction + ")?"
 	after := func(day string, times ...string) []string {
 		out := []string{day + "(?:Z|[+-](?:[01][0-9]|2[0-4]):" + sixty + ")?"}
 		for _, t := range times {
@@ -89,15 +89,15 @@ func autoPatterns() []string {
 		}
 		return out
 	}
-	year, month, day := group("y", "[0-9]{4}"), group("m", "[0-9]{2}"), group("d", "[0-9]{2}")
-	one := group("d", "[0-9]{1,2}")
+	year, month, day := namedGroup("y", "[0-9]{4}"), namedGroup("m", "[0-9]{2}"), namedGroup("d", "[0-9]{2}")
+	one := namedGroup("d", "[0-9]{1,2}")
 	months := namePattern("mon", monthNames, bothNames)
 	weekday := "(?:" + namePattern("", weekdayNames, bothNames) + ", +)?"
 	var out []string
 	for _, p := range [][]string{
 		after(year+"-"+month+"-"+day, clock), after(year+"/"+month+"/"+day, clock),
 		after(year+month+day, clock, compact), {year + month + day + "[.,]0+"},
-		after(weekday+one+`\.`+group("m", "[0-9]{1,2}")+`\.`+year, clock),
+		after(weekday+one+`\.`+namedGroup("m", "[0-9]{1,2}")+`\.`+year, clock),
 		after(weekday+one+" +"+months+" +"+year, clock), after(weekday+one+"-"+months+"-"+year, clock),
 		after(months+" +"+one+", +"+year, clock),
 	} {
@@ -113,17 +113,17 @@ var layoutElements = []struct{ element, pattern string }{
 	{"Monday", namePattern("", weekdayNames, longNames)}, {"Mon", namePattern("", weekdayNames, shortNames)},
 	{"MST", zonePattern("0+[0-9]|0*1[0-9]|0*2[0-3]")},
 	{"002", ""}, {"__2", ""},
-	{"01", group("m", "[0-9]{2}")}, {"02", group("d", "[0-9]{2}")}, {"03", group("h", "0[0-9]|1[0-2]")}, {"04", group("min", sixty)},
-	{"05", group("s", sixty)}, {"06", group("yy", "[0-9]{2}|[+-][0-9]")}, {"15", group("h", anyHour)}, {"1", group("m", "[0-9]{1,2}")},
-	{"2006", group("y", "[0-9]{4}")}, {"_2006", "_" + group("y", "[0-9]{4}")}, {"_2", " ?" + group("d", "[0-9]{1,2}")}, {"2", group("d", "[0-9]{1,2}")},
-	{"3", group("h", "0?[0-9]|1[0-2]")}, {"4", group("min", "[0-5]?[0-9]")}, {"5", group("s", "[0-5]?[0-9]")},
-	{"PM", group("pm", "[AP]M")}, {"pm", group("pm", "[ap]m")},
+	{"01", namedGroup("m", "[0-9]{2}")}, {"02", namedGroup("d", "[0-9]{2}")}, {"03", namedGroup("h", "0[0-9]|1[0-2]")}, {"04", namedGroup("min", sixty)},
+	{"05", namedGroup("s", sixty)}, {"06", namedGroup("yy", "[0-9]{2}|[+-][0-9]")}, {"15", namedGroup("h", anyHour)}, {"1", namedGroup("m", "[0-9]{1,2}")},
+	{"2006", namedGroup("y", "[0-9]{4}")}, {"_2006", "_" + namedGroup("y", "[0-9]{4}")}, {"_2", " ?" + namedGroup("d", "[0-9]{1,2}")}, {"2", namedGroup("d", "[0-9]{1,2}")},
+	{"3", namedGroup("h", "0?[0-9]|1[0-2]")}, {"4", namedGroup("min", "[0-5]?[0-9]")}, {"5", namedGroup("s", "[0-5]?[0-9]")},
+	{"PM", namedGroup("pm", "[AP]M")}, {"pm", namedGroup("pm", "[ap]m")},
 	{"-070000", offsetPattern("", 2)}, {"-07:00:00", offsetPattern(":", 2)}, {"-0700", offsetPattern("", 1)}, {"-07:00", offsetPattern(":", 1)}, {"-07", offsetPattern("", 0)},
 	{"Z070000", "(?:Z|" + offsetPattern("", 2) + ")"}, {"Z07:00:00", "(?:Z|" + offsetPattern(":", 2) + ")"},
 	{"Z0700", "(?:Z|" + offsetPattern("", 1) + ")"}, {"Z07:00", "(?:Z|" + offsetPattern(":", 1) + ")"}, {"Z07", "(?:Z|" + offsetPattern("", 0) + ")"},
 }
 
-// offsetPattern matches an offset with so many pairs of digits after the hours.
+// offsetPattern matches an offset with the given number of digit pairs after the hours.
 func offsetPattern(mark string, more int) string {
 	return "[+-](?:[01][0-9]|2[0-4])" + strings.Repeat(mark+"(?:[0-5][0-9]|60)", more)
 }
@@ -135,9 +135,9 @@ func layoutPattern(layout string) (pattern string, ok bool) {
 		if digits := fractionDigits(layout); digits != "" {
 			layout = layout[1+len(digits):]
 			if digits[0] == '0' {
-				out.WriteString("[.,]" + group("f", "[0-9]{"+strconv.Itoa(len(digits))+"}"))
+				out.WriteString("[.,]" + namedGroup("f", "[0-9]{"+strconv.Itoa(len(digits))+"}"))
 			} else {
-				out.WriteString("(?:[.,]" + group("f", "[0-9]+") + ")?")
+				out.WriteString("(?:[.,]" + namedGroup("f", "[0-9]+") + ")?")
 			}
 			continue
 		}
@@ -149,7 +149,7 @@ func layoutPattern(layout string) (pattern string, ok bool) {
 			layout = layout[len(element):]
 			out.WriteString(matches)
 			if (element == "05" || element == "5") && fractionDigits(layout) == "" {
-				out.WriteString("(?:[.,]" + group("f", "[0-9]+") + ")?")
+				out.WriteString("(?:[.,]" + namedGroup("f", "[0-9]+") + ")?")
 			}
 		case layout[0] == ' ':
 			layout = strings.TrimLeft(layout, " ")
@@ -191,8 +191,8 @@ func elementAt(layout string) (element, pattern string) {
 // wholeElements are the patterns of elements of one digit or two where another digit follows: package time takes as many
 // digits as there are.
 var wholeElements = map[string]string{
-	"15": group("h", "[01][0-9]|2[0-3]"), "1": group("m", "[0-9]{2}"), "2": group("d", "[0-9]{2}"), "_2": " ?" + group("d", "[0-9]{2}"),
-	"3": group("h", "0[0-9]|1[0-2]"), "4": group("min", sixty), "5": group("s", sixty),
+	"15": namedGroup("h", "[01][0-9]|2[0-3]"), "1": namedGroup("m", "[0-9]{2}"), "2": namedGroup("d", "[0-9]{2}"), "_2": " ?" + namedGroup("d", "[0-9]{2}"),
+	"3": namedGroup("h", "0[0-9]|1[0-2]"), "4": namedGroup("min", sixty), "5": namedGroup("s", sixty),
 }
 
 // zoneHours are the hours of an offset from UTC that package time reads where a layout has the name of a zone.

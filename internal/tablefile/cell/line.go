@@ -2,8 +2,8 @@ package cell
 
 import "strings"
 
-// AppendCell appends a text to a line of comma-separated cells. It stands in quotes where it has to, and an end of a line
-// within it becomes a blank.
+// AppendCell appends a text to a line of comma-separated cells, quoted if necessary. It replaces a line end within the
+// text by a blank.
 func AppendCell(line []byte, text string) []byte {
 	if !strings.ContainsAny(text, "\",\r\n") {
 		return append(line, text...)

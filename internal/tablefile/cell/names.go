@@ -59,7 +59,7 @@ func (n *Names) Find(text string) (code int32, class Class) {
 	if k, listed := n.codes[value]; listed {
 		return k, Good
 	}
-	if MissingWord(text) || infinite(text) {
+	if MissingWord(text) || isInfinite(text) {
 		return n.none, Missing
 	}
 	if n.spellings != nil {
@@ -73,8 +73,8 @@ func (n *Names) Find(text string) (code int32, class Class) {
 // Others returns the code of a text that is no listed name: the length of the list.
 func (n *Names) Others() int32 { return n.others }
 
-// Known returns the code of a text that is a listed name byte for byte. It allocates nothing. A text that it does not
-// know needs [Names.Find].
+// Known returns the code of a text that equals a listed name byte for byte. It allocates nothing. For any other text
+// use [Names.Find].
 func (n *Names) Known(text []byte) (code int32, known bool) {
 	if !n.rule.Exact() {
 		return 0, false
@@ -171,7 +171,7 @@ func spellingsOf(list []string, decimal byte) map[string]int32 {
 		if whole := WholeNumber(name, decimal); whole != "" {
 			add(whole, code)
 		}
-		booleans.see(name, code, decimal)
+		booleans.addName(name, code, decimal)
 	}
 	for key := range doubtful {
 		delete(out, key)
@@ -191,8 +191,8 @@ type booleanList struct {
 	others  bool               // only words for missing are not in found
 }
 
-// see adds a name.
-func (b *booleanList) see(name string, code int32, decimal byte) {
+// addName adds a name.
+func (b *booleanList) addName(name string, code int32, decimal byte) {
 	key := spellingKey(name, decimal)
 	switch key {
 	case "true", "false", "t", "f", "1", "0":

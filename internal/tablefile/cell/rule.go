@@ -55,7 +55,7 @@ func (r *Rule) Typed(v float64) (float64, Class) {
 	return v, class
 }
 
-// plain reads a number with the declared marks and nothing around it.
+// plain reads a number with the declared marks and no other characters.
 func (r *Rule) plain(text string) (float64, Class) {
 	if r.Decimal != ',' && r.Thousands == 0 {
 		return Number(text)
@@ -63,15 +63,15 @@ func (r *Rule) plain(text string) (float64, Class) {
 	if MissingWord(text) {
 		return 0, Missing
 	}
-	if joined, ok := join(text, markOf(r.Decimal), r.Thousands); ok {
+	if joined, ok := joinGroups(text, markOf(r.Decimal), r.Thousands); ok {
 		return Number(joined)
 	}
 	return 0, Unparseable
 }
 
-// join returns a number with a point as its decimal mark and without the marks between its groups. ok is false
-// if a mark is where none can be.
-func join(text string, decimal, thousands byte) (joined string, ok bool) {
+// joinGroups returns a number with a point as its decimal mark and without group separators. ok is false if a
+// separator is misplaced.
+func joinGroups(text string, decimal, thousands byte) (joined string, ok bool) {
 	if thousands == ' ' {
 		text = narrow.Replace(text)
 	}
@@ -109,7 +109,7 @@ func join(text string, decimal, thousands byte) (joined string, ok bool) {
 	return string(out), !whole || closed()
 }
 
-// Narrow lists the blanks that may stand between groups of digits. narrow replaces them by plain blanks, and parted finds
+// Narrow lists the blanks allowed between groups of digits. narrow replaces them by plain blanks, and parted finds
 // those between two digits.
 const Narrow = "\u00a0\u202f\u2009"
 
@@ -156,7 +156,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 // grouped returns an unsigned number as strconv has it.
 func (r *Rule) grouped(text string) (string, bool) {
 	decimal := markOf(r.Decimal)
-	if joined, ok := join(text, decimal, r.Thousands); ok {
+	if joined, ok := joinGroups(text, decimal, r.Thousands); ok {
 		return joined, true
 	}
 	other := byte(',')
@@ -170,7 +170,7 @@ func (r *Rule) grouped(text string) (string, bool) {
 		if mark == other && strings.Count(text, string(mark)) < 2 && strings.IndexByte(text, decimal) < 0 {
 			return "", false // 1,234 may be 1.234 where people write decimal commas
 		}
-		return join(text, decimal, mark)
+		return joinGroups(text, decimal, mark)
 	}
 	return "", false
 }

@@ -15,8 +15,8 @@ type Text struct {
 	Hash   int    // buckets that values are hashed to; 0: they are not
 }
 
-// What folds to one value, beside blanks around it: nothing; texts that differ only in how many blanks stand
-// between their words; and those that differ in upper and lower case as well.
+// The foldings, in addition to removing surrounding blanks: none; of the number of blanks between words; and of upper
+// and lower case as well.
 const (
 	FoldExact  = "exact"
 	FoldBlanks = "blanks"
@@ -40,8 +40,8 @@ func (t Text) Known() bool {
 		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
 }
 
-// Of returns the value that a text is. A word for a missing cell stays what it is. Then come, in this
-// order, the folding, the prefix, without blanks at its end, and the bucket.
+// Of returns the value of a text. A word for a missing cell is unchanged. Otherwise the folding, the prefix, without
+// blanks at its end, and the bucket apply in this order.
 func (t Text) Of(text string) string {
 	text = Normal(text)
 	if t.Exact() || MissingWord(text) {
@@ -54,10 +54,10 @@ func (t Text) Of(text string) string {
 		text = strings.Map(lower, text)
 	}
 	if t.Prefix > 0 {
-		text = Trim(prefix(text, t.Prefix))
+		text = Trim(truncate(text, t.Prefix))
 	}
 	if t.Hash > 0 {
-		return bucket(fnv32(text) % uint32(t.Hash)) //nolint:gosec // at most MaxHash
+		return bucketName(fnv32(text) % uint32(t.Hash)) //nolint:gosec // at most MaxHash
 	}
 	return text
 }
@@ -66,12 +66,12 @@ func (t Text) Of(text string) string {
 func (t Text) Buckets() []string {
 	out := make([]string, t.Hash)
 	for k := range out {
-		out[k] = bucket(uint32(k)) //nolint:gosec // at most MaxHash
+		out[k] = bucketName(uint32(k)) //nolint:gosec // at most MaxHash
 	}
 	return out
 }
 
-func bucket(k uint32) string { return "#" + strconv.FormatUint(uint64(k), 10) }
+func bucketName(k uint32) string { return "#" + strconv.FormatUint(uint64(k), 10) }
 
 // oneBlank replaces every run of blanks and tabs by one blank.
 func oneBlank(text string) string {
@@ -102,8 +102,8 @@ func Capitals() (capital, small string) {
 	return a.String(), b.String()
 }
 
-// prefix returns the first characters of a text.
-func prefix(text string, n int) string {
+// truncate returns the first characters of a text.
+func truncate(text string, n int) string {
 	at := 0
 	for range n {
 		if at == len(text) {

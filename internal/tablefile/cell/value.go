@@ -39,8 +39,8 @@ func AppendNumber(b []byte, literal string) []byte {
 	return AppendFloat(b, v, 64)
 }
 
-// infinite reports whether a text is that of an infinite number.
-func infinite(text string) bool { return text == "+Inf" || text == "-Inf" }
+// isInfinite reports whether a text is that of an infinite number.
+func isInfinite(text string) bool { return text == "+Inf" || text == "-Inf" }
 
 // TimeText returns the text of a moment by the clock on the wall, whatever its zone is.
 func TimeText(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999") }

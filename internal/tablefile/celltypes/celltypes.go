@@ -14,10 +14,10 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// A Type is what a schema states about the cells of a column.
+// A Type is the type of a column's cells in a schema.
 type Type uint8
 
-// The types. A file of text states none, and neither do dates and types that are not read.
+// The types. Text files have no types, and dates and unsupported types have none either.
 const (
 	Unstated Type = iota
 	Numbers
@@ -25,14 +25,14 @@ const (
 	Booleans
 )
 
-// String names what the cells are.
+// String returns the name of the cells' type.
 func (t Type) String() string {
 	return [...]string{"cells of any type", "numbers", "text", "true or false"}[t]
 }
 
-// Of returns what the schema of a Parquet or Arrow file states about its columns, by name. Of a path that stands for several
-// files, a column has a type if all of them state the same. A file that cannot be read states nothing: whoever reads it says
-// what is wrong with it. No data row is looked at.
+// Of returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several files, a
+// column has a type if all of them agree. An unreadable file has no types: reading it later returns the error. No data
+// row is read.
 func Of(path string) map[string]Type {
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {
@@ -95,7 +95,7 @@ func ofArrow(f io.ReaderAt, size int64) map[string]Type {
 	return types
 }
 
-// ofParquet returns nothing for a damaged file, on which the library may panic.
+// ofParquet returns nil for a damaged file, on which the library may panic.
 func ofParquet(f io.ReaderAt, size int64) (types map[string]Type) {
 	defer func() {
 		if recover() != nil {

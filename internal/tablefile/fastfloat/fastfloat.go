@@ -69,7 +69,7 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	count, exp := i-first, 0
 	if i < len(b) && b[i] == '.' {
 		point := i + 1
-		mant, i = digits(b, point, mant)
+		mant, i = appendDigits(b, point, mant)
 		exp = point - i
 		count += i - point
 	}
@@ -93,20 +93,20 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	return v, i, true
 }
 
-// digits appends the decimal digits of b from position i to mant, eight at a time, or those before the first byte that is
-// none: a loop over these would end where no processor guesses it. mant wraps round beyond 19 significant
-// digits, which Scan refuses afterwards.
-func digits(b []byte, i int, mant uint64) (uint64, int) {
+// appendDigits appends the decimal digits of b from position i to mant, eight at a time, and then those before the
+// first byte that is not a digit: a loop over single digits would end at a branch that processors mispredict. mant
+// wraps round beyond 19 significant digits, which Scan refuses afterwards.
+func appendDigits(b []byte, i int, mant uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:]) ^ 0x3030303030303030
 		others := notBelowTen(w)
 		if others == 0 {
-			mant = mant*1e8 + eight(w)
+			mant = mant*1e8 + parseEightDigits(w)
 			i += 8
 			continue
 		}
 		n := bits.TrailingZeros64(others) / 8
-		return mant*scale[n] + eight(w<<(64-8*n)), i + n
+		return mant*scale[n] + parseEightDigits(w<<(64-8*n)), i + n
 	}
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		mant = mant*10 + uint64(b[i]-'0')
@@ -125,9 +125,9 @@ func notBelowTen(w uint64) uint64 {
 	return ((w & low) + add | w) & high
 }
 
-// eight returns the number whose eight digits are the bytes of w, the first digit
+// parseEightDigits returns the number whose eight digits are the bytes of w, the first digit
 // lowest: digits are paired to twos, fours and eight.
-func eight(w uint64) uint64 {
+func parseEightDigits(w uint64) uint64 {
 	w = w*10 + w>>8 // bytes 0, 2, 4, 6 hold two-digit numbers
 	const pair = 0x000000FF000000FF
 	const hi, lo = 100 + 1000000<<32, 1 + 10000<<32
@@ -136,7 +136,8 @@ func eight(w uint64) uint64 {
 
 // significant counts the digits of s after its leading zeros.
 func significant(s []byte) int {
-	n, leading := 0, true
+	n := 0
+	leading := true
 	for _, c := range s {
 		if c == '.' || (leading && c == '0') {
 			continue
@@ -182,14 +183,14 @@ func FromDecimal(mant uint64, exp int) (v float64, ok bool) {
 	case mant <= 1<<53 && exp >= 0 && exp <= maxClinger:
 		return float64(mant) * tens[exp], true
 	case exp < 0:
-		return divide(mant, -exp), true
+		return divideByPower(mant, -exp), true
 	default:
-		return multiply(mant, exp), true
+		return multiplyByPower(mant, exp), true
 	}
 }
 
-// multiply rounds mant·5^k·2^k once, from the exact 128-bit product.
-func multiply(mant uint64, k int) float64 {
+// multiplyByPower rounds mant·5^k·2^k once, from the exact 128-bit product.
+func multiplyByPower(mant uint64, k int) float64 {
 	hi, lo := bits.Mul64(mant, fives[k])
 	if hi == 0 {
 		return float64(lo) * power2(k)
@@ -202,9 +203,9 @@ func multiply(mant uint64, k int) float64 {
 	return float64(top) * power2(64-z+k)
 }
 
-// divide rounds mant/(5^k·2^k) once. With both operands shifted to 64 bits the
-// quotient of mant·2^63 lies between 2^62 and 2^64.
-func divide(mant uint64, k int) float64 {
+// divideByPower rounds mant/(5^k·2^k) once. With both operands shifted to 64 bits the quotient of mant·2^63 is between
+// 2^62 and 2^64.
+func divideByPower(mant uint64, k int) float64 {
 	zm, zd := bits.LeadingZeros64(mant), bits.LeadingZeros64(fives[k])
 	m, d := mant<<zm, fives[k]<<zd
 	q, rest := bits.Div64(m>>1, m<<63, d)

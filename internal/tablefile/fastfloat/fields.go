@@ -1,9 +1,8 @@
 package fastfloat
 
-// Fields reads fields of a line one after the other, each up to the next byte end or to the end of the line, and puts their
-// values into out. It returns how many it has read, at most as many as out has room for, and where the field after
-// them begins: behind the last end, or at len(line)+1 if there is no more. A field that is no number of
-// at most 15 digits, with at most one point, a minus or nothing before it and no exponent, ends it, and so may any other:
-// [Scan] has the same value for all that are read. The bytes up to the capacity of line are looked at, and nothing follows
-// from them.
+// Fields reads consecutive fields of a line, each up to the next byte end or to the end of the line, and stores their
+// values in out. It returns the number of fields read, at most len(out), and the start of the next field: after the
+// last end, or len(line)+1 at the end of the line. It stops at a field that is not a number of at most 15 digits, with
+// at most one point, an optional minus and no exponent, and may stop at any other; every value read equals that of
+// [Scan]. It may read bytes up to the capacity of line, without effect on the result.
 func Fields(out []float64, line []byte, end byte) (count, next int) { return fields(out, line, end) }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// places says by length and place of the point (the length if there is none) from where the digits of a number come
-// that are to end a list of 16; 128 is none.
+// places gives, by the length and the position of the point (the length without a point), the source positions that
+// move the digits of a number to the end of a list of 16; 128 means no digit.
 var places = func() (out [16][16][16]uint8) {
 	for length := range out {
 		for point := range out[length] {
@@ -28,7 +28,7 @@ var places = func() (out [16][16][16]uint8) {
 	return out
 }()
 
-// fieldsAsm is Fields of a line of n bytes, of which room can be read.
+// fieldsAsm is Fields for a line of n bytes, with room readable bytes.
 //
 //go:noescape
 func fieldsAsm(out *float64, most int, line *byte, n, room int, end byte, places *[16][16][16]uint8, tens *[23]float64) (count, next int)

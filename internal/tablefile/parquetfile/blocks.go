@@ -7,11 +7,10 @@ import (
 	"io"
 )
 
-// Snappy and LZ4 compress a page as one block, and their libraries want it in memory. Here a
-// block is read as a stream. It is made of literal bytes and of copies of what came before, so
-// what has to be held is as much as its copies reach back: 64 KiB for LZ4, by its format, and for
-// Snappy as its usual writers make it. Snappy's format lets a copy reach back to the beginning of
-// the block, and some writers use that; how far they do is looked at before.
+// Snappy and LZ4 compress a page as one block, and their libraries need it in memory. Here a block is read as a
+// stream. It consists of literal bytes and of copies of earlier output, so the memory needed is the longest distance
+// of a copy: 64 KiB for LZ4, by its format, and for Snappy as its usual writers make it. Snappy's format lets a copy
+// reach back to the start of the block, and some writers use that; the distance is determined beforehand.
 
 var errBlock = errors.New("damaged block")
 
@@ -32,7 +31,7 @@ type blockReader struct {
 	at          int64  // where the next one goes
 }
 
-// newSnappy reads a block whose copies reach back at most as far as reach says.
+// newSnappy reads a block whose copies reach back at most reach bytes.
 func newSnappy(in io.Reader, reach int64) (*blockReader, error) {
 	b := &blockReader{in: bufio.NewReader(in), step: (*blockReader).snappy, ring: make([]byte, reach)}
 	size, err := binary.ReadUvarint(b.in)
@@ -106,8 +105,8 @@ func (b *blockReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// number reads a little-endian number of so many bytes.
-func (b *blockReader) number(bytes int) (v int64, err error) {
+// readNumber reads a little-endian number of the given number of bytes.
+func (b *blockReader) readNumber(bytes int) (v int64, err error) {
 	for k := range bytes {
 		c, err := b.in.ReadByte()
 		if err != nil {
@@ -130,14 +129,14 @@ func (b *blockReader) snappy() error {
 	short := int64(tag >> 2)
 	if tag&3 == 0 {
 		if b.left = short; short >= 60 {
-			b.left, err = b.number(int(short) - 59)
+			b.left, err = b.readNumber(int(short) - 59)
 		}
 		b.left, b.offset = b.left+1, 0
 	} else {
 		if b.left = short + 1; tag&3 == 1 {
 			b.left = short&7 + 4
 		}
-		b.offset, err = b.number(1 << (tag&3 - 1))
+		b.offset, err = b.readNumber(1 << (tag&3 - 1))
 		if tag&3 == 1 {
 			b.offset |= short >> 3 << 8
 		}
@@ -157,7 +156,7 @@ func (b *blockReader) lz4() (err error) {
 		if _, err := b.in.Peek(1); err == io.EOF {
 			return io.EOF // the last sequence has no copy
 		}
-		if b.offset, err = b.number(2); err != nil || b.offset == 0 {
+		if b.offset, err = b.readNumber(2); err != nil || b.offset == 0 {
 			return errBlock
 		}
 		b.left, err = b.lengthened(b.match)

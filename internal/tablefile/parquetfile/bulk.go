@@ -6,9 +6,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Numbers that stand one after the other in a page, or whose places in a dictionary do, need not become a [Value] each:
-// [Column.Many] makes cells of all of them at once, where they are to be. Rows without a value, other encodings and
-// other types take the way of [Column.Cell].
+// Numbers stored consecutively in a page, or as consecutive dictionary indexes, need not become a [Value] each:
+// [Column.Many] converts them all at once, in place. Rows without a value, other encodings and other types use
+// [Column.Cell].
 
 // Room is memory that one column after the other may use. It is not for concurrent use.
 type Room[T any] struct {
@@ -20,7 +20,7 @@ type Room[T any] struct {
 // mostRoom is up to how many values a dictionary is kept for the next column.
 const mostRoom = 1 << 20
 
-// enter takes what is in the room.
+// enter acquires the shared buffers.
 func (c *Column[T]) enter() {
 	if r := c.Room; r != nil && c.pages.in == nil {
 		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain, r.dictionary
@@ -38,8 +38,8 @@ func (c *Column[T]) leave() {
 	}
 }
 
-// many reports whether cells can be made of what stands in the page.
-func (c *Column[T]) many() bool {
+// canReadMany reports whether the values of the page can be converted in bulk.
+func (c *Column[T]) canReadMany() bool {
 	if c.Many == nil {
 		return false
 	}
@@ -52,19 +52,19 @@ func (c *Column[T]) many() bool {
 	return false
 }
 
-// readMany reads cells of rows that follow one another and have a value each. There may be none at the beginning of dst.
+// readMany reads cells of consecutive rows that have a value each. The number at the start of dst may be 0.
 func (c *Column[T]) readMany(dst []T) (n int, err error) {
 	n = len(dst)
 	if c.Type.Optional {
 		var ok bool
-		if n, ok = c.levels.ones(n); !ok {
+		if n, ok = c.levels.skipOnes(n); !ok {
 			return 0, ErrDamaged
 		}
 	}
 	if c.values.encoding == format.RLEDictionary {
-		err = c.look(dst[:n])
+		err = c.readDictionaryIndexes(dst[:n])
 	} else {
-		err = c.stand(dst[:n], &c.Tally)
+		err = c.readPlainNumbers(dst[:n], &c.Tally)
 	}
 	if err != nil {
 		return 0, err
@@ -72,8 +72,8 @@ func (c *Column[T]) readMany(dst []T) (n int, err error) {
 	return n, nil
 }
 
-// ones passes over the ones of a run, at most so many, and returns their number.
-func (h *hybrid) ones(most int) (n int, ok bool) {
+// skipOnes skips the ones of a run, at most most, and returns their number.
+func (h *hybrid) skipOnes(most int) (n int, ok bool) {
 	if len(h.have) == 0 && h.run == 0 && h.groups == 0 && !h.header() {
 		return 0, false
 	}
@@ -85,9 +85,9 @@ func (h *hybrid) ones(most int) (n int, ok bool) {
 	return n, true
 }
 
-// stand makes cells of numbers that stand in the page.
-func (c *Column[T]) stand(dst []T, tally *[Classes]int) error {
-	width := int(c.Type.least())
+// readPlainNumbers converts numbers stored in the page to cells.
+func (c *Column[T]) readPlainNumbers(dst []T, tally *[Classes]int) error {
+	width := int(c.Type.minBytes())
 	for len(dst) > 0 {
 		n := min(len(dst), max(len(c.pages.body.buf), sourceBuffer)/width)
 		data, ok := c.pages.body.take(n * width)
@@ -100,8 +100,8 @@ func (c *Column[T]) stand(dst []T, tally *[Classes]int) error {
 	return nil
 }
 
-// look makes cells of places in a dictionary whose values are all of one class.
-func (c *Column[T]) look(dst []T) error {
+// readDictionaryIndexes makes cells of places in a dictionary whose values are all of one class.
+func (c *Column[T]) readDictionaryIndexes(dst []T) error {
 	var places [batch]uint32
 	c.Tally[c.class] += len(dst)
 	dictionary := c.dictionary
@@ -121,8 +121,8 @@ func (c *Column[T]) look(dst []T) error {
 	return nil
 }
 
-// makeMany makes the cells of a dictionary of so many numbers, and reports whether all are of one class. If
-// not, the page is where it was.
+// makeMany makes the cells of a dictionary of numbers, and reports whether all have the same class. If not, the page
+// is back at its previous position.
 func (c *Column[T]) makeMany(values int) (ok bool, err error) {
 	if c.Many == nil || c.pages.body.stream != nil {
 		return false, nil
@@ -133,7 +133,7 @@ func (c *Column[T]) makeMany(values int) (ok bool, err error) {
 	}
 	c.dictionary = c.dictionary[:values]
 	var tally [Classes]int
-	if err := c.stand(c.dictionary, &tally); err != nil {
+	if err := c.readPlainNumbers(c.dictionary, &tally); err != nil {
 		return false, err
 	}
 	for class, n := range tally {

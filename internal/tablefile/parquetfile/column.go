@@ -7,19 +7,18 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// MaxDictionary is how many values a dictionary may have that has more of them than its column
-// chunk has rows.
+// MaxDictionary limits the size of a dictionary that has more values than its column chunk has rows.
 const MaxDictionary = 1 << 25
 
-// Type says how the values of a column are stored: one a row.
+// Type is the storage type of a column with one value a row.
 type Type struct {
 	Kind     format.Type
 	Width    int // bytes of a value of FixedLenByteArray, or of Int96
 	Optional bool
 }
 
-// least is how many bytes a value takes in a dictionary, at least.
-func (t Type) least() int64 {
+// minBytes is how many bytes a value takes in a dictionary, at least.
+func (t Type) minBytes() int64 {
 	switch t.Kind {
 	case format.Int32, format.Float, format.ByteArray: // the length of bytes takes four
 		return 4
@@ -41,14 +40,12 @@ type Value struct {
 // Classes is how many classes of cells there may be.
 const Classes = 5
 
-// Column reads the cells of a column, chunk by chunk. Memory is what a page of WholePage bytes
-// takes, the window of its compression and the dictionary, whatever the pages hold. It is not for
-// concurrent use.
+// Column reads the cells of a column, chunk by chunk. It uses memory for a page of WholePage bytes, the compression
+// window and the dictionary, whatever the pages contain. It is not safe for concurrent use.
 type Column[T any] struct {
 	Type Type
 	File File
-	// Cell makes a cell of a value, and says of which class it is. It is called once for each
-	// value of a dictionary.
+	// Cell converts a value to a cell and its class. It is called once for each value of a dictionary.
 	Cell func(Value) (T, uint8)
 	// Many, if it is not nil, makes of data what Cell makes of the len(dst) numbers in it, which follow one another as the
 	// format stores them, and counts their classes. It is for types of a fixed width and may take the place of Cell.
@@ -85,11 +82,11 @@ type Column[T any] struct {
 // batch is how many cells are read at a time.
 const batch = 1024
 
-// Open goes to the beginning of the chunk of so many rows.
+// Open moves to the start of a chunk with the given number of rows.
 func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 	c.enter()
 	c.pages.file, c.pages.nulls = c.File, c.Type.Optional
-	if c.Type.least() < 1 {
+	if c.Type.minBytes() < 1 {
 		return ErrDamaged
 	}
 	c.values.typ, c.values.most, c.values.long = c.Type, c.Text, c.Long
@@ -98,7 +95,7 @@ func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 	return c.pages.open(chunk)
 }
 
-// Close frees what the column holds.
+// Close frees the resources of the column.
 func (c *Column[T]) Close() {
 	c.pages.close()
 	c.leave()
@@ -115,7 +112,7 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 		}
 	}
 	dst = dst[:min(len(dst), c.left)]
-	if c.many() {
+	if c.canReadMany() {
 		if n, err := c.readMany(dst); n > 0 || err != nil {
 			c.left -= n
 			return n, err
@@ -143,14 +140,14 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 		return 0, err
 	}
 	if there < len(dst) {
-		c.spread(dst, levels[:len(dst)], there)
+		c.spreadCells(dst, levels[:len(dst)], there)
 	}
 	c.left -= len(dst)
 	return len(dst), nil
 }
 
-// spread moves the cells that are there to their rows.
-func (c *Column[T]) spread(dst []T, levels []uint32, there int) {
+// spreadCells moves the cells that are there to their rows.
+func (c *Column[T]) spreadCells(dst []T, levels []uint32, there int) {
 	c.Tally[c.NullClass] += len(dst) - there
 	for k := len(dst) - 1; k >= 0; k-- {
 		if levels[k] == 0 {
@@ -204,7 +201,7 @@ func (c *Column[T]) readDictionary(head *header) error {
 	switch {
 	case c.loaded:
 		return nil
-	case head.encoding != format.Plain && head.encoding != plainDictionary, head.values > size/c.Type.least():
+	case head.encoding != format.Plain && head.encoding != plainDictionary, head.values > size/c.Type.minBytes():
 		return ErrDamaged
 	case head.values > max(MaxDictionary, c.rows):
 		return ErrDictionary
@@ -224,7 +221,7 @@ func (c *Column[T]) readDictionary(head *header) error {
 	return err
 }
 
-// makeEach makes the cells of a dictionary of so many values.
+// makeEach makes the cells of a dictionary with the given number of values.
 func (c *Column[T]) makeEach(values int) error {
 	var some [batch]T
 	tally := c.Tally

@@ -9,16 +9,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The public limits of a footer: bytes that describe the columns, columns and groups of them, for
-// each of which some hundred bytes are taken, and groups alone.
+// The public limits of a footer: bytes that describe the columns; columns times groups, each of which takes some
+// hundred bytes; and groups.
 const (
 	maxSchema   = 1 << 26
 	maxElements = 1 << 18
 	maxGroups   = 1 << 16
 )
 
-// footerEnd is what follows a footer: its length and "PAR1".
-const footerEnd = 8
+// footerTrailerSize is the number of bytes after a footer: its length and "PAR1".
+const footerTrailerSize = 8
 
 // Keys of the fields of format.FileMetaData that are looked at.
 const (
@@ -40,20 +40,19 @@ const (
 	footerBuffer  = 1 << 16
 )
 
-// Chunk says where the pages of one column in one row group are.
+// Chunk locates the pages of one column in one row group.
 type Chunk struct {
 	Offset, Size int64
 	Codec        format.CompressionCodec
 }
 
-// Footer is what is used of a footer. Statistics and metadata, which may hold whole cells,
-// are passed over, but for the metadata that [Footer.Metadata] is asked for.
+// Footer is the part of a footer that is used. Statistics and metadata, which may contain whole cells, are skipped,
+// except for the metadata that [Footer.Metadata] returns.
 //
-// A row group of no rows says nothing, and what stands in its place depends on the writer: no
-// page, or a dictionary of nothing, an offset of 0, another codec than that of the groups with
-// rows. A table that is written in one group per ward, day or batch has such groups where nobody
-// was there. So that a record more in one of them changes no more than the table, they are left
-// out before anything looks at them.
+// The description of a row group without rows depends on the writer: no page, or an empty dictionary, an offset of 0,
+// a codec other than that of the groups with rows. A table written in one group per ward, day or batch has such groups
+// where the group is empty. To keep the effect of an additional record there limited to the table, they are removed
+// before any other step.
 type Footer struct {
 	Rows   int64   // as the footer says
 	Groups []int64 // rows of each row group that is not empty
@@ -67,21 +66,21 @@ type Footer struct {
 // describes columns beyond the limits.
 func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	var head [4]byte
-	var end [footerEnd]byte
-	if size < int64(len(head))+footerEnd {
+	var end [footerTrailerSize]byte
+	if size < int64(len(head))+footerTrailerSize {
 		return nil, false
 	}
 	if _, err := file.ReadAt(head[:], 0); err != nil || string(head[:]) != "PAR1" {
 		return nil, false
 	}
-	if _, err := file.ReadAt(end[:], size-footerEnd); err != nil || string(end[4:]) != "PAR1" {
+	if _, err := file.ReadAt(end[:], size-footerTrailerSize); err != nil || string(end[4:]) != "PAR1" {
 		return nil, false
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if n > size-int64(len(head))-footerEnd {
+	if n > size-int64(len(head))-footerTrailerSize {
 		return nil, false
 	}
-	f = &Footer{file: file, at: size - footerEnd - n, bytes: n}
+	f = &Footer{file: file, at: size - footerTrailerSize - n, bytes: n}
 	g := groupScan{first: true}
 	if !f.scan(&g) {
 		return nil, false
@@ -100,8 +99,8 @@ func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
 	return g.chunks, f.scan(&g) && slices.Equal(g.groups, f.Groups)
 }
 
-// Metadata returns the value of a key of the metadata, and "" if there is none, or if it is longer than the description of
-// the columns may be. Metadata may depend on records: its use must not.
+// Metadata returns the value of a key of the metadata, or "" if it is absent or longer than the limit for column
+// descriptions. Metadata may depend on records: its use must not.
 func (f *Footer) Metadata(key string) string {
 	var name, value []byte
 	found := ""
@@ -125,7 +124,8 @@ func (f *Footer) Metadata(key string) string {
 			found = string(value)
 		}
 		if at == keyMeta {
-			name, value = nil, nil
+			name = nil
+			value = nil
 		}
 	}
 	if !s.fields(0, 0) {
@@ -148,7 +148,7 @@ func (f *Footer) scan(g *groupScan) bool {
 	return err == io.EOF
 }
 
-// groupScan takes what is used of a footer.
+// groupScan collects the used part of a footer.
 type groupScan struct {
 	first  bool
 	want   map[int]int // leaves, and their places in chunks

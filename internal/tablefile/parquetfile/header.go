@@ -7,7 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// header is what a page header says.
+// header is a decoded page header.
 type header struct {
 	kind                 format.PageType
 	expanded, compressed int64 // bytes, without the header
@@ -38,7 +38,7 @@ const (
 	keyIsCompressed2 = 0x08_07
 )
 
-// valuesOf is where a page of a kind says how many values it has.
+// valuesOf locates the number of values in the header of each kind of page.
 var valuesOf = map[format.PageType]uint64{
 	format.DataPage: keyValues1, format.DictionaryPage: keyDictValues, format.DataPageV2: keyValues2,
 }

@@ -165,7 +165,7 @@ func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
 		return nil
 	}
 	return func(dst []string, data []byte, tally *[Classes]int) {
-		width := int(typ.least())
+		width := int(typ.minBytes())
 		if len(data) != width*len(dst) {
 			panic("the bytes are not those of the cells")
 		}

@@ -25,8 +25,7 @@ const fileBuffer = 1 << 12
 // largePage is more than writers put into a page, unless one cell is that long.
 const largePage = 1 << 24
 
-// zstdWindow is the largest window of zstd, in whole pages: 128 MiB, which none of its levels
-// exceeds.
+// zstdWindow is the largest window of zstd, in whole pages: 128 MiB, which no level exceeds.
 const zstdWindow = 32
 
 // Readable reports whether pages of a codec can be read.
@@ -92,7 +91,7 @@ func (p *pages) next() error {
 		return io.EOF
 	}
 	var ok bool
-	if p.head, ok = readHeader(p.in); !ok || p.head.compressed > p.end-p.at() || p.head.definition+p.head.repetition > p.head.compressed {
+	if p.head, ok = readHeader(p.in); !ok || p.head.compressed > p.end-p.offset() || p.head.definition+p.head.repetition > p.head.compressed {
 		return ErrDamaged
 	}
 	if max(p.head.compressed, p.head.expanded) <= int64(p.file.Whole) {
@@ -101,15 +100,15 @@ func (p *pages) next() error {
 	return p.stream()
 }
 
-// at is the place in the file of what comes next.
-func (p *pages) at() int64 {
+// offset is the position of the next byte in the file.
+func (p *pages) offset() int64 {
 	_, start, _ := p.section.Outer()
 	at, _ := p.section.Seek(0, io.SeekCurrent)
 	return start + at - int64(p.in.Buffered())
 }
 
-// room returns n bytes of a buffer that is used again.
-func room(buf *[]byte, n int64) []byte {
+// resizeBuffer returns n bytes of a buffer that is used again.
+func resizeBuffer(buf *[]byte, n int64) []byte {
 	if int64(cap(*buf)) < n {
 		*buf = make([]byte, n)
 	}
@@ -118,7 +117,7 @@ func room(buf *[]byte, n int64) []byte {
 
 // whole takes a page into memory.
 func (p *pages) whole() error {
-	data := room(&p.stored, p.head.compressed)
+	data := resizeBuffer(&p.stored, p.head.compressed)
 	if _, err := io.ReadFull(p.in, data); err != nil {
 		return ErrDamaged
 	}
@@ -137,8 +136,7 @@ func (p *pages) whole() error {
 	return p.levels1()
 }
 
-// levels1 finds the levels of a data page of version 1, which stand before its values and their
-// length before them.
+// levels1 finds the levels of a data page of version 1, which precede its values and are preceded by their length.
 func (p *pages) levels1() error {
 	if !p.nulls || p.head.kind != format.DataPage {
 		return nil
@@ -178,7 +176,7 @@ var decodeAll = sync.OnceValues(func() (*zstd.Decoder, error) {
 
 // expand decompresses a whole page into at most as many bytes as its header states.
 func (p *pages) expand(data []byte) ([]byte, error) {
-	out := room(&p.plain, p.head.expanded+bytes.MinRead)[:p.head.expanded]
+	out := resizeBuffer(&p.plain, p.head.expanded+bytes.MinRead)[:p.head.expanded]
 	switch p.codec {
 	case format.Snappy:
 		if n, err := snappy.DecodedLen(data); err != nil || n > len(out) {
@@ -234,13 +232,14 @@ func (p *pages) stream() error {
 		p.file.Large()
 	}
 	p.stored, p.plain = nil, nil
-	at := p.at()
+	at := p.offset()
 	p.rest = io.LimitReader(p.in, p.head.compressed)
 	if p.sum = nil; p.head.crc != 0 {
 		p.sum = crc32.NewIEEE()
 		p.rest = io.TeeReader(p.rest, p.sum)
 	}
-	r, most := p.rest, p.head.expanded
+	r := p.rest
+	most := p.head.expanded
 	if levels := p.head.repetition + p.head.definition; levels > 0 { // of version 2, not compressed
 		var part source
 		part.start(io.LimitReader(r, levels))
@@ -296,7 +295,7 @@ func (p *pages) finish() error {
 	return nil
 }
 
-// close frees what a page holds beside buffers.
+// close frees the resources of a page other than buffers.
 func (p *pages) close() {
 	if p.closer != nil {
 		p.closer()

@@ -2,8 +2,8 @@ package parquetfile
 
 import "encoding/binary"
 
-// unpack reads len(dst) numbers of so many bits each, lowest bits first, from data that has nine
-// bytes more than they take.
+// unpack reads len(dst) numbers of width bits each, lowest bits first, from data that has nine more bytes than they
+// take.
 func unpack[T uint32 | uint64](dst []T, data []byte, width uint) {
 	mask := uint64(1)<<width - 1
 	at := uint(0)
@@ -39,7 +39,7 @@ type hybrid struct {
 // eight, and some writers fill up more.
 const runSlack = 512
 
-// start begins a list of so many numbers of at most 32 bits.
+// start starts a list with the given number of values of at most 32 bits.
 func (h *hybrid) start(src *source, width uint, values int64) {
 	h.src, h.width, h.run, h.groups, h.have, h.room = src, width, 0, 0, nil, uint64(values)+runSlack
 }
@@ -90,7 +90,7 @@ func (h *hybrid) unpack() bool {
 	return true
 }
 
-// header reads what the next values are.
+// header reads the header of the next run.
 func (h *hybrid) header() bool {
 	u, ok := h.src.uvarint()
 	if !ok {
@@ -118,8 +118,8 @@ func (h *hybrid) header() bool {
 // deltaStep is how many differences are unpacked at a time.
 const deltaStep = 32
 
-// delta reads integers of which differences are stored: blocks of the least difference and, in
-// miniblocks of a width each, by how much the others exceed it.
+// delta reads delta-encoded integers: blocks with the least difference and, in miniblocks of one width each, the
+// excess of the others over it.
 type delta struct {
 	src    *source
 	left   uint64 // values that follow

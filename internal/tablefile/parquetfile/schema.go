@@ -65,7 +65,7 @@ func (f *Footer) Fields() (fields []Field, ok bool) {
 // int96Bytes is the width of a value of Int96.
 const int96Bytes = 12
 
-// childrenOf returns how many elements are directly below one, negative where the schema says so.
+// childrenOf returns the number of direct children of an element, negative if the schema has a negative number.
 func childrenOf(e *format.SchemaElement) int {
 	if e.Type.Valid || !e.NumChildren.Valid {
 		return 0
@@ -73,7 +73,7 @@ func childrenOf(e *format.SchemaElement) int {
 	return int(e.NumChildren.V)
 }
 
-// fieldOf describes an element that stands after so many leaves.
+// fieldOf describes an element preceded by the given number of leaves.
 func fieldOf(e *format.SchemaElement, leaves int) Field {
 	f := Field{Name: e.Name, Leaf: -1}
 	if !e.Type.Valid || e.RepetitionType.Valid && e.RepetitionType.V == format.Repeated {

@@ -10,7 +10,7 @@ import (
 // bytes are asked for in steps of at most that many.
 const sourceBuffer = 1 << 16
 
-// source is the bytes of a page without its compression: all of them at hand, or a stream.
+// source is the uncompressed content of a page: in memory, or a stream.
 type source struct {
 	buf    []byte
 	stream io.Reader // what follows buf; nil for nothing
@@ -57,8 +57,7 @@ func (s *source) upTo(n int) []byte {
 	return b
 }
 
-// appendText appends the next n bytes to dst until it has most of them, and passes over the
-// others.
+// appendText appends the next n bytes to dst until it has most bytes, and skips the rest.
 func (s *source) appendText(dst []byte, n, most int) ([]byte, bool) {
 	for n > 0 {
 		if !s.has(1) {

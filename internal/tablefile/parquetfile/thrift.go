@@ -11,16 +11,16 @@ import (
 // thriftDepth is how deep structs and lists may nest; six levels are in use.
 const thriftDepth = 24
 
-// most of a key's bytes are used: deeper fields have the key of none.
+// Only part of a key's bytes is used: deeper fields get noKey.
 const noKey = 1 << 63
 
 var errKept = errors.New("too much to keep")
 
-// scanner walks over a struct in Thrift's compact encoding and checks that it is one. It
-// builds and holds nothing, so that texts and lists may be as long as they claim to be.
+// scanner walks over a struct in Thrift's compact encoding and checks its form. It builds and stores nothing, so that
+// texts and lists may be as long as they claim to be.
 //
-// A field is known by its key: the numbers of the fields that lead to it from the outermost
-// struct, a byte each, the last one lowest. Items of a list have the key of the list.
+// A field is identified by its key: the numbers of the fields that lead to it from the outermost struct, a byte each,
+// the last one lowest. Items of a list have the key of the list.
 type scanner struct {
 	in *bufio.Reader
 	// number is called with each integer, flag with each truth value of a struct, item at the
@@ -50,8 +50,8 @@ func (s *scanner) ReadByte() (byte, error) {
 	return b, err
 }
 
-// fields scans a struct up to its end. The numbers of fields must grow, as writers have
-// them, so that none is given twice.
+// fields scans a struct up to its end. Field numbers must increase, as writers have them, so that no field occurs
+// twice.
 func (s *scanner) fields(depth int, outer uint64) bool {
 	if depth > thriftDepth {
 		return false

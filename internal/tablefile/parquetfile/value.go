@@ -31,7 +31,7 @@ type valueReader struct {
 	text            []byte // of such values, put together
 }
 
-// close lets go of what is not part of the reader. The parts are left alone: of a reader that was not used, they need no memory.
+// close releases the resources outside the reader. Its parts are kept: the parts of an unused reader need no memory.
 func (v *valueReader) close() {
 	v.src, v.lengths, v.begins, v.last, v.split, v.text = nil, nil, nil, nil, nil, nil
 }
@@ -64,7 +64,7 @@ func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok
 		}
 		return ok && len(v.begins) == len(v.lengths) && (text || v.typ.Kind == format.FixedLenByteArray)
 	case format.ByteStreamSplit:
-		width := int(v.typ.least())
+		width := int(v.typ.minBytes())
 		most = min(most, (1<<31-1)/width) * width
 		v.split = v.split[:0]
 		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most && src.has(1); {
@@ -98,7 +98,7 @@ func (v *valueReader) next(n int) (vals []Value, ok bool) {
 		vals[0] = Value{Bytes: v.last}
 		return vals[:1], ok
 	case format.ByteStreamSplit:
-		return v.joined(vals)
+		return v.joinStreams(vals)
 	}
 	switch v.typ.Kind {
 	case format.Boolean:
@@ -116,7 +116,7 @@ func (v *valueReader) next(n int) (vals []Value, ok bool) {
 
 // fixed reads values that all take the same number of bytes.
 func (v *valueReader) fixed(vals []Value) ([]Value, bool) {
-	width := int(v.typ.least())
+	width := int(v.typ.minBytes())
 	vals = vals[:min(len(vals), sourceBuffer/width)]
 	data, ok := v.src.take(len(vals) * width)
 	if !ok {
@@ -208,12 +208,12 @@ func (v *valueReader) follow() (ok bool) {
 	return ok && (v.typ.Kind == format.ByteArray || v.lastLen == v.typ.Width)
 }
 
-// joined puts values together of which each byte stands in a stream of its own.
-func (v *valueReader) joined(vals []Value) ([]Value, bool) {
-	width := int(v.typ.least())
+// joinStreams reassembles values whose bytes are each stored in a separate stream.
+func (v *valueReader) joinStreams(vals []Value) ([]Value, bool) {
+	width := int(v.typ.minBytes())
 	stride := len(v.split) / width
 	vals = vals[:min(len(vals), stride-v.at, sourceBuffer/width)]
-	data := room(&v.text, int64(len(vals)*width+8)) // read eight bytes at a time
+	data := resizeBuffer(&v.text, int64(len(vals)*width+8)) // read eight bytes at a time
 	for j := range width {
 		for k, b := range v.split[j*stride+v.at:][:len(vals)] {
 			data[k*width+j] = b

@@ -1,9 +1,9 @@
-// Package query asks databases. dptrain knows none itself: the program dptrain-sql of the folder sql/ does, so that no
-// driver is part of dptrain. It gets one question on standard input, and answers in CSV.
+// Package query reads from databases. dptrain itself contains no driver: the separate program dptrain-sql of the
+// folder sql/ does. It gets one question on standard input, and answers in CSV.
 //
-// The database is queried twice: for the columns, before anything is paid for, and for the rows, once. An answer that
-// ends early is an error, never a shorter table. Errors are sentences of this package, because a text of a server may
-// quote a row.
+// The database is queried twice: for the columns, before any budget is spent, and for the rows, once. An answer that
+// ends early is an error, never a shorter table. Error messages are sentences of this package, because a server's text
+// may quote a row.
 package query
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
 
-// Program is what reads databases.
+// Program is the name of the program that reads databases.
 const Program = "dptrain-sql"
 
-// Name is what messages call the table.
+// Name is the name of the table in messages.
 const Name = "data.sql"
 
 // ErrProgram is returned where there is no [Program].
@@ -59,7 +59,8 @@ type failure struct {
 	Type     string `json:"type"`
 }
 
-// The limits of what is kept of the program's words, and how long it may take to end once it is not wanted any more.
+// The limits of the stored error output of the program, and of the time it may take to end once it is no longer
+// needed.
 const (
 	mostHeader = 1 << 20
 	mostWords  = 1 << 16
@@ -68,7 +69,7 @@ const (
 
 // Header returns the header line of the rows, as CSV. No row is read.
 func (q Question) Header(ctx context.Context) ([]byte, error) {
-	r, err := q.ask(ctx, "columns", nil)
+	r, err := q.runProgram(ctx, "columns", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -76,19 +77,19 @@ func (q Question) Header(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, mostHeader))
 }
 
-// Rows returns what reads the header and the rows, as CSV with one line per row. The columns must be those of the
-// header still. Reading ends with io.EOF only if the answer was whole.
+// Rows returns a reader of the header and the rows, as CSV with one line per row. The columns must still be those of
+// the header. Reading ends with io.EOF only if the answer was complete.
 func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, error) {
-	return q.ask(ctx, "rows", columns)
+	return q.runProgram(ctx, "rows", columns)
 }
 
-// ask starts the program with a question.
-func (q Question) ask(ctx context.Context, want string, columns []string) (*answer, error) {
-	path, ok := companion.Program(Program)
+// runProgram starts the program with a question.
+func (q Question) runProgram(ctx context.Context, want string, columns []string) (*answer, error) {
+	path, ok := companion.FindProgram(Program)
 	if !ok {
 		return nil, ErrProgram
 	}
-	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, share(), columns})
+	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, memoryShare(), columns})
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +111,9 @@ func (q Question) ask(ctx context.Context, want string, columns []string) (*answ
 // mostShare is the largest share.
 const mostShare = 1 << 30
 
-// share returns how many bytes of memory a library in the program may take, which keeps what it has read as long as it
-// can: a quarter of what this process can have, and no more than mostShare.
-func share() uint64 {
+// memoryShare returns the bytes of memory that a library in the program may use, which keeps its data as long as it
+// can: a quarter of the memory available to this process, and at most mostShare.
+func memoryShare() uint64 {
 	most := memlimit.Available()
 	if most == 0 {
 		return mostShare
@@ -120,14 +121,14 @@ func share() uint64 {
 	return min(most/4, mostShare)
 }
 
-// answer is what the program writes.
+// answer is the output of the program.
 type answer struct {
 	ctx    context.Context
 	driver string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser // open as long as the answer is wanted
 	stdout io.Reader
-	words  words
+	words  errorOutput
 	ended  error // what Read returns once the program has ended
 }
 
@@ -162,19 +163,20 @@ func (a *answer) Close() error {
 	return nil
 }
 
-// words keeps the beginning of what the program says on standard error.
-type words struct{ bytes.Buffer }
+// errorOutput keeps the start of the program's standard error.
+type errorOutput struct{ bytes.Buffer }
 
 // Write implements io.Writer.
-func (w *words) Write(p []byte) (int, error) {
+func (w *errorOutput) Write(p []byte) (int, error) {
 	_, _ = w.Buffer.Write(p[:min(len(p), mostWords-w.Len())])
 	return len(p), nil
 }
 
-// states is what a SQLSTATE looks like.
+// states matches a SQLSTATE.
 var states = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
 
-// sentences says what the words of the program mean, and what to do about it. TOOL stands for the program of the database.
+// sentences maps the error words of the program to a message and a hint. TOOL is replaced by the name of the
+// database's program.
 var sentences = map[string][2]string{
 	"question": {"the program " + Program + " is of another version", "take it from the same release"},
 	"driver":   {"the program " + Program + " does not know this driver", "take it from the same release"},
@@ -197,11 +199,11 @@ var sentences = map[string][2]string{
 // tools are programs in which a query can be tried, by driver.
 var tools = map[string]string{"postgres": "psql", "duckdb": "duckdb"}
 
-// kinds is what a kind of error looks like.
+// kinds matches the name of a kind of error.
 var kinds = regexp.MustCompile(`^[A-Z][A-Za-z ]{1,30}$`)
 
 // failure returns the error of a program that has not ended well.
-func (w *words) failure(driver string) error {
+func (w *errorOutput) failure(driver string) error {
 	text := bytes.TrimSpace(w.Bytes())
 	text = text[bytes.LastIndexByte(text, '\n')+1:]
 	f := failure{}

@@ -91,7 +91,7 @@ func (l *Lines) next() (int, error) {
 	for {
 		token, err := l.sheet.next()
 		if err != nil {
-			return 0, early(err)
+			return 0, unexpectedEOF(err)
 		}
 		if e, ok := token.(xml.EndElement); ok && e.Name.Local == "sheetData" {
 			return 0, io.EOF
@@ -101,7 +101,7 @@ func (l *Lines) next() (int, error) {
 			continue
 		}
 		number := last + 1
-		if r := attribute(&e, "r"); r != "" {
+		if r := attributeValue(&e, "r"); r != "" {
 			if number, err = strconv.Atoi(r); err != nil || number <= last {
 				return 0, ErrDamaged
 			}
@@ -126,7 +126,7 @@ func (l *Lines) cells() error {
 	for {
 		token, err := l.sheet.next()
 		if err != nil {
-			return early(err)
+			return unexpectedEOF(err)
 		}
 		switch e := token.(type) {
 		case xml.EndElement:
@@ -138,7 +138,7 @@ func (l *Lines) cells() error {
 				continue
 			}
 			column++
-			if r := attribute(&e, "r"); r != "" {
+			if r := attributeValue(&e, "r"); r != "" {
 				if column = columnOf(r); column < 0 {
 					return ErrDamaged
 				}
@@ -154,15 +154,15 @@ func (l *Lines) cells() error {
 	}
 }
 
-// early returns what an end before that of the sheet means.
-func early(err error) error {
+// unexpectedEOF converts an end of file before the end of the sheet to an error.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return ErrDamaged
 	}
 	return err
 }
 
-// columnOf returns the column of a reference such as AB12, from 0; -1 if it is none.
+// columnOf returns the column of a reference such as AB12, from 0, or -1 for an invalid reference.
 func columnOf(ref string) int {
 	n := 0
 	for i := 0; i < len(ref); i++ {
@@ -182,20 +182,20 @@ func columnOf(ref string) int {
 
 // cell reads a cell up to its end.
 func (l *Lines) cell(e *xml.StartElement, column int) error {
-	kind, style := attribute(e, "t"), attribute(e, "s")
+	kind, style := attributeValue(e, "t"), attributeValue(e, "s")
 	from := len(l.now.text)
 	value := false
 	for {
 		token, err := l.sheet.next()
 		if err != nil {
-			return early(err)
+			return unexpectedEOF(err)
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
 			value = e.Name.Local == "v"
 			if e.Name.Local == "is" {
 				if l.now.text, err = l.sheet.text(l.now.text, "is"); err != nil {
-					return early(err)
+					return unexpectedEOF(err)
 				}
 			}
 		case xml.CharData:
@@ -212,14 +212,14 @@ func (l *Lines) cell(e *xml.StartElement, column int) error {
 			if len(l.now.text) > l.o.Most+maxText { // nothing there will be looked at
 				l.now.text = l.now.text[:from]
 			}
-			l.now.put(column, span{from, len(l.now.text)})
+			l.now.addCell(column, span{from, len(l.now.text)})
 			return nil
 		}
 	}
 }
 
-// put sets a cell; of two in one column the later one counts.
-func (r *row) put(column int, at span) {
+// addCell sets a cell; of two in one column the later one counts.
+func (r *row) addCell(column int, at span) {
 	if at.from == at.to {
 		return
 	}
@@ -245,7 +245,7 @@ func (l *Lines) value(from int, kind, style string) error {
 		if err != nil || k < 0 || l.texts == nil {
 			return ErrDamaged
 		}
-		text, err := l.texts.at(k)
+		text, err := l.texts.textAt(k)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 var (
 	// ErrDamaged is returned for a workbook that is truncated or contradicts itself.
 	ErrDamaged = errors.New("not a complete workbook")
-	// ErrForeign is returned for what is no zip file: a workbook with a password, or of an older format.
+	// ErrForeign is returned for a file that is not a zip file: a workbook with a password, or of an older format.
 	ErrForeign = errors.New("not a workbook")
 	// ErrNoSheet is returned if there is no sheet of the name.
 	ErrNoSheet = errors.New("no such sheet")
@@ -37,7 +37,7 @@ const (
 	maxText    = 1 << 17
 )
 
-// The public limit of shared texts: so many bytes for each of the file, and some that are free of it.
+// The public limit of shared texts: a number of bytes for each byte of the file, and a constant.
 const (
 	textPerByte = 64
 	freeText    = 1 << 26
@@ -46,7 +46,7 @@ const (
 // maxFormats is how many formats of cells a workbook may have; Excel has 65,490.
 const maxFormats = 1 << 17
 
-// Options say which sheet is read, and how numbers are written.
+// Options select the sheet and the format of numbers.
 type Options struct {
 	Sheet string // its name; empty: the first one
 	Comma bool   // numbers are written with a decimal comma, as texts are said to be
@@ -117,12 +117,12 @@ func (p parts) open(name string) (*tokens, error) {
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, damaged(err)
+		return nil, damageError(err)
 	}
 	return newTokens(r), nil
 }
 
-// relation is what a part names another by.
+// relation is a reference of a part to another part.
 type relation struct{ id, kind, target string }
 
 // relations returns the relations of a part.
@@ -144,7 +144,7 @@ func (p parts) relations(of string) ([]relation, error) {
 		if e.Name.Local != "Relationship" || len(out) > maxFormats {
 			continue
 		}
-		r := relation{id: attribute(e, "Id"), kind: attribute(e, "Type"), target: attribute(e, "Target")}
+		r := relation{id: attributeValue(e, "Id"), kind: attributeValue(e, "Type"), target: attributeValue(e, "Target")}
 		if !strings.HasPrefix(r.target, "/") {
 			r.target = path.Join("/", dir, r.target)
 		}
@@ -189,19 +189,19 @@ func (l *Lines) book(p parts, name string) (string, error) {
 		}
 		switch e.Name.Local {
 		case "workbookPr":
-			on := attribute(e, "date1904")
+			on := attributeValue(e, "date1904")
 			l.is1904 = on == "1" || on == "true"
 		case "sheet":
-			r := target[attribute(e, "id")]
-			if found == "" && strings.HasSuffix(r.kind, "/worksheet") && (l.o.Sheet == "" || attribute(e, "name") == l.o.Sheet) {
+			r := target[attributeValue(e, "id")]
+			if found == "" && strings.HasSuffix(r.kind, "/worksheet") && (l.o.Sheet == "" || attributeValue(e, "name") == l.o.Sheet) {
 				found = r.target
 			}
 		}
 	}
 }
 
-// attribute returns an attribute by the last part of its name.
-func attribute(e *xml.StartElement, name string) string {
+// attributeValue returns an attribute by the last part of its name.
+func attributeValue(e *xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value

@@ -28,11 +28,11 @@ func readStyles(p parts, name string) ([]bool, error) {
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
-			switch id := attribute(&e, "numFmtId"); {
+			switch id := attributeValue(&e, "numFmtId"); {
 			case e.Name.Local == "cellXfs":
 				cells = true
 			case e.Name.Local == "numFmt":
-				custom[id] = showsDate(attribute(&e, "formatCode"))
+				custom[id] = showsDate(attributeValue(&e, "formatCode"))
 			case e.Name.Local == "xf" && cells:
 				date, ok := custom[id]
 				n, err := strconv.Atoi(id)
@@ -78,8 +78,8 @@ func showsDate(code string) bool {
 // lastDay is the number of 9999-12-31 in the system of 1900.
 const lastDay = 2958465
 
-// dateOf writes the number of a day as a date, with the time if it has one; ok is false for what is none. In the system
-// of 1900 day 60 is the 29th of February of that year, which was not, and days before it come one later.
+// dateOf formats a day number as a date, with the time if it has one; ok is false for an invalid number. In the system
+// of 1900, day 60 is 29 February 1900, which did not exist, and earlier days shift by one.
 func dateOf(number string, is1904 bool) (text string, ok bool) {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(x >= 0 && x < lastDay+1) {

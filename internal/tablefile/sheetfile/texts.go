@@ -18,8 +18,8 @@ func newTexts(p parts, name string) (*texts, error) {
 	return &texts{t: t, most: freeText + textPerByte*p.size}, err
 }
 
-// at returns a text, valid until the next call.
-func (x *texts) at(k int) ([]byte, error) {
+// textAt returns a text, valid until the next call.
+func (x *texts) textAt(k int) ([]byte, error) {
 	for k >= len(x.ends) {
 		if err := x.read(); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (x *texts) read() error {
 	}
 }
 
-// text appends the text within an element up to its end: its runs, without what says how they are pronounced. At most maxText
+// text appends the text within an element up to its end: its runs, without the pronunciation guides. At most maxText
 // bytes are kept.
 func (t *tokens) text(out []byte, element string) ([]byte, error) {
 	begin, within, aside := len(out), false, 0

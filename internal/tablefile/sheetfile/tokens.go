@@ -52,7 +52,7 @@ func (t *tokens) next() (xml.Token, error) {
 	t.r.used = 0
 	token, err := t.d.RawToken()
 	if err != nil && err != io.EOF {
-		err = damaged(err)
+		err = damageError(err)
 	}
 	return token, err
 }
@@ -70,8 +70,8 @@ func (t *tokens) element() (*xml.StartElement, error) {
 	}
 }
 
-// damaged returns what a failure to read a part means: damage, or what the system says.
-func damaged(err error) error {
+// damageError converts a read error of a part: syntax errors become damage, and system errors are kept.
+func damageError(err error) error {
 	var system *fs.PathError
 	if errors.As(err, &system) {
 		return system

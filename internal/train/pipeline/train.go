@@ -237,7 +237,7 @@ func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d m
 	select {
 	case <-ctx.Done():
 	case o = <-done:
-		o.panic.Again()
+		o.panic.Rethrow()
 	}
 	if err := ctx.Err(); err != nil {
 		s.Close()

@@ -1,6 +1,6 @@
-// Package look counts what the cells of a table look like, for its owner: numbers, dates, words, and cells that are missing.
-// Everything that it returns depends on private records and is protected by no mechanism. It belongs in the
-// curator's folder, and nowhere else. It keeps no value of a cell.
+// Package look counts the forms of the cells of a table for its owner: numbers, dates, words and missing cells.
+// Everything that it returns depends on private records and is protected by no mechanism. It belongs only in the data
+// owner's folder. It keeps no value of a cell.
 package look
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// MostValues is how many different texts of a column are told apart.
+// MostValues is the maximum number of distinct texts of a column that are counted exactly.
 const MostValues = 10_000
 
-// Layouts are the layouts of dates that are looked for: those of [dataset.DateLayouts], and some that mean two things.
+// Layouts returns the date layouts that are tried: those of [dataset.DateLayouts], and some ambiguous ones.
 func Layouts() []string {
 	return append(dataset.DateLayouts(), "01/02/2006", "02/01/2006", "01/02/2006 15:04", "02/01/2006 15:04", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006")
 }
 
-// A Column is what the cells of a column look like. Each cell counts once among Missing, Plain and Text.
+// A Column counts the forms of the cells of a column. Each cell counts once among Missing, Plain and Text.
 type Column struct {
 	Name    string
 	Missing int64 // empty, or a word for missing
 	Plain   int64 // numbers as they are declared to be written
 	Text    int64 // everything else
-	// Of the texts, those that would be numbers if numbers were read leniently, with decimal commas, and with commas
-	// between groups of three digits.
+	// The texts that would be numbers if numbers were read leniently, with decimal commas, and with commas between
+	// groups of three digits.
 	Lenient, Comma, Thousands int64
 	Dates                     []int64 // how many cells each of Layouts reads
 	Values                    int     // different texts and numbers, at most MostValues
@@ -40,13 +40,13 @@ type Column struct {
 	hashes sketch // of all texts
 }
 
-// A Table is what a table looks like.
+// A Table counts the forms of the cells of a table.
 type Table struct {
 	Rows    int64
 	Columns []Column
 }
 
-// rules are how the cells of a column might be read.
+// rules are candidate rules for reading the cells of a column.
 type rules struct{ plain, lenient, comma, thousands cell.Rule }
 
 func rulesOf(f dataset.Format) rules {
@@ -133,7 +133,7 @@ func (t *Table) merge(o *Table) {
 	}
 }
 
-// At looks at the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
+// At examines the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
 func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
 	names, err := dataset.Header(path, opts)
 	if err != nil {
@@ -158,7 +158,7 @@ func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, err
 	return all, nil
 }
 
-// ofText looks at a file of lines.
+// ofText examines a file of lines.
 func ofText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
@@ -186,7 +186,7 @@ func ofText(ctx context.Context, path string, names []string, opts dataset.ReadO
 	return all, err
 }
 
-// ofParquet looks at a Parquet file.
+// ofParquet examines a Parquet file.
 func ofParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	var mu sync.Mutex

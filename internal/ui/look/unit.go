@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// sketchSize is how many of the smallest hashes of a column are kept. The number of different values
-// that they give is off by about 1/√sketchSize.
+// sketchSize is the number of smallest hashes of a column that are kept. The relative error of the estimated number of
+// distinct values is about 1/√sketchSize.
 const sketchSize = 4096
 
 // hashSeed makes the hashes of all columns of a process comparable.
@@ -18,7 +18,7 @@ var hashSeed = maphash.MakeSeed()
 // a data stream", 2002).
 type sketch []uint64
 
-// add notes a text.
+// add adds a text.
 func (s *sketch) add(text string) { s.insert(maphash.String(hashSeed, text)) }
 
 func (s *sketch) insert(hash uint64) {
@@ -43,7 +43,7 @@ func (s *sketch) merge(o sketch) {
 	}
 }
 
-// count estimates how many different texts were added.
+// count estimates the number of distinct texts added.
 func (s sketch) count() float64 {
 	if len(s) < sketchSize {
 		return float64(len(s))
@@ -51,7 +51,8 @@ func (s sketch) count() float64 {
 	return float64(sketchSize-1) / (float64(s[sketchSize-1]) / (1 << 64))
 }
 
-// Different returns how many different values the column has: exactly up to [MostValues] of them, and within a few percent beyond.
+// Different returns the number of distinct values of the column: exact up to [MostValues], and within a few percent
+// above.
 func (c *Column) Different() float64 {
 	if !c.Many {
 		return float64(c.Values)
@@ -59,18 +60,20 @@ func (c *Column) Different() float64 {
 	return max(float64(MostValues), c.hashes.count())
 }
 
-// Limits of what looks like a unit with several records.
+// Limits for a column that may identify a unit with several records.
 const (
-	// fewestUnits and fewestPresent are the smallest number of different values and share of cells that are there.
-	fewestUnits, fewestPresent = 20, .8
-	// mostShare is the largest number of different values for each record, below 1 by more than the error of
-	// an estimate, and leastShare the smallest if the name says nothing.
-	mostShare, leastShare = .95, .02
+	// fewestUnits is the smallest number of distinct values and fewestPresent the smallest share of non-missing cells.
+	fewestUnits   = 20
+	fewestPresent = .8
+	// mostShare is the largest number of distinct values per record, below 1 by more than the error of an estimate,
+	// and leastShare the smallest number if the column's name is no evidence.
+	mostShare  = .95
+	leastShare = .02
 )
 
-// Identifies reports whether a column of a table with so many records may say whose record each is, so that
-// somebody has several of them: it has fewer different values than records and looks like an identifier. byName tells that the name of the
-// column says so. A column whose values all differ identifies records.
+// Identifies reports whether a column of a table with the given number of rows may identify the owner of each record,
+// where some own several: it has fewer distinct values than records and looks like an identifier. byName reports that
+// the name of the column is the evidence. A column whose values are all distinct identifies records.
 func (c *Column) Identifies(rows int64) (looks, byName bool) {
 	full := float64(c.Plain + c.Text)
 	different := c.Different()
@@ -85,13 +88,13 @@ func (c *Column) Identifies(rows int64) (looks, byName bool) {
 	return c.Text > c.Plain && c.Lenient+c.Comma+c.Thousands < c.Text/2 && different >= leastShare*full, false
 }
 
-// isDated reports whether most cells hold dates.
+// isDated reports whether most cells are dates.
 func (c *Column) isDated() bool {
 	return slices.ContainsFunc(c.Dates, func(n int64) bool { return 2*n > c.Plain+c.Text })
 }
 
-// NamesUnit reports whether the name of a column says that it identifies persons or things, such as patient_id,
-// "Customer No" or userId.
+// NamesUnit reports whether a column name indicates an identifier of persons or things, such as patient_id, "Customer
+// No" or userId.
 func NamesUnit(name string) bool {
 	words := wordsOf(name)
 	for _, word := range words {
