@@ -117,7 +117,7 @@ func (j *job) prepareDescription(ctx context.Context) (describe.Study, *describe
 	if problems := j.recipe.Validate(header); len(problems) > 0 {
 		err := j.explain(problems)
 		if slices.ContainsFunc(problems, isAbsent) {
-			err = fault.As(fault.Data, err)
+			err = fault.WithKind(fault.Data, err)
 		}
 		return none, nil, err
 	}
@@ -133,7 +133,7 @@ func (j *job) prepareDescription(ctx context.Context) (describe.Study, *describe
 		err = plan.Rehearse(ctx)
 	}
 	if err != nil && fault.KindOf(err) == fault.Internal {
-		err = fault.As(fault.Recipe, err)
+		err = fault.WithKind(fault.Recipe, err)
 	}
 	return s, plan, err
 }

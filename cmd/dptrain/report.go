@@ -259,7 +259,7 @@ func readDescription(reportPath string) (*report.Description, error) {
 	defer f.Close()
 	d, err := report.DecodeDescription(f)
 	if err != nil {
-		return nil, fault.As(fault.Data, &placeError{path, err.Error()})
+		return nil, fault.WithKind(fault.Data, &placeError{path, err.Error()})
 	}
 	return d, nil
 }
