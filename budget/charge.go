@@ -22,10 +22,10 @@ import (
 // curve is no line). It is charged as one black box with the guarantee of the
 // whole tree, the target's epsilon and delta, and its lead beside that.
 func (p *Priced) Charge(c Currency) Charge {
-	if p.tree.has(OpSelect) {
+	if p.tree.hasOp(OpSelect) {
 		return BlackBoxCharge(c, p.target.Epsilon, p.target.Delta).Plus(p.LeadCharge(c))
 	}
-	return p.tree.charge(c)
+	return p.tree.sumCharges(c)
 }
 
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of
@@ -35,17 +35,17 @@ func (p *Priced) Charge(c Currency) Charge {
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
 	lost := p.tree.Lost()
-	if t.BlackBox < MinDelta+lost || p.root.mix == nil && !p.tree.has(OpSelect) {
+	if t.BlackBox < MinDelta+lost || p.root.mixture == nil && !p.tree.hasOp(OpSelect) {
 		return price, 0
 	}
 	rest := p
-	if p.tree.lead() != nil {
+	if p.tree.leadNode() != nil {
 		var err error
-		if rest, err = Calibrate(p.tree.withoutLead().fixed(), p.target); err != nil {
+		if rest, err = Calibrate(p.tree.withoutLead().withFixedLaws(), p.target); err != nil {
 			return price, 0
 		}
 	}
-	mu = rest.coverBeside(lost)
+	mu = rest.muWithoutLost(lost)
 	if cover := CoverCharge(t.Currency, mu, lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
 		return cover, mu
 	}
@@ -57,54 +57,54 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 // outright. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an event of
 // probability MinDelta and what is lost: see docs/methods/prices.md, "In a ledger".
 func CoverCharge(c Currency, mu, lost float64) Charge {
-	return chargeUp(Law{Kind: Gaussian, Mu: mu, Draws: 1}.cost(c), MinDelta+lost)
+	return roundUpCharge(Law{Kind: Gaussian, Mu: mu, Draws: 1}.costIn(c), MinDelta+lost)
 }
 
-// loses reports a law that is bad with a probability and else leaves no trace.
-func (l Law) loses() bool { return l.Kind == Approximate && l.Epsilon == 0 }
+// isFailureOnly reports a law that is bad with a probability and else leaves no trace.
+func (l Law) isFailureOnly() bool { return l.Kind == Approximate && l.Epsilon == 0 }
 
 // Lost is the delta of the steps beneath n whose epsilon is 0, added up as costs are: they go
 // wrong with that probability, and otherwise say nothing. A tree is, beside it, as good as the tree
 // without them: delta(epsilon) is at most lost + (1-lost) times that one's.
 func (n Node) Lost() float64 {
-	return n.fold(func(l *Leaf) float64 {
+	return n.foldCost(func(l *Leaf) float64 {
 		law := l.Law
 		if l.Fixed != nil {
 			law = *l.Fixed
 		}
-		if !law.loses() {
+		if !law.isFailureOnly() {
 			return 0
 		}
 		return float64(law.Draws) * law.Delta
-	}, selectNone)
+	}, unpricedSelection)
 }
 
-// coverBeside is the mu of the guarantee of the tree without the steps that lose a delta; +Inf if
+// muWithoutLost is the mu of the guarantee of the tree without the steps that lose a delta; +Inf if
 // there is none. Where they lose so little that the whole tree has a mu, it is that one, which is larger.
-func (p *Priced) coverBeside(lost float64) float64 {
-	if lost <= mostLost*(1+1e-9) {
-		return p.cover()
+func (p *Priced) muWithoutLost(lost float64) float64 {
+	if lost <= maxLostDelta*(1+1e-9) {
+		return p.cachedMu()
 	}
 	rest, err := Calibrate(p.tree.withoutLost(), p.target)
 	if err != nil {
 		return math.Inf(1)
 	}
-	return rest.cover()
+	return rest.cachedMu()
 }
 
 // withoutLost copies a tree whose laws are filled, with every law fixed, and stages that cost nothing
 // in the place of the steps that lose a delta.
 func (n Node) withoutLost() Node {
 	return n.mapLeaves(func(n Node) Node {
-		if n.Leaf.Law.loses() {
+		if n.Leaf.Law.isFailureOnly() {
 			return Seq(n.Name)
 		}
 		return FixedLeaf(n.Name, n.Leaf.Law)
 	})
 }
 
-// fixed copies a tree whose laws are filled, with every law fixed.
-func (n Node) fixed() Node {
+// withFixedLaws copies a tree whose laws are filled, with every law fixed.
+func (n Node) withFixedLaws() Node {
 	return n.mapLeaves(func(n Node) Node { return FixedLeaf(n.Name, n.Leaf.Law) })
 }
 
@@ -123,7 +123,7 @@ func (n Node) mapLeaves(f func(Node) Node) Node {
 // BlackBoxCharge is the price of a run that is known by its (epsilon, delta) only.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
-	return chargeUp(law.cost(c), delta)
+	return roundUpCharge(law.costIn(c), delta)
 }
 
 // ChargeLaws is the sum of the steps for a tree whose laws are all fixed, such as one that was
@@ -131,14 +131,14 @@ func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 // cannot price a Select. The error wraps ErrTree, ErrLaw or ErrNotPure.
 func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	tree = tree.clone()
-	if err := tree.validate(tree.Name, role{}); err != nil {
+	if err := tree.validate(tree.Name, leafConstraints{}); err != nil {
 		return Charge{}, err
 	}
-	if tree.has(OpSelect) {
+	if tree.hasOp(OpSelect) {
 		return Charge{}, &treeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
 	}
 	open := ""
-	tree.walk(tree.Name, func(path string, l *Leaf) {
+	tree.walkLeaves(tree.Name, func(path string, l *Leaf) {
 		if l.Fixed == nil {
 			open = path
 			return
@@ -148,28 +148,28 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	if open != "" {
 		return Charge{}, &treeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
 	}
-	return tree.charge(c), nil
+	return tree.sumCharges(c), nil
 }
 
-// charge folds the laws beneath n, none of which is a Select.
-func (n *Node) charge(c Currency) Charge {
-	known := map[Law]float64{} // GDPMu searches
-	cost := n.fold(func(l *Leaf) float64 {
+// sumCharges folds the laws beneath n, none of which is a Select.
+func (n *Node) sumCharges(c Currency) Charge {
+	cache := map[Law]float64{} // GDPMu searches
+	cost := n.foldCost(func(l *Leaf) float64 {
 		one := l.Law
 		one.Draws = 1
-		each, ok := known[one]
+		each, ok := cache[one]
 		if !ok {
-			each = one.cost(c)
-			known[one] = each
+			each = one.costIn(c)
+			cache[one] = each
 		}
 		return float64(l.Law.Draws) * each
-	}, selectNone)
-	delta := n.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
-	return chargeUp(cost, delta)
+	}, unpricedSelection)
+	delta := n.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
+	return roundUpCharge(cost, delta)
 }
 
-// cost is the price of all draws in a currency, without the delta.
-func (l Law) cost(c Currency) float64 {
+// costIn is the price of all draws in a currency, without the delta.
+func (l Law) costIn(c Currency) float64 {
 	if c == GDP {
 		mu := l.GDPMu()
 		return float64(l.Draws) * mu * mu
@@ -204,10 +204,10 @@ func (l Law) coveringMu() float64 {
 		return span{lo, hi, coverChord(lo, hi, l.DeltaAt(lo), l.DeltaAt(hi))}
 	}
 	need, _ := gaussianMuBracket(0, l.DeltaAt(0), muTolerance)
-	queue := &spans{cover(0, l.Epsilon)}
+	queue := &spanHeap{cover(0, l.Epsilon)}
 	for range 2000 {
 		worst := (*queue)[0]
-		if worst.cover <= need*(1+1e-5) {
+		if worst.mu <= need*(1+1e-5) {
 			break
 		}
 		heap.Pop(queue)
@@ -217,5 +217,5 @@ func (l Law) coveringMu() float64 {
 		heap.Push(queue, cover(worst.lo, mid))
 		heap.Push(queue, cover(mid, worst.hi))
 	}
-	return (*queue)[0].cover * (1 + 1e-9)
+	return (*queue)[0].mu * (1 + 1e-9)
 }

@@ -63,9 +63,9 @@ const (
 	costUnit  = 1.0 / (1 << 40) // of rho or mu²
 	deltaUnit = 1.0 / (1 << 53)
 
-	// mostUnits stands for every cost that is too large to be admitted. It is
+	// maxUnits stands for every cost that is too large to be admitted. It is
 	// also the largest integer that every reader of JSON keeps.
-	mostUnits = 1 << 53
+	maxUnits = 1 << 53
 )
 
 // Charge is a price in the currency of a filter: Cost in units of 2^-40, and Delta, the
@@ -79,7 +79,7 @@ type Charge struct {
 
 // Plus returns the sum of two charges.
 func (c Charge) Plus(d Charge) Charge {
-	return Charge{min(c.Cost+d.Cost, mostUnits), min(c.Delta+d.Delta, mostUnits)}
+	return Charge{min(c.Cost+d.Cost, maxUnits), min(c.Delta+d.Delta, maxUnits)}
 }
 
 // Left returns what remains of c after spent, 0 at least.
@@ -92,7 +92,7 @@ func (c Charge) Within(limit Charge) bool { return c.Cost <= limit.Cost && c.Del
 
 // Valid reports whether both parts are in range.
 func (c Charge) Valid() bool {
-	return c.Cost >= 0 && c.Cost <= mostUnits && c.Delta >= 0 && c.Delta <= mostUnits
+	return c.Cost >= 0 && c.Cost <= maxUnits && c.Delta >= 0 && c.Delta <= maxUnits
 }
 
 // Value returns the charge as real numbers: rho or mu², and delta.
@@ -100,16 +100,16 @@ func (c Charge) Value() (cost, delta float64) {
 	return float64(c.Cost) * costUnit, float64(c.Delta) * deltaUnit
 }
 
-// chargeUp rounds a price up.
-func chargeUp(cost, delta float64) Charge {
-	up := func(x, unit float64) int64 {
+// roundUpCharge rounds a price up.
+func roundUpCharge(cost, delta float64) Charge {
+	roundUp := func(x, unit float64) int64 {
 		x = math.Ceil(x * (1 + numericGuard) / unit)
-		if !(x < mostUnits) { // also NaN
-			return mostUnits
+		if !(x < maxUnits) { // also NaN
+			return maxUnits
 		}
 		return int64(x)
 	}
-	return Charge{up(cost, costUnit), up(delta, deltaUnit)}
+	return Charge{roundUp(cost, costUnit), roundUp(delta, deltaUnit)}
 }
 
 // Total is the promise of a filter over all runs on one data set.
@@ -184,7 +184,7 @@ func (t Total) Limit() (Charge, error) {
 	switch {
 	case cost < 1:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too small for a total"}
-	case cost >= mostUnits:
+	case cost >= maxUnits:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too large for a total: it would promise nothing"}
 	}
 	return Charge{int64(cost), int64(t.BlackBox / deltaUnit)}, nil

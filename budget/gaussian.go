@@ -24,7 +24,7 @@ func gaussianDelta(mu, epsilon float64) float64 {
 	case math.IsNaN(mu) || math.IsNaN(epsilon) || mu < 0 || math.IsInf(mu, 1):
 		return 1
 	case epsilon < 0:
-		return math.Min(1, mirrored(-epsilon, gaussianDelta(mu, -epsilon))*(1+0x1p-50))
+		return math.Min(1, mirrorDelta(-epsilon, gaussianDelta(mu, -epsilon))*(1+0x1p-50))
 	case mu == 0 || math.IsInf(epsilon, 1):
 		return 0
 	}
@@ -36,23 +36,23 @@ func gaussianDelta(mu, epsilon float64) float64 {
 	var delta float64
 	switch {
 	case mu < 0.05:
-		delta = phi * millsDrop(epsilon/mu, mu/2)
+		delta = phi * millsDifference(epsilon/mu, mu/2)
 	case a < 0:
-		delta = math.Erfc(a/math.Sqrt2)/2 - phi*mills(b)
+		delta = math.Erfc(a/math.Sqrt2)/2 - phi*millsRatio(b)
 	default:
-		ma, mb := mills2(a, b)
+		ma, mb := millsRatioPair(a, b)
 		delta = phi * (ma - mb)
 	}
 	return math.Min(1, delta*(1+deltaGuard))
 }
 
-// mirrored returns delta(-x) of a symmetric dominating pair from delta(x).
-func mirrored(x, delta float64) float64 {
+// mirrorDelta returns delta(-x) of a symmetric dominating pair from delta(x).
+func mirrorDelta(x, delta float64) float64 {
 	return -math.Expm1(-x) + math.Exp(-x)*delta
 }
 
-// mills returns Mills' ratio (1-Phi(x))/phi(x).
-func mills(x float64) float64 {
+// millsRatio returns Mills' ratio (1-Phi(x))/phi(x).
+func millsRatio(x float64) float64 {
 	if x < 4 {
 		return math.Sqrt(math.Pi/2) * math.Exp(x*x/2) * math.Erfc(x/math.Sqrt2)
 	}
@@ -68,11 +68,11 @@ func mills(x float64) float64 {
 // millsTerms is the n of mills from 4 on.
 func millsTerms(x float64) int { return 8 + int(400/(x*x)) }
 
-// mills2 returns mills(x) and mills(y) for x <= y. A division of one waits for the last one, and
+// millsRatioPair returns mills(x) and mills(y) for x <= y. A division of one waits for the last one, and
 // those of two are carried out side by side.
-func mills2(x, y float64) (float64, float64) {
+func millsRatioPair(x, y float64) (float64, float64) {
 	if x < 4 {
-		return mills(x), mills(y)
+		return millsRatio(x), millsRatio(y)
 	}
 	k, n, t, u := millsTerms(x), millsTerms(y), x, y
 	for ; k > n; k-- {
@@ -85,17 +85,17 @@ func mills2(x, y float64) (float64, float64) {
 	return 1 / t, 1 / u
 }
 
-// millsDrop returns M(m-r)-M(m+r) for a short interval without cancellation, as the
+// millsDifference returns M(m-r)-M(m+r) for a short interval without cancellation, as the
 // integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre. It is given the middle
 // and the radius: the ends, rounded, would no longer have the radius r.
-func millsDrop(m, r float64) float64 {
+func millsDifference(m, r float64) float64 {
 	const (
 		n1, w1 = 0.3399810435848563, 0.6521451548625461
 		n2, w2 = 0.8611363115940526, 0.3478548451374538
 	)
 	f := func(d float64) float64 {
 		x, y := m-d, m+d
-		mx, my := mills2(x, y)
+		mx, my := millsRatioPair(x, y)
 		return (1 - x*mx) + (1 - y*my)
 	}
 	return r * (w1*f(r*n1) + w2*f(r*n2))

@@ -11,16 +11,16 @@ import (
 // Priced is a plan tree with a law in every leaf. It pays for one run, see
 // [Priced.Open]; nothing else of it ever changes. It may be used concurrently.
 type Priced struct {
-	target   Target
-	tree     Node
-	root     verdict
-	leaves   []PricedLeaf
-	byPath   map[string]int
-	oneOfs   map[string][]string // paths of the leaves of the informer of each OneOf
-	raised   []float64           // see Raised
-	cover    func() float64      // mu of the guarantee, computed once
-	addition func() Addition     // computed once
-	opened   atomic.Bool         // the run was taken
+	target         Target
+	tree           Node
+	root           profileNode
+	leaves         []PricedLeaf
+	byPath         map[string]int
+	oneOfs         map[string][]string // paths of the leaves of the informer of each OneOf
+	raised         []float64           // see Raised
+	cachedMu       func() float64      // mu of the guarantee, computed once
+	cachedAddition func() Addition     // computed once
+	opened         atomic.Bool         // the run was taken
 }
 
 // Open takes the one run that the tree pays for and reports whether it was there to take:
@@ -33,7 +33,7 @@ func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
 // them. It is for whoever runs a plan many times on public or made-up records, or adds the
 // prices up.
 func (p *Priced) Again() *Priced {
-	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cover: p.cover, addition: p.addition}
+	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cachedMu: p.cachedMu, cachedAddition: p.cachedAddition}
 }
 
 // PricedLeaf is one leaf of a priced tree.
@@ -58,8 +58,8 @@ type PricedLeaf struct {
 	Statistic Statistic
 }
 
-// index lists the leaves in tree order.
-func (p *Priced) index() {
+// indexLeaves lists the leaves in tree order.
+func (p *Priced) indexLeaves() {
 	p.byPath, p.oneOfs = map[string]int{}, map[string][]string{}
 	var visit func(n *Node, leaf PricedLeaf, part []string)
 	visit = func(n *Node, leaf PricedLeaf, part []string) {
@@ -74,13 +74,13 @@ func (p *Priced) index() {
 			return
 		}
 		if n.Op == OpOneOf {
-			p.oneOfs[leaf.Path] = n.informers(leaf.Path)
+			p.oneOfs[leaf.Path] = n.informerLeaves(leaf.Path)
 		}
 		for i := range n.Kids {
 			kid, kidPart := leaf, part
 			kid.Path += "/" + n.Kids[i].Name
-			kid.Place = leaf.Place.in(n.Kids[i].Role, n.Kids[i].Name)
-			first := i == 0 && n.informer() != nil
+			kid.Place = leaf.Place.withNode(n.Kids[i].Role, n.Kids[i].Name)
+			first := i == 0 && n.pureFirstKid() != nil
 			kid.Informer = leaf.Informer || first
 			if n.Op == OpSelect {
 				kid.Candidate = kid.Path
@@ -91,14 +91,14 @@ func (p *Priced) index() {
 			visit(&n.Kids[i], kid, kidPart)
 		}
 	}
-	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.in(p.tree.Role, p.tree.Name)}, nil)
+	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.withNode(p.tree.Role, p.tree.Name)}, nil)
 }
 
-// informers lists the leaves of the informer of a OneOf at path.
-func (n *Node) informers(path string) []string {
+// informerLeaves lists the leaves of the informer of a OneOf at path.
+func (n *Node) informerLeaves(path string) []string {
 	var out []string
 	informer := &n.Kids[0]
-	informer.walk(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
+	informer.walkLeaves(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
 	return out
 }
 
@@ -125,21 +125,21 @@ func (p *Priced) Choices(path string) []Choice {
 		}
 		name, _, _ := strings.Cut(path[i+1:], "/")
 		choice := Choice{path[:i], path[:i+1] + name, informers}
-		if !p.informs(choice) {
+		if !p.isInformer(choice) {
 			out = append(out, choice)
 		}
 	}
 	return out
 }
 
-// informs reports whether what looks like the branch of a choice is the informer.
-func (p *Priced) informs(c Choice) bool {
-	n, _ := p.node(c.OneOf)
+// isInformer reports whether what looks like the branch of a choice is the informer.
+func (p *Priced) isInformer(c Choice) bool {
+	n, _ := p.nodeAt(c.OneOf)
 	return c.Branch == c.OneOf+"/"+n.Kids[0].Name
 }
 
-// node returns the node at path and whether there is one.
-func (p *Priced) node(path string) (*Node, bool) {
+// nodeAt returns the node at path and whether there is one.
+func (p *Priced) nodeAt(path string) (*Node, bool) {
 	n, rest := &p.tree, strings.Split(path, "/")
 	if rest[0] != n.Name {
 		return nil, false
@@ -175,7 +175,7 @@ func (p *Priced) Leaf(path string) (PricedLeaf, bool) {
 // Selection returns the law of the number of runs of the Select at path and the
 // names of its candidates, and whether there is one.
 func (p *Priced) Selection(path string) (law Selection, candidates []string, ok bool) {
-	n, ok := p.node(path)
+	n, ok := p.nodeAt(path)
 	if !ok || n.Op != OpSelect {
 		return Selection{}, nil, false
 	}
@@ -201,7 +201,7 @@ func (p *Priced) Tree() Node { return p.tree.clone() }
 
 // Delta returns the delta that the laws guarantee at epsilon, an upper bound at
 // every real epsilon. At Target().Epsilon it is at most Target().Delta.
-func (p *Priced) Delta(epsilon float64) float64 { return p.root.at(epsilon) }
+func (p *Priced) Delta(epsilon float64) float64 { return p.root.deltaAt(epsilon) }
 
 // Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up;
 // +Inf if there is none. At delta = 0 only pure laws have one.
@@ -212,8 +212,8 @@ func (p *Priced) Epsilon(delta float64) float64 { return p.root.epsilonAt(delta)
 // Zrnic 2021): both add under fully adaptive composition. ok is false if a Select
 // makes the cost unbounded in this currency.
 func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
-	rho = p.tree.fold(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, selectNone)
-	delta = p.tree.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
+	rho = p.tree.foldCost(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, unpricedSelection)
+	delta = p.tree.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
 	return rho, delta, !math.IsInf(rho, 1)
 }
 
@@ -263,7 +263,7 @@ func (p *Priced) Guarantee() Guarantee {
 		g.Composition = Basic
 	}
 	g.Spent = math.Min(t.Epsilon, p.Epsilon(t.Delta))
-	g.Mu = p.cover()
+	g.Mu = p.cachedMu()
 	list := append(profileEpsilons(), t.Epsilon)
 	slices.Sort(list)
 	for _, e := range slices.Compact(list) {

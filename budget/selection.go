@@ -47,7 +47,7 @@ func (s Selection) Mean() float64 {
 	return odds * s.Eta / -math.Expm1(-s.Eta*log)
 }
 
-// selected is the Rényi curve of a selection among candidates (Papernot,
+// selectionLedger is the Rényi curve of a selection among candidates (Papernot,
 // Steinke 2022, Theorem 2): for a > 1 and any order b >= 1, with R the largest
 // candidate curve,
 //
@@ -65,36 +65,36 @@ func (s Selection) Mean() float64 {
 // a kid of a Par: beside its kids it is one mechanism on its own records, and at
 // every epsilon the delta of the mixture over the coin is at most the largest of
 // the kids' deltas.
-type selected struct {
+type selectionLedger struct {
 	candidates []*ledger
 	base       float64 // the two terms in b, minimised over b
 	logMean    float64
 }
 
-func newSelected(s Selection, candidates []*ledger) *selected {
-	sel := &selected{candidates: candidates, logMean: math.Log(s.Mean())}
+func newSelectionLedger(s Selection, candidates []*ledger) *selectionLedger {
+	sel := &selectionLedger{candidates: candidates, logMean: math.Log(s.Mean())}
 	runs := -math.Log(s.Gamma)
-	base, _ := minimum(-9, 25, 100, func(u float64) float64 {
+	base, _ := scanMinimum(-9, 25, 100, func(u float64) float64 {
 		b := 1 + math.Exp(u)
-		return (1-1/b)*largest(candidates, b) + runs/b
+		return (1-1/b)*largestDivergence(candidates, b) + runs/b
 	})
 	sel.base = (1 + s.Eta) * base
 	return sel
 }
 
-func (s *selected) renyi(a float64) float64 {
-	return largest(s.candidates, a) + s.base + s.logMean/(a-1)
+func (s *selectionLedger) renyiDivergence(a float64) float64 {
+	return largestDivergence(s.candidates, a) + s.base + s.logMean/(a-1)
 }
 
-// selection returns the one selection that p is, if it is one and nothing else.
-func (p product) selection() (chosen, bool) {
-	if len(p.sels) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alts) > 0 {
-		return chosen{}, false
+// asSelection returns the one selection that p is, if it is one and nothing else.
+func (p product) asSelection() (selectionFactor, bool) {
+	if len(p.selections) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alternatives) > 0 {
+		return selectionFactor{}, false
 	}
-	return p.sels[0], true
+	return p.selections[0], true
 }
 
-// chosenDots samples the hockey-stick curve of a selection on the grid of step h, for
+// sampleSelection samples the hockey-stick curve of a selection on the grid of step h, for
 // docs/methods/prices.md, "The curve of a private selection": with delta the largest curve
 // of the candidates, g = gamma, S and S' the probabilities of one event under neighbours,
 //
@@ -105,34 +105,34 @@ func (p product) selection() (chosen, bool) {
 // grid point", and so the ratio is largest at one of these. Below the epsilon from which on
 // that is good, the dots lie on the lowest chord between one of them and its mirror image (see chord), which
 // makes them convex.
-func (w *composer) chosenDots(s chosen, h float64) []float64 {
+func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 	var worst []float64
 	for i, c := range s.candidates {
-		if !covered(s.candidates, i) {
-			worst = pointwiseMax(worst, w.dots(c, h))
+		if !isDominated(s.candidates, i) {
+			worst = pointwiseMax(worst, w.sampleCurve(c, h))
 		}
 	}
 	mass := connectDots(worst, h)
-	one, cost := newCurve(mass), s.cost(mass)
+	one, cost := newPLDCurve(mass), s.epsilonShift(mass)
 	out := make([]float64, len(worst)+int(math.Ceil(cost/h)))
 	tangent, mean := chord{delta: 1}, s.law.Mean()*(1+numericGuard)
 	for j := range out {
 		x := float64(j) * h
 		if out[j] = 1; x >= cost {
-			out[j] = math.Min(1, mean*one.at(x-cost))
+			out[j] = math.Min(1, mean*one.deltaAt(x-cost))
 		}
-		if c := (chord{x, out[j]}); c.at(0) < tangent.at(0) || j == 0 {
+		if c := (chord{x, out[j]}); c.deltaAt(0) < tangent.deltaAt(0) || j == 0 {
 			tangent = c
 		}
 	}
 	for j := range out {
-		out[j] = math.Min(out[j], tangent.at(float64(j)*h))
+		out[j] = math.Min(out[j], tangent.deltaAt(float64(j)*h))
 	}
 	return out
 }
 
-// cost is the c of [composer.chosenDots].
-func (s chosen) cost(m lossMass) float64 {
+// epsilonShift is the c of [composer.sampleSelection].
+func (s selectionFactor) epsilonShift(m lossMass) float64 {
 	g, p, q := s.law.Gamma, m.inf, 0.0
 	most := math.Log1p((1 - g) * p / g)
 	for i := len(m.mass) - 1; i >= 0; i-- {
@@ -143,10 +143,10 @@ func (s chosen) cost(m lossMass) float64 {
 	return (1+s.law.Eta)*most*(1+numericGuard) + numericGuard
 }
 
-// covered reports whether the curve of product i lies below that of another: both are Gaussian, and
+// isDominated reports whether the curve of product i lies below that of another: both are Gaussian, and
 // the other is larger, or equal and earlier.
-func covered(ps []product, i int) bool {
-	gaussian := func(p product) bool { return len(p.laws)+len(p.alts)+len(p.sels) == 0 }
+func isDominated(ps []product, i int) bool {
+	gaussian := func(p product) bool { return len(p.laws)+len(p.alternatives)+len(p.selections) == 0 }
 	for j, p := range ps {
 		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 && (p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
 			return true

@@ -32,17 +32,17 @@ const (
 	seriesTerms = 10
 	seriesBits  = 5
 	// The series are for k from 2^-2 to 2^6; elsewhere there are few points.
-	seriesFirst   = -2
-	seriesOctaves = 8
-	// seriesFar is the b up to which they are: f is below 1e-31 beyond.
-	seriesFar = 12
+	seriesMinExponent = -2
+	seriesOctaves     = 8
+	// seriesMaxB is the b up to which they are: f is below 1e-31 beyond.
+	seriesMaxB = 12
 	// Of a mu outside of these, a cell would be too narrow or the f of a cell all but 1.
-	seriesLeast, seriesMost = .05, 8
+	seriesMinMu, seriesMaxMu = .05, 8
 )
 
-// begin empties s for a mu.
-func (s *gaussianSeries) begin(mu float64) {
-	_, bits := math.Frexp(4 * (seriesFar/mu + 1)) // 2^bits cells make half of one at most 1/8 of b/mu + 1
+// resetMu empties s for a mu.
+func (s *gaussianSeries) resetMu(mu float64) {
+	_, bits := math.Frexp(4 * (seriesMaxB/mu + 1)) // 2^bits cells make half of one at most 1/8 of b/mu + 1
 	shift := 52 - max(bits, seriesBits)
 	for i := range s.blocks {
 		if shift != s.shift {
@@ -53,21 +53,21 @@ func (s *gaussianSeries) begin(mu float64) {
 	s.mu, s.shift = mu, shift
 }
 
-// at returns f(k) for k > 0 as [gaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
-func (s *gaussianSeries) at(k float64) float64 {
+// valueAt returns f(k) for k > 0 as [gaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
+func (s *gaussianSeries) valueAt(k float64) float64 {
 	bits := math.Float64bits(k)
-	at := int(bits>>(52-seriesBits)) - (1023+seriesFirst)<<seriesBits
-	if at < 0 || at >= len(s.blocks) || !(s.mu >= seriesLeast && s.mu <= seriesMost) {
+	octave := int(bits>>(52-seriesBits)) - (1023+seriesMinExponent)<<seriesBits
+	if octave < 0 || octave >= len(s.blocks) || !(s.mu >= seriesMinMu && s.mu <= seriesMaxMu) {
 		return gaussianDelta(s.mu, math.Log(k))
 	}
-	block := s.blocks[at]
+	block := s.blocks[octave]
 	if block == nil {
 		block = make([]seriesCell, 1<<(52-seriesBits-s.shift))
-		s.blocks[at] = block
+		s.blocks[octave] = block
 	}
 	c := math.Float64frombits(bits>>s.shift<<s.shift | 1<<(s.shift-1))
 	cell := &block[bits>>s.shift&uint64(len(block)-1)]
-	if cell[0] == 0 && !s.fill(cell, c) {
+	if cell[0] == 0 && !s.expandCell(cell, c) {
 		return gaussianDelta(s.mu, math.Log(k))
 	}
 	u := k - c
@@ -78,11 +78,11 @@ func (s *gaussianSeries) at(k float64) float64 {
 	return math.Min(1, f)
 }
 
-// fill makes the series about c, and reports whether there is one.
-func (s *gaussianSeries) fill(cell *seriesCell, c float64) bool {
+// expandCell makes the series about c, and reports whether there is one.
+func (s *gaussianSeries) expandCell(cell *seriesCell, c float64) bool {
 	epsilon := math.Log(c)
 	b := epsilon/s.mu + s.mu/2
-	if b > seriesFar {
+	if b > seriesMaxB {
 		return false
 	}
 	var g, steps [seriesTerms - 2]float64

@@ -25,35 +25,35 @@ func bisect(lo, hi, tol float64, holds func(float64) bool) (float64, float64) {
 // It answers as an evaluation would, if noise of computation moves the function by less than
 // thresholdNoise of its value.
 type threshold struct {
-	f     func(float64) float64 // positive
-	level float64
-	rises bool    // it holds where f is at most the level; else f falls, and it holds where f is above
-	yes   float64 // it holds up to here
-	no    float64 // it does not from here on
+	f          func(float64) float64 // positive
+	level      float64
+	rises      bool    // it holds where f is at most the level; else f falls, and it holds where f is above
+	lastTrue   float64 // it holds up to here
+	firstFalse float64 // it does not from here on
 }
 
 // thresholdNoise is a hundred times what the curves of this package err by, relatively.
 const thresholdNoise = 1e-10
 
 func newThreshold(f func(float64) float64, level float64, rises bool) *threshold {
-	return &threshold{f: f, level: level, rises: rises, yes: math.Inf(-1), no: math.Inf(1)}
+	return &threshold{f: f, level: level, rises: rises, lastTrue: math.Inf(-1), firstFalse: math.Inf(1)}
 }
 
 // holds reports whether f(x) is at most the level, if f rises, or above it, if f falls.
 func (t *threshold) holds(x float64) bool {
 	switch {
-	case x <= t.yes:
+	case x <= t.lastTrue:
 		return true
-	case x >= t.no:
+	case x >= t.firstFalse:
 		return false
 	}
-	holds, _ := t.look(x)
+	holds, _ := t.evaluateAt(x)
 	return holds
 }
 
-// look evaluates f at x. It returns whether it holds there, and the logarithm of how far f
+// evaluateAt evaluates f at x. It returns whether it holds there, and the logarithm of how far f
 // is from the level, which is positive where it holds.
-func (t *threshold) look(x float64) (holds bool, gap float64) {
+func (t *threshold) evaluateAt(x float64) (holds bool, gap float64) {
 	y := t.f(x)
 	if gap = math.Log(y / t.level); t.rises {
 		holds, gap = y <= t.level, -gap
@@ -62,25 +62,25 @@ func (t *threshold) look(x float64) (holds bool, gap float64) {
 	}
 	switch {
 	case gap >= thresholdNoise:
-		t.yes = math.Max(t.yes, x)
+		t.lastTrue = math.Max(t.lastTrue, x)
 	case gap <= -thresholdNoise:
-		t.no = math.Min(t.no, x)
+		t.firstFalse = math.Min(t.firstFalse, x)
 	}
 	return holds, gap
 }
 
 // bisect is [bisect] of holds.
 func (t *threshold) bisect(lo, hi, tol float64) (float64, float64) {
-	t.enclose(lo, hi, tol)
+	t.encloseRoot(lo, hi, tol)
 	return bisect(lo, hi, tol, t.holds)
 }
 
-// enclose brings yes and no as near to each other as a search of [a, b] to tol is helped
+// encloseRoot brings yes and no as near to each other as a search of [a, b] to tol is helped
 // by: by secants of the logarithms (Anderson and Björck 1973), and then by a point on
 // either side of where they lead.
-func (t *threshold) enclose(a, b, tol float64) {
-	_, ga := t.look(a)
-	_, gb := t.look(b)
+func (t *threshold) encloseRoot(a, b, tol float64) {
+	_, ga := t.evaluateAt(a)
+	_, gb := t.evaluateAt(b)
 	if math.Abs(ga) < math.Abs(gb) {
 		a, ga, b, gb = b, gb, a, ga
 	}
@@ -93,7 +93,7 @@ func (t *threshold) enclose(a, b, tol float64) {
 		if !(x > math.Min(a, b) && x < math.Max(a, b)) {
 			x = a + (b-a)/2
 		}
-		_, g := t.look(x)
+		_, g := t.evaluateAt(x)
 		slope = (g - gb) / (x - b)
 		if g*gb < 0 {
 			a, ga = b, gb
@@ -106,25 +106,25 @@ func (t *threshold) enclose(a, b, tol float64) {
 	}
 	root := b - gb/slope
 	for width := math.Max(-4*thresholdNoise/slope, tol*root/8); width < root/16; width *= 8 {
-		below, _ := t.look(root - width)
-		above, _ := t.look(root + width)
+		below, _ := t.evaluateAt(root - width)
+		above, _ := t.evaluateAt(root + width)
 		if below && !above {
 			return
 		}
 	}
 }
 
-// minimum returns the smallest value of f seen on [lo, hi] and where it was seen:
+// scanMinimum returns the smallest value of f seen on [lo, hi] and where it was seen:
 // a scan of n points and a golden-section refinement around the best one. Callers use it only where
 // f is a valid bound at every point, so a missed minimum costs tightness and
 // never soundness.
-func minimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
-	return minimumBeside(lo, hi, n, 1, f)
+func scanMinimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
+	return scanUnimodal(lo, hi, n, 1, f)
 }
 
-// minimumBeside is minimum for an f that falls and then rises, and so has its lowest point of the
+// scanUnimodal is minimum for an f that falls and then rises, and so has its lowest point of the
 // scan beside the lowest of every stride-th.
-func minimumBeside(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
+func scanUnimodal(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
 	step := (hi - lo) / float64(n-1)
 	best, at = math.Inf(1), lo
 	scan := func(from, to, by int) (lowest int) {

@@ -83,8 +83,8 @@ const (
 // both, joined by "/".
 type Place struct{ Part, Candidate, Branch, Stage, Size string }
 
-// in returns the place of a node of the given name and role that stands at p.
-func (p Place) in(r Role, name string) Place {
+// withNode returns the place of a node of the given name and role that stands at p.
+func (p Place) withNode(r Role, name string) Place {
 	switch r {
 	case Part:
 		p.Part = name
@@ -125,29 +125,29 @@ type Node struct {
 	Lead bool
 }
 
-// lead returns the lead of a Par, or nil.
-func (n *Node) lead() *Node {
+// leadNode returns the lead of a Par, or nil.
+func (n *Node) leadNode() *Node {
 	if n.Op == OpPar && n.Lead {
 		return &n.Kids[0]
 	}
 	return nil
 }
 
-// disjoint returns the kids of a Par without its lead.
-func (n *Node) disjoint() []Node {
+// disjointKids returns the kids of a Par without its lead.
+func (n *Node) disjointKids() []Node {
 	if n.Lead {
 		return n.Kids[1:]
 	}
 	return n.Kids
 }
 
-// informer returns the kid whose pure laws come before all other kids: the informer of a OneOf, the lead
+// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a OneOf, the lead
 // of a Par, or nil.
-func (n *Node) informer() *Node {
+func (n *Node) pureFirstKid() *Node {
 	if n.Op == OpOneOf && len(n.Kids) > 0 {
 		return &n.Kids[0]
 	}
-	return n.lead()
+	return n.leadNode()
 }
 
 // As returns n with a role.
@@ -166,28 +166,28 @@ func (n Node) Of(x Statistic) Node {
 // GaussianLeaf is a scalable leaf of Gaussian releases. Under Tight composition
 // with multiplier c each draw gets Mu = c sqrt(share/draws).
 func GaussianLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Gaussian, share, draws)
+	return scalableLeaf(name, Gaussian, share, draws)
 }
 
 // LaplaceLeaf is a scalable leaf of scalar Laplace releases: Epsilon = c
 // sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
 func LaplaceLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Laplace, share, draws)
+	return scalableLeaf(name, Laplace, share, draws)
 }
 
 // ExponentialLeaf is a scalable leaf of exponential mechanisms: Epsilon = 2c
 // sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
 func ExponentialLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Exponential, share, draws)
+	return scalableLeaf(name, Exponential, share, draws)
 }
 
 // PureLeaf is a scalable leaf of steps known to be pure, and no more:
 // Epsilon = c sqrt(share/draws).
 func PureLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Pure, share, draws)
+	return scalableLeaf(name, Pure, share, draws)
 }
 
-func scalable(name string, kind Kind, share float64, draws int) Node {
+func scalableLeaf(name string, kind Kind, share float64, draws int) Node {
 	return Node{Name: name, Leaf: &Leaf{Kind: kind, Draws: draws, Share: share}}
 }
 
@@ -235,20 +235,20 @@ func Select(name string, s Selection, candidates ...Node) Node {
 // Informers of OneOf and leads keep theirs: they are absolute fractions of epsilon.
 func (n Node) Scaled(f float64) Node {
 	c := n.clone()
-	c.scale(f)
+	c.scaleShares(f)
 	return c
 }
 
-func (n *Node) scale(f float64) {
+func (n *Node) scaleShares(f float64) {
 	if n.Leaf != nil {
 		n.Leaf.Share *= f
 	}
 	kids := n.Kids
-	if n.informer() != nil {
+	if n.pureFirstKid() != nil {
 		kids = kids[1:]
 	}
 	for i := range kids {
-		kids[i].scale(f)
+		kids[i].scaleShares(f)
 	}
 }
 
@@ -273,11 +273,11 @@ func (n Node) clone() Node {
 	return n
 }
 
-// role is what the position of a node asks of the leaves beneath it.
-type role struct{ informer, candidate bool }
+// leafConstraints is what the position of a node asks of the leaves beneath it.
+type leafConstraints struct{ informer, candidate bool }
 
 // validate checks the node at path and everything beneath it.
-func (n *Node) validate(path string, r role) error {
+func (n *Node) validate(path string, r leafConstraints) error {
 	bad := func(format string, args ...any) error {
 		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -296,7 +296,7 @@ func (n *Node) validate(path string, r role) error {
 		return bad("a one-of needs an informer and at least one branch")
 	case n.Lead && (n.Op != OpPar || len(n.Kids) < 2):
 		return bad("a lead belongs to a par, before at least one other kid")
-	case n.Coin != 0 && (n.Op != OpPar || len(n.disjoint()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+	case n.Coin != 0 && (n.Op != OpPar || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
 		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")
@@ -317,7 +317,7 @@ func (n *Node) validate(path string, r role) error {
 		}
 		seen[kid.Name] = true
 		kr := r
-		kr.informer = r.informer || i == 0 && n.informer() != nil
+		kr.informer = r.informer || i == 0 && n.pureFirstKid() != nil
 		if err := kid.validate(path+"/"+kid.Name, kr); err != nil {
 			return err
 		}
@@ -325,7 +325,7 @@ func (n *Node) validate(path string, r role) error {
 	return nil
 }
 
-func (n *Node) validateLeaf(path string, r role) error {
+func (n *Node) validateLeaf(path string, r leafConstraints) error {
 	l := n.Leaf
 	bad := func(format string, args ...any) error {
 		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
@@ -349,19 +349,19 @@ func (n *Node) validateLeaf(path string, r role) error {
 			return fmt.Errorf("%w (at %q)", err, path)
 		}
 	}
-	if r.informer && !l.Kind.pure() {
+	if r.informer && !l.Kind.isPure() {
 		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer or a lead must be pure"}
 	}
 	return nil
 }
 
-// walk calls visit for every leaf beneath n in tree order.
-func (n *Node) walk(path string, visit func(path string, l *Leaf)) {
+// walkLeaves calls visit for every leaf beneath n in tree order.
+func (n *Node) walkLeaves(path string, visit func(path string, l *Leaf)) {
 	if n.Op == OpLeaf {
 		visit(path, n.Leaf)
 		return
 	}
 	for i := range n.Kids {
-		n.Kids[i].walk(path+"/"+n.Kids[i].Name, visit)
+		n.Kids[i].walkLeaves(path+"/"+n.Kids[i].Name, visit)
 	}
 }
