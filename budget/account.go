@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// foldCost adds a cost over the tree beneath n: kids of a Seq add up, of a Par the
-// largest counts beside its lead, of a OneOf the informer plus the largest branch, of a Select
-// sel of the largest candidate. It suits every cost that adds under adaptive
-// composition.
+// foldCost computes the cost of the tree beneath n from the costs of its leaves. The kids of a Seq add up; a
+// Par costs its lead plus its largest other kid, a OneOf its informer plus its largest branch, and a Select
+// costs sel of its largest candidate. It suits every cost that adds under adaptive composition.
 func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
 	kids := n.Kids
 	sum := 0.0
@@ -36,11 +35,12 @@ func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) f
 	return sum + worst
 }
 
-// selectionPureCost is the pure cost of a selection: (2+eta) epsilon (Papernot,
-// Steinke 2022).
+// selectionPureCost returns the pure epsilon of a selection whose candidates cost epsilon: (2+eta) epsilon
+// (Papernot, Steinke 2022).
 func selectionPureCost(s Selection, epsilon float64) float64 { return (2 + s.Eta) * epsilon }
 
-// unpricedSelection is the cost of a selection in a currency that cannot price it.
+// unpricedSelection returns the cost of a selection in a currency that cannot price it: 0 if the candidates
+// are free, else +Inf.
 func unpricedSelection(_ Selection, cost float64) float64 {
 	if cost == 0 {
 		return 0
@@ -76,18 +76,18 @@ func (n *Node) pureCost() (epsilon, delta float64) {
 	return epsilon, delta
 }
 
-// account answers for one part of a plan, whose laws are filled, with the
-// smallest of the accountants' bounds.
+// account bounds the privacy profile of one part of a plan, whose laws are filled, by the smallest of the
+// accountants' bounds.
 type account struct {
-	curves         []curve // one per product; none of a Select as it was priced earlier
-	hasSelect      bool    // it holds a Select
+	curves         []curve // one per product; empty for a Select under Target.Earlier
+	hasSelect      bool    // the part contains a Select
 	ledger         *ledger
 	totalVariation float64
 	// Basic composition proves (epsilon, delta) = basic.
 	basicEpsilon, basicDelta float64
 
 	once    sync.Once
-	tangent chord // read it by line
+	tangent chord // read it through tangentChord
 }
 
 func newAccount(w *composer, n *Node) *account {
@@ -112,7 +112,7 @@ func (a *account) deltaAt(epsilon float64) float64 {
 	return d
 }
 
-// pointwiseDelta is the smallest of the bounds that are proved for epsilon >= 0 itself.
+// pointwiseDelta returns the smallest of the bounds that are proved at epsilon >= 0 itself.
 func (a *account) pointwiseDelta(epsilon float64) float64 {
 	d := math.Min(a.totalVariation, a.ledger.deltaAt(epsilon))
 	if len(a.curves) > 0 {
@@ -132,15 +132,15 @@ func largestDelta(curves []curve, epsilon float64) float64 {
 	return worst
 }
 
-// profileNode is the part of a plan tree that lies above its accounts. A Par takes the largest
-// of its kids, a OneOf the largest branch, with epsilon lowered by what the lead or the informer
-// spent. Beside that stands a sharper curve: of a Par with a coin the mixture, of a OneOf
-// the informer composed with the pointwise maximum of the branches; of a Par with a lead, the
-// lead composed with what follows it ([composeLead]). The smaller counts at each epsilon.
+// profileNode is a node of the plan tree above its accounts, with a bound on the privacy profile. A Par takes
+// the largest of its kids and a OneOf its largest branch, with epsilon lowered by the epsilon of the lead or
+// the informer. Some nodes also have a sharper curve: a Par with a coin has the mixture; a OneOf has the
+// informer composed with the pointwise maximum of the branches; a Par with a lead has the lead composed with
+// the kids after it ([composeLead]). The smaller bound counts at each epsilon.
 type profileNode struct {
 	node        *Node
-	part        *part    // while it is calibrated; nil above
-	account     *account // of a part; nil above
+	part        *part    // during calibration of a part; nil for other nodes
+	account     *account // of a part; nil for other nodes
 	leadEpsilon float64  // epsilon of the informer of a OneOf, or of the lead of a Par
 	kids        []profileNode
 	jointCurves []curve  // of a OneOf, and of a Par with a lead and without a coin
@@ -174,7 +174,7 @@ func (v *profileNode) jointDelta(epsilon float64) (float64, bool) {
 	return largestDelta(v.jointCurves, epsilon), true
 }
 
-// listParts lists the parts beneath v.
+// listParts returns the parts beneath v in tree order.
 func (v *profileNode) listParts() []*part {
 	if v.part != nil {
 		return []*part{v.part}
@@ -201,8 +201,8 @@ func (v *profileNode) pureEpsilon() float64 {
 	return v.leadEpsilon + worst
 }
 
-// epsilonAt inverts at, rounding up. Deltas under 1e-300 count as 0, which only
-// pure laws attain.
+// epsilonAt returns the smallest epsilon >= 0 with deltaAt(epsilon) <= delta, rounded up. Deltas under 1e-300
+// count as 0, which only pure laws attain.
 func (v *profileNode) epsilonAt(delta float64) float64 {
 	pure := v.pureEpsilon()
 	if !(delta >= 1e-300) {
@@ -246,5 +246,5 @@ func Compose(laws ...Law) (*Curve, error) {
 // Delta returns the delta guaranteed at epsilon (any real number).
 func (c *Curve) Delta(epsilon float64) float64 { return c.root.deltaAt(epsilon) }
 
-// Epsilon returns an epsilon >= 0 guaranteed at delta, +Inf if there is none.
+// Epsilon returns an epsilon >= 0 guaranteed at delta, or +Inf if no finite one is.
 func (c *Curve) Epsilon(delta float64) float64 { return c.root.epsilonAt(delta) }

@@ -2,7 +2,7 @@ package budget
 
 import "math"
 
-// The bounds that decide what the steps of a priced tree cost at its delta.
+// The bounds that can decide the epsilon of a priced tree at the delta of its target.
 const (
 	// ruleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
 	// "The secret coin".
@@ -15,8 +15,8 @@ const (
 	ruleSum = "sum"
 )
 
-// An Addition states how the steps of a priced tree add up, for whoever wants to do so with another
-// accountant.
+// An Addition describes how the steps of a priced tree compose, so that another accountant can reproduce the
+// sum.
 type Addition struct {
 	// Rule is the bound that decides: "mixture", "largest", "renyi" or "sum".
 	Rule string
@@ -29,16 +29,16 @@ type Addition struct {
 	// Pieces are the deltas of Gaussian draws under ruleSum, by the paths of their leaves.
 	Pieces map[string]float64
 	// Step and Cells describe a grid of losses that is fine and wide enough to reproduce the price: multiples of
-	// Step, Cells of them on either side of 0.
+	// Step, with Cells of them on either side of 0.
 	Step  float64
 	Cells int
 }
 
-// Addition returns how the steps add up to the epsilon that is spent at the delta of the target. It is computed once for a
-// plan; do not modify it.
+// Addition returns how the steps compose to the epsilon that is spent at the delta of the target. It is
+// computed once per plan; callers must not modify it.
 func (p *Priced) Addition() Addition { return p.cachedAddition() }
 
-// computeAddition computes the addition.
+// computeAddition computes the result of [Priced.Addition].
 func (p *Priced) computeAddition() Addition {
 	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.decidingRule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
 	switch a.Rule {
@@ -98,7 +98,7 @@ func (p *Priced) sumEpsilons(pieces map[string]float64) float64 {
 	return p.tree.foldCost(func(l *Leaf) float64 { return epsilons[l] }, selectionPureCost)
 }
 
-// decidingRule finds the bound that decides at the delta of the target.
+// decidingRule returns the rule that gives the smallest bound at the delta of the target.
 func (p *Priced) decidingRule() string {
 	c := calibrator{target: p.target}
 	if c.addsEpsilons() {
@@ -120,7 +120,7 @@ func (p *Priced) decidingRule() string {
 	return ruleRenyi
 }
 
-// chooseGrid chooses the grid of an [Addition].
+// chooseGrid returns the Step and the Cells of an [Addition].
 func (p *Priced) chooseGrid() (step float64, cells int) {
 	const (
 		perEpsilon = 2000

@@ -2,8 +2,8 @@ package budget
 
 import "math"
 
-// requirePure checks that every leaf which must be pure is: all of them when
-// delta is 0, the candidates of a selection otherwise.
+// requirePure returns a *NotPureError for a leaf that must be pure and is not. All leaves must be pure when
+// delta is 0; otherwise only the candidates of a selection must be.
 func (p *part) requirePure(n *Node, path string, candidate bool) error {
 	if n.Op == OpLeaf {
 		kind := n.Leaf.Kind
@@ -62,8 +62,8 @@ func (p *part) solveBasic() error {
 	return nil
 }
 
-// deltaPerDraw returns what a Gaussian draw may spend of delta, and whether the
-// Approximate laws leave anything.
+// deltaPerDraw returns the delta that each Gaussian draw may spend. It reports false if the Approximate laws
+// use up the delta of the target.
 func (p *part) deltaPerDraw() (float64, bool) {
 	draws := p.node.foldCost(func(l *Leaf) float64 {
 		if l.Kind == Gaussian {
@@ -81,7 +81,8 @@ func (p *part) deltaPerDraw() (float64, bool) {
 	return rest / math.Max(1, draws), rest > 0 || rest == 0 && draws == 0
 }
 
-// leafEpsilon is the epsilon that a leaf spends in all at multiplier c.
+// leafEpsilon returns the epsilon of all draws of a leaf at multiplier c, where piece is the delta of a
+// Gaussian draw.
 func (p *part) leafEpsilon(l *Leaf, c, piece float64) float64 {
 	switch {
 	case l.Fixed == nil && l.Law.isZero():

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Composition says how shares become laws.
+// Composition is the rule by which shares become laws.
 type Composition uint8
 
 const (
@@ -40,18 +40,18 @@ func ParseComposition(s string) (Composition, error) {
 	return 0, fmt.Errorf("%w: composition %q: want tight or basic", ErrTarget, s)
 }
 
-// MinDelta is the smallest positive delta that can be asked for: below it the
-// numerical slack of the accountants is no longer negligible.
+// MinDelta is the smallest positive delta of a target: below it the numerical slack of the accountants is no
+// longer negligible.
 const MinDelta = 1e-10
 
-// Target is the promise that a tree is calibrated to. Epsilon is positive and
-// finite; Delta is 0, or in [MinDelta, 1).
+// Target is the guarantee that a tree is calibrated to. Epsilon is positive and finite; Delta is 0, or in
+// [MinDelta, 1).
 type Target struct {
 	Epsilon     float64
 	Delta       float64
 	Relation    Relation
 	Composition Composition
-	// Unit is who is protected: a record where it is the zero value.
+	// Unit is the privacy unit. The zero value is one record.
 	Unit Unit
 	// Earlier asks for the price of the first versions, which was higher and which their
 	// releases state: docs/methods/prices.md, "What stays as it was".
@@ -90,8 +90,8 @@ func (t Target) Validate() error {
 // the whole target, every branch the target less what its informer spends.
 // Elsewhere one multiplier serves the whole part.
 //
-// With t.Delta = 0 every law must be pure; epsilons then add up whatever
-// t.Composition says, and shares are fractions of epsilon.
+// With t.Delta = 0 every law must be pure; epsilons then add up under either t.Composition, and shares are
+// fractions of epsilon.
 //
 // Errors wrap ErrTarget, ErrTree, ErrLaw, ErrNotPure or ErrOverspent.
 func Calibrate(root Node, t Target) (*Priced, error) {
@@ -115,27 +115,28 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 		return nil, c.newOverspentError(root.Name)
 	}
 	p.indexLeaves()
-	p.cachedMu, p.cachedAddition = sync.OnceValue(p.computeMu), sync.OnceValue(p.computeAddition)
+	p.cachedMu = sync.OnceValue(p.computeMu)
+	p.cachedAddition = sync.OnceValue(p.computeAddition)
 	return p, nil
 }
 
 type calibrator struct {
 	target           Target
 	composer         *composer
-	hasJointCurve    bool // a node above the parts has a sharper curve than they
-	hasUncheckedPart bool // a part of fixed laws was not looked at by itself
+	hasJointCurve    bool // a node above the parts has a sharper curve than its parts
+	hasUncheckedPart bool // a part of fixed laws was not checked against the target
 }
 
-// usesMixture reports whether a Par has the price of its mixture. Under substitution two
-// records would have to be followed, and epsilons that are added say nothing of coins.
+// usesMixture reports whether a Par is priced as a mixture over its coin. Under substitution the mixture would
+// have to follow two records, and sums of epsilons cannot use a coin.
 func (c *calibrator) usesMixture(n *Node) bool {
 	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() && !c.target.Earlier
 }
 
-// addsEpsilons reports whether epsilons are to be added.
+// addsEpsilons reports whether the costs are sums of epsilons.
 func (c *calibrator) addsEpsilons() bool { return c.target.Composition == Basic || c.target.Delta == 0 }
 
-// calibrateNode divides the tree into parts and calibrates each to epsilon.
+// calibrateNode divides the tree beneath n into parts and calibrates each to epsilon.
 func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profileNode, error) {
 	v := profileNode{node: n}
 	kids := n.Kids
@@ -180,7 +181,7 @@ func (c *calibrator) newOverspentError(path string) error {
 	return &OverspentError{Path: path, Epsilon: c.target.Epsilon, Delta: c.target.Delta}
 }
 
-// fillInformer gives the leaves of an informer or a lead their fractions of the target.
+// fillInformer fills the laws of an informer or a lead from its fractions of the target's epsilon.
 func (c *calibrator) fillInformer(n *Node) {
 	n.walkLeaves("", func(_ string, l *Leaf) {
 		if l.Fixed != nil {
@@ -199,7 +200,7 @@ type part struct {
 	epsilon            float64
 	scalable           []*Leaf
 	multiplier         float64 // under Tight composition
-	separateMultiplier float64 // the multiplier that the part could have by itself
+	separateMultiplier float64 // the multiplier before the parts are raised together
 }
 
 func (c *calibrator) calibratePart(n *Node, path string, epsilon float64) (profileNode, error) {
@@ -222,8 +223,7 @@ func (c *calibrator) calibratePart(n *Node, path string, epsilon float64) (profi
 	return profileNode{node: n, part: p}, nil
 }
 
-// assignLaws writes the laws that do not depend on the multiplier and collects the
-// leaves that do.
+// assignLaws fills the laws that do not depend on the multiplier and collects the leaves that do in scalable.
 func (p *part) assignLaws(n *Node) {
 	switch {
 	case n.Op == OpLeaf && n.Leaf.Fixed != nil:

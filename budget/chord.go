@@ -5,9 +5,9 @@ import "math"
 // chord is a bound on delta between -epsilon and epsilon that follows from the one,
 // delta, at epsilon.
 //
-// Delta as a function of t = e^epsilon is a largest mean of (1 - t e^-loss)+, hence
-// convex, and neighbours are a symmetric relation, so that a bound at t is one at
-// 1/t too ([mirrorDelta]). Between the two points it lies below their chord,
+// Delta as a function of t = e^epsilon is a largest mean of (1 - t e^-loss)+, hence convex, and neighbours are
+// a symmetric relation, so that a bound at t is one at 1/t too ([mirrorDelta]). Between the two points the
+// bound is below their chord,
 //
 //	delta + (1-delta) (e^epsilon - t)/(1 + e^epsilon)
 //
@@ -24,8 +24,8 @@ func (c chord) deltaAt(x float64) float64 {
 	return (c.delta + (1-c.delta)*slope) * (1 + numericGuard)
 }
 
-// tangentChord returns the chord of the account that is lowest at 0: where Rényi bounds are
-// all that there is, they are poor far below the epsilon that orders are chosen for.
+// tangentChord returns the chord of the account that is lowest at 0. It matters where only Rényi bounds are
+// available: far below the epsilon that their orders are chosen for, they are poor.
 func (a *account) tangentChord() chord {
 	a.once.Do(func() {
 		_, u := scanMinimum(-9, 6, 60, func(u float64) float64 {

@@ -7,7 +7,8 @@ import "math"
 // -law and 0 above law, where law is the mechanism's own epsilon, and return 1
 // for a law that is negative or undefined.
 
-// boundedCurve handles what every curve supported on [-law, law] shares.
+// boundedCurve returns the value of a curve supported on [-law, law]: inside() within the support, and the
+// common limits outside.
 func boundedCurve(law, epsilon float64, inside func() float64) float64 {
 	switch {
 	case math.IsNaN(epsilon) || !(law >= 0):
@@ -35,10 +36,9 @@ func laplaceDelta(law, epsilon float64) float64 {
 //
 //	(e^(law/2) - e^(epsilon/2))^2 / (e^law - 1)
 //
-// For a fixed pair of neighbours the losses lie in [t-law, t]; the extremal
-// two-point law has P(loss = t) = (e^law - e^t)/(e^law - 1), and the curve is
-// the maximum over t, attained at t = (law+epsilon)/2. A supremum of
-// hockey-stick curves is a dominating curve (Zhu, Dong, Wang 2022).
+// For a fixed pair of neighbours the losses are in [t-law, t]; the extremal two-point law has P(loss = t) =
+// (e^law - e^t)/(e^law - 1), and the curve is the maximum over t, attained at t = (law+epsilon)/2. A supremum
+// of hockey-stick curves is a dominating curve (Zhu, Dong, Wang 2022).
 func exponentialDelta(law, epsilon float64) float64 {
 	return boundedCurve(law, epsilon, func() float64 {
 		t := math.Expm1((epsilon - law) / 2)

@@ -61,7 +61,7 @@ func (l Law) Validate() error {
 		return bad("Mu", l.Mu, "must be positive and finite")
 	case l.Kind != Gaussian && l.Mu != 0:
 		return bad("Mu", l.Mu, "must be 0 for this kind")
-	case l.Kind == Approximate && l.Epsilon == 0 && l.Delta > 0 && l.Delta < 1: // bad with that probability, else without a trace
+	case l.Kind == Approximate && l.Epsilon == 0 && l.Delta > 0 && l.Delta < 1: // fails with probability Delta, otherwise reveals no information
 	case l.Kind != Gaussian && !positive(l.Epsilon):
 		return bad("Epsilon", l.Epsilon, "must be positive and finite")
 	case l.Kind == Gaussian && l.Epsilon != 0:
@@ -106,7 +106,7 @@ func (l Law) ZCDP() (rho, delta float64) {
 	return n * l.Epsilon * l.Epsilon / 2, n * l.Delta
 }
 
-// isZero reports a law that costs nothing (a multiplier of 0 during calibration).
+// isZero reports whether the law is free (a multiplier of 0 during calibration).
 func (l Law) isZero() bool { return l.Mu == 0 && l.Epsilon == 0 && l.Delta == 0 }
 
 // renyiDivergence returns the Rényi divergence bound of order a > 1 of all draws. It is

@@ -2,8 +2,8 @@ package budget
 
 import "math"
 
-// composeLead returns the curve of an epsilon-private step and, after it, a step with the curve rest, whose laws do
-// not depend on what the first one released. Both take every real epsilon.
+// composeLead returns the curve of an epsilon-private step followed by a step with the curve rest, whose laws
+// do not depend on the release of the first step. Both curves accept every real epsilon.
 //
 // Randomised response dominates every epsilon-private step (Kairouz, Oh, Viswanath 2015): its loss is epsilon
 // with probability w = e^epsilon/(1+e^epsilon), else -epsilon. Dominating pairs compose (Zhu, Dong, Wang 2022,
@@ -21,7 +21,7 @@ func composeLead(epsilon float64, rest func(float64) float64) func(float64) floa
 	}
 }
 
-// leadCurve is [composeLead] of a curve.
+// leadCurve is the curve rest after a lead of the given epsilon; see [composeLead].
 type leadCurve struct {
 	rest        curve
 	leadEpsilon float64
@@ -36,7 +36,7 @@ func (c leadCurve) deltaAt(epsilon float64) float64 {
 	})(epsilon)
 }
 
-// leadCurves returns the curves of a Par with a lead, one for each product of the other kids.
+// leadCurves returns the curves of a Par with a lead, one for each product of its other kids.
 func (w *composer) leadCurves(v *profileNode) []curve {
 	rest := w.buildCurves(unionOf(v.node.disjointKids()))
 	for i, c := range rest {
@@ -55,13 +55,13 @@ func (p *Priced) Lead() (epsilon float64, ok bool) {
 	return epsilon, true
 }
 
-// LeadCharge returns the price of a run that released its lead and was then called off, because of what the
-// lead released and of nothing else. Without a lead such a run released nothing, and costs nothing.
+// LeadCharge returns the price of a run that released its lead and was then cancelled because of that release
+// alone. Without a lead such a run releases no output, and its price is 0.
 //
-// In a filter the lead and what follows it are two steps. The laws of the second do not depend on what the lead
-// released, so its price is the same whatever that was, and [Priced.ChargeWithin] is the sum of both prices. An output of
-// the first step decides whether the second is taken. A filter allows that, and a step that is not taken costs nothing
-// (docs/methods/prices.md, "A run that stops").
+// In a filter the lead and the steps after it are two steps. The laws of the second do not depend on the
+// release of the lead, so its price is the same for every release, and [Priced.ChargeWithin] is the sum of
+// both prices. An output of the first step decides whether the second runs. A filter allows that, and a
+// skipped step is free (docs/methods/prices.md, "A run that stops").
 func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.chargeOfLead(c) }
 
 // ChargeLead is [Priced.LeadCharge] of a tree whose laws are all fixed. The error is that of [ChargeLaws].
@@ -79,7 +79,7 @@ func (n *Node) chargeOfLead(c Currency) Charge {
 	return Charge{}
 }
 
-// withoutLead returns the tree of what follows the lead.
+// withoutLead returns the tree without its lead.
 func (n Node) withoutLead() Node {
 	if n.leadNode() == nil {
 		return n

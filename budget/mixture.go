@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// mixture is the curve of a Par of two kids, of which a secret coin decides who sees the
-// record that differs (docs/methods/prices.md, "The secret coin"). With h the odds of the second
-// kid, (A1, B1) and (A2, B2) the dominating pairs of the kids, and L1, L2 their
-// likelihood ratios, it is that of
+// mixture is the curve of a Par of two kids, where a secret coin decides which kid sees the record that
+// differs (docs/methods/prices.md, "The secret coin"). With h the odds of the second kid, (A1, B1) and (A2,
+// B2) the dominating pairs of the kids, and L1, L2 their likelihood ratios, it is the curve of
 //
 //	(1-h) A1 x B2 + h B1 x A2   against   B1 x B2
 //
 // in both directions:
 //
-//	there:  E over B2 of (1-h) E over B1 of (L1 - k)+,      k = (e^epsilon - h L2)/(1-h)
-//	back:   e^epsilon E over B2 of (1-h) E over B1 of (k' - L1)+,  k' = (e^-epsilon - h L2)/(1-h)
+//	forward:   E over B2 of (1-h) E over B1 of (L1 - k)+,      k = (e^epsilon - h L2)/(1-h)
+//	backward:  e^epsilon E over B2 of (1-h) E over B1 of (k' - L1)+,  k' = (e^-epsilon - h L2)/(1-h)
 //
 // The pair of the second kid is discretised by connecting the dots, which dominates it,
 // so that the outer mean is a sum. The inner means are points of the first kid's curve: E (L1 - k)+ is delta(ln k),
@@ -24,12 +23,12 @@ import (
 type mixture struct {
 	coin      float64
 	first     []curve
-	series    gaussianSeries // of a first kid that is one Gaussian; mu is 0 elsewhere
+	series    gaussianSeries // of the first kid if it is one Gaussian; otherwise its mu is 0
 	second    []atom
 	thinned   []atom  // see [thinAtoms]
 	lostMass  float64 // of A2, where L2 is infinite; and of B2, where it is 0
 	slack     float64
-	overflows bool // the losses of the second kid leave float64
+	overflows bool // losses of the second kid exceed maxLoss
 
 	mu    sync.Mutex
 	cache map[float64]float64
@@ -38,12 +37,12 @@ type mixture struct {
 // atom is a likelihood ratio with its probability under B.
 type atom struct{ ratio, mass float64 }
 
-// mixtureStep is the variance that connecting the dots may add to that of the second
-// kid's loss, four times, relatively. The second kid counts with h² only.
+// mixtureStep is four times the relative variance that connecting the dots may add to that of the second kid's
+// loss. The second kid counts with h² only.
 const mixtureStep = 4e-4
 
-// maxAtoms bounds, roughly, the number of atoms on either side of 0, and maxLoss the epsilons at which a
-// mixture says anything: beyond, e^epsilon leaves float64.
+// maxAtoms bounds, roughly, the number of atoms on either side of 0. maxLoss bounds the epsilons at which a
+// mixture is evaluated: beyond, e^epsilon overflows float64.
 const (
 	maxAtoms = 1 << 14
 	maxLoss  = 300
@@ -79,7 +78,7 @@ func (w *composer) newMixture(n *Node) *mixture {
 	return m
 }
 
-// setFirst makes m that of another first kid.
+// setFirst replaces the curves of the first kid by first, whose maximum counts at each epsilon.
 func (m *mixture) setFirst(first []curve) {
 	m.first = first
 	clear(m.cache)
@@ -107,8 +106,8 @@ func (m *mixture) deltaAt(epsilon float64) float64 {
 	return d
 }
 
-// largestDirection is the larger of both directions. That back is the smaller one is often seen from few
-// atoms.
+// largestDirection returns the larger of the forward and the backward delta. The thinned atoms often suffice
+// to show that the backward one is smaller.
 func (m *mixture) largestDirection(epsilon float64) float64 {
 	there := m.forwardDelta(epsilon)
 	if there > MinDelta/10 && m.backwardDelta(epsilon, m.thinned) < there*(1-thinGuard) {
@@ -118,14 +117,15 @@ func (m *mixture) largestDirection(epsilon float64) float64 {
 }
 
 const (
-	// thinStep is how many atoms become one, fewGuard far more than what rounding makes of it.
+	// thinStep is the number of atoms that become one; thinGuard is a relative margin far above the rounding error
+	// of the thinned sum.
 	thinStep  = 8
 	thinGuard = 1e-5
 )
 
-// thinAtoms moves what lies between every eighth atom to these, so that the mean stays what it
-// was. A convex function has no smaller mean over the result, and what [mixture.backwardDelta] adds up is
-// convex in the ratio: it is E over B1 of (1 - t h ratio - t (1-h) L1)+.
+// thinAtoms moves the mass between every eighth atom to these atoms and preserves the mean. A convex function
+// has no smaller mean over the result, and the summand of [mixture.backwardDelta] is convex in the ratio: it
+// is E over B1 of (1 - t h ratio - t (1-h) L1)+.
 func thinAtoms(atoms []atom) []atom {
 	out := slices.Clone(atoms[:min(1, len(atoms))])
 	for i := 0; i < len(atoms)-1; i += thinStep {
@@ -145,7 +145,7 @@ func thinAtoms(atoms []atom) []atom {
 	return out
 }
 
-// firstDelta is the curve of the first kid at epsilon = ln k, for k > 0.
+// firstDelta returns the curve of the first kid at epsilon = ln k, for k > 0.
 func (m *mixture) firstDelta(k float64) float64 {
 	if m.series.mu > 0 {
 		return m.first[0].(singleDraw).withLost(m.series.valueAt(k))
@@ -158,7 +158,8 @@ func (m *mixture) firstDelta(k float64) float64 {
 }
 
 func (m *mixture) forwardDelta(epsilon float64) float64 {
-	t, rest := math.Exp(epsilon), 1-m.coin
+	t := math.Exp(epsilon)
+	rest := 1 - m.coin
 	over := func(ratio float64) float64 {
 		k := (t - m.coin*ratio) / rest
 		if k <= 0 {
@@ -173,9 +174,11 @@ func (m *mixture) forwardDelta(epsilon float64) float64 {
 	return sum + m.coin*m.lostMass
 }
 
-// backwardDelta folds e^epsilon k' into one number.
+// backwardDelta returns the delta of the backward direction over the given atoms. It combines e^epsilon and k'
+// into one factor.
 func (m *mixture) backwardDelta(epsilon float64, second []atom) float64 {
-	t, rest := math.Exp(epsilon), 1-m.coin
+	t := math.Exp(epsilon)
+	rest := 1 - m.coin
 	sum := m.lostMass * m.firstDelta(t*rest)
 	for _, a := range second {
 		if k := 1 - t*m.coin*a.ratio; k > 0 {
@@ -185,8 +188,8 @@ func (m *mixture) backwardDelta(epsilon float64, second []atom) float64 {
 	return sum
 }
 
-// secondAloneDelta is the curve of the mixture if the first kid releases nothing: that of the second
-// on a random part of the records.
+// secondAloneDelta returns the delta of the mixture at epsilon if the first kid releases no output: that of
+// the second kid on a random part of the records.
 func (w *composer) secondAloneDelta(n *Node, epsilon float64) float64 {
 	p := Node{Op: OpPar, Coin: n.Coin, Kids: []Node{{Op: OpSeq}, n.disjointKids()[1]}}
 	return w.newMixture(&p).deltaAt(epsilon)

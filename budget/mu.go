@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// computeMu returns Guarantee.Mu.
+// computeMu computes Guarantee.Mu.
 func (p *Priced) computeMu() float64 {
 	sum, gaussian := p.muByComposition()
 	switch {
@@ -20,8 +20,8 @@ func (p *Priced) computeMu() float64 {
 	return math.Min(sum, p.muByProfile())
 }
 
-// maxLostDelta is the delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so far below
-// MinDelta, where mu ends, that it raises mu by a quarter of a percent at most.
+// maxLostDelta is the largest delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so
+// far below MinDelta, the smallest delta that mu covers, that it raises mu by a quarter of a percent at most.
 const maxLostDelta = MinDelta / 10
 
 // hasInfiniteLoss reports whether a leaf may have an infinite privacy loss. No
@@ -32,11 +32,10 @@ func (p *Priced) hasInfiniteLoss() bool {
 		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.isFailureOnly() })
 }
 
-// muByComposition bounds mu by composition: mu^2 adds, also when the steps are adaptive
-// (Dong, Roth, Su 2022), and an epsilon-private step is mu-Gaussian private for
-// Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two trade-off curves meet on the
-// diagonal. The second result tells whether all laws are Gaussian and none of
-// them sits beneath a OneOf, so that the bound is the exact value.
+// muByComposition bounds mu by composition: mu^2 adds, also when the steps are adaptive (Dong, Roth, Su 2022),
+// and an epsilon-private step is mu-Gaussian private for Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two
+// trade-off curves meet on the diagonal. The second result reports whether the bound is exact: all laws are
+// Gaussian, without a OneOf, a Select or a mixture.
 func (p *Priced) muByComposition() (mu float64, gaussian bool) {
 	gaussian = !p.tree.hasOp(OpOneOf) && !p.tree.hasOp(OpSelect) && p.root.mixture == nil
 	sum := p.tree.foldCost(func(l *Leaf) float64 {
@@ -56,11 +55,10 @@ func (p *Priced) muByComposition() (mu float64, gaussian bool) {
 // muTolerance is the relative width of the brackets for mu.
 const muTolerance = 1e-7
 
-// span is an interval of epsilons. The Gaussian of parameter cover lies above
-// the profile everywhere in it.
+// span is an interval of epsilons. The Gaussian curve of parameter mu is above the profile everywhere in it.
 type span struct{ lo, hi, mu float64 }
 
-// spanHeap is a heap with the largest cover on top.
+// spanHeap is a heap of spans with the largest mu on top.
 type spanHeap []span
 
 func (s spanHeap) Len() int           { return len(s) }
@@ -74,9 +72,9 @@ func (s *spanHeap) Pop() any {
 	return x
 }
 
-// muByProfile finds the smallest Gaussian curve above the profile by branch and
-// bound over epsilon: the span that asks for the most is halved until what covers
-// it is within 1e-4 of what some point needs.
+// muByProfile returns the parameter of the smallest Gaussian curve above the profile, rounded up. It uses
+// branch and bound over epsilon: it halves the span with the largest covering mu until that mu is within 1e-4
+// of the largest one needed at any evaluated point.
 func (p *Priced) muByProfile() float64 {
 	top := p.Epsilon(MinDelta)
 	if math.IsInf(top, 1) {
@@ -106,8 +104,8 @@ func (p *Priced) muByProfile() float64 {
 	return (*queue)[0].mu
 }
 
-// coveringMu returns a mu whose Gaussian curve lies above v on [lo, hi], once shifted
-// by the informers on the way down.
+// coveringMu returns a mu whose Gaussian curve is above v on [lo, hi], after the shifts by the informers on
+// the path.
 func (v *profileNode) coveringMu(lo, hi float64) float64 { return v.shiftedCoveringMu(lo, hi, 0) }
 
 func (v *profileNode) shiftedCoveringMu(lo, hi, shift float64) float64 {
@@ -137,7 +135,7 @@ func (a *account) coveringMu(lo, hi, shift float64) float64 {
 		return best
 	}
 	consider := func(deltaLo, deltaHi float64) {
-		// Where the Gaussian of best lies below an end, no smaller one lies above the chord.
+		// Where the Gaussian of best is below an end, no smaller one is above the chord.
 		if gaussianDelta(best, lo) >= deltaLo*(1-1e-9) && gaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
 			best = math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
 		}
@@ -152,10 +150,9 @@ func (a *account) coveringMu(lo, hi, shift float64) float64 {
 	return best
 }
 
-// coverChord returns a mu whose Gaussian curve G lies above the chord, in the
-// variable e^epsilon, from (lo, deltaLo) to (hi, deltaHi), deltaLo >= deltaHi. The
-// second derivative of G in that variable is phi(epsilon/mu + mu/2)/(mu e^epsilon),
-// largest at lo, so G is nowhere more than
+// coverChord returns a mu whose Gaussian curve G is above the chord, in the variable e^epsilon, from (lo,
+// deltaLo) to (hi, deltaHi), deltaLo >= deltaHi. The second derivative of G in that variable is phi(epsilon/mu
+// + mu/2)/(mu e^epsilon), largest at lo, so G is nowhere more than
 //
 //	sag = (e^hi - e^lo)^2/8 phi(lo/mu + mu/2)/(mu e^lo)
 //

@@ -46,10 +46,9 @@ func (l Law) sampleCurve(h float64) []float64 {
 	return d
 }
 
-// connectDots returns the loss distribution whose hockey-stick curve runs through
-// the dots and is linear in e^x between them (Doroshenko et al. 2022): it lies
-// above every convex curve through the dots. The pair is symmetric, so the mass
-// at -x is that at x times e^-x. Rounding below zero is cut, which adds mass.
+// connectDots returns the loss distribution whose hockey-stick curve runs through the dots and is linear in
+// e^x between them (Doroshenko et al. 2022): it is above every convex curve through the dots. The pair is
+// symmetric, so the mass at -x is that at x times e^-x. Rounding below zero is cut, which adds mass.
 func connectDots(d []float64, h float64) lossMass {
 	n := len(d) - 1
 	m := lossMass{h: h, lo: -n, mass: make([]float64, 2*n+1), inf: d[n]}
@@ -94,7 +93,8 @@ type pldCurve struct {
 func newPLDCurve(m lossMass) pldCurve {
 	top := max(0, m.lo+len(m.mass)-1)
 	c := pldCurve{h: m.h, delta: make([]float64, top+1), tail: make([]float64, top+1)}
-	keep, lose := math.Exp(-m.h), -math.Expm1(-m.h)
+	keep := math.Exp(-m.h)
+	lose := -math.Expm1(-m.h)
 	c.delta[top] = m.inf
 	for j := top - 1; j >= 0; j-- {
 		s := m.mass[j+1-m.lo] + c.tail[j+1]
@@ -120,7 +120,7 @@ type composer struct {
 	coarsen float64 // factor on the step that a product chooses
 	earlier bool    // see Target.Earlier
 	ffts    map[int]*fourier.FFT
-	cache   map[string]curve // by product and step: a search ends where it has been, and settles there
+	cache   map[string]curve // by product and step; searches return to points that they evaluated before
 }
 
 func newComposer() *composer {
@@ -162,7 +162,7 @@ func (w *composer) buildCurve(p product) curve {
 	return known
 }
 
-// maxCachedCurves is how many curves a composer keeps. What is asked for again was asked for just before.
+// maxCachedCurves is the number of curves that a composer caches. Repeated requests follow each other closely.
 const maxCachedCurves = 16
 
 // sampleCurve samples the curve of p on the grid.
@@ -206,8 +206,7 @@ func (w *composer) composeLosses(p product, h float64) lossMass {
 	for _, s := range p.selections {
 		fs = append(fs, factor{connectDots(w.sampleSelection(s, h), h), 1})
 	}
-	// Losses that are bounded send the exponent to infinity; beyond 1/h it gains
-	// nothing on this grid.
+	// For bounded losses the exponent tends to infinity; beyond 1/h it no longer improves the bound on this grid.
 	_, exponent := p.lossWindow()
 	return w.convolveFactors(fs, h, math.Min(exponent, 1/h))
 }
@@ -232,7 +231,10 @@ func pointwiseMax(a, b []float64) []float64 {
 // losses, so its Chernoff bound joins the mass at infinity; mass below the window
 // wraps to high losses, which only raises the curve.
 func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
-	moment, reach, draws, logFinite := 0.0, 0.0, 0.0, 0.0
+	moment := 0.0
+	reach := 0.0
+	draws := 0.0
+	logFinite := 0.0
 	for _, f := range fs {
 		n := float64(f.draws)
 		moment += n * f.logMoment(exponent)
@@ -256,8 +258,7 @@ func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
 	return out
 }
 
-// convolveCyclically convolves the factors cyclically over n cells, the first of which is
-// loss lo*h.
+// convolveCyclically convolves the factors cyclically over n cells. The first cell is the loss lo*h.
 func (w *composer) convolveCyclically(fs []factor, lo, n int) []float64 {
 	fft := w.ffts[n]
 	if fft == nil {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Priced is a plan tree with a law in every leaf. It pays for one run, see
-// [Priced.Open]; nothing else of it ever changes. It may be used concurrently.
+// Priced is a plan tree with a law in every leaf. It pays for one run (see [Priced.Open]) and is otherwise
+// immutable. It may be used concurrently.
 type Priced struct {
 	target         Target
 	tree           Node
@@ -23,17 +23,25 @@ type Priced struct {
 	opened         atomic.Bool         // the run was taken
 }
 
-// Open takes the one run that the tree pays for and reports whether it was there to take:
-// of all calls, concurrent ones too, the first gets it. Sessions of package mechanism
-// call it; rehearsals do not.
+// Open claims the one run that the tree pays for. It reports true for the first call only, also among
+// concurrent calls. Sessions of package mechanism call it; rehearsals do not.
 func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
 
-// Again returns the same priced tree with a run that nobody has taken. That run costs what
-// the first one did, once more: the two compose, and a Guarantee is that of one of
-// them. It is for whoever runs a plan many times on public or made-up records, or adds the
-// prices up.
+// Again returns the same priced tree with an unclaimed run. That run costs as much as the first one, in
+// addition: the two compose, and a Guarantee is that of one of them. It is for callers that run a plan many
+// times on public or made-up records, or that add the prices up.
 func (p *Priced) Again() *Priced {
-	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cachedMu: p.cachedMu, cachedAddition: p.cachedAddition}
+	return &Priced{
+		target:         p.target,
+		tree:           p.tree,
+		root:           p.root,
+		leaves:         p.leaves,
+		byPath:         p.byPath,
+		oneOfs:         p.oneOfs,
+		raised:         p.raised,
+		cachedMu:       p.cachedMu,
+		cachedAddition: p.cachedAddition,
+	}
 }
 
 // PricedLeaf is one leaf of a priced tree.
@@ -46,26 +54,30 @@ type PricedLeaf struct {
 	// Share is the leaf's share in the tree that was calibrated, after Scaled; 0
 	// for a fixed law.
 	Share float64
-	// Fixed tells a law that calibration did not choose, Informer a leaf of the
-	// informer of a OneOf or of the lead of a Par.
+	// Fixed reports a law that calibration did not choose, Informer a leaf of the informer of a OneOf or of the
+	// lead of a Par.
 	Fixed, Informer bool
 	// Candidate is the path of the kid of a Select that leads to the leaf; it is
 	// empty for a leaf that no Select holds.
 	Candidate string
-	// Place says where in the run the leaf stands.
+	// Place locates the leaf in the run.
 	Place Place
-	// Statistic names what the leaf releases; it is empty where the plan does not say.
+	// Statistic is the released statistic; empty if the plan does not declare it.
 	Statistic Statistic
 }
 
-// indexLeaves lists the leaves in tree order.
+// indexLeaves collects the leaves in tree order and indexes them by path.
 func (p *Priced) indexLeaves() {
-	p.byPath, p.oneOfs = map[string]int{}, map[string][]string{}
+	p.byPath = map[string]int{}
+	p.oneOfs = map[string][]string{}
 	var visit func(n *Node, leaf PricedLeaf, part []string)
 	visit = func(n *Node, leaf PricedLeaf, part []string) {
 		if n.Op == OpLeaf {
-			leaf.Law, leaf.Share, leaf.Statistic = n.Leaf.Law, n.Leaf.Share, n.Leaf.Statistic
-			leaf.Part, leaf.Fixed = strings.Join(part, "/"), n.Leaf.Fixed != nil
+			leaf.Law = n.Leaf.Law
+			leaf.Share = n.Leaf.Share
+			leaf.Statistic = n.Leaf.Statistic
+			leaf.Part = strings.Join(part, "/")
+			leaf.Fixed = n.Leaf.Fixed != nil
 			if leaf.Fixed {
 				leaf.Share = 0
 			}
@@ -94,7 +106,7 @@ func (p *Priced) indexLeaves() {
 	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.withNode(p.tree.Role, p.tree.Name)}, nil)
 }
 
-// informerLeaves lists the leaves of the informer of a OneOf at path.
+// informerLeaves returns the paths of the leaves of the informer of a OneOf at path.
 func (n *Node) informerLeaves(path string) []string {
 	var out []string
 	informer := &n.Kids[0]
@@ -108,8 +120,8 @@ type Choice struct {
 	Informers     []string // paths of the leaves of the informer, which come before the branch
 }
 
-// Choices lists the OneOfs on the way to the node at path, the outermost first, except
-// those of whose informer it is a part.
+// Choices returns the OneOfs on the path to a node, the outermost first, without those whose informer contains
+// the node.
 func (p *Priced) Choices(path string) []Choice {
 	if len(p.oneOfs) == 0 {
 		return nil
@@ -132,7 +144,7 @@ func (p *Priced) Choices(path string) []Choice {
 	return out
 }
 
-// isInformer reports whether what looks like the branch of a choice is the informer.
+// isInformer reports whether the branch of a choice is in fact its informer.
 func (p *Priced) isInformer(c Choice) bool {
 	n, _ := p.nodeAt(c.OneOf)
 	return c.Branch == c.OneOf+"/"+n.Kids[0].Name
@@ -188,9 +200,9 @@ func (p *Priced) Selection(path string) (law Selection, candidates []string, ok 
 // Leaves returns all leaves in tree order.
 func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
 
-// Raised returns for each kid of a root Par by which factor the mu and epsilons of its steps exceed what
-// the promise leaves for that kid by itself; see docs/methods/prices.md, "What the gain is used for". It is 1 without a coin
-// or a choice, and under basic composition. A root that is no Par has one factor.
+// Raised returns, for each kid of a root Par, the factor by which the mu and epsilons of its steps exceed the
+// values that the target alone would allow that kid; see docs/methods/prices.md, "What the gain is used for".
+// It is 1 without a coin or a choice, and under basic composition. A root that is no Par has one factor.
 func (p *Priced) Raised() []float64 { return slices.Clone(p.raised) }
 
 // Target returns the target that the tree was calibrated to.
@@ -203,14 +215,13 @@ func (p *Priced) Tree() Node { return p.tree.clone() }
 // every real epsilon. At Target().Epsilon it is at most Target().Delta.
 func (p *Priced) Delta(epsilon float64) float64 { return p.root.deltaAt(epsilon) }
 
-// Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up;
-// +Inf if there is none. At delta = 0 only pure laws have one.
+// Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up, or +Inf if no finite one is
+// guaranteed. At delta = 0 only pure laws have a finite epsilon.
 func (p *Priced) Epsilon(delta float64) float64 { return p.root.epsilonAt(delta) }
 
-// ZCDP returns the zero-concentrated cost of the tree and the delta that
-// Approximate laws add beside it, in the currency of filters across runs (Feldman,
-// Zrnic 2021): both add under fully adaptive composition. ok is false if a Select
-// makes the cost unbounded in this currency.
+// ZCDP returns the zero-concentrated cost of the tree and the additional delta of Approximate laws, in the
+// currency of filters across runs (Feldman, Zrnic 2021): both add under fully adaptive composition. ok is
+// false if a Select makes the cost unbounded in this currency.
 func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
 	rho = p.tree.foldCost(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, unpricedSelection)
 	delta = p.tree.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
@@ -220,7 +231,7 @@ func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
 // ProfilePoint is one point of the privacy profile.
 type ProfilePoint struct{ Epsilon, Delta float64 }
 
-// Guarantee states what a priced tree promises.
+// Guarantee is the privacy guarantee of a priced tree.
 type Guarantee struct {
 	// Epsilon and Delta are the promise: those of the target.
 	Epsilon, Delta float64
@@ -231,10 +242,9 @@ type Guarantee struct {
 	Composition Composition // Basic also when Delta is 0
 	// Unit is that of the target: what Relation adds or removes.
 	Unit Unit
-	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
-	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
-	// rounded up). It is +Inf for a tree with Approximate laws of a positive
-	// delta, which no Gaussian covers, unless all of them lose at most MinDelta/10 outright ([Node.Lost]).
+	// Mu is the parameter of the smallest Gaussian curve above Profile at every epsilon where delta is at least
+	// MinDelta (to one part in 1e4, rounded up). It is +Inf for a tree with Approximate laws of a positive delta,
+	// which no Gaussian covers, unless together they lose at most MinDelta/10 outright ([Node.Lost]).
 	Mu float64
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.
@@ -255,7 +265,7 @@ func profileEpsilons() []float64 {
 	return []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10}
 }
 
-// Guarantee returns the statement of what the tree costs.
+// Guarantee returns the privacy guarantee of the tree.
 func (p *Priced) Guarantee() Guarantee {
 	t := p.target
 	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition, Unit: t.Unit}

@@ -14,16 +14,16 @@ type product struct {
 	selections   []selectionFactor
 }
 
-// selectionFactor is a selection among candidates, whose products are listed for all of them.
+// selectionFactor is a private selection with the products of all its candidates.
 type selectionFactor struct {
 	law        Selection
 	candidates []product
 }
 
-// flattenProducts flattens the tree beneath n. A record that changes sits in one kid of
-// a Par, so each kid gives a product of its own, with that of a lead, and the cost of n is the largest.
-// A OneOf may pick its branch by anything released so far, so its branches are
-// one factor, dominated by the pointwise maximum of their curves, and of Gaussians by the largest.
+// flattenProducts returns the products of the tree beneath n. A record that changes is in one kid of a Par, so
+// each kid gives a product of its own, with that of a lead, and the cost of n is the largest. A OneOf may pick
+// its branch by anything released so far, so its branches are one factor, dominated by the pointwise maximum
+// of their curves, and of Gaussians by the largest.
 func (n *Node) flattenProducts() []product {
 	switch n.Op {
 	case OpLeaf:
@@ -83,8 +83,9 @@ func crossProducts(a, b []product) []product {
 	return out
 }
 
-// A singleDraw is a draw with a closed-form curve beside steps that lose a probability outright: an infinite
-// loss with that probability, else that of the draw. Its curve is lost + (1-lost) times that of the draw.
+// A singleDraw is a draw with a closed-form curve, combined with steps that lose a probability outright: an
+// infinite loss with probability lostMass, else the loss of the draw. Its curve is lostMass + (1-lostMass)
+// times that of the draw.
 type singleDraw struct {
 	law      Law
 	lostMass float64
@@ -99,7 +100,7 @@ func (s singleDraw) withLost(delta float64) float64 {
 	return math.Min(1, s.lostMass+(1-s.lostMass)*delta)
 }
 
-// sampleCurve is [Law.sampleCurve] of the draw, with what is lost.
+// sampleCurve is [Law.sampleCurve] of the draw, including the lost mass.
 func (s singleDraw) sampleCurve(h float64) []float64 {
 	d := s.law.sampleCurve(h)
 	for i := range d {
@@ -108,10 +109,10 @@ func (s singleDraw) sampleCurve(h float64) []float64 {
 	return d
 }
 
-// asSingleDraw returns the single draw that p is equal to, if its curve has a closed
-// form: Gaussians only, or one draw of one other law, beside what is lost outright.
+// asSingleDraw returns the single draw that p is equal to, if its curve has a closed form: Gaussians only, or
+// one draw of one other law, apart from the mass that is lost outright.
 func (p product) asSingleDraw() (singleDraw, bool) {
-	kept, other := 0., []Law(nil) // kept is the logarithm of the probability that nothing is lost
+	kept, other := 0., []Law(nil) // kept is the logarithm of the probability that no step fails
 	for _, law := range p.laws {
 		if law.isFailureOnly() {
 			kept += float64(law.Draws) * math.Log1p(-law.Delta)
@@ -133,9 +134,10 @@ func (p product) asSingleDraw() (singleDraw, bool) {
 	return singleDraw{}, false
 }
 
-// dominatingGaussian returns one product that dominates each of ps, if all are Gaussian beside what they lose
-// outright, and one does lose something: the largest Gaussian beside the largest loss. The curve rises with
-// both. Without a loss the pointwise maximum is the same curve, and the caller has it already.
+// dominatingGaussian returns one product that dominates each of ps: the largest Gaussian with the largest lost
+// mass. The curve rises with both. It reports false unless all of ps are Gaussian apart from their lost mass,
+// and at least one has some. Without lost mass the pointwise maximum is the same curve, and the caller has it
+// already.
 func dominatingGaussian(ps []product) (product, bool) {
 	out, lost := product{}, 0.
 	for _, p := range ps {
@@ -149,8 +151,8 @@ func dominatingGaussian(ps []product) (product, bool) {
 	return out, lost > 0
 }
 
-// logMoment returns ln E[exp(t L)] before discretisation; alternatives and selections enter
-// with a figure that is good enough to choose a window by.
+// logMoment returns ln E[exp(t L)] before discretisation. For alternatives and selections it uses an
+// approximation that is good enough to choose a window.
 func (p product) logMoment(t float64) float64 {
 	sum := t * (t + 1) * p.mu2 / 2
 	for _, l := range p.laws {
@@ -186,7 +188,7 @@ func (p product) lossWindow() (top, exponent float64) {
 	return top, exponent
 }
 
-// varianceAndDraws returns the variance of the loss, roughly, and the number of draws.
+// varianceAndDraws returns the approximate variance of the loss and the number of draws.
 func (p product) varianceAndDraws() (variance, draws float64) {
 	variance = p.mu2
 	if p.mu2 > 0 {
@@ -223,7 +225,7 @@ func (p product) varianceAndDraws() (variance, draws float64) {
 	return variance, draws
 }
 
-// appendKey appends to b what tells p from every other product.
+// appendKey appends to b an encoding that identifies p uniquely.
 func (p product) appendKey(b []byte) []byte {
 	number := func(xs ...float64) {
 		for _, x := range xs {
@@ -256,10 +258,10 @@ func (p product) appendKey(b []byte) []byte {
 	return b
 }
 
-// gridStep chooses the grid. Connecting the dots adds up to h^2/4 to the variance of
-// the loss at every draw; h keeps that below 5e-5 of the whole, at most 1e-3,
-// and no finer than maxCells cells across the window. Laws with an atom at their
-// epsilon add nothing if it falls on the grid, so h divides the one drawn most.
+// gridStep returns the grid step. Connecting the dots adds up to h^2/4 to the variance of the loss at every
+// draw; h keeps that below 5e-5 of the whole, at most 1e-3, and no finer than maxCells cells across the
+// window. Laws with an atom at their epsilon add no variance if the atom is a grid point, so h divides the
+// epsilon of the law with most draws.
 func (p product) gridStep() float64 {
 	variance, draws := p.varianceAndDraws()
 	top, _ := p.lossWindow()

@@ -2,18 +2,17 @@ package budget
 
 import "slices"
 
-// The parts of a tree are calibrated by themselves first, each to the whole target. Then
-// those of a root with a sharper curve are raised to what that curve leaves.
+// The parts of a tree are first calibrated separately, each to the whole target. Then the parts beneath a root
+// with a sharper curve are raised as far as that curve allows.
 
 const (
-	// maxSecondFactor is how far the second kid of a Par with a coin is raised at most, and
-	// secondShare the share of delta that it may take by itself. See
-	// docs/methods/prices.md, "What the gain is used for".
+	// maxSecondFactor bounds the factor by which the second kid of a Par with a coin is raised, and maxSecondShare
+	// bounds its share of delta by itself. See docs/methods/prices.md, "What the gain is used for".
 	maxSecondFactor = 2
 	maxSecondShare  = .01
 )
 
-// raiseNode raises the parts beneath v.
+// raiseNode raises the multipliers of the parts beneath v as far as the joint curves allow.
 func (c *calibrator) raiseNode(v *profileNode) {
 	switch {
 	case c.addsEpsilons() || c.target.Earlier || v.part != nil:
@@ -34,8 +33,8 @@ func (c *calibrator) raiseNode(v *profileNode) {
 	}
 }
 
-// raiseMixture raises the second kid of a Par with a coin, and then the first as far as it
-// goes.
+// raiseMixture raises the second kid of a Par with a coin, up to its limits, and then the first as far as the
+// target allows.
 func (c *calibrator) raiseMixture(v *profileNode) {
 	first, second := v.kids[0].listParts(), v.kids[1].listParts()
 	fits := func(f float64) bool {
@@ -60,8 +59,8 @@ func (c *calibrator) raiseMixture(v *profileNode) {
 	}
 }
 
-// mixtureDelta returns delta of a Par with a coin, and of its lead, for the laws that its first kid has when it is called.
-// Those of the second stay.
+// mixtureDelta returns a function that computes delta, at the target's epsilon, of a Par with a coin and of
+// its lead. Each call uses the current laws of the first kid; those of the second must not change.
 func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	n := v.node
 	var m *mixture
@@ -76,8 +75,8 @@ func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	}
 }
 
-// raiseFactors returns for each kid of a root Par how much its multiplier was raised, and 1 for one
-// without scalable laws; for another root the one factor.
+// raiseFactors returns, for each kid of a root Par, the factor by which its multiplier was raised, or 1 for a
+// kid without scalable laws; for another root it returns a single factor.
 func raiseFactors(v *profileNode) []float64 {
 	if len(v.kids) == 0 || v.node.Op != OpPar {
 		for _, p := range v.listParts() {
@@ -94,15 +93,15 @@ func raiseFactors(v *profileNode) []float64 {
 	return out
 }
 
-// scaleParts writes the laws of f times the multiplier of each part.
+// scaleParts fills the laws for f times the multiplier of each part.
 func scaleParts(parts []*part, f float64) {
 	for _, p := range parts {
 		p.setTight(f * p.multiplier)
 	}
 }
 
-// raiseParts multiplies the multipliers of parts by the largest factor from 1 on that keeps
-// delta within the target, and reports whether there is one.
+// raiseParts multiplies the multipliers of parts by the largest factor >= 1 that keeps delta within the
+// target. It reports whether such a factor exists.
 func (c *calibrator) raiseParts(parts []*part, delta func() float64) bool {
 	try := func(f float64) trial {
 		scaleParts(parts, f)
@@ -128,7 +127,7 @@ func (c *calibrator) raiseParts(parts []*part, delta func() float64) bool {
 	return ok
 }
 
-// computeCurves computes the curves of the laws that were found.
+// computeCurves computes the accounts and curves of the final laws.
 func (c *calibrator) computeCurves(v *profileNode) {
 	for i := range v.kids {
 		c.computeCurves(&v.kids[i])

@@ -13,13 +13,13 @@ type ledger struct {
 	laws         []Law   // everything else
 	alternatives [][]*ledger
 	selections   []*selectionLedger
-	delta        float64 // spent by Approximate laws beside the Rényi cost
+	delta        float64 // spent by Approximate laws in addition to the Rényi cost
 
 	mu         sync.Mutex
-	bestOrders map[float64]float64 // that were best, by epsilon
+	bestOrders map[float64]float64 // best u of each epsilon, see bestOrder
 }
 
-// newLedger reads the laws beneath n, which Calibrate has filled.
+// newLedger returns the ledger of the laws beneath n, which Calibrate has filled.
 func newLedger(n *Node) *ledger {
 	l := &ledger{}
 	l.addNode(n)
@@ -120,8 +120,7 @@ func (l *ledger) deltaAt(epsilon float64) float64 {
 	return l.delta + math.Exp(logDelta(l.renyiDivergence, u, epsilon))*(1+numericGuard)
 }
 
-// cachedOrder is [bestOrder], known where it was asked for before: the ends and the middles of spans
-// are those of others.
+// cachedOrder is [bestOrder] with a cache by epsilon: neighbouring spans share ends and middles.
 func (l *ledger) cachedOrder(epsilon float64) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,9 +135,8 @@ func (l *ledger) cachedOrder(epsilon float64) float64 {
 	return u
 }
 
-// chordEnds returns what the order that suits the middle of [lo, hi] guarantees at
-// both ends. That order's delta is an exponential in -epsilon, hence convex in
-// e^epsilon: between the ends it lies below the chord.
+// chordEnds returns the deltas at lo and hi of the order that is best at the middle of [lo, hi]. The delta of
+// one order is an exponential in -epsilon, hence convex in e^epsilon: between the ends it is below the chord.
 func (l *ledger) chordEnds(lo, hi float64) (deltaLo, deltaHi float64) {
 	u := l.cachedOrder((lo + hi) / 2)
 	at := func(e float64) float64 { return l.delta + math.Exp(logDelta(l.renyiDivergence, u, e))*(1+numericGuard) }

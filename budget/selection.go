@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// Selection is the law of the number of runs K of a private selection: the
-// truncated negative binomial distribution on 1, 2, ... of Papernot and Steinke
-// (2022, Definition 1). Eta = 0 is the logarithmic law, Eta = 1 the geometric
-// one. K must stay secret and must not be cut short by a good score.
+// Selection is the distribution of the number of runs K of a private selection: the truncated negative
+// binomial distribution on 1, 2, ... of Papernot and Steinke (2022, Definition 1). Eta = 0 is the logarithmic
+// distribution, Eta = 1 the geometric one. K must stay secret and must not be cut short by a good score.
 type Selection struct {
 	Eta   float64 // > -1
 	Gamma float64 // in (0, 1); smaller means more runs
@@ -53,18 +52,15 @@ func (s Selection) Mean() float64 {
 //
 //	R(a) + (1+eta)(1-1/b) R(b) + (1+eta) ln(1/gamma)/b + ln(E K)/(a-1)
 //
-// The candidate of a run is drawn by coins that no record has a part in, so the
-// run's divergence is at most that of the worst candidate (quasi-convexity), and
-// R stands for it. A candidate may be a Par of disjoint records, such as those
-// that train and those that score. Which part holds the record that differs is
-// decided once, by that record's coin, before the first run, so for every value of
-// the coins it is the same part in all runs: the divergence of a run is at most
-// the curve of that part. Both terms in R grow with it, so the pointwise largest
-// curve of the parts, which is what a Par hands on, covers both cases, and the
-// mixture over the coin is no worse. For the same reason the Select itself may be
-// a kid of a Par: beside its kids it is one mechanism on its own records, and at
-// every epsilon the delta of the mixture over the coin is at most the largest of
-// the kids' deltas.
+// The candidate of a run is drawn by coins that are independent of all records, so the run's divergence is at
+// most that of the worst candidate (quasi-convexity), and R is its curve. A candidate may be a Par of disjoint
+// records, such as a training part and a scoring part. Which part holds the record that differs is decided
+// once, by that record's coin, before the first run, so for every value of the coins it is the same part in
+// all runs: the divergence of a run is at most the curve of that part. Both terms in R grow with it, so the
+// pointwise largest curve of the parts, which is the curve of a Par, covers both cases, and the mixture over
+// the coin is no worse. For the same reason the Select itself may be a kid of a Par: compared with its
+// siblings it is one mechanism on its own records, and at every epsilon the delta of the mixture over the coin
+// is at most the largest of the kids' deltas.
 type selectionLedger struct {
 	candidates []*ledger
 	base       float64 // the two terms in b, minimised over b
@@ -86,7 +82,7 @@ func (s *selectionLedger) renyiDivergence(a float64) float64 {
 	return largestDivergence(s.candidates, a) + s.base + s.logMean/(a-1)
 }
 
-// asSelection returns the one selection that p is, if it is one and nothing else.
+// asSelection returns the selection that p consists of. It reports false if p has any other factor.
 func (p product) asSelection() (selectionFactor, bool) {
 	if len(p.selections) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alternatives) > 0 {
 		return selectionFactor{}, false
@@ -100,11 +96,10 @@ func (p product) asSelection() (selectionFactor, bool) {
 //
 //	delta_best(e + c) <= E[K] delta(e),  c = (1+eta) ln sup (g + (1-g) S')/(g + (1-g) S).
 //
-// The supremum is over the pair that the dots of the candidates are connected to, which
-// dominates them. Its trade-off curve is linear between the events "the loss is at least a
-// grid point", and so the ratio is largest at one of these. Below the epsilon from which on
-// that is good, the dots lie on the lowest chord between one of them and its mirror image (see chord), which
-// makes them convex.
+// The supremum is over the pair that the dots of the candidates are connected to, which dominates them. Its
+// trade-off curve is linear between the events "the loss is at least a grid point", and so the ratio is
+// largest at one of these. For small epsilons, where that bound is poor, the dots are moved to the lowest
+// chord between a dot and its mirror image (see chord), which makes them convex.
 func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 	var worst []float64
 	for i, c := range s.candidates {
@@ -131,7 +126,8 @@ func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 	return out
 }
 
-// epsilonShift is the c of [composer.sampleSelection].
+// epsilonShift returns the c of [composer.sampleSelection] for the discretised pair m of the candidates,
+// rounded up.
 func (s selectionFactor) epsilonShift(m lossMass) float64 {
 	g, p, q := s.law.Gamma, m.inf, 0.0
 	most := math.Log1p((1 - g) * p / g)
@@ -143,8 +139,8 @@ func (s selectionFactor) epsilonShift(m lossMass) float64 {
 	return (1+s.law.Eta)*most*(1+numericGuard) + numericGuard
 }
 
-// isDominated reports whether the curve of product i lies below that of another: both are Gaussian, and
-// the other is larger, or equal and earlier.
+// isDominated reports whether the curve of product i is below that of another product: both are Gaussian, and
+// the other has the larger mu, or the same mu and a lower index.
 func isDominated(ps []product, i int) bool {
 	gaussian := func(p product) bool { return len(p.laws)+len(p.alternatives)+len(p.selections) == 0 }
 	for j, p := range ps {

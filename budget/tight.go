@@ -2,9 +2,8 @@ package budget
 
 import "math"
 
-// solveTight finds the largest multiplier at which one of the accountants proves
-// (epsilon, delta), and writes its laws. The cheap accountants go first; the PLD
-// is searched only above what they already allow.
+// solveTight finds the largest multiplier at which one of the accountants proves (epsilon, delta), and fills
+// the laws. The cheap accountants go first; the PLD is searched only above the multiplier that they allow.
 func (p *part) solveTight() error {
 	if len(p.scalable) == 0 {
 		switch {
@@ -27,11 +26,14 @@ func (p *part) solveTight() error {
 	return nil
 }
 
-// Multipliers outside these bounds are not looked for.
-const minMultiplier, maxMultiplier = 1e-12, 1e12
+// Multipliers outside these bounds are not searched.
+const (
+	minMultiplier = 1e-12
+	maxMultiplier = 1e12
+)
 
-// largestByLedger is the largest multiplier proved by the Rényi ledger or by adding
-// epsilons, 0 if there is none.
+// largestByLedger returns the largest multiplier proved by the Rényi ledger or by adding epsilons, or 0 if no
+// multiplier is.
 func (p *part) largestByLedger() float64 {
 	holds := func(c float64) bool {
 		p.setTight(c)
@@ -45,8 +47,8 @@ func (p *part) largestByLedger() float64 {
 	return lo
 }
 
-// doublingBracket finds a factor of two that holds at its lower end and fails at its
-// upper end; the lower end is 0 if nothing holds.
+// doublingBracket returns a bracket of a factor of two: the condition holds at lo and fails at hi. lo is 0 if
+// the condition fails for every multiplier of at least minMultiplier.
 func doublingBracket(holds func(float64) bool) (lo, hi float64) {
 	if holds(1) {
 		for lo, hi = 1, 2; hi < maxMultiplier && holds(hi); hi *= 2 {
@@ -65,8 +67,8 @@ func doublingBracket(holds func(float64) bool) (lo, hi float64) {
 // trial is a multiplier with the delta that the PLD gives it.
 type trial struct{ c, delta float64 }
 
-// largestByPLD is the largest multiplier proved by the PLD, not below floor. A
-// search on a coarse grid, which errs to the safe side, starts the fine one.
+// largestByPLD returns the largest multiplier proved by the PLD, not below floor. A search on a coarse grid,
+// which errs to the safe side, gives the start of the fine one.
 func (p *part) largestByPLD(floor float64) float64 {
 	try := func(c float64) trial {
 		p.setTight(c)
@@ -105,8 +107,8 @@ func (p *part) hasClosedForms() bool {
 	return true
 }
 
-// searchMultiplier returns the largest multiplier from start on whose delta is within the
-// target, start itself if that is not. The bracket grows by factor at first.
+// searchMultiplier returns the largest multiplier >= start whose delta is within the target, or start itself
+// if its delta is not. The bracket grows by factor at first.
 func (c *calibrator) searchMultiplier(start, factor float64, try func(float64) trial, exact bool) float64 {
 	target := c.target.Delta
 	lo := try(start)
@@ -124,16 +126,19 @@ func (c *calibrator) searchMultiplier(start, factor float64, try func(float64) t
 	return refineMultiplier(lo, hi, target, try)
 }
 
-// refineMultiplier closes in on delta(c) = target by the Illinois variant of regula falsi in
-// logarithms, starting from lo.delta <= target < hi.delta. It returns a multiplier
-// whose delta is at most the target and, normally, at least (1-1e-6) times it.
+// refineMultiplier solves delta(c) = target by the Illinois variant of regula falsi in logarithms, starting
+// from lo.delta <= target < hi.delta. It returns a multiplier whose delta is at most the target and, normally,
+// at least (1-1e-6) times it.
 func refineMultiplier(lo, hi trial, target float64, try func(float64) trial) float64 {
-	const aim, near = 5e-7, 1e-6
+	const (
+		aim       = 5e-7
+		tolerance = 1e-6
+	)
 	gap := func(t trial) float64 { return math.Log(t.delta/target) + aim }
 	a, b := math.Log(lo.c), math.Log(hi.c)
 	fa, fb := gap(lo), gap(hi)
 	best, side := lo.c, 0
-	for i := 0; i < 60 && fa < aim-near && b-a > 1e-9; i++ {
+	for i := 0; i < 60 && fa < aim-tolerance && b-a > 1e-9; i++ {
 		x := b - fb*(b-a)/(fb-fa)
 		if !(x > a && x < b) {
 			x = (a + b) / 2

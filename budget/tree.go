@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Op says how a node combines its kids.
+// Op is the way in which a node combines its kids.
 type Op uint8
 
 const (
@@ -51,20 +51,20 @@ type Leaf struct {
 	Fixed *Law
 	// Law is filled by Calibrate.
 	Law Law
-	// Statistic names what the leaf releases; see [Node.Of].
+	// Statistic is the released statistic; see [Node.Of].
 	Statistic Statistic
 }
 
-// A Statistic names what a leaf releases, such as "histogram". Package mechanism has the
-// names: releases of another statistic than a leaf names are refused there, and audits
-// look up by the name how a statistic is measured. Costs do not depend on it. A leaf of
-// a plan that is priced but not carried out, such as one read from a ledger, has none.
+// A Statistic names the statistic that a leaf releases, such as "histogram". Package mechanism defines the
+// names and refuses releases of another statistic than the leaf declares; audits use the name to choose the
+// measurement. Costs do not depend on it. It is empty for a leaf of a plan that is priced but not executed,
+// such as one read from a ledger.
 type Statistic string
 
-// A Role says what the name of a node is the name of. Costs do not depend on it.
+// A Role is the level of the run that a node's name belongs to. Costs do not depend on it.
 type Role uint8
 
-// The roles. Most nodes have none.
+// The roles. Most nodes have the zero Role.
 const (
 	// Part names the records that everything beneath sees: "all", "train", "score" or "holdout".
 	Part Role = iota + 1
@@ -78,12 +78,12 @@ const (
 	Size
 )
 
-// A Place says where in a run a leaf stands: the name of the innermost node of each [Role]
-// on the way to it, itself included; "" where there is none. A branch within a branch has the names of
+// A Place locates a leaf in a run: for each [Role], the name of the innermost node with that role on the path
+// to the leaf, itself included, or "" if there is no such node. A branch within a branch has the names of
 // both, joined by "/".
 type Place struct{ Part, Candidate, Branch, Stage, Size string }
 
-// withNode returns the place of a node of the given name and role that stands at p.
+// withNode returns p extended by a node of the given role and name.
 func (p Place) withNode(r Role, name string) Place {
 	switch r {
 	case Part:
@@ -112,20 +112,19 @@ type Node struct {
 	Leaf   *Leaf
 	Kids   []Node
 	Select *Selection
-	// Coin, in (0, 1), is the probability with which a record is in the second of the two
-	// kids of a Par, by a secret coin that is independent of all else; 0 if nothing is known of it. The price
-	// of such a Par is that of the mixture over the coin, see docs/methods/prices.md,
-	// "The secret coin". It holds only if nobody learns the coin: neither who is in
-	// which kid nor how many.
+	// Coin, in (0, 1), is the probability with which a record is in the second of the two kids of a Par, by a
+	// secret coin that is independent of all else; 0 if the probability is unknown. The price of such a Par is
+	// that of the mixture over the coin, see docs/methods/prices.md, "The secret coin". It holds only if the coin
+	// stays secret: neither the assignment of records to kids nor the number of records per kid may be released.
 	Coin float64
-	// Lead says that Kids[0] of a Par runs first and on the records of all other kids together;
-	// only the others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable
-	// leaves hold fractions of the target's epsilon, which Scaled leaves alone, as those of an informer do.
-	// The steps after a lead may be cancelled because of what it released; see [Priced.LeadCharge].
+	// Lead marks Kids[0] of a Par as a lead: it runs first, on the records of all other kids together; only the
+	// others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable leaves hold fractions
+	// of the target's epsilon, which Scaled does not change, like those of an informer. The steps after a lead may
+	// be cancelled because of its release; see [Priced.LeadCharge].
 	Lead bool
 }
 
-// leadNode returns the lead of a Par, or nil.
+// leadNode returns the lead of a Par, or nil if n has no lead.
 func (n *Node) leadNode() *Node {
 	if n.Op == OpPar && n.Lead {
 		return &n.Kids[0]
@@ -141,8 +140,8 @@ func (n *Node) disjointKids() []Node {
 	return n.Kids
 }
 
-// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a OneOf, the lead
-// of a Par, or nil.
+// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a OneOf or the lead
+// of a Par. It returns nil for other nodes.
 func (n *Node) pureFirstKid() *Node {
 	if n.Op == OpOneOf && len(n.Kids) > 0 {
 		return &n.Kids[0]
@@ -150,13 +149,13 @@ func (n *Node) pureFirstKid() *Node {
 	return n.leadNode()
 }
 
-// As returns n with a role.
+// As returns a copy of n with the role r.
 func (n Node) As(r Role) Node {
 	n.Role = r
 	return n
 }
 
-// Of returns a leaf that releases the statistic x and nothing else.
+// Of returns a copy of the leaf n that releases only the statistic x.
 func (n Node) Of(x Statistic) Node {
 	n = n.clone()
 	n.Leaf.Statistic = x
@@ -196,8 +195,7 @@ func FixedLeaf(name string, law Law) Node {
 	return Node{Name: name, Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Fixed: &law}}
 }
 
-// Seq runs kids one after another on the same records. Without kids it is a
-// stage that costs nothing.
+// Seq runs kids one after another on the same records. Without kids it is a free stage.
 func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Kids: kids} }
 
 // Par runs kids on disjoint records: the cost is the largest of theirs, or less where
@@ -205,15 +203,17 @@ func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Ki
 // kid the full target and a multiplier of its own.
 func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
 
-// After returns a Par that runs lead first, on all records, and then what n, a Par without a lead, runs.
+// After returns a Par that runs lead first, on all records, and then the kids of n, which must be a Par
+// without a lead.
 func (n Node) After(lead Node) Node {
-	n.Lead, n.Kids = true, append([]Node{lead}, n.Kids...)
+	n.Lead = true
+	n.Kids = append([]Node{lead}, n.Kids...)
 	return n
 }
 
 // OneOf runs informer and then the one branch that released values chose. The
 // informer is a leaf, or a Seq of leaves, of pure laws; its scalable leaves hold
-// fractions of the target's epsilon (say .03), which Scaled leaves alone.
+// fractions of the target's epsilon (such as .03), which Scaled does not change.
 //
 // Which branch runs may depend on every earlier release. At the root (through
 // Par and OneOf only) each branch is calibrated to (epsilon - informer, delta), and then
@@ -252,7 +252,7 @@ func (n *Node) scaleShares(f float64) {
 	}
 }
 
-// clone copies everything beneath n.
+// clone returns a deep copy of n.
 func (n Node) clone() Node {
 	if n.Leaf != nil {
 		leaf := *n.Leaf
@@ -273,7 +273,7 @@ func (n Node) clone() Node {
 	return n
 }
 
-// leafConstraints is what the position of a node asks of the leaves beneath it.
+// leafConstraints holds the requirements on leaves that follow from the position of a node.
 type leafConstraints struct{ informer, candidate bool }
 
 // validate checks the node at path and everything beneath it.
