@@ -128,7 +128,7 @@ func gatherMaskedFrom(rows []int32, mask []byte, column []float64, base int, buf
 	}
 }
 
-// maskRows is how many rows a byte of a mask is for.
+// maskRows is the number of rows per byte of a mask.
 const maskRows = 8
 
 // usesMask reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.

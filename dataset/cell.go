@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// class says what a cell turned out to be.
+// class is the outcome of parsing a cell.
 type class = cell.Class
 
 const (

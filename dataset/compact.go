@@ -53,17 +53,17 @@ func (c *compacter) startColumn(rows int) {
 	c.piece, c.form, c.out = c.piece[:0], decimals.Form{}, &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
 }
 
-// freeSpace returns where the next numbers go.
+// freeSpace returns the unused part of the current piece.
 func (c *compacter) freeSpace() []float64 { return c.piece[len(c.piece):cap(c.piece)] }
 
-// commitNumbers keeps so many numbers that are in the room.
+// commitNumbers appends the first n numbers of freeSpace to the column.
 func (c *compacter) commitNumbers(n int) {
 	if c.piece = c.piece[:len(c.piece)+n]; len(c.piece) == cap(c.piece) {
 		c.storePiece()
 	}
 }
 
-// storePiece keeps the numbers of a piece.
+// storePiece packs the numbers of the current piece.
 func (c *compacter) storePiece() {
 	most := decimals.MostSize(len(c.piece))
 	if len(c.slab) < most {
@@ -123,7 +123,7 @@ func (c *compact) unpackRows(x []float64, rows []int32) {
 	}
 }
 
-// unpackAll returns every number.
+// unpackAll returns all numbers of the column.
 func (c *compact) unpackAll() []float64 {
 	out := make([]float64, c.rows)
 	c.unpackRange(out, 0)

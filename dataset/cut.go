@@ -15,7 +15,7 @@ type fieldCutter struct {
 	buf             []byte
 }
 
-// startRecord begins with the first field of a record.
+// startRecord moves the cutter to the first field of a record.
 func (c *fieldCutter) startRecord(record []byte) {
 	c.rest, c.more = record, true
 	c.blanks, c.escapes = c.d.reading(record)
@@ -255,7 +255,7 @@ func (q *quotedRecords) complete(line []byte) ([]byte, error) {
 	return q.buf, nil // what is left open holds the last newline
 }
 
-// oneLine returns the next line, which ends in a newline alone, or in nothing at the end of the file.
+// oneLine returns the next line, which ends in a single newline, or at the end of the file.
 func (q *quotedRecords) oneLine() ([]byte, error) {
 	line, err := q.lines.raw()
 	if err != nil {

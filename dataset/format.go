@@ -23,7 +23,7 @@ type Format struct {
 	Thousands byte // between groups of three digits: one of , . ' _ or a blank; 0: none
 	// Quote surrounds cells that hold separators: '"' or '\''; 0: '"'.
 	Quote byte
-	// NoQuote says that no character does.
+	// NoQuote disables quoting.
 	NoQuote bool
 	// Escape says what stands before a quote within a quoted cell: '"' for the quote itself, so that it is written twice,
 	// or '\\' for a backslash; 0: whichever of them a line is well-formed with.
@@ -107,10 +107,10 @@ func (n Numbers) IsZero() bool {
 	return n.Decimal == 0 && n.Thousands == 0 && !n.Strict && len(n.Missing) == 0
 }
 
-// Numbers returns what the format says about numbers.
+// Numbers returns the settings of the format for numbers.
 func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.Strict, f.Missing} }
 
-// SetNumbers changes what the format says about numbers.
+// SetNumbers replaces the settings of the format for numbers.
 func (f *Format) SetNumbers(n Numbers) {
 	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
 }

@@ -152,7 +152,7 @@ func (t *parquetTable) findZones() error {
 	return nil
 }
 
-// countRows adds up what the footer says of its row groups.
+// countRows returns the sum of the row counts of the row groups in the footer.
 func (t *parquetTable) countRows() (int, error) {
 	var total int64
 	for _, n := range t.footer.Groups {
@@ -347,7 +347,7 @@ func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error
 		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
 }
 
-// pageError says what a failure to read pages means.
+// pageError converts a failure to read pages to an error about the file.
 func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -109,7 +109,7 @@ func (o ReadOptions) leastCompact() int {
 	return leastCompact
 }
 
-// fileKind is what the suffix of a file name says.
+// fileKind is a table format, inferred from the suffix of a file name.
 type fileKind struct {
 	comma   byte
 	coding  string // as in [tablefile.Kind], with decode

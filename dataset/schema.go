@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Kind says how the cells of a column are read.
+// Kind is the type of a column.
 type Kind uint8
 
 const (
@@ -35,10 +35,10 @@ func (k Kind) String() string {
 type Column struct {
 	// Name is the column's name in the file's header.
 	Name string
-	// Kind says how cells are read.
+	// Kind is the type of the column.
 	Kind Kind
-	// Ranged says that Lower and Upper, in the column's own units, are declared.
-	// The readers do not clamp: that is the business of the scaling room.
+	// Ranged reports whether Lower and Upper, in the column's own units, are declared.
+	// The readers do not clamp values; the scaling stage does.
 	Ranged       bool
 	Lower, Upper float64
 	// HasMissing says that a missing cell takes the value Missing. Without it a

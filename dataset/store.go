@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/fastfloat"
 )
 
-// store puts the cells of records into a slab and counts what it had to replace.
+// store writes the cells of records to a slab and counts the cells that it replaces.
 // Each worker has its own.
 type store struct {
 	lay   layout
