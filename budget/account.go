@@ -5,11 +5,10 @@ import (
 	"sync"
 )
 
-// fold adds a cost over the tree beneath n: kids of a Seq add up, of a Par the
-// largest counts beside its lead, of a OneOf the informer plus the largest branch, of a Select
-// sel of the largest candidate. It suits every cost that adds under adaptive
-// composition.
-func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
+// foldCost computes the cost of the tree beneath n from the costs of its leaves. The kids of a Seq add up; a
+// Par costs its lead plus its largest other kid, a OneOf its informer plus its largest branch, and a Select
+// costs sel of its largest candidate. It suits every cost that adds under adaptive composition.
+func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
 	kids := n.Kids
 	sum := 0.0
 	switch n.Op {
@@ -17,18 +16,18 @@ func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float
 		return leaf(n.Leaf)
 	case OpSeq:
 		for i := range kids {
-			sum += kids[i].fold(leaf, sel)
+			sum += kids[i].foldCost(leaf, sel)
 		}
 		return sum
 	case OpOneOf, OpPar:
-		if first := n.informer(); first != nil {
-			sum = first.fold(leaf, sel)
+		if first := n.pureFirstKid(); first != nil {
+			sum = first.foldCost(leaf, sel)
 			kids = kids[1:]
 		}
 	}
 	worst := 0.0
 	for i := range kids {
-		worst = math.Max(worst, kids[i].fold(leaf, sel))
+		worst = math.Max(worst, kids[i].foldCost(leaf, sel))
 	}
 	if n.Op == OpSelect {
 		return sel(*n.Select, worst)
@@ -36,24 +35,25 @@ func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float
 	return sum + worst
 }
 
-// selectPure is the pure cost of a selection: (2+eta) epsilon (Papernot,
-// Steinke 2022).
-func selectPure(s Selection, epsilon float64) float64 { return (2 + s.Eta) * epsilon }
+// selectionPureCost returns the pure epsilon of a selection whose candidates cost epsilon: (2+eta) epsilon
+// (Papernot, Steinke 2022).
+func selectionPureCost(s Selection, epsilon float64) float64 { return (2 + s.Eta) * epsilon }
 
-// selectNone is the cost of a selection in a currency that cannot price it.
-func selectNone(_ Selection, cost float64) float64 {
+// unpricedSelection returns the cost of a selection in a currency that cannot price it: 0 if the candidates
+// are free, else +Inf.
+func unpricedSelection(_ Selection, cost float64) float64 {
 	if cost == 0 {
 		return 0
 	}
 	return math.Inf(1)
 }
 
-func (n *Node) has(op Op) bool {
+func (n *Node) hasOp(op Op) bool {
 	if n.Op == op {
 		return true
 	}
 	for i := range n.Kids {
-		if n.Kids[i].has(op) {
+		if n.Kids[i].hasOp(op) {
 			return true
 		}
 	}
@@ -63,60 +63,60 @@ func (n *Node) has(op Op) bool {
 // pureCost returns the epsilon and delta of basic composition of the laws beneath
 // n; epsilon is +Inf when there is a Gaussian among them.
 func (n *Node) pureCost() (epsilon, delta float64) {
-	epsilon = n.fold(func(l *Leaf) float64 {
+	epsilon = n.foldCost(func(l *Leaf) float64 {
 		if l.Law.Kind == Gaussian && l.Law.Mu > 0 {
 			return math.Inf(1)
 		}
 		return float64(l.Law.Draws) * l.Law.Epsilon
-	}, selectPure)
-	delta = n.fold(func(l *Leaf) float64 {
+	}, selectionPureCost)
+	delta = n.foldCost(func(l *Leaf) float64 {
 		_, d := l.Law.ZCDP()
 		return d
-	}, selectNone)
+	}, unpricedSelection)
 	return epsilon, delta
 }
 
-// account answers for one part of a plan, whose laws are filled, with the
-// smallest of the accountants' bounds.
+// account bounds the privacy profile of one part of a plan, whose laws are filled, by the smallest of the
+// accountants' bounds.
 type account struct {
-	curves    []curve // one per product; none of a Select as it was priced earlier
-	selects   bool    // it holds a Select
-	ledger    *ledger
-	variation float64
+	curves         []curve // one per product; empty for a Select under Target.Earlier
+	hasSelect      bool    // the part contains a Select
+	ledger         *ledger
+	totalVariation float64
 	// Basic composition proves (epsilon, delta) = basic.
 	basicEpsilon, basicDelta float64
 
 	once    sync.Once
-	tangent chord // read it by line
+	tangent chord // read it through tangentChord
 }
 
 func newAccount(w *composer, n *Node) *account {
 	a := &account{ledger: newLedger(n)}
-	a.variation = a.ledger.variation()
+	a.totalVariation = a.ledger.totalVariation()
 	a.basicEpsilon, a.basicDelta = n.pureCost()
-	if a.selects = n.has(OpSelect); !a.selects || !w.earlier {
-		a.curves = w.curves(n.products())
+	if a.hasSelect = n.hasOp(OpSelect); !a.hasSelect || !w.earlier {
+		a.curves = w.buildCurves(n.flattenProducts())
 	}
 	return a
 }
 
-// at returns the bound on delta at any real epsilon.
-func (a *account) at(epsilon float64) float64 {
+// deltaAt returns the bound on delta at any real epsilon.
+func (a *account) deltaAt(epsilon float64) float64 {
 	if epsilon < 0 {
-		return mirrored(-epsilon, a.at(-epsilon))
+		return mirrorDelta(-epsilon, a.deltaAt(-epsilon))
 	}
-	d := a.point(epsilon)
-	if a.selects {
-		d = math.Min(d, a.line().at(epsilon))
+	d := a.pointwiseDelta(epsilon)
+	if a.hasSelect {
+		d = math.Min(d, a.tangentChord().deltaAt(epsilon))
 	}
 	return d
 }
 
-// point is the smallest of the bounds that are proved for epsilon >= 0 itself.
-func (a *account) point(epsilon float64) float64 {
-	d := math.Min(a.variation, a.ledger.deltaAt(epsilon))
+// pointwiseDelta returns the smallest of the bounds that are proved at epsilon >= 0 itself.
+func (a *account) pointwiseDelta(epsilon float64) float64 {
+	d := math.Min(a.totalVariation, a.ledger.deltaAt(epsilon))
 	if len(a.curves) > 0 {
-		d = math.Min(d, worstCurve(a.curves, epsilon))
+		d = math.Min(d, largestDelta(a.curves, epsilon))
 	}
 	if epsilon >= a.basicEpsilon {
 		d = math.Min(d, a.basicDelta)
@@ -124,70 +124,70 @@ func (a *account) point(epsilon float64) float64 {
 	return d
 }
 
-func worstCurve(curves []curve, epsilon float64) float64 {
+func largestDelta(curves []curve, epsilon float64) float64 {
 	worst := 0.0
 	for _, c := range curves {
-		worst = math.Max(worst, c.at(epsilon))
+		worst = math.Max(worst, c.deltaAt(epsilon))
 	}
 	return worst
 }
 
-// verdict is the part of a plan tree that lies above its accounts. A Par takes the largest
-// of its kids, a OneOf the largest branch, with epsilon lowered by what the lead or the informer
-// spent. Beside that stands a sharper curve: of a Par with a coin the mixture, of a OneOf
-// the informer composed with the pointwise maximum of the branches; of a Par with a lead, the
-// lead composed with what follows it ([led]). The smaller counts at each epsilon.
-type verdict struct {
-	node    *Node
-	part    *part    // while it is calibrated; nil above
-	account *account // of a part; nil above
-	shift   float64  // epsilon of the informer of a OneOf, or of the lead of a Par
-	kids    []verdict
-	joint   []curve  // of a OneOf, and of a Par with a lead and without a coin
-	mix     *mixture // of a Par with a coin, without its lead
+// profileNode is a node of the plan tree above its accounts, with a bound on the privacy profile. A Par takes
+// the largest of its kids and a OneOf its largest branch, with epsilon lowered by the epsilon of the lead or
+// the informer. Some nodes also have a sharper curve: a Par with a coin has the mixture; a OneOf has the
+// informer composed with the pointwise maximum of the branches; a Par with a lead has the lead composed with
+// the kids after it ([composeLead]). The smaller bound counts at each epsilon.
+type profileNode struct {
+	node        *Node
+	part        *part    // during calibration of a part; nil for other nodes
+	account     *account // of a part; nil for other nodes
+	leadEpsilon float64  // epsilon of the informer of a OneOf, or of the lead of a Par
+	kids        []profileNode
+	jointCurves []curve  // of a OneOf, and of a Par with a lead and without a coin
+	mixture     *mixture // of a Par with a coin, without its lead
 }
 
-func (v *verdict) at(epsilon float64) float64 {
+func (v *profileNode) deltaAt(epsilon float64) float64 {
 	if v.account != nil {
-		return v.account.at(epsilon)
+		return v.account.deltaAt(epsilon)
 	}
 	worst := 0.0
 	for i := range v.kids {
-		worst = math.Max(worst, v.kids[i].at(epsilon-v.shift))
+		worst = math.Max(worst, v.kids[i].deltaAt(epsilon-v.leadEpsilon))
 	}
-	if d, ok := v.sharp(epsilon); ok {
+	if d, ok := v.jointDelta(epsilon); ok {
 		worst = math.Min(worst, d)
 	}
 	return worst
 }
 
-// sharp returns the sharper curve at any real epsilon, and whether there is one.
-func (v *verdict) sharp(epsilon float64) (float64, bool) {
+// jointDelta returns the sharper curve at any real epsilon, and whether there is one.
+func (v *profileNode) jointDelta(epsilon float64) (float64, bool) {
 	switch {
-	case v.mix != nil:
-		return led(v.shift, v.mix.at)(epsilon), true
-	case len(v.joint) == 0:
+	case v.mixture != nil:
+		return composeLead(v.leadEpsilon, v.mixture.deltaAt)(epsilon), true
+	case len(v.jointCurves) == 0:
 		return 1, false
 	case epsilon < 0:
-		return mirrored(-epsilon, worstCurve(v.joint, -epsilon)), true
+		return mirrorDelta(-epsilon, largestDelta(v.jointCurves, -epsilon)), true
 	}
-	return worstCurve(v.joint, epsilon), true
+	return largestDelta(v.jointCurves, epsilon), true
 }
 
-// parts lists the parts beneath v.
-func (v *verdict) parts() []*part {
+// listParts returns the parts beneath v in tree order.
+func (v *profileNode) listParts() []*part {
 	if v.part != nil {
 		return []*part{v.part}
 	}
 	var out []*part
 	for i := range v.kids {
-		out = append(out, v.kids[i].parts()...)
+		out = append(out, v.kids[i].listParts()...)
 	}
 	return out
 }
 
-// pure returns the epsilon at which basic composition proves delta = 0, or +Inf.
-func (v *verdict) pure() float64 {
+// pureEpsilon returns the epsilon at which basic composition proves delta = 0, or +Inf.
+func (v *profileNode) pureEpsilon() float64 {
 	if v.account != nil {
 		if v.account.basicDelta > 0 {
 			return math.Inf(1)
@@ -196,23 +196,23 @@ func (v *verdict) pure() float64 {
 	}
 	worst := 0.0
 	for i := range v.kids {
-		worst = math.Max(worst, v.kids[i].pure())
+		worst = math.Max(worst, v.kids[i].pureEpsilon())
 	}
-	return v.shift + worst
+	return v.leadEpsilon + worst
 }
 
-// epsilonAt inverts at, rounding up. Deltas under 1e-300 count as 0, which only
-// pure laws attain.
-func (v *verdict) epsilonAt(delta float64) float64 {
-	pure := v.pure()
+// epsilonAt returns the smallest epsilon >= 0 with deltaAt(epsilon) <= delta, rounded up. Deltas under 1e-300
+// count as 0, which only pure laws attain.
+func (v *profileNode) epsilonAt(delta float64) float64 {
+	pure := v.pureEpsilon()
 	if !(delta >= 1e-300) {
 		return pure
 	}
-	if v.at(0) <= delta {
+	if v.deltaAt(0) <= delta {
 		return 0
 	}
 	hi := 1.0
-	for v.at(hi) > delta {
+	for v.deltaAt(hi) > delta {
 		if hi *= 2; hi > 1e9 {
 			return pure
 		}
@@ -221,13 +221,13 @@ func (v *verdict) epsilonAt(delta float64) float64 {
 	if hi == 1 {
 		lo = 0
 	}
-	_, hi = newThreshold(v.at, delta, false).bisect(lo, hi, 1e-12)
+	_, hi = newThreshold(v.deltaAt, delta, false).bisect(lo, hi, 1e-12)
 	return math.Min(hi, pure)
 }
 
 // Curve is the composition of a fixed sequence of laws. It is an upper bound at
 // every epsilon and delta.
-type Curve struct{ root verdict }
+type Curve struct{ root profileNode }
 
 // Compose returns the curve of laws that were all fixed before the first was
 // drawn; the draws themselves may be adaptive. Laws that were chosen after
@@ -240,11 +240,11 @@ func Compose(laws ...Law) (*Curve, error) {
 		}
 		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Law: law}})
 	}
-	return &Curve{root: verdict{account: newAccount(newComposer(), &seq)}}, nil
+	return &Curve{root: profileNode{account: newAccount(newComposer(), &seq)}}, nil
 }
 
 // Delta returns the delta guaranteed at epsilon (any real number).
-func (c *Curve) Delta(epsilon float64) float64 { return c.root.at(epsilon) }
+func (c *Curve) Delta(epsilon float64) float64 { return c.root.deltaAt(epsilon) }
 
-// Epsilon returns an epsilon >= 0 guaranteed at delta, +Inf if there is none.
+// Epsilon returns an epsilon >= 0 guaranteed at delta, or +Inf if no finite one is.
 func (c *Curve) Epsilon(delta float64) float64 { return c.root.epsilonAt(delta) }

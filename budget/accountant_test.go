@@ -33,11 +33,11 @@ func TestCurveShape(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := pld(0, laws...)
+		c := composePLD(0, laws...)
 		a := rapid.Float64Range(0, 6).Draw(t, "a")
 		b := a + rapid.Float64Range(1e-4, 2).Draw(t, "b-a")
 		m := math.Log((math.Exp(a) + math.Exp(b)) / 2)
-		da, dm, db := c.at(a), c.at(m), c.at(b)
+		da, dm, db := c.deltaAt(a), c.deltaAt(m), c.deltaAt(b)
 		if !(0 <= db && db <= dm && dm <= da && da <= 1+1e-9) {
 			t.Fatalf("PLD curve at %v, %v, %v: %v, %v, %v", a, m, b, da, dm, db)
 		}
@@ -53,12 +53,12 @@ func TestCurveShape(t *testing.T) {
 	})
 }
 
-// table is a pair of output laws of a finite mechanism on two neighbours.
-type table struct{ p, q []float64 }
+// outcomeTable is a pair of output laws of a finite mechanism on two neighbours.
+type outcomeTable struct{ p, q []float64 }
 
-// times is the product of two independent mechanisms.
-func (a table) times(b table) table {
-	var c table
+// product is the product of two independent mechanisms.
+func (a outcomeTable) product(b outcomeTable) outcomeTable {
+	var c outcomeTable
 	for i := range a.p {
 		for j := range b.p {
 			c.p, c.q = append(c.p, a.p[i]*b.p[j]), append(c.q, a.q[i]*b.q[j])
@@ -67,8 +67,8 @@ func (a table) times(b table) table {
 	return c
 }
 
-// delta is the hockey-stick divergence, by its definition.
-func (a table) delta(eps float64) float64 {
+// hockeyStick is the hockey-stick divergence, by its definition.
+func (a outcomeTable) hockeyStick(eps float64) float64 {
 	pq, qp := 0.0, 0.0
 	for i := range a.p {
 		pq += math.Max(0, a.p[i]-math.Exp(eps)*a.q[i])
@@ -79,10 +79,10 @@ func (a table) delta(eps float64) float64 {
 
 // exponentialTable is an exponential mechanism of scale 1 whose scores move
 // within a range of width eps.
-func exponentialTable(t *rapid.T, label string, eps float64) table {
+func exponentialTable(t *rapid.T, label string, eps float64) outcomeTable {
 	n := rapid.IntRange(2, 5).Draw(t, label+" candidates")
 	low := rapid.Float64Range(-1, 0).Draw(t, label+" low")
-	var a table
+	var a outcomeTable
 	var sp, sq float64
 	for range n {
 		u := rapid.Float64Range(-2, 2).Draw(t, label+" score")
@@ -96,11 +96,11 @@ func exponentialTable(t *rapid.T, label string, eps float64) table {
 	return a
 }
 
-// binned rounds the output of an additive mechanism into cells of width w; cdf is
+// binnedTable rounds the output of an additive mechanism into cells of width w; cdf is
 // the noise law, shift the move of the statistic. Rounding only loses privacy
 // loss, so its divergence is a lower bound that gets sharp as w shrinks.
-func binned(cdf func(float64) float64, shift, w float64, cells int) table {
-	var a table
+func binnedTable(cdf func(float64) float64, shift, w float64, cells int) outcomeTable {
+	var a outcomeTable
 	mass := func(lo, hi float64) float64 {
 		if lo > 0 { // upper tail by symmetry
 			lo, hi = -hi, -lo
@@ -121,12 +121,12 @@ func binned(cdf func(float64) float64, shift, w float64, cells int) table {
 	return a
 }
 
-func gaussianTable(mu, w float64, cells int) table {
-	return binned(func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }, mu, w, cells)
+func gaussianTable(mu, w float64, cells int) outcomeTable {
+	return binnedTable(func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }, mu, w, cells)
 }
 
-func laplaceTable(eps, w float64, cells int) table {
-	return binned(func(x float64) float64 {
+func laplaceTable(eps, w float64, cells int) outcomeTable {
+	return binnedTable(func(x float64) float64 {
 		if x < 0 {
 			return math.Exp(x) / 2
 		}
@@ -134,29 +134,29 @@ func laplaceTable(eps, w float64, cells int) table {
 	}, eps, w, cells)
 }
 
-func responseTable(eps float64) table {
+func responseTable(eps float64) outcomeTable {
 	p := 1 / (1 + math.Exp(-eps))
-	return table{[]float64{p, 1 - p}, []float64{1 - p, p}}
+	return outcomeTable{[]float64{p, 1 - p}, []float64{1 - p, p}}
 }
 
 // Real mechanisms, composed by brute force, never lose more than the accountants
 // report, with or without the choice of grid.
 func TestPessimism(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		total := table{[]float64{1}, []float64{1}}
+		total := outcomeTable{[]float64{1}, []float64{1}}
 		var laws []Law
 		for i := range rapid.IntRange(1, 3).Draw(t, "steps") {
 			label := string(rune('a' + i))
 			e := math.Exp(rapid.Float64Range(-5.3, 1.5).Draw(t, label))
 			switch Kind(rapid.IntRange(0, 3).Draw(t, label+" kind")) {
 			case Gaussian:
-				laws, total = append(laws, gauss(e)), total.times(gaussianTable(e, 0.4, 14))
+				laws, total = append(laws, gaussianLaw(e)), total.product(gaussianTable(e, 0.4, 14))
 			case Laplace:
-				laws, total = append(laws, pure(Laplace, e, 1)), total.times(laplaceTable(e, e/4, 12))
+				laws, total = append(laws, pureLaw(Laplace, e, 1)), total.product(laplaceTable(e, e/4, 12))
 			case Exponential:
-				laws, total = append(laws, pure(Exponential, e, 1)), total.times(exponentialTable(t, label, e))
+				laws, total = append(laws, pureLaw(Exponential, e, 1)), total.product(exponentialTable(t, label, e))
 			case Pure:
-				laws, total = append(laws, pure(Pure, e, 1)), total.times(responseTable(e))
+				laws, total = append(laws, pureLaw(Pure, e, 1)), total.product(responseTable(e))
 			}
 		}
 		c, err := Compose(laws...)
@@ -164,14 +164,14 @@ func TestPessimism(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := rapid.SampledFrom([]float64{0, 1e-3, 0.03, 0.4}).Draw(t, "grid")
-		coarse := pld(step, laws...)
+		coarse := composePLD(step, laws...)
 		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
-			want := total.delta(eps)
+			want := total.hockeyStick(eps)
 			if got := c.Delta(eps); got < want-1e-13 {
 				t.Fatalf("laws %v: delta(%v) = %v, but a mechanism attains %v", laws, eps, got, want)
 			}
-			if eps >= 0 && coarse.at(eps) < want-1e-13 {
-				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step, eps, coarse.at(eps), want)
+			if eps >= 0 && coarse.deltaAt(eps) < want-1e-13 {
+				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step, eps, coarse.deltaAt(eps), want)
 			}
 		}
 	})
@@ -192,9 +192,9 @@ func TestSharpness(t *testing.T) {
 	}
 	for _, e := range []float64{0.0123, 0.1, 0.777} {
 		for _, n := range []int{2, 20, 300} {
-			c := pld(0, pure(Pure, e, n))
+			c := composePLD(0, pureLaw(Pure, e, n))
 			for _, x := range []float64{0, 0.3, 1.1} {
-				got, want := c.at(x), binomial(e, n, x)
+				got, want := c.deltaAt(x), binomial(e, n, x)
 				if got < want*(1-1e-10) || got > want*(1+2e-3)+2e-12 {
 					t.Errorf("RR(%v)x%d at %v: %v, exact %v", e, n, x, got, want)
 				}
@@ -209,16 +209,16 @@ func TestSharpness(t *testing.T) {
 	atoms.mass[2*steps], atoms.mass[0] = r.p[0], r.p[1]
 	for _, n := range []int{10, 100, 400} {
 		slack := fftSlack + drawSlack*float64(n) + tailMass
-		c := newCurve(newComposer().convolve([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
+		c := newPLDCurve(newComposer().convolveFactors([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
 		for _, x := range []float64{0, 0.35, 1.2, 3} {
-			if err := c.at(x) - binomial(steps*h, n, x) - slack; math.Abs(err) > slack/2 {
+			if err := c.deltaAt(x) - binomial(steps*h, n, x) - slack; math.Abs(err) > slack/2 {
 				t.Errorf("RR(.1)x%d at %v: the transform errs by %v, slack %v", n, x, err, slack)
 			}
 		}
 	}
 	two := gaussianTable(0.5, 0.01, 900)
 	lap := laplaceTable(0.3, 0.02, 500)
-	got, want := pld(0, gauss(0.5), pure(Laplace, 0.3, 1)).at(0.7), two.times(lap).delta(0.7)
+	got, want := composePLD(0, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1)).deltaAt(0.7), two.product(lap).hockeyStick(0.7)
 	if got < want || got > want*(1+1e-3) {
 		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
 	}
@@ -227,8 +227,8 @@ func TestSharpness(t *testing.T) {
 // A branch may be chosen by what an earlier step released. The exact loss of that
 // choice exceeds the larger of the two plans, and the accountant must cover it.
 func TestOneOfCoversAdaptiveChoice(t *testing.T) {
-	first, a, b := pure(Pure, 1, 1), pure(Pure, 0.9, 1), gauss(0.6)
-	informer := pure(Pure, 1e-9, 1)
+	first, a, b := pureLaw(Pure, 1, 1), pureLaw(Pure, 0.9, 1), gaussianLaw(0.6)
+	informer := pureLaw(Pure, 1e-9, 1)
 	tree := Seq("run", FixedLeaf("first", first),
 		OneOf("choice", FixedLeaf("look", informer), FixedLeaf("a", a), FixedLeaf("b", b)))
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: 1e-6})
@@ -255,19 +255,19 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 // The composed mass must be complete.
 func TestWindowKeepsAllMass(t *testing.T) {
 	for _, laws := range [][]Law{
-		{pure(Exponential, 1.5, 1), pure(Laplace, 1.0001220703125, 1)},
-		{pure(Exponential, 1.5, 1), pure(Laplace, 1.001, 1)},
-		{pure(Pure, 3.3333, 2), pure(Exponential, 1e-5, 3)},
-		{pure(Pure, 1e-5, 1), pure(Laplace, 12.34567, 1)},
-		{pure(Exponential, 7.7, 1), gauss(1e-4)},
-		{pure(Exponential, 0.01, 400), gauss(3)},
-		{pure(Laplace, 20, 30)},
+		{pureLaw(Exponential, 1.5, 1), pureLaw(Laplace, 1.0001220703125, 1)},
+		{pureLaw(Exponential, 1.5, 1), pureLaw(Laplace, 1.001, 1)},
+		{pureLaw(Pure, 3.3333, 2), pureLaw(Exponential, 1e-5, 3)},
+		{pureLaw(Pure, 1e-5, 1), pureLaw(Laplace, 12.34567, 1)},
+		{pureLaw(Exponential, 7.7, 1), gaussianLaw(1e-4)},
+		{pureLaw(Exponential, 0.01, 400), gaussianLaw(3)},
+		{pureLaw(Laplace, 20, 30)},
 	} {
 		p := product{}
 		for _, l := range laws {
-			p = cross([]product{p}, (&Node{Leaf: &Leaf{Law: l}}).products())[0]
+			p = crossProducts([]product{p}, (&Node{Leaf: &Leaf{Law: l}}).flattenProducts())[0]
 		}
-		m := newComposer().compose(p, p.step())
+		m := newComposer().composeLosses(p, p.gridStep())
 		sum := m.inf
 		for _, x := range m.mass {
 			sum += x
@@ -280,24 +280,24 @@ func TestWindowKeepsAllMass(t *testing.T) {
 
 func TestRenyiCurves(t *testing.T) {
 	// The order-a divergence of the dominating pairs, by integration over dots.
-	for _, law := range []Law{pure(Laplace, 0.7, 1), pure(Exponential, 0.7, 1), pure(Pure, 0.7, 1), pure(Laplace, 0.02, 1)} {
+	for _, law := range []Law{pureLaw(Laplace, 0.7, 1), pureLaw(Exponential, 0.7, 1), pureLaw(Pure, 0.7, 1), pureLaw(Laplace, 0.02, 1)} {
 		h := law.Epsilon / 7e3
-		m := connectDots(law.dots(h), h)
+		m := connectDots(law.sampleCurve(h), h)
 		for _, a := range []float64{1.5, 2, 8, 40} {
-			near(t, law.Kind.String(), law.logMoment(a-1), m.logMoment(a-1), 1e-5)
-			if r := law.renyi(a); r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
+			checkNear(t, law.Kind.String(), law.logMoment(a-1), m.logMoment(a-1), 1e-5)
+			if r := law.renyiDivergence(a); r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
 				t.Errorf("%v: renyi(%v) = %v is above the pure bounds", law, a, r)
 			}
 		}
 	}
-	near(t, "logSinhc joins", logSinhc(0.3-1e-12), logSinhc(0.3+1e-12), 1e-10)
-	near(t, "logCosh joins", logCosh(1-1e-12), logCosh(1+1e-12), 1e-10)
-	near(t, "logSinhc large", logSinhc(800), 800-math.Log(1600), 1e-14)
+	checkNear(t, "logSinhc joins", logSinhc(0.3-1e-12), logSinhc(0.3+1e-12), 1e-10)
+	checkNear(t, "logCosh joins", logCosh(1-1e-12), logCosh(1+1e-12), 1e-10)
+	checkNear(t, "logSinhc large", logSinhc(800), 800-math.Log(1600), 1e-14)
 }
 
 // The pure candidates' selection costs no more than (2+eta) epsilon.
 func TestSelectionOfPure(t *testing.T) {
-	p, err := Calibrate(Select("s", Selection{0, 0.07}, FixedLeaf("a", pure(Laplace, 0.4, 1)), FixedLeaf("b", pure(Pure, 0.2, 1))),
+	p, err := Calibrate(Select("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)), FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
 		Target{Epsilon: 5, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)

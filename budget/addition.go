@@ -2,7 +2,7 @@ package budget
 
 import "math"
 
-// The bounds that decide what the steps of a priced tree cost at its delta.
+// The bounds that can decide the epsilon of a priced tree at the delta of its target.
 const (
 	// ruleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
 	// "The secret coin".
@@ -15,8 +15,8 @@ const (
 	ruleSum = "sum"
 )
 
-// An Addition states how the steps of a priced tree add up, for whoever wants to do so with another
-// accountant.
+// An Addition describes how the steps of a priced tree compose, so that another accountant can reproduce the
+// sum.
 type Addition struct {
 	// Rule is the bound that decides: "mixture", "largest", "renyi" or "sum".
 	Rule string
@@ -29,37 +29,37 @@ type Addition struct {
 	// Pieces are the deltas of Gaussian draws under ruleSum, by the paths of their leaves.
 	Pieces map[string]float64
 	// Step and Cells describe a grid of losses that is fine and wide enough to reproduce the price: multiples of
-	// Step, Cells of them on either side of 0.
+	// Step, with Cells of them on either side of 0.
 	Step  float64
 	Cells int
 }
 
-// Addition returns how the steps add up to the epsilon that is spent at the delta of the target. It is computed once for a
-// plan; do not modify it.
-func (p *Priced) Addition() Addition { return p.addition() }
+// Addition returns how the steps compose to the epsilon that is spent at the delta of the target. It is
+// computed once per plan; callers must not modify it.
+func (p *Priced) Addition() Addition { return p.cachedAddition() }
 
-// add computes the addition.
-func (p *Priced) add() Addition {
-	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.rule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
+// computeAddition computes the result of [Priced.Addition].
+func (p *Priced) computeAddition() Addition {
+	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.decidingRule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
 	switch a.Rule {
 	case ruleSum:
-		a.Pieces = p.pieces()
-		a.Epsilon = p.sum(a.Pieces)
+		a.Pieces = p.gaussianDeltas()
+		a.Epsilon = p.sumEpsilons(a.Pieces)
 	case ruleMixture:
 		a.Coin = p.tree.Coin
 	}
-	a.Step, a.Cells = p.grid()
+	a.Step, a.Cells = p.chooseGrid()
 	return a
 }
 
-// pieces returns the delta of each Gaussian draw under basic composition, by the path of its leaf: every part divides
+// gaussianDeltas returns the delta of each Gaussian draw under basic composition, by the path of its leaf: every part divides
 // delta by itself.
-func (p *Priced) pieces() map[string]float64 {
+func (p *Priced) gaussianDeltas() map[string]float64 {
 	out := map[string]float64{}
 	c := &calibrator{target: p.target}
 	p.tree.walkParts(p.tree.Name, func(path string, n *Node) {
 		piece, _ := (&part{calibrator: c, node: n}).deltaPerDraw()
-		n.walk(path, func(path string, l *Leaf) {
+		n.walkLeaves(path, func(path string, l *Leaf) {
 			if l.Kind == Gaussian {
 				out[path] = piece
 			}
@@ -68,13 +68,13 @@ func (p *Priced) pieces() map[string]float64 {
 	return out
 }
 
-// walkParts visits the parts into which [calibrator.price] divides a tree.
+// walkParts visits the parts into which [calibrator.calibrateNode] divides a tree.
 func (n *Node) walkParts(path string, visit func(path string, n *Node)) {
 	kids := n.Kids
 	switch {
 	case n.Op == OpSeq && len(kids) == 1:
 	case n.Op == OpPar:
-		kids = n.disjoint()
+		kids = n.disjointKids()
 	case n.Op == OpOneOf:
 		kids = kids[1:]
 	default:
@@ -86,22 +86,22 @@ func (n *Node) walkParts(path string, visit func(path string, n *Node)) {
 	}
 }
 
-// sum returns the largest sum of epsilons of the parts.
-func (p *Priced) sum(pieces map[string]float64) float64 {
+// sumEpsilons returns the largest sum of epsilons of the parts.
+func (p *Priced) sumEpsilons(pieces map[string]float64) float64 {
 	epsilons := map[*Leaf]float64{}
-	p.tree.walk(p.tree.Name, func(path string, l *Leaf) {
+	p.tree.walkLeaves(p.tree.Name, func(path string, l *Leaf) {
 		epsilons[l] = float64(l.Law.Draws) * l.Law.Epsilon
 		if l.Kind == Gaussian {
 			epsilons[l] = float64(l.Law.Draws) * GaussianEpsilon(l.Law.Mu, pieces[path])
 		}
 	})
-	return p.tree.fold(func(l *Leaf) float64 { return epsilons[l] }, selectPure)
+	return p.tree.foldCost(func(l *Leaf) float64 { return epsilons[l] }, selectionPureCost)
 }
 
-// rule finds the bound that decides at the delta of the target.
-func (p *Priced) rule() string {
+// decidingRule returns the rule that gives the smallest bound at the delta of the target.
+func (p *Priced) decidingRule() string {
 	c := calibrator{target: p.target}
-	if c.basic() {
+	if c.addsEpsilons() {
 		return ruleSum
 	}
 	// Several bounds may agree but for rounding.
@@ -110,26 +110,26 @@ func (p *Priced) rule() string {
 	spent += tolerance * math.Min(1, spent)
 	reaches := func(delta float64) bool { return delta <= p.target.Delta }
 	switch {
-	case p.root.mix != nil && reaches(led(p.root.shift, p.root.mix.at)(spent)):
+	case p.root.mixture != nil && reaches(composeLead(p.root.leadEpsilon, p.root.mixture.deltaAt)(spent)):
 		return ruleMixture
-	case p.tree.lead() != nil && reaches(worstCurve(newComposer().ledCurves(&p.root), spent)):
+	case p.tree.leadNode() != nil && reaches(largestDelta(newComposer().leadCurves(&p.root), spent)):
 		return ruleLargest
-	case p.tree.lead() == nil && reaches(worstCurve(newComposer().curves(p.tree.products()), spent)):
+	case p.tree.leadNode() == nil && reaches(largestDelta(newComposer().buildCurves(p.tree.flattenProducts()), spent)):
 		return ruleLargest
 	}
 	return ruleRenyi
 }
 
-// grid chooses the grid of an [Addition].
-func (p *Priced) grid() (step float64, cells int) {
+// chooseGrid returns the Step and the Cells of an [Addition].
+func (p *Priced) chooseGrid() (step float64, cells int) {
 	const (
 		perEpsilon = 2000
 		coarsest   = 1e-3
 		most       = 1 << 16
 	)
 	top := 0.
-	for _, x := range p.tree.products() {
-		end, _ := x.window()
+	for _, x := range p.tree.flattenProducts() {
+		end, _ := x.lossWindow()
 		top = math.Max(top, end)
 	}
 	step = math.Min(coarsest, p.target.Epsilon/perEpsilon)

@@ -2,12 +2,12 @@ package budget
 
 import "math"
 
-// requirePure checks that every leaf which must be pure is: all of them when
-// delta is 0, the candidates of a selection otherwise.
+// requirePure returns a *NotPureError for a leaf that must be pure and is not. All leaves must be pure when
+// delta is 0; otherwise only the candidates of a selection must be.
 func (p *part) requirePure(n *Node, path string, candidate bool) error {
 	if n.Op == OpLeaf {
 		kind := n.Leaf.Kind
-		pure := kind.pure() || kind == Approximate && n.Leaf.Fixed.Delta == 0
+		pure := kind.isPure() || kind == Approximate && n.Leaf.Fixed.Delta == 0
 		switch {
 		case pure:
 			return nil
@@ -35,19 +35,19 @@ func (p *part) requirePure(n *Node, path string, candidate bool) error {
 func (p *part) solveBasic() error {
 	piece, ok := p.deltaPerDraw()
 	if !ok {
-		return p.overspent(p.path)
+		return p.newOverspentError(p.path)
 	}
 	cost := func(c float64) float64 {
-		return p.node.fold(func(l *Leaf) float64 { return p.leafEpsilon(l, c, piece) }, selectPure)
+		return p.node.foldCost(func(l *Leaf) float64 { return p.leafEpsilon(l, c, piece) }, selectionPureCost)
 	}
 	if cost(0) > p.epsilon {
-		return p.overspent(p.path)
+		return p.newOverspentError(p.path)
 	}
 	if len(p.scalable) == 0 {
 		return nil
 	}
 	holds := func(c float64) bool { return cost(c) <= p.epsilon }
-	lo, hi := bracket(holds)
+	lo, hi := doublingBracket(holds)
 	lo, _ = bisect(lo, hi, 0, holds)
 	for _, l := range p.scalable {
 		each := lo * l.Share / float64(l.Draws)
@@ -55,36 +55,37 @@ func (p *part) solveBasic() error {
 		if l.Kind == Gaussian {
 			l.Law.Mu, l.Law.Epsilon = GaussianMu(each, piece), 0
 		}
-		if l.Law.null() {
-			return p.overspent(p.path)
+		if l.Law.isZero() {
+			return p.newOverspentError(p.path)
 		}
 	}
 	return nil
 }
 
-// deltaPerDraw returns what a Gaussian draw may spend of delta, and whether the
-// Approximate laws leave anything.
+// deltaPerDraw returns the delta that each Gaussian draw may spend. It reports false if the Approximate laws
+// use up the delta of the target.
 func (p *part) deltaPerDraw() (float64, bool) {
-	draws := p.node.fold(func(l *Leaf) float64 {
+	draws := p.node.foldCost(func(l *Leaf) float64 {
 		if l.Kind == Gaussian {
 			return float64(l.Draws)
 		}
 		return 0
-	}, selectNone)
-	spent := p.node.fold(func(l *Leaf) float64 {
+	}, unpricedSelection)
+	spent := p.node.foldCost(func(l *Leaf) float64 {
 		if l.Kind == Approximate {
 			return float64(l.Draws) * l.Fixed.Delta
 		}
 		return 0
-	}, selectNone)
+	}, unpricedSelection)
 	rest := p.target.Delta - spent
 	return rest / math.Max(1, draws), rest > 0 || rest == 0 && draws == 0
 }
 
-// leafEpsilon is the epsilon that a leaf spends in all at multiplier c.
+// leafEpsilon returns the epsilon of all draws of a leaf at multiplier c, where piece is the delta of a
+// Gaussian draw.
 func (p *part) leafEpsilon(l *Leaf, c, piece float64) float64 {
 	switch {
-	case l.Fixed == nil && l.Law.null():
+	case l.Fixed == nil && l.Law.isZero():
 		return float64(l.Draws) * (c * l.Share / float64(l.Draws))
 	case l.Kind == Gaussian:
 		return float64(l.Draws) * GaussianEpsilon(l.Fixed.Mu, piece)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Composition says how shares become laws.
+// Composition is the rule by which shares become laws.
 type Composition uint8
 
 const (
@@ -40,18 +40,18 @@ func ParseComposition(s string) (Composition, error) {
 	return 0, fmt.Errorf("%w: composition %q: want tight or basic", ErrTarget, s)
 }
 
-// MinDelta is the smallest positive delta that can be asked for: below it the
-// numerical slack of the accountants is no longer negligible.
+// MinDelta is the smallest positive delta of a target: below it the numerical slack of the accountants is no
+// longer negligible.
 const MinDelta = 1e-10
 
-// Target is the promise that a tree is calibrated to. Epsilon is positive and
-// finite; Delta is 0, or in [MinDelta, 1).
+// Target is the guarantee that a tree is calibrated to. Epsilon is positive and finite; Delta is 0, or in
+// [MinDelta, 1).
 type Target struct {
 	Epsilon     float64
 	Delta       float64
 	Relation    Relation
 	Composition Composition
-	// Unit is who is protected: a record where it is the zero value.
+	// Unit is the privacy unit. The zero value is one record.
 	Unit Unit
 	// Earlier asks for the price of the first versions, which was higher and which their
 	// releases state: docs/methods/prices.md, "What stays as it was".
@@ -90,8 +90,8 @@ func (t Target) Validate() error {
 // the whole target, every branch the target less what its informer spends.
 // Elsewhere one multiplier serves the whole part.
 //
-// With t.Delta = 0 every law must be pure; epsilons then add up whatever
-// t.Composition says, and shares are fractions of epsilon.
+// With t.Delta = 0 every law must be pure; epsilons then add up under either t.Composition, and shares are
+// fractions of epsilon.
 //
 // Errors wrap ErrTarget, ErrTree, ErrLaw, ErrNotPure or ErrOverspent.
 func Calibrate(root Node, t Target) (*Priced, error) {
@@ -99,75 +99,76 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 		return nil, err
 	}
 	p := &Priced{target: t, tree: root.clone()}
-	if err := p.tree.validate(root.Name, role{}); err != nil {
+	if err := p.tree.validate(root.Name, leafConstraints{}); err != nil {
 		return nil, err
 	}
 	c := &calibrator{target: t, composer: newComposer()}
 	c.composer.earlier = t.Earlier
 	var err error
-	if p.root, err = c.price(&p.tree, root.Name, t.Epsilon); err != nil {
+	if p.root, err = c.calibrateNode(&p.tree, root.Name, t.Epsilon); err != nil {
 		return nil, err
 	}
-	c.raise(&p.root)
-	p.raised = raised(&p.root)
-	c.settle(&p.root)
-	if c.open && !(p.root.at(t.Epsilon) <= t.Delta) {
-		return nil, c.overspent(root.Name)
+	c.raiseNode(&p.root)
+	p.raised = raiseFactors(&p.root)
+	c.computeCurves(&p.root)
+	if c.hasUncheckedPart && !(p.root.deltaAt(t.Epsilon) <= t.Delta) {
+		return nil, c.newOverspentError(root.Name)
 	}
-	p.index()
-	p.cover, p.addition = sync.OnceValue(p.mu), sync.OnceValue(p.add)
+	p.indexLeaves()
+	p.cachedMu = sync.OnceValue(p.computeMu)
+	p.cachedAddition = sync.OnceValue(p.computeAddition)
 	return p, nil
 }
 
 type calibrator struct {
-	target   Target
-	composer *composer
-	whole    bool // a node above the parts has a sharper curve than they
-	open     bool // a part of fixed laws was not looked at by itself
+	target           Target
+	composer         *composer
+	hasJointCurve    bool // a node above the parts has a sharper curve than its parts
+	hasUncheckedPart bool // a part of fixed laws was not checked against the target
 }
 
-// mixes reports whether a Par has the price of its mixture. Under substitution two
-// records would have to be followed, and epsilons that are added say nothing of coins.
-func (c *calibrator) mixes(n *Node) bool {
-	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.basic() && !c.target.Earlier
+// usesMixture reports whether a Par is priced as a mixture over its coin. Under substitution the mixture would
+// have to follow two records, and sums of epsilons cannot use a coin.
+func (c *calibrator) usesMixture(n *Node) bool {
+	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.addsEpsilons() && !c.target.Earlier
 }
 
-// basic reports whether epsilons are to be added.
-func (c *calibrator) basic() bool { return c.target.Composition == Basic || c.target.Delta == 0 }
+// addsEpsilons reports whether the costs are sums of epsilons.
+func (c *calibrator) addsEpsilons() bool { return c.target.Composition == Basic || c.target.Delta == 0 }
 
-// price divides the tree into parts and calibrates each to epsilon.
-func (c *calibrator) price(n *Node, path string, epsilon float64) (verdict, error) {
-	v := verdict{node: n}
+// calibrateNode divides the tree beneath n into parts and calibrates each to epsilon.
+func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profileNode, error) {
+	v := profileNode{node: n}
 	kids := n.Kids
 	switch {
 	case n.Op == OpSeq && len(kids) == 1:
-		return c.price(&kids[0], path+"/"+kids[0].Name, epsilon)
+		return c.calibrateNode(&kids[0], path+"/"+kids[0].Name, epsilon)
 	case n.Op == OpPar:
-		c.whole = c.whole || c.mixes(n)
-		lead := n.lead()
+		c.hasJointCurve = c.hasJointCurve || c.usesMixture(n)
+		lead := n.leadNode()
 		if lead == nil {
 			break
 		}
-		c.whole = c.whole || !c.basic() && !c.target.Earlier
+		c.hasJointCurve = c.hasJointCurve || !c.addsEpsilons() && !c.target.Earlier
 		c.fillInformer(lead)
-		v.shift, _ = lead.pureCost()
-		if epsilon -= v.shift; !(epsilon > 0) {
-			return v, c.overspent(path)
+		v.leadEpsilon, _ = lead.pureCost()
+		if epsilon -= v.leadEpsilon; !(epsilon > 0) {
+			return v, c.newOverspentError(path)
 		}
-		kids = n.disjoint()
+		kids = n.disjointKids()
 	case n.Op == OpOneOf:
-		c.whole = c.whole || !c.basic() && !c.target.Earlier
+		c.hasJointCurve = c.hasJointCurve || !c.addsEpsilons() && !c.target.Earlier
 		c.fillInformer(&kids[0])
-		v.shift, _ = kids[0].pureCost()
-		if epsilon -= v.shift; !(epsilon > 0) {
-			return v, c.overspent(path)
+		v.leadEpsilon, _ = kids[0].pureCost()
+		if epsilon -= v.leadEpsilon; !(epsilon > 0) {
+			return v, c.newOverspentError(path)
 		}
 		kids = kids[1:]
 	default:
-		return c.part(n, path, epsilon)
+		return c.calibratePart(n, path, epsilon)
 	}
 	for i := range kids {
-		kid, err := c.price(&kids[i], path+"/"+kids[i].Name, epsilon)
+		kid, err := c.calibrateNode(&kids[i], path+"/"+kids[i].Name, epsilon)
 		if err != nil {
 			return v, err
 		}
@@ -176,13 +177,13 @@ func (c *calibrator) price(n *Node, path string, epsilon float64) (verdict, erro
 	return v, nil
 }
 
-func (c *calibrator) overspent(path string) error {
+func (c *calibrator) newOverspentError(path string) error {
 	return &OverspentError{Path: path, Epsilon: c.target.Epsilon, Delta: c.target.Delta}
 }
 
-// fillInformer gives the leaves of an informer or a lead their fractions of the target.
+// fillInformer fills the laws of an informer or a lead from its fractions of the target's epsilon.
 func (c *calibrator) fillInformer(n *Node) {
-	n.walk("", func(_ string, l *Leaf) {
+	n.walkLeaves("", func(_ string, l *Leaf) {
 		if l.Fixed != nil {
 			l.Law = *l.Fixed
 			return
@@ -194,37 +195,36 @@ func (c *calibrator) fillInformer(n *Node) {
 // part is a subtree with one multiplier.
 type part struct {
 	*calibrator
-	node       *Node
-	path       string
-	epsilon    float64
-	scalable   []*Leaf
-	multiplier float64 // under Tight composition
-	alone      float64 // the multiplier that the part could have by itself
+	node               *Node
+	path               string
+	epsilon            float64
+	scalable           []*Leaf
+	multiplier         float64 // under Tight composition
+	separateMultiplier float64 // the multiplier before the parts are raised together
 }
 
-func (c *calibrator) part(n *Node, path string, epsilon float64) (verdict, error) {
+func (c *calibrator) calibratePart(n *Node, path string, epsilon float64) (profileNode, error) {
 	p := &part{calibrator: c, node: n, path: path, epsilon: epsilon}
-	if c.basic() {
+	if c.addsEpsilons() {
 		if err := p.requirePure(n, path, false); err != nil {
-			return verdict{}, err
+			return profileNode{}, err
 		}
 	}
-	p.fill(n)
+	p.assignLaws(n)
 	var err error
-	if c.basic() {
+	if c.addsEpsilons() {
 		err = p.solveBasic()
 	} else {
 		err = p.solveTight()
 	}
 	if err != nil {
-		return verdict{}, err
+		return profileNode{}, err
 	}
-	return verdict{node: n, part: p}, nil
+	return profileNode{node: n, part: p}, nil
 }
 
-// fill writes the laws that do not depend on the multiplier and collects the
-// leaves that do.
-func (p *part) fill(n *Node) {
+// assignLaws fills the laws that do not depend on the multiplier and collects the leaves that do in scalable.
+func (p *part) assignLaws(n *Node) {
 	switch {
 	case n.Op == OpLeaf && n.Leaf.Fixed != nil:
 		n.Leaf.Law = *n.Leaf.Fixed
@@ -235,11 +235,11 @@ func (p *part) fill(n *Node) {
 		return
 	}
 	for i := range n.Kids {
-		if i == 0 && n.informer() != nil {
+		if i == 0 && n.pureFirstKid() != nil {
 			p.fillInformer(&n.Kids[0])
 			continue
 		}
-		p.fill(&n.Kids[i])
+		p.assignLaws(&n.Kids[i])
 	}
 }
 

@@ -30,7 +30,7 @@ func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 		low = 1
 	}
 	kind := Kind(rapid.IntRange(low, 3).Draw(t, label+" kind"))
-	return scalable(label, kind, rapid.Float64Range(0.05, 1).Draw(t, label+" share"),
+	return scalableLeaf(label, kind, rapid.Float64Range(0.05, 1).Draw(t, label+" share"),
 		rapid.SampledFrom([]int{1, 1, 3, 20}).Draw(t, label+" draws"))
 }
 
@@ -42,8 +42,8 @@ func drawTarget(t *rapid.T) Target {
 	}
 }
 
-// size is the parameter of a law.
-func size(l Law) float64 { return l.Mu + l.Epsilon }
+// lossParameter is the parameter of a law.
+func lossParameter(l Law) float64 { return l.Mu + l.Epsilon }
 
 func TestCalibrateProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,10 +75,10 @@ func TestCalibrateProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, l := range p.Leaves() {
-			if size(q.Leaves()[i].Law) <= size(l.Law) {
+			if lossParameter(q.Leaves()[i].Law) <= lossParameter(l.Law) {
 				t.Fatalf("%s: more budget gave more noise: %v, %v", l.Path, l.Law, q.Leaves()[i].Law)
 			}
-			if r := size(again.Leaves()[i].Law) / size(l.Law); math.Abs(r-1) > 3e-6 {
+			if r := lossParameter(again.Leaves()[i].Law) / lossParameter(l.Law); math.Abs(r-1) > 3e-6 {
 				t.Fatalf("%s: shares are not relative: ratio %v", l.Path, r)
 			}
 		}
@@ -91,8 +91,8 @@ func TestCalibrateTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := drawTarget(t)
 		target.Composition = Tight
-		a := scalable("a", Kind(rapid.IntRange(0, 3).Draw(t, "kind a")), 0.6, rapid.IntRange(1, 30).Draw(t, "draws a"))
-		b := scalable("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4, rapid.IntRange(1, 30).Draw(t, "draws b"))
+		a := scalableLeaf("a", Kind(rapid.IntRange(0, 3).Draw(t, "kind a")), 0.6, rapid.IntRange(1, 30).Draw(t, "draws a"))
+		b := scalableLeaf("b", Kind(rapid.IntRange(0, 3).Draw(t, "kind b")), 0.4, rapid.IntRange(1, 30).Draw(t, "draws b"))
 		p, err := Calibrate(Seq("s", a, b), target)
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestCalibrateTight(t *testing.T) {
 		}
 		var grown []Law
 		for i, l := range p.Leaves() {
-			if size(q.Leaves()[i].Law) >= size(l.Law) {
+			if lossParameter(q.Leaves()[i].Law) >= lossParameter(l.Law) {
 				t.Fatalf("%s: an added leaf did not lower it", l.Path)
 			}
 			law := l.Law
@@ -144,7 +144,7 @@ func TestCalibratePure(t *testing.T) {
 		t.Errorf("guarantee %+v", g)
 	}
 	l, _ := p.Law("s/l")
-	near(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
+	checkNear(t, "laplace", l.Epsilon, 2.0/3/4, 1e-14)
 	_, err = Calibrate(Seq("s", LaplaceLeaf("l", 1, 1), GaussianLeaf("g", 1, 1)), Target{Epsilon: 1})
 	var np *NotPureError
 	if !errors.Is(err, ErrNotPure) || !errors.As(err, &np) || np.Path != "s/g" || np.Kind != Gaussian {
@@ -163,8 +163,8 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 	g, _ := p.Law("s/g")
 	l, _ := p.Law("s/l")
-	near(t, "gaussian", g.Mu, GaussianMu(1.6*0.75/3, 6e-6/3), 1e-12)
-	near(t, "laplace", l.Epsilon, 1.6*0.25/5, 1e-14)
+	checkNear(t, "gaussian", g.Mu, GaussianMu(1.6*0.75/3, 6e-6/3), 1e-12)
+	checkNear(t, "laplace", l.Epsilon, 1.6*0.25/5, 1e-14)
 	if e := p.Epsilon(1e-5); e >= 2 || e < 0.5 {
 		t.Errorf("the accountants give %v, want well below 2", e)
 	}
@@ -175,7 +175,7 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 	for path, want := range map[string]float64{"s/a": 0.5, "s/p/b": 0.5, "s/p/c": 1.5} {
 		law, _ := q.Law(path)
-		near(t, path, law.Epsilon, want, 1e-14)
+		checkNear(t, path, law.Epsilon, want, 1e-14)
 	}
 	_, err = Calibrate(Select("s", Selection{0, 0.1}, GaussianLeaf("g", 1, 1)), target)
 	if !errors.Is(err, ErrNotPure) {
@@ -186,7 +186,7 @@ func TestCalibrateBasic(t *testing.T) {
 		t.Fatal(err)
 	}
 	law, _ := r.Law("s/g")
-	near(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
+	checkNear(t, "(2+eta) epsilon", law.Epsilon, 2.0/3, 1e-14)
 	_, err = Calibrate(Seq("s", GaussianLeaf("g", 1, 1), FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.1, Delta: 1e-5, Draws: 1})), target)
 	if !errors.Is(err, ErrOverspent) {
 		t.Errorf("black box that takes all of delta: %v", err)
@@ -195,7 +195,7 @@ func TestCalibrateBasic(t *testing.T) {
 
 // The kids of a Par cost the larger of the two, at the root and inside a Seq.
 func TestPar(t *testing.T) {
-	a, b, c := FixedLeaf("a", gauss(0.2)), FixedLeaf("b", pure(Laplace, 0.3, 2)), FixedLeaf("c", pure(Exponential, 0.2, 4))
+	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)), FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
 	target := Target{Epsilon: 9, Delta: 1e-6}
 	must := func(n Node) *Priced {
 		p, err := Calibrate(n, target)
@@ -207,14 +207,14 @@ func TestPar(t *testing.T) {
 	par, only, other := must(Par("p", a, Seq("s", b, c))), must(a), must(Seq("s", b, c))
 	nested, withA, withB := must(Seq("n", c, Par("p", a, b))), must(Seq("n", c, a)), must(Seq("n", c, b))
 	for eps := -0.5; eps < 3; eps += 0.25 {
-		near(t, "par", par.Delta(eps), math.Max(only.Delta(eps), other.Delta(eps)), 1e-12)
+		checkNear(t, "par", par.Delta(eps), math.Max(only.Delta(eps), other.Delta(eps)), 1e-12)
 		got, want := nested.Delta(eps), math.Max(withA.Delta(eps), withB.Delta(eps))
 		if got < want*(1-1e-12) || got > want*(1+1e-3)+1e-11 {
 			t.Errorf("par in a seq: delta(%v) = %v, want %v", eps, got, want)
 		}
 	}
 	rho, delta, ok := nested.ZCDP()
-	near(t, "zCDP", rho, 4*0.04/8+math.Max(0.02, 0.09), 1e-12)
+	checkNear(t, "zCDP", rho, 4*0.04/8+math.Max(0.02, 0.09), 1e-12)
 	if !ok || delta != 0 {
 		t.Errorf("zCDP delta %v, %v", delta, ok)
 	}
@@ -231,7 +231,7 @@ func TestOneOf(t *testing.T) {
 	}
 	n, _ := p.Law("o/n")
 	mu, _ := p.Law("o/a")
-	near(t, "informer", n.Epsilon, 0.03, 1e-15)
+	checkNear(t, "informer", n.Epsilon, 0.03, 1e-15)
 	if gain := mu.Mu / GaussianMu(0.97, 1e-6); gain < 1.015 || gain > 1.03 {
 		t.Errorf("beside a branch with the rest of epsilon this one has %v of mu", gain)
 	}
@@ -323,7 +323,7 @@ func TestGuarantee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
+	checkNear(t, "mu of Gaussians", only.Guarantee().Mu, GaussianMu(1.25, 1e-6), 1e-12)
 	box, err := Calibrate(Seq("s", FixedLeaf("f", Law{Kind: Approximate, Epsilon: 0.3, Delta: 1e-7, Draws: 1}), GaussianLeaf("a", 1, 1)), target)
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +370,7 @@ func TestEmptySeq(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _ := p.Law("s/g")
-	near(t, "mu", l.Mu, GaussianMu(1, 1e-6), 1e-12)
+	checkNear(t, "mu", l.Mu, GaussianMu(1, 1e-6), 1e-12)
 	if p, err = Calibrate(Seq("s"), Target{Epsilon: 1}); err != nil || p.Delta(0) != 0 || p.Epsilon(0) != 0 || p.Guarantee().Mu != 0 {
 		t.Errorf("an empty plan: %v", err)
 	}

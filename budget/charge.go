@@ -18,97 +18,97 @@ import (
 //	zcdp      mu²/2     epsilon²/8          epsilon²/2  epsilon²/2 (and delta)
 //	gdp       mu²       GDPMu of the law, squared       (and delta)
 //
-// times the draws. A tree with a Select has no price of that form (its Rényi
-// curve is no line). It is charged as one black box with the guarantee of the
-// whole tree, the target's epsilon and delta, and its lead beside that.
+// times the draws. A tree with a Select has no price of that form (its Rényi curve is no line). It is charged
+// as one black box with the guarantee of the whole tree, the target's epsilon and delta, plus its lead.
 func (p *Priced) Charge(c Currency) Charge {
-	if p.tree.has(OpSelect) {
+	if p.tree.hasOp(OpSelect) {
 		return BlackBoxCharge(c, p.target.Epsilon, p.target.Delta).Plus(p.LeadCharge(c))
 	}
-	return p.tree.charge(c)
+	return p.tree.sumCharges(c)
 }
 
-// ChargeWithin returns the price of the tree in a filter with the total t. It is that of
-// Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
-// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverCharge], [Node.ChargeLead]); mu is then that of the
-// law, and otherwise 0. Where steps lose a delta outright ([Node.Lost]), the law covers all others.
+// ChargeWithin returns the price of the tree in a filter with the total t. It is that of Charge, unless the
+// tree has a Select or a Coin and the total has room for MinDelta. Then it is the price of the Gaussian law
+// that covers all but the lead, plus the price of the lead, if this sum is lower ([CoverCharge],
+// [Node.ChargeLead]); mu is the parameter of that law, and 0 in all other cases. Where steps lose a delta
+// outright ([Node.Lost]), the law covers all other steps.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
 	lost := p.tree.Lost()
-	if t.BlackBox < MinDelta+lost || p.root.mix == nil && !p.tree.has(OpSelect) {
+	if t.BlackBox < MinDelta+lost || p.root.mixture == nil && !p.tree.hasOp(OpSelect) {
 		return price, 0
 	}
 	rest := p
-	if p.tree.lead() != nil {
+	if p.tree.leadNode() != nil {
 		var err error
-		if rest, err = Calibrate(p.tree.withoutLead().fixed(), p.target); err != nil {
+		if rest, err = Calibrate(p.tree.withoutLead().withFixedLaws(), p.target); err != nil {
 			return price, 0
 		}
 	}
-	mu = rest.coverBeside(lost)
+	mu = rest.muWithoutLost(lost)
 	if cover := CoverCharge(t.Currency, mu, lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
 		return cover, mu
 	}
 	return price, 0
 }
 
-// CoverCharge is the price of a run whose delta at every epsilon is at most that of a
-// Gaussian law of parameter mu, or MinDelta where that is more, but for steps that lose a delta
-// outright. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an event of
-// probability MinDelta and what is lost: see docs/methods/prices.md, "In a ledger".
+// CoverCharge returns the price of a run that a Gaussian law covers: apart from steps that lose the delta lost
+// outright, the delta of the run at every epsilon is at most the larger of MinDelta and the delta of a
+// Gaussian law of parameter mu. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an
+// event of probability MinDelta+lost: see docs/methods/prices.md, "In a ledger".
 func CoverCharge(c Currency, mu, lost float64) Charge {
-	return chargeUp(Law{Kind: Gaussian, Mu: mu, Draws: 1}.cost(c), MinDelta+lost)
+	return roundUpCharge(Law{Kind: Gaussian, Mu: mu, Draws: 1}.costIn(c), MinDelta+lost)
 }
 
-// loses reports a law that is bad with a probability and else leaves no trace.
-func (l Law) loses() bool { return l.Kind == Approximate && l.Epsilon == 0 }
+// isFailureOnly reports whether the law fails with probability Delta and otherwise reveals no information.
+func (l Law) isFailureOnly() bool { return l.Kind == Approximate && l.Epsilon == 0 }
 
-// Lost is the delta of the steps beneath n whose epsilon is 0, added up as costs are: they go
-// wrong with that probability, and otherwise say nothing. A tree is, beside it, as good as the tree
-// without them: delta(epsilon) is at most lost + (1-lost) times that one's.
+// Lost returns the total delta of the steps beneath n whose epsilon is 0, added up as costs are: they fail
+// with that probability, and otherwise reveal no information. With lost, the delta of a tree at epsilon is at
+// most lost + (1-lost) times the delta of the tree without these steps.
 func (n Node) Lost() float64 {
-	return n.fold(func(l *Leaf) float64 {
+	return n.foldCost(func(l *Leaf) float64 {
 		law := l.Law
 		if l.Fixed != nil {
 			law = *l.Fixed
 		}
-		if !law.loses() {
+		if !law.isFailureOnly() {
 			return 0
 		}
 		return float64(law.Draws) * law.Delta
-	}, selectNone)
+	}, unpricedSelection)
 }
 
-// coverBeside is the mu of the guarantee of the tree without the steps that lose a delta; +Inf if
-// there is none. Where they lose so little that the whole tree has a mu, it is that one, which is larger.
-func (p *Priced) coverBeside(lost float64) float64 {
-	if lost <= mostLost*(1+1e-9) {
-		return p.cover()
+// muWithoutLost returns the mu of the guarantee of the tree without the steps that lose a delta, or +Inf if
+// the tree has no mu. Where they lose so little that the whole tree has a mu, it returns that larger mu.
+func (p *Priced) muWithoutLost(lost float64) float64 {
+	if lost <= maxLostDelta*(1+1e-9) {
+		return p.cachedMu()
 	}
 	rest, err := Calibrate(p.tree.withoutLost(), p.target)
 	if err != nil {
 		return math.Inf(1)
 	}
-	return rest.cover()
+	return rest.cachedMu()
 }
 
-// withoutLost copies a tree whose laws are filled, with every law fixed, and stages that cost nothing
-// in the place of the steps that lose a delta.
+// withoutLost returns a copy of a tree whose laws are filled, with every law fixed and the steps that lose a
+// delta replaced by free stages.
 func (n Node) withoutLost() Node {
 	return n.mapLeaves(func(n Node) Node {
-		if n.Leaf.Law.loses() {
+		if n.Leaf.Law.isFailureOnly() {
 			return Seq(n.Name)
 		}
 		return FixedLeaf(n.Name, n.Leaf.Law)
 	})
 }
 
-// fixed copies a tree whose laws are filled, with every law fixed.
-func (n Node) fixed() Node {
+// withFixedLaws returns a copy of a tree whose laws are filled, with every law fixed.
+func (n Node) withFixedLaws() Node {
 	return n.mapLeaves(func(n Node) Node { return FixedLeaf(n.Name, n.Leaf.Law) })
 }
 
-// mapLeaves copies a tree with other leaves.
+// mapLeaves returns a copy of the tree in which f replaces every leaf.
 func (n Node) mapLeaves(f func(Node) Node) Node {
 	if n.Op == OpLeaf {
 		return f(n)
@@ -120,25 +120,25 @@ func (n Node) mapLeaves(f func(Node) Node) Node {
 	return n
 }
 
-// BlackBoxCharge is the price of a run that is known by its (epsilon, delta) only.
+// BlackBoxCharge returns the price of a run of which only the epsilon and the delta are known.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
-	return chargeUp(law.cost(c), delta)
+	return roundUpCharge(law.costIn(c), delta)
 }
 
-// ChargeLaws is the sum of the steps for a tree whose laws are all fixed, such as one that was
-// read from a file: every leaf is charged by its law. It needs no target and so
-// cannot price a Select. The error wraps ErrTree, ErrLaw or ErrNotPure.
+// ChargeLaws returns the sum of the prices of all steps of a tree whose laws are all fixed, such as one that
+// was read from a file. It needs no target and so cannot price a Select. The error wraps ErrTree, ErrLaw or
+// ErrNotPure.
 func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	tree = tree.clone()
-	if err := tree.validate(tree.Name, role{}); err != nil {
+	if err := tree.validate(tree.Name, leafConstraints{}); err != nil {
 		return Charge{}, err
 	}
-	if tree.has(OpSelect) {
+	if tree.hasOp(OpSelect) {
 		return Charge{}, &treeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
 	}
 	open := ""
-	tree.walk(tree.Name, func(path string, l *Leaf) {
+	tree.walkLeaves(tree.Name, func(path string, l *Leaf) {
 		if l.Fixed == nil {
 			open = path
 			return
@@ -148,28 +148,28 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 	if open != "" {
 		return Charge{}, &treeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
 	}
-	return tree.charge(c), nil
+	return tree.sumCharges(c), nil
 }
 
-// charge folds the laws beneath n, none of which is a Select.
-func (n *Node) charge(c Currency) Charge {
-	known := map[Law]float64{} // GDPMu searches
-	cost := n.fold(func(l *Leaf) float64 {
+// sumCharges returns the price of the laws beneath n, which must not contain a Select.
+func (n *Node) sumCharges(c Currency) Charge {
+	cache := map[Law]float64{} // by law, since GDPMu runs a search
+	cost := n.foldCost(func(l *Leaf) float64 {
 		one := l.Law
 		one.Draws = 1
-		each, ok := known[one]
+		each, ok := cache[one]
 		if !ok {
-			each = one.cost(c)
-			known[one] = each
+			each = one.costIn(c)
+			cache[one] = each
 		}
 		return float64(l.Law.Draws) * each
-	}, selectNone)
-	delta := n.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
-	return chargeUp(cost, delta)
+	}, unpricedSelection)
+	delta := n.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
+	return roundUpCharge(cost, delta)
 }
 
-// cost is the price of all draws in a currency, without the delta.
-func (l Law) cost(c Currency) float64 {
+// costIn returns the price of all draws in a currency, without the delta.
+func (l Law) costIn(c Currency) float64 {
 	if c == GDP {
 		mu := l.GDPMu()
 		return float64(l.Draws) * mu * mu
@@ -178,9 +178,8 @@ func (l Law) cost(c Currency) float64 {
 	return rho
 }
 
-// GDPMu returns a mu for which one draw is mu-Gaussian private, rounded up: the
-// Gaussian curve lies above the curve of the law at every epsilon. An Approximate law is
-// so outside an event of probability Delta.
+// GDPMu returns a mu for which one draw is mu-Gaussian private, rounded up: the Gaussian curve is above the
+// curve of the law at every epsilon. For an Approximate law this holds outside an event of probability Delta.
 //
 // Any epsilon-private step has Phi(mu/2) = e^epsilon/(1+e^epsilon), where the trade-off
 // curves meet on the diagonal (Dong, Roth, Su 2022). Laplace and exponential steps
@@ -197,17 +196,17 @@ func (l Law) GDPMu() float64 {
 	return math.Min(pure, l.coveringMu())
 }
 
-// coveringMu searches by branch and bound over [0, l.Epsilon], as muOfProfile does
-// for a whole tree.
+// coveringMu returns the smallest mu whose Gaussian curve is above the curve of the law, rounded up. It
+// searches by branch and bound over [0, l.Epsilon], as muByProfile does for a whole tree.
 func (l Law) coveringMu() float64 {
 	cover := func(lo, hi float64) span {
 		return span{lo, hi, coverChord(lo, hi, l.DeltaAt(lo), l.DeltaAt(hi))}
 	}
 	need, _ := gaussianMuBracket(0, l.DeltaAt(0), muTolerance)
-	queue := &spans{cover(0, l.Epsilon)}
+	queue := &spanHeap{cover(0, l.Epsilon)}
 	for range 2000 {
 		worst := (*queue)[0]
-		if worst.cover <= need*(1+1e-5) {
+		if worst.mu <= need*(1+1e-5) {
 			break
 		}
 		heap.Pop(queue)
@@ -217,5 +216,5 @@ func (l Law) coveringMu() float64 {
 		heap.Push(queue, cover(worst.lo, mid))
 		heap.Push(queue, cover(mid, worst.hi))
 	}
-	return (*queue)[0].cover * (1 + 1e-9)
+	return (*queue)[0].mu * (1 + 1e-9)
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// askFirst is the plan of a run that asks first and then pays for one of two ways: Gaussians, of which
+// informedChoice is the plan of a run that asks first and then pays for one of two ways: Gaussians, of which
 // the second also loses a probability outright.
-func askFirst(ask, first, second, lost float64) Node {
+func informedChoice(ask, first, second, lost float64) Node {
 	gaussian := func(name string, mu float64) Node { return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1}) }
 	return Seq("run", gaussian("ask", ask), OneOf("choice", Seq("nothing"),
 		Seq("first", gaussian("model", first)),
@@ -22,7 +22,7 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 	for _, c := range []struct{ ask, first, second, lost float64 }{
 		{.2, .9, .8, 1e-3}, {.5, .5, .9, 1e-2}, {1, 1, 1, 1e-6}, {.1, 2, .3, .05}, {.02, .24, .23, 1e-11},
 	} {
-		priced, err := Calibrate(askFirst(c.ask, c.first, c.second, c.lost), Target{Epsilon: 60, Delta: .9})
+		priced, err := Calibrate(informedChoice(c.ask, c.first, c.second, c.lost), Target{Epsilon: 60, Delta: .9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 // delta counts; one that loses more has none.
 func TestMuBesideALoss(t *testing.T) {
 	price := func(lost float64) Guarantee {
-		priced, err := Calibrate(askFirst(.02, .235, .23, lost), Target{Epsilon: 60, Delta: .9})
+		priced, err := Calibrate(informedChoice(.02, .235, .23, lost), Target{Epsilon: 60, Delta: .9})
 		if err != nil {
 			t.Fatal(err)
 		}

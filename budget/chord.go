@@ -5,17 +5,17 @@ import "math"
 // chord is a bound on delta between -epsilon and epsilon that follows from the one,
 // delta, at epsilon.
 //
-// Delta as a function of t = e^epsilon is a largest mean of (1 - t e^-loss)+, hence
-// convex, and neighbours are a symmetric relation, so that a bound at t is one at
-// 1/t too ([mirrored]). Between the two points it lies below their chord,
+// Delta as a function of t = e^epsilon is a largest mean of (1 - t e^-loss)+, hence convex, and neighbours are
+// a symmetric relation, so that a bound at t is one at 1/t too ([mirrorDelta]). Between the two points the
+// bound is below their chord,
 //
 //	delta + (1-delta) (e^epsilon - t)/(1 + e^epsilon)
 //
 // (the same as the region of Kairouz, Oh and Viswanath 2017, for one mechanism).
 type chord struct{ epsilon, delta float64 }
 
-// at returns the bound at x >= 0, +Inf beyond the end of the chord.
-func (c chord) at(x float64) float64 {
+// deltaAt returns the bound at x >= 0, +Inf beyond the end of the chord.
+func (c chord) deltaAt(x float64) float64 {
 	if !(x <= c.epsilon) {
 		return math.Inf(1)
 	}
@@ -24,16 +24,16 @@ func (c chord) at(x float64) float64 {
 	return (c.delta + (1-c.delta)*slope) * (1 + numericGuard)
 }
 
-// line returns the chord of the account that is lowest at 0: where Rényi bounds are
-// all that there is, they are poor far below the epsilon that orders are chosen for.
-func (a *account) line() chord {
+// tangentChord returns the chord of the account that is lowest at 0. It matters where only Rényi bounds are
+// available: far below the epsilon that their orders are chosen for, they are poor.
+func (a *account) tangentChord() chord {
 	a.once.Do(func() {
-		_, u := minimum(-9, 6, 60, func(u float64) float64 {
+		_, u := scanMinimum(-9, 6, 60, func(u float64) float64 {
 			e := math.Exp(u)
-			return chord{e, a.point(e)}.at(0)
+			return chord{e, a.pointwiseDelta(e)}.deltaAt(0)
 		})
 		e := math.Exp(u)
-		a.tangent = chord{e, a.point(e)}
+		a.tangent = chord{e, a.pointwiseDelta(e)}
 	})
 	return a.tangent
 }

@@ -17,10 +17,10 @@ func TestChord(t *testing.T) {
 				x := epsilon * float64(k) / 10
 				p := 1 / (1 + math.Exp(-epsilon)) // tells the truth
 				want := delta + (1-delta)*math.Max(0, p-math.Exp(x-epsilon)*p)
-				near(t, "chord", chord{epsilon, delta}.at(x), want, 1e-12*(1+1/epsilon))
+				checkNear(t, "chord", chord{epsilon, delta}.deltaAt(x), want, 1e-12*(1+1/epsilon))
 			}
 		}
-		if at := (chord{epsilon, 0}).at(epsilon * 1.001); !math.IsInf(at, 1) {
+		if at := (chord{epsilon, 0}).deltaAt(epsilon * 1.001); !math.IsInf(at, 1) {
 			t.Errorf("%v beyond the end", at)
 		}
 	}
@@ -29,8 +29,8 @@ func TestChord(t *testing.T) {
 			c := chord{end, gaussianDelta(mu, end)}
 			for k := range 21 {
 				x := end * float64(k) / 20
-				if exact := gaussianDelta(mu, x); exact > c.at(x) {
-					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x, c.at(x))
+				if exact := gaussianDelta(mu, x); exact > c.deltaAt(x) {
+					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x, c.deltaAt(x))
 				}
 			}
 		}
@@ -51,13 +51,13 @@ func TestChordOfSelection(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, mu, last := p.root.account, p.Guarantee().Mu, 1.
-		if end := a.line().epsilon; !(end > 0 && end < epsilon) {
+		if end := a.tangentChord().epsilon; !(end > 0 && end < epsilon) {
 			t.Errorf("epsilon %v: the chord ends at %v", epsilon, end)
 		}
 		for k := range 41 {
 			x := epsilon * float64(k) / 20
 			d, point := p.Delta(x), a.ledger.deltaAt(x)
-			if d > last || d > point || x < a.line().epsilon/2 && d > .9*point {
+			if d > last || d > point || x < a.tangentChord().epsilon/2 && d > .9*point {
 				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d, x, point, last)
 			}
 			if g := gaussianDelta(mu, x); d > g*(1+1e-9) {

@@ -7,8 +7,9 @@ import "math"
 // -law and 0 above law, where law is the mechanism's own epsilon, and return 1
 // for a law that is negative or undefined.
 
-// bounded handles what every curve supported on [-law, law] shares.
-func bounded(law, epsilon float64, inside func() float64) float64 {
+// boundedCurve returns the value of a curve supported on [-law, law]: inside() within the support, and the
+// common limits outside.
+func boundedCurve(law, epsilon float64, inside func() float64) float64 {
 	switch {
 	case math.IsNaN(epsilon) || !(law >= 0):
 		return 1
@@ -27,7 +28,7 @@ func bounded(law, epsilon float64, inside func() float64) float64 {
 // The two-sided geometric (discrete Laplace) law on a grid, with a scale of s
 // grid steps, exceeds this curve by at most 1/(8 s^2); see geometricDelta.
 func laplaceDelta(law, epsilon float64) float64 {
-	return bounded(law, epsilon, func() float64 { return -math.Expm1((epsilon - law) / 2) })
+	return boundedCurve(law, epsilon, func() float64 { return -math.Expm1((epsilon - law) / 2) })
 }
 
 // exponentialDelta is the curve of one exponential mechanism, or of any other
@@ -35,12 +36,11 @@ func laplaceDelta(law, epsilon float64) float64 {
 //
 //	(e^(law/2) - e^(epsilon/2))^2 / (e^law - 1)
 //
-// For a fixed pair of neighbours the losses lie in [t-law, t]; the extremal
-// two-point law has P(loss = t) = (e^law - e^t)/(e^law - 1), and the curve is
-// the maximum over t, attained at t = (law+epsilon)/2. A supremum of
-// hockey-stick curves is a dominating curve (Zhu, Dong, Wang 2022).
+// For a fixed pair of neighbours the losses are in [t-law, t]; the extremal two-point law has P(loss = t) =
+// (e^law - e^t)/(e^law - 1), and the curve is the maximum over t, attained at t = (law+epsilon)/2. A supremum
+// of hockey-stick curves is a dominating curve (Zhu, Dong, Wang 2022).
 func exponentialDelta(law, epsilon float64) float64 {
-	return bounded(law, epsilon, func() float64 {
+	return boundedCurve(law, epsilon, func() float64 {
 		t := math.Expm1((epsilon - law) / 2)
 		return t * t / -math.Expm1(-law)
 	})
@@ -50,7 +50,7 @@ func exponentialDelta(law, epsilon float64) float64 {
 // law-private mechanism (Kairouz, Oh, Viswanath 2015):
 // (e^law - e^epsilon)/(1 + e^law).
 func pureDelta(law, epsilon float64) float64 {
-	return bounded(law, epsilon, func() float64 { return -math.Expm1(epsilon-law) / (1 + math.Exp(-law)) })
+	return boundedCurve(law, epsilon, func() float64 { return -math.Expm1(epsilon-law) / (1 + math.Exp(-law)) })
 }
 
 // approximateDelta dominates every (law, delta)-private mechanism: randomised

@@ -1,5 +1,5 @@
-// Package budget says what privacy costs. It is pure mathematics: it opens no
-// file, draws no randomness and never sees a row.
+// Package budget computes the price of privacy. It is pure mathematics: it opens no file, draws no randomness
+// and never sees a row.
 //
 // # The plan tree
 //
@@ -18,17 +18,16 @@
 //
 // # Laws
 //
-// A law speaks about loss, not about noise: the sensitivity of a statistic under
-// the neighbouring relation in force, and from it the noise scale, are the
-// business of the stage that owns the leaf (noise = sensitivity/Mu for a
-// Gaussian, sensitivity/Epsilon for Laplace, range/Epsilon for the exponential
-// mechanism). For this reason nothing in this package doubles under
-// substitution; the conversions between relations are functions of their own.
+// A law describes privacy loss, not noise. The stage that owns a leaf derives the sensitivity of its statistic
+// under the neighbouring relation in force, and from it the noise scale (noise = sensitivity/Mu for a
+// Gaussian, sensitivity/Epsilon for Laplace, range/Epsilon for the exponential mechanism). For this reason
+// this package never doubles a cost under substitution; the conversions between relations are functions of
+// their own.
 //
 // # Accountants
 //
-// Three upper bounds are kept side by side and the smallest is reported at each
-// epsilon. All of them hold for adaptive draws.
+// Three upper bounds are computed, and the smallest is reported at each epsilon. Each holds for adaptive
+// draws.
 //
 //   - The privacy loss distribution (PLD). Gaussians are merged exactly; every
 //     other law enters through its hockey-stick curve, discretised by connecting

@@ -37,7 +37,7 @@ func (e *TargetError) Error() string {
 // Unwrap makes errors.Is(err, ErrTarget) true.
 func (e *TargetError) Unwrap() error { return ErrTarget }
 
-// treeError reports what is wrong with the node at Path.
+// treeError reports a problem of the node at Path.
 type treeError struct {
 	Path    string
 	Problem string
@@ -81,8 +81,8 @@ func (e *NotPureError) Error() string {
 // Unwrap makes errors.Is(err, ErrNotPure) true.
 func (e *NotPureError) Unwrap() error { return ErrNotPure }
 
-// OverspentError reports a part of the tree whose fixed laws (or informers)
-// leave nothing for the rest.
+// OverspentError reports a part of the tree whose fixed laws (or informers) use up the target before the
+// scalable leaves get a share.
 type OverspentError struct {
 	Path           string
 	Epsilon, Delta float64
@@ -96,7 +96,7 @@ func (e *OverspentError) Error() string {
 // Unwrap makes errors.Is(err, ErrOverspent) true.
 func (e *OverspentError) Unwrap() error { return ErrOverspent }
 
-// conversionError reports a guarantee that says nothing under another relation.
+// conversionError reports that a guarantee does not carry over to another relation.
 type conversionError struct{ From, To Relation }
 
 func (e *conversionError) Error() string {

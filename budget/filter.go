@@ -7,11 +7,10 @@ import (
 
 // Currency is the quantity that a privacy filter adds up across runs.
 //
-// The owner of the data chooses the next run after seeing what the last one
-// released, so parameters of runs are fully adaptive. A product of privacy loss
-// distributions proves nothing for such a sequence. A filter does: it fixes a
-// total in advance, admits a run only while the sum stays at or below the total,
-// and the whole sequence has the total's guarantee, however runs were chosen.
+// The data owner chooses the next run after seeing the release of the last one, so parameters of runs are
+// fully adaptive. A product of privacy loss distributions does not bound such a sequence. A filter does: it
+// fixes a total in advance, admits a run only while the sum stays at or below the total, and the whole
+// sequence has the total's guarantee, however runs were chosen.
 type Currency uint8
 
 const (
@@ -39,7 +38,7 @@ func (c Currency) String() string {
 	return fmt.Sprintf("currency(%d)", uint8(c))
 }
 
-// Symbol returns what the currency adds: "rho" or "mu²".
+// Symbol returns the symbol of the sum that the currency keeps: "rho" or "mu²".
 func (c Currency) Symbol() string {
 	if c == GDP {
 		return "mu²"
@@ -63,15 +62,14 @@ const (
 	costUnit  = 1.0 / (1 << 40) // of rho or mu²
 	deltaUnit = 1.0 / (1 << 53)
 
-	// mostUnits stands for every cost that is too large to be admitted. It is
-	// also the largest integer that every reader of JSON keeps.
-	mostUnits = 1 << 53
+	// maxUnits represents every cost that is too large to be admitted. It is also the largest integer that every
+	// reader of JSON keeps.
+	maxUnits = 1 << 53
 )
 
-// Charge is a price in the currency of a filter: Cost in units of 2^-40, and Delta, the
-// probability beside it that black boxes spend, in units of 2^-53 (see [Charge.Value]). Prices are rounded
-// up, totals down. Both are in [0, 2^53]; 2^53 stands for that and everything
-// above, and no total admits it.
+// Charge is a price in the currency of a filter: Cost in units of 2^-40, and Delta, the probability that black
+// boxes spend in addition, in units of 2^-53 (see [Charge.Value]). Prices are rounded up, totals down. Both
+// are in [0, 2^53]; 2^53 represents itself and every larger price, and no total admits it.
 type Charge struct {
 	Cost  int64 `json:"cost"`
 	Delta int64 `json:"delta"`
@@ -79,20 +77,20 @@ type Charge struct {
 
 // Plus returns the sum of two charges.
 func (c Charge) Plus(d Charge) Charge {
-	return Charge{min(c.Cost+d.Cost, mostUnits), min(c.Delta+d.Delta, mostUnits)}
+	return Charge{min(c.Cost+d.Cost, maxUnits), min(c.Delta+d.Delta, maxUnits)}
 }
 
-// Left returns what remains of c after spent, 0 at least.
+// Left returns c minus spent in each component, at least 0.
 func (c Charge) Left(spent Charge) Charge {
 	return Charge{max(0, c.Cost-spent.Cost), max(0, c.Delta-spent.Delta)}
 }
 
-// Within reports whether neither part exceeds that of limit.
+// Within reports whether neither component of c exceeds that of limit.
 func (c Charge) Within(limit Charge) bool { return c.Cost <= limit.Cost && c.Delta <= limit.Delta }
 
-// Valid reports whether both parts are in range.
+// Valid reports whether both components are in range.
 func (c Charge) Valid() bool {
-	return c.Cost >= 0 && c.Cost <= mostUnits && c.Delta >= 0 && c.Delta <= mostUnits
+	return c.Cost >= 0 && c.Cost <= maxUnits && c.Delta >= 0 && c.Delta <= maxUnits
 }
 
 // Value returns the charge as real numbers: rho or mu², and delta.
@@ -100,19 +98,19 @@ func (c Charge) Value() (cost, delta float64) {
 	return float64(c.Cost) * costUnit, float64(c.Delta) * deltaUnit
 }
 
-// chargeUp rounds a price up.
-func chargeUp(cost, delta float64) Charge {
-	up := func(x, unit float64) int64 {
+// roundUpCharge returns a price as a Charge, rounded up to whole units.
+func roundUpCharge(cost, delta float64) Charge {
+	roundUp := func(x, unit float64) int64 {
 		x = math.Ceil(x * (1 + numericGuard) / unit)
-		if !(x < mostUnits) { // also NaN
-			return mostUnits
+		if !(x < maxUnits) { // also NaN
+			return maxUnits
 		}
 		return int64(x)
 	}
-	return Charge{up(cost, costUnit), up(delta, deltaUnit)}
+	return Charge{roundUp(cost, costUnit), roundUp(delta, deltaUnit)}
 }
 
-// Total is the promise of a filter over all runs on one data set.
+// Total is the guarantee of a filter over all runs on one data set.
 type Total struct {
 	Epsilon float64 // positive and finite
 	Delta   float64 // in [MinDelta, 1)
@@ -122,9 +120,9 @@ type Total struct {
 	BlackBox float64
 	Relation Relation
 	Currency Currency
-	// Unit names the column that identifies who is protected, empty where that is one
-	// record. It needs AddRemove. Runs may keep different numbers of a unit's records:
-	// each charges what the whole unit loses.
+	// Unit names the column that identifies the privacy unit; it is empty if the unit is one record. It needs
+	// AddRemove. Runs may keep different numbers of a unit's records: each charges the privacy loss of the whole
+	// unit.
 	Unit string
 }
 
@@ -151,7 +149,7 @@ func (t Total) Validate() error {
 	return nil
 }
 
-// Limit turns the total into the currency, once, when the data set is registered.
+// Limit converts the total to the currency. It is called once, when the data set is registered.
 //
 // The whole sequence of runs is (Epsilon, Delta)-private if its costs stay within
 // the limit. Every (epsilon, delta_i) black box is, for a fixed pair of
@@ -184,7 +182,7 @@ func (t Total) Limit() (Charge, error) {
 	switch {
 	case cost < 1:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too small for a total"}
-	case cost >= mostUnits:
+	case cost >= maxUnits:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too large for a total: it would promise nothing"}
 	}
 	return Charge{int64(cost), int64(t.BlackBox / deltaUnit)}, nil
@@ -202,9 +200,8 @@ func zcdpRho(epsilon, delta float64) float64 {
 	return lo
 }
 
-// EpsilonOf returns the epsilon at t.Delta that a filter whose total were exactly
-// spent would promise: what the runs amount to if they had been fixed in advance.
-// The promise about runs that were chosen as one went along is t itself.
+// EpsilonOf returns the epsilon at t.Delta of a filter whose total is exactly spent: the guarantee of the runs
+// if they had all been fixed in advance. The guarantee for runs that were chosen adaptively is t itself.
 func (t Total) EpsilonOf(spent Charge) float64 {
 	cost, _ := spent.Value()
 	if spent.Cost == 0 {

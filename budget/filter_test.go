@@ -26,7 +26,7 @@ func TestLimitValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost, delta := limit.Value()
-		near(t, fmt.Sprintf("limit of %+v", v.total), cost, v.want, v.rel)
+		checkNear(t, fmt.Sprintf("limit of %+v", v.total), cost, v.want, v.rel)
 		if delta > v.total.BlackBox || delta < v.total.BlackBox-deltaUnit {
 			t.Errorf("black-box delta %v of %v", delta, v.total.BlackBox)
 		}
@@ -84,7 +84,7 @@ func TestCharge(t *testing.T) {
 			}
 			cost, delta := got.Value()
 			if want >= 0 {
-				near(t, v.name+" "+c.String(), cost, want, 1e-8)
+				checkNear(t, v.name+" "+c.String(), cost, want, 1e-8)
 				if cost < want*(1-1e-12) {
 					t.Errorf("%s %v is not rounded up: %v", v.name, c, cost)
 				}
@@ -151,7 +151,7 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 
 // fixedTree makes every law of a calibrated tree a fixed one.
 func fixedTree(n Node) Node {
-	n.walk(n.Name, func(_ string, l *Leaf) { law := l.Law; l.Fixed = &law })
+	n.walkLeaves(n.Name, func(_ string, l *Leaf) { law := l.Law; l.Fixed = &law })
 	return n
 }
 
@@ -166,7 +166,7 @@ func TestSelectIsABlackBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	cost, delta := p.Charge(ZCDP).Value()
-	near(t, "rho of a select", cost, .5, 1e-11)
+	checkNear(t, "rho of a select", cost, .5, 1e-11)
 	if delta < 1e-6 || delta > 1e-6+2*deltaUnit {
 		t.Errorf("delta %v", delta)
 	}
@@ -181,7 +181,7 @@ func TestSelectIsABlackBox(t *testing.T) {
 // TestChargeSaturates: no sum or price can wrap round into the admissible.
 func TestChargeSaturates(t *testing.T) {
 	huge := BlackBoxCharge(ZCDP, 1e200, .999)
-	if huge.Cost != mostUnits || !huge.Valid() || !huge.Plus(huge).Valid() || huge.Plus(huge).Cost != mostUnits {
+	if huge.Cost != maxUnits || !huge.Valid() || !huge.Plus(huge).Valid() || huge.Plus(huge).Cost != maxUnits {
 		t.Errorf("%+v", huge)
 	}
 	if c := BlackBoxCharge(GDP, 1e4, 0); c.Cost < 1<<41 {

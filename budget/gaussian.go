@@ -24,7 +24,7 @@ func gaussianDelta(mu, epsilon float64) float64 {
 	case math.IsNaN(mu) || math.IsNaN(epsilon) || mu < 0 || math.IsInf(mu, 1):
 		return 1
 	case epsilon < 0:
-		return math.Min(1, mirrored(-epsilon, gaussianDelta(mu, -epsilon))*(1+0x1p-50))
+		return math.Min(1, mirrorDelta(-epsilon, gaussianDelta(mu, -epsilon))*(1+0x1p-50))
 	case mu == 0 || math.IsInf(epsilon, 1):
 		return 0
 	}
@@ -36,23 +36,23 @@ func gaussianDelta(mu, epsilon float64) float64 {
 	var delta float64
 	switch {
 	case mu < 0.05:
-		delta = phi * millsDrop(epsilon/mu, mu/2)
+		delta = phi * millsDifference(epsilon/mu, mu/2)
 	case a < 0:
-		delta = math.Erfc(a/math.Sqrt2)/2 - phi*mills(b)
+		delta = math.Erfc(a/math.Sqrt2)/2 - phi*millsRatio(b)
 	default:
-		ma, mb := mills2(a, b)
+		ma, mb := millsRatioPair(a, b)
 		delta = phi * (ma - mb)
 	}
 	return math.Min(1, delta*(1+deltaGuard))
 }
 
-// mirrored returns delta(-x) of a symmetric dominating pair from delta(x).
-func mirrored(x, delta float64) float64 {
+// mirrorDelta returns delta(-x) of a symmetric dominating pair, given delta = delta(x).
+func mirrorDelta(x, delta float64) float64 {
 	return -math.Expm1(-x) + math.Exp(-x)*delta
 }
 
-// mills returns Mills' ratio (1-Phi(x))/phi(x).
-func mills(x float64) float64 {
+// millsRatio returns Mills' ratio (1-Phi(x))/phi(x).
+func millsRatio(x float64) float64 {
 	if x < 4 {
 		return math.Sqrt(math.Pi/2) * math.Exp(x*x/2) * math.Erfc(x/math.Sqrt2)
 	}
@@ -65,16 +65,19 @@ func mills(x float64) float64 {
 	return 1 / t
 }
 
-// millsTerms is the n of mills from 4 on.
+// millsTerms returns the number of terms of the continued fraction that millsRatio uses for x >= 4.
 func millsTerms(x float64) int { return 8 + int(400/(x*x)) }
 
-// mills2 returns mills(x) and mills(y) for x <= y. A division of one waits for the last one, and
-// those of two are carried out side by side.
-func mills2(x, y float64) (float64, float64) {
+// millsRatioPair returns millsRatio(x) and millsRatio(y) for x <= y. Each continued fraction is a chain of
+// dependent divisions, so evaluating the two together lets the processor overlap them.
+func millsRatioPair(x, y float64) (float64, float64) {
 	if x < 4 {
-		return mills(x), mills(y)
+		return millsRatio(x), millsRatio(y)
 	}
-	k, n, t, u := millsTerms(x), millsTerms(y), x, y
+	k := millsTerms(x)
+	n := millsTerms(y)
+	t := x
+	u := y
 	for ; k > n; k-- {
 		t = x + float64(k)/t
 	}
@@ -85,17 +88,20 @@ func mills2(x, y float64) (float64, float64) {
 	return 1 / t, 1 / u
 }
 
-// millsDrop returns M(m-r)-M(m+r) for a short interval without cancellation, as the
-// integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre. It is given the middle
-// and the radius: the ends, rounded, would no longer have the radius r.
-func millsDrop(m, r float64) float64 {
+// millsDifference returns M(m-r)-M(m+r) for a short interval without cancellation, as the integral of -M'(x) =
+// 1 - x M(x), by four-point Gauss-Legendre. Its arguments are the middle and the radius because the ends, once
+// rounded, would no longer have the radius r.
+func millsDifference(m, r float64) float64 {
 	const (
-		n1, w1 = 0.3399810435848563, 0.6521451548625461
-		n2, w2 = 0.8611363115940526, 0.3478548451374538
+		n1 = 0.3399810435848563
+		w1 = 0.6521451548625461
+		n2 = 0.8611363115940526
+		w2 = 0.3478548451374538
 	)
 	f := func(d float64) float64 {
-		x, y := m-d, m+d
-		mx, my := mills2(x, y)
+		x := m - d
+		y := m + d
+		mx, my := millsRatioPair(x, y)
 		return (1 - x*mx) + (1 - y*my)
 	}
 	return r * (w1*f(r*n1) + w2*f(r*n2))
@@ -131,9 +137,8 @@ func gaussianMuBracket(epsilon, delta, tol float64) (float64, float64) {
 	return lo * (1 - numericGuard), hi * (1 + numericGuard)
 }
 
-// GaussianEpsilon returns the smallest epsilon >= 0 at which a Gaussian
-// mechanism with parameter mu is (epsilon, delta)-private, rounded up; +Inf when
-// there is none (delta <= 0 with mu > 0, or invalid arguments).
+// GaussianEpsilon returns the smallest epsilon >= 0 at which a Gaussian mechanism with parameter mu is
+// (epsilon, delta)-private, rounded up. It returns +Inf if delta <= 0 with mu > 0, and for invalid arguments.
 func GaussianEpsilon(mu, delta float64) float64 {
 	switch {
 	case mu == 0 || delta >= 1:

@@ -10,10 +10,10 @@ import (
 // 1/2, loses 700 of them.
 const exactBits = 1200
 
-func exact(x float64) *big.Float { return new(big.Float).SetPrec(exactBits).SetFloat64(x) }
+func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(exactBits).SetFloat64(x) }
 
-// series sums terms, each made from the one before by next, until they vanish.
-func series(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
+// sumSeries sums terms, each made from the one before by next, until they vanish.
+func sumSeries(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
 	sum := new(big.Float).SetPrec(exactBits).Set(term)
 	for n := int64(1); ; n++ {
 		term = next(term, n)
@@ -26,8 +26,8 @@ func series(term *big.Float, next func(term *big.Float, n int64) *big.Float) *bi
 
 // exactExp is e^x for x >= 0, by its series.
 func exactExp(x *big.Float) *big.Float {
-	return series(exact(1), func(t *big.Float, n int64) *big.Float {
-		return new(big.Float).Quo(new(big.Float).Mul(t, x), exact(float64(n)))
+	return sumSeries(bigFloat(1), func(t *big.Float, n int64) *big.Float {
+		return new(big.Float).Quo(new(big.Float).Mul(t, x), bigFloat(float64(n)))
 	})
 }
 
@@ -35,34 +35,34 @@ func exactExp(x *big.Float) *big.Float {
 // whose terms have one sign (Abramowitz and Stegun, 26.2.11).
 func exactPhi(x *big.Float) *big.Float {
 	square := new(big.Float).Mul(x, x)
-	sum := series(new(big.Float).Set(x), func(t *big.Float, n int64) *big.Float {
-		return new(big.Float).Quo(new(big.Float).Mul(t, square), exact(float64(2*n+1)))
+	sum := sumSeries(new(big.Float).Set(x), func(t *big.Float, n int64) *big.Float {
+		return new(big.Float).Quo(new(big.Float).Mul(t, square), bigFloat(float64(2*n+1)))
 	})
-	scale := exactExp(new(big.Float).Quo(square, exact(2)))
-	scale.Mul(scale, new(big.Float).Sqrt(new(big.Float).Mul(exact(2), exactPi())))
-	return new(big.Float).Add(exact(.5), new(big.Float).Quo(sum, scale))
+	scale := exactExp(new(big.Float).Quo(square, bigFloat(2)))
+	scale.Mul(scale, new(big.Float).Sqrt(new(big.Float).Mul(bigFloat(2), exactPi())))
+	return new(big.Float).Add(bigFloat(.5), new(big.Float).Quo(sum, scale))
 }
 
 // exactPi is Machin's 16 atan(1/5) - 4 atan(1/239).
 func exactPi() *big.Float {
 	atan := func(k int64) *big.Float {
-		power := new(big.Float).Quo(exact(1), exact(float64(k)))
-		square := exact(float64(-k * k))
-		return series(power, func(_ *big.Float, n int64) *big.Float {
+		power := new(big.Float).Quo(bigFloat(1), bigFloat(float64(k)))
+		square := bigFloat(float64(-k * k))
+		return sumSeries(power, func(_ *big.Float, n int64) *big.Float {
 			power = new(big.Float).Quo(power, square)
-			return new(big.Float).Quo(power, exact(float64(2*n+1)))
+			return new(big.Float).Quo(power, bigFloat(float64(2*n+1)))
 		})
 	}
-	return new(big.Float).Sub(new(big.Float).Mul(exact(16), atan(5)), new(big.Float).Mul(exact(4), atan(239)))
+	return new(big.Float).Sub(new(big.Float).Mul(bigFloat(16), atan(5)), new(big.Float).Mul(bigFloat(4), atan(239)))
 }
 
 // exactDelta is what [gaussianDelta] computes.
 func exactDelta(mu, epsilon float64) *big.Float {
-	half := new(big.Float).Quo(exact(mu), exact(2))
-	ratio := new(big.Float).Quo(exact(epsilon), exact(mu))
+	half := new(big.Float).Quo(bigFloat(mu), bigFloat(2))
+	ratio := new(big.Float).Quo(bigFloat(epsilon), bigFloat(mu))
 	first := exactPhi(new(big.Float).Sub(half, ratio))
 	second := exactPhi(new(big.Float).Neg(new(big.Float).Add(half, ratio)))
-	return first.Sub(first, second.Mul(second, exactExp(exact(epsilon))))
+	return first.Sub(first, second.Mul(second, exactExp(bigFloat(epsilon))))
 }
 
 // TestGaussianDeltaIsNeverBelow: over a grid of mu and of epsilon/mu, the curve is not
@@ -74,7 +74,7 @@ func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 			epsilon := ratio * mu
 			want := exactDelta(mu, epsilon)
 			got := gaussianDelta(mu, epsilon)
-			diff, _ := new(big.Float).Quo(new(big.Float).Sub(exact(got), want), want).Float64()
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(got), want), want).Float64()
 			if diff < 0 || diff > 1e-12 {
 				t.Errorf("mu %v, epsilon %v: %v is the truth times 1 %+.3g", mu, epsilon, got, diff)
 			}

@@ -32,8 +32,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// pure reports whether a draw of this kind is epsilon-private with delta 0.
-func (k Kind) pure() bool { return k == Laplace || k == Exponential || k == Pure }
+// isPure reports whether a draw of this kind is epsilon-private with delta 0.
+func (k Kind) isPure() bool { return k == Laplace || k == Exponential || k == Pure }
 
 // Law is the privacy loss of Draws equal, possibly adaptive draws. The
 // parameters are per draw; those that the kind does not use are 0.
@@ -61,7 +61,7 @@ func (l Law) Validate() error {
 		return bad("Mu", l.Mu, "must be positive and finite")
 	case l.Kind != Gaussian && l.Mu != 0:
 		return bad("Mu", l.Mu, "must be 0 for this kind")
-	case l.Kind == Approximate && l.Epsilon == 0 && l.Delta > 0 && l.Delta < 1: // bad with that probability, else without a trace
+	case l.Kind == Approximate && l.Epsilon == 0 && l.Delta > 0 && l.Delta < 1: // fails with probability Delta, otherwise reveals no information
 	case l.Kind != Gaussian && !positive(l.Epsilon):
 		return bad("Epsilon", l.Epsilon, "must be positive and finite")
 	case l.Kind == Gaussian && l.Epsilon != 0:
@@ -106,13 +106,13 @@ func (l Law) ZCDP() (rho, delta float64) {
 	return n * l.Epsilon * l.Epsilon / 2, n * l.Delta
 }
 
-// null reports a law that costs nothing (a multiplier of 0 during calibration).
-func (l Law) null() bool { return l.Mu == 0 && l.Epsilon == 0 && l.Delta == 0 }
+// isZero reports whether the law is free (a multiplier of 0 during calibration).
+func (l Law) isZero() bool { return l.Mu == 0 && l.Epsilon == 0 && l.Delta == 0 }
 
-// renyi returns the Rényi divergence bound of order a > 1 of all draws. It is
+// renyiDivergence returns the Rényi divergence bound of order a > 1 of all draws. It is
 // the smaller of the zCDP line, the pure bound and the divergence of the
 // dominating pair, which is padded for its cancellation at small epsilon.
-func (l Law) renyi(a float64) float64 {
+func (l Law) renyiDivergence(a float64) float64 {
 	rho, _ := l.ZCDP()
 	line := a * rho
 	if l.Kind == Gaussian {

@@ -2,8 +2,8 @@ package budget
 
 import "math"
 
-// led returns the curve of an epsilon-private step and, after it, a step with the curve rest, whose laws do
-// not depend on what the first one released. Both take every real epsilon.
+// composeLead returns the curve of an epsilon-private step followed by a step with the curve rest, whose laws
+// do not depend on the release of the first step. Both curves accept every real epsilon.
 //
 // Randomised response dominates every epsilon-private step (Kairouz, Oh, Viswanath 2015): its loss is epsilon
 // with probability w = e^epsilon/(1+e^epsilon), else -epsilon. Dominating pairs compose (Zhu, Dong, Wang 2022,
@@ -11,7 +11,7 @@ import "math"
 // first:
 //
 //	delta(e) = w rest(e - epsilon) + (1-w) rest(e + epsilon)
-func led(epsilon float64, rest func(float64) float64) func(float64) float64 {
+func composeLead(epsilon float64, rest func(float64) float64) func(float64) float64 {
 	if epsilon == 0 {
 		return rest
 	}
@@ -21,33 +21,33 @@ func led(epsilon float64, rest func(float64) float64) func(float64) float64 {
 	}
 }
 
-// ledCurve is [led] of a curve.
-type ledCurve struct {
-	of    curve
-	shift float64
+// leadCurve is the curve rest after a lead of the given epsilon; see [composeLead].
+type leadCurve struct {
+	rest        curve
+	leadEpsilon float64
 }
 
-func (c ledCurve) at(epsilon float64) float64 {
-	return led(c.shift, func(e float64) float64 {
+func (c leadCurve) deltaAt(epsilon float64) float64 {
+	return composeLead(c.leadEpsilon, func(e float64) float64 {
 		if e < 0 {
-			return mirrored(-e, c.of.at(-e))
+			return mirrorDelta(-e, c.rest.deltaAt(-e))
 		}
-		return c.of.at(e)
+		return c.rest.deltaAt(e)
 	})(epsilon)
 }
 
-// ledCurves returns the curves of a Par with a lead, one for each product of the other kids.
-func (w *composer) ledCurves(v *verdict) []curve {
-	rest := w.curves(unionOf(v.node.disjoint()))
+// leadCurves returns the curves of a Par with a lead, one for each product of its other kids.
+func (w *composer) leadCurves(v *profileNode) []curve {
+	rest := w.buildCurves(unionOf(v.node.disjointKids()))
 	for i, c := range rest {
-		rest[i] = ledCurve{c, v.shift}
+		rest[i] = leadCurve{c, v.leadEpsilon}
 	}
 	return rest
 }
 
 // Lead returns the epsilon of the lead of the tree's root, and whether there is one.
 func (p *Priced) Lead() (epsilon float64, ok bool) {
-	lead := p.tree.lead()
+	lead := p.tree.leadNode()
 	if lead == nil {
 		return 0, false
 	}
@@ -55,35 +55,35 @@ func (p *Priced) Lead() (epsilon float64, ok bool) {
 	return epsilon, true
 }
 
-// LeadCharge returns the price of a run that released its lead and was then called off, because of what the
-// lead released and of nothing else. Without a lead such a run released nothing, and costs nothing.
+// LeadCharge returns the price of a run that released its lead and was then cancelled because of that release
+// alone. Without a lead such a run releases no output, and its price is 0.
 //
-// In a filter the lead and what follows it are two steps. The laws of the second do not depend on what the lead
-// released, so its price is the same whatever that was, and [Priced.ChargeWithin] is the sum of both prices. An output of
-// the first step decides whether the second is taken. A filter allows that, and a step that is not taken costs nothing
-// (docs/methods/prices.md, "A run that stops").
-func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.leadCharge(c) }
+// In a filter the lead and the steps after it are two steps. The laws of the second do not depend on the
+// release of the lead, so its price is the same for every release, and [Priced.ChargeWithin] is the sum of
+// both prices. An output of the first step decides whether the second runs. A filter allows that, and a
+// skipped step is free (docs/methods/prices.md, "A run that stops").
+func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.chargeOfLead(c) }
 
 // ChargeLead is [Priced.LeadCharge] of a tree whose laws are all fixed. The error is that of [ChargeLaws].
 func (n *Node) ChargeLead(c Currency) (Charge, error) {
-	if lead := n.lead(); lead != nil {
+	if lead := n.leadNode(); lead != nil {
 		return ChargeLaws(*lead, c)
 	}
 	return Charge{}, nil
 }
 
-func (n *Node) leadCharge(c Currency) Charge {
-	if lead := n.lead(); lead != nil {
-		return lead.charge(c)
+func (n *Node) chargeOfLead(c Currency) Charge {
+	if lead := n.leadNode(); lead != nil {
+		return lead.sumCharges(c)
 	}
 	return Charge{}
 }
 
-// withoutLead returns the tree of what follows the lead.
+// withoutLead returns the tree without its lead.
 func (n Node) withoutLead() Node {
-	if n.lead() == nil {
+	if n.leadNode() == nil {
 		return n
 	}
-	n.Kids, n.Lead = n.disjoint(), false
+	n.Kids, n.Lead = n.disjointKids(), false
 	return n
 }

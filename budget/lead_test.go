@@ -96,7 +96,7 @@ func TestLeadRefuses(t *testing.T) {
 // of the lead, which is not always the same one.)
 func TestLeadByBruteForce(t *testing.T) {
 	const h, lead, first, second = .3, .2, .7, 1.1
-	tree := Par("fit", FixedLeaf("train", pure(Pure, first, 1)), FixedLeaf("holdout", pure(Pure, second, 1))).After(FixedLeaf("lead", pure(Pure, lead, 1)))
+	tree := Par("fit", FixedLeaf("train", pureLaw(Pure, first, 1)), FixedLeaf("holdout", pureLaw(Pure, second, 1))).After(FixedLeaf("lead", pureLaw(Pure, lead, 1)))
 	tree.Coin = h
 	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 	if err != nil {
@@ -127,8 +127,8 @@ func TestLeadByBruteForce(t *testing.T) {
 // a step: Feldman, Zrnic 2021, Theorem 4.3.)
 func TestStopIsPaidFor(t *testing.T) {
 	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2}, {1, 2, .2}} {
-		tree := Par("fit", FixedLeaf("train", pure(Pure, v.first, 1)), FixedLeaf("holdout", pure(Pure, v.second, 1))).
-			After(FixedLeaf("lead", pure(Pure, v.lead, 1)))
+		tree := Par("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)), FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
+			After(FixedLeaf("lead", pureLaw(Pure, v.lead, 1)))
 		p, err := Calibrate(tree, Target{Epsilon: 20, Delta: .5})
 		if err != nil {
 			t.Fatal(err)
@@ -187,11 +187,11 @@ func TestLeadCharge(t *testing.T) {
 		for _, currency := range []Currency{ZCDP, GDP} {
 			lead := p.LeadCharge(currency)
 			price, mu := p.ChargeWithin(Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: currency})
-			rest, err := Calibrate(p.Tree().withoutLead().fixed(), p.Target())
+			rest, err := Calibrate(p.Tree().withoutLead().withFixedLaws(), p.Target())
 			if err != nil {
 				t.Fatal(err)
 			}
-			fixed := p.Tree().fixed()
+			fixed := p.Tree().withFixedLaws()
 			again, err := fixed.ChargeLead(currency)
 			if err != nil {
 				t.Fatal(err)

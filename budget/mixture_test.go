@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// split is a Par of fixed laws with a coin.
-func split(coin float64, first, second []Law) Node {
-	n := Par("fit", fixed("train", first), fixed("holdout", second))
+// coinPlan is a Par of fixed laws with a coin.
+func coinPlan(coin float64, first, second []Law) Node {
+	n := Par("fit", fixedSequence("train", first), fixedSequence("holdout", second))
 	n.Coin = coin
 	return n
 }
 
-func fixed(name string, laws []Law) Node {
+func fixedSequence(name string, laws []Law) Node {
 	seq := Seq(name)
 	for i, law := range laws {
 		seq.Kids = append(seq.Kids, FixedLeaf(string(rune('a'+i)), law))
@@ -22,14 +22,14 @@ func fixed(name string, laws []Law) Node {
 	return seq
 }
 
-// mixed returns the curve of a Par of fixed laws with a coin.
-func mixed(t *testing.T, coin float64, first, second []Law) *mixture {
+// coinMixture returns the curve of a Par of fixed laws with a coin.
+func coinMixture(t *testing.T, coin float64, first, second []Law) *mixture {
 	t.Helper()
-	p, err := Calibrate(split(coin, first, second), Target{Epsilon: 60, Delta: .9})
+	p, err := Calibrate(coinPlan(coin, first, second), Target{Epsilon: 60, Delta: .9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.root.mix
+	return p.root.mixture
 }
 
 // TestMixtureAgainstDPAccounting compares with the numbers of scripts/check-prices.py. There
@@ -43,17 +43,17 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 		want          [4]float64 // at epsilon .1, .5, 1, 2
 		below         float64
 	}{
-		{"G(.25) | G(.5)", .1, []Law{gauss(.25)}, []Law{gauss(.5)}, [4]float64{0.05327490454, 0.001692583647, 8.663032882e-07, 4.270346514e-18}, 4e-3},
-		{"G(.5) | G(.8)", .2, []Law{gauss(.5)}, []Law{gauss(.8)}, [4]float64{0.1360448442, 0.03674349128, 0.003318499779, 2.677804016e-06}, 4e-3},
-		{"G(.3)+L(.4) | G(.6)", .1, []Law{gauss(.3), pure(Laplace, .4, 1)}, []Law{gauss(.6)},
+		{"G(.25) | G(.5)", .1, []Law{gaussianLaw(.25)}, []Law{gaussianLaw(.5)}, [4]float64{0.05327490454, 0.001692583647, 8.663032882e-07, 4.270346514e-18}, 4e-3},
+		{"G(.5) | G(.8)", .2, []Law{gaussianLaw(.5)}, []Law{gaussianLaw(.8)}, [4]float64{0.1360448442, 0.03674349128, 0.003318499779, 2.677804016e-06}, 4e-3},
+		{"G(.3)+L(.4) | G(.6)", .1, []Law{gaussianLaw(.3), pureLaw(Laplace, .4, 1)}, []Law{gaussianLaw(.6)},
 			[4]float64{0.141916922, 0.03212930514, 0.0008929115692, 4.51741753e-10}, 6e-2},
-		{"R(.8) | R(1.6)", .25, []Law{pure(Pure, .8, 1)}, []Law{pure(Pure, 1.6, 1)}, [4]float64{0.3282381024, 0.2073311888, 0.009840671513, 0}, 2e-3},
-		{"nothing | G(.5)", .1, nil, []Law{gauss(.5)}, [4]float64{0.002364209707, 8.449708149e-07, 1.114971057e-10, 1.616688587e-18}, 3e-3},
-		{"nothing | G(1)", .2, nil, []Law{gauss(1)}, [4]float64{0.05181613056, 0.01249462928, 0.002296821967, 6.130782114e-05}, 1e-3},
+		{"R(.8) | R(1.6)", .25, []Law{pureLaw(Pure, .8, 1)}, []Law{pureLaw(Pure, 1.6, 1)}, [4]float64{0.3282381024, 0.2073311888, 0.009840671513, 0}, 2e-3},
+		{"nothing | G(.5)", .1, nil, []Law{gaussianLaw(.5)}, [4]float64{0.002364209707, 8.449708149e-07, 1.114971057e-10, 1.616688587e-18}, 3e-3},
+		{"nothing | G(1)", .2, nil, []Law{gaussianLaw(1)}, [4]float64{0.05181613056, 0.01249462928, 0.002296821967, 6.130782114e-05}, 1e-3},
 	} {
-		m := mixed(t, v.coin, v.first, v.second)
+		m := coinMixture(t, v.coin, v.first, v.second)
 		for i, eps := range []float64{.1, .5, 1, 2} {
-			got := m.at(eps)
+			got := m.deltaAt(eps)
 			if got < v.want[i]*(1-1e-9) || got > v.want[i]*(1+v.below)+2*m.slack {
 				t.Errorf("%s: delta(%v) = %.10g, dp-accounting %.10g: %+.2g", v.name, eps, got, v.want[i], got/v.want[i]-1)
 			}
@@ -64,20 +64,20 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 // The bound by few atoms lies above the direction that it stands for, close by, so that the
 // larger of both directions is the same number with it.
 func TestMixtureByFewAtoms(t *testing.T) {
-	laws := []Law{gauss(.02), gauss(.3), gauss(1.4), pure(Laplace, .4, 3), pure(Pure, .8, 1), pure(Exponential, .1, 50), {Kind: Approximate, Epsilon: .5, Delta: 1e-9, Draws: 1}}
+	laws := []Law{gaussianLaw(.02), gaussianLaw(.3), gaussianLaw(1.4), pureLaw(Laplace, .4, 3), pureLaw(Pure, .8, 1), pureLaw(Exponential, .1, 50), {Kind: Approximate, Epsilon: .5, Delta: 1e-9, Draws: 1}}
 	spared := 0
 	for i, first := range laws {
 		for j, second := range laws {
-			m := mixed(t, []float64{.03, .2, .5}[(i+j)%3], []Law{first, gauss(.1)}, []Law{second})
+			m := coinMixture(t, []float64{.03, .2, .5}[(i+j)%3], []Law{first, gaussianLaw(.1)}, []Law{second})
 			for epsilon := -3.; epsilon < 12; epsilon += .17 {
-				there, back, above := m.there(epsilon), m.back(epsilon, m.second), m.back(epsilon, m.few)
+				there, back, above := m.forwardDelta(epsilon), m.backwardDelta(epsilon, m.second), m.backwardDelta(epsilon, m.thinned)
 				if above < back*(1-1e-12) || above > 1.5*back+1e-9 {
 					t.Errorf("%v | %v at %v: %v by few atoms, %v by all", first, second, epsilon, above, back)
 				}
-				if got := m.larger(epsilon); got != math.Max(there, back) {
+				if got := m.largestDirection(epsilon); got != math.Max(there, back) {
 					t.Errorf("%v | %v at %v: the larger one is %v, want %v", first, second, epsilon, got, math.Max(there, back))
 				}
-				if above < there*(1-fewGuard) {
+				if above < there*(1-thinGuard) {
 					spared++
 				}
 			}
@@ -91,16 +91,16 @@ func TestMixtureByFewAtoms(t *testing.T) {
 // TestMixtureBeside: beside another first kid a mixture has the bits of one that is made for it.
 func TestMixtureBeside(t *testing.T) {
 	w := newComposer()
-	n := split(.1, nil, []Law{gauss(.5)})
-	n.fill()
-	m := w.mixture(&n)
-	for _, first := range [][]Law{{gauss(.25)}, {gauss(.26)}, {pure(Laplace, .4, 1)}, nil, {gauss(3)}, {gauss(.25), gauss(.1)}, {gauss(.002)}, {gauss(.7)}} {
-		n := split(.1, first, []Law{gauss(.5)})
-		n.fill()
-		m.beside(w.curves(n.Kids[0].products()))
-		fresh := w.mixture(&n)
+	n := coinPlan(.1, nil, []Law{gaussianLaw(.5)})
+	n.useFixedLaws()
+	m := w.newMixture(&n)
+	for _, first := range [][]Law{{gaussianLaw(.25)}, {gaussianLaw(.26)}, {pureLaw(Laplace, .4, 1)}, nil, {gaussianLaw(3)}, {gaussianLaw(.25), gaussianLaw(.1)}, {gaussianLaw(.002)}, {gaussianLaw(.7)}} {
+		n := coinPlan(.1, first, []Law{gaussianLaw(.5)})
+		n.useFixedLaws()
+		m.setFirst(w.buildCurves(n.Kids[0].flattenProducts()))
+		fresh := w.newMixture(&n)
 		for _, epsilon := range []float64{-.4, 0, .1, .5, 1, 3, 20} {
-			if got, want := m.at(epsilon), fresh.at(epsilon); got != want {
+			if got, want := m.deltaAt(epsilon), fresh.deltaAt(epsilon); got != want {
 				t.Errorf("%v: delta(%v) = %v, want %v", first, epsilon, got, want)
 			}
 		}
@@ -115,9 +115,9 @@ func TestMixtureValues(t *testing.T) {
 	} {
 		mu := GaussianMu(v.epsilon, 1e-6)
 		got, _ := bisect(1, 1.5, 1e-6, func(f float64) bool {
-			n := split(v.coin, []Law{gauss(f * mu)}, []Law{gauss(v.second * mu)})
-			n.fill()
-			return newComposer().mixture(&n).at(v.epsilon) <= 1e-6
+			n := coinPlan(v.coin, []Law{gaussianLaw(f * mu)}, []Law{gaussianLaw(v.second * mu)})
+			n.useFixedLaws()
+			return newComposer().newMixture(&n).deltaAt(v.epsilon) <= 1e-6
 		})
 		if math.Abs(got-v.first) > 1e-3 {
 			t.Errorf("coin %v, epsilon %v, second %v: the first may have %.5f, want %v", v.coin, v.epsilon, v.second, got, v.first)
@@ -125,8 +125,8 @@ func TestMixtureValues(t *testing.T) {
 	}
 }
 
-// fill takes over the laws of fixed leaves.
-func (n *Node) fill() { n.walk("", func(_ string, l *Leaf) { l.Law = *l.Fixed }) }
+// useFixedLaws takes over the laws of fixed leaves.
+func (n *Node) useFixedLaws() { n.walkLeaves("", func(_ string, l *Leaf) { l.Law = *l.Fixed }) }
 
 // TestCoinCalibration: with a coin both parts get more, by the rule, and the whole stays
 // within the promise; without one, under substitution, with epsilons added, for delta 0 and
@@ -143,8 +143,8 @@ func TestCoinCalibration(t *testing.T) {
 		mu := GaussianMu(v.epsilon, 1e-6)
 		a, _ := p.Law("fit/train/a")
 		h, _ := p.Law("fit/holdout")
-		near(t, "first", 2*a.Mu/mu, v.first, 1e-3)
-		near(t, "second", h.Mu/mu, v.second, 1e-3)
+		checkNear(t, "first", 2*a.Mu/mu, v.first, 1e-3)
+		checkNear(t, "second", h.Mu/mu, v.second, 1e-3)
 		g := p.Guarantee()
 		if g.Spent > v.epsilon || g.Spent < v.epsilon*(1-1e-6) || g.Mu < .98*mu || g.Mu > 1.03*mu {
 			t.Errorf("epsilon %v: spent %v, mu %v of %v", v.epsilon, g.Spent, g.Mu, mu)
@@ -172,7 +172,7 @@ func TestCoinCalibration(t *testing.T) {
 			t.Errorf("coin %v of a %v with %d kids: %v", bad.Coin, bad.Op, len(bad.Kids), err)
 		}
 	}
-	over := split(.1, []Law{gauss(.25)}, []Law{gauss(.9)})
+	over := coinPlan(.1, []Law{gaussianLaw(.25)}, []Law{gaussianLaw(.9)})
 	if _, err := Calibrate(over, Target{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, ErrOverspent) {
 		t.Errorf("laws beyond the promise: %v", err)
 	}
@@ -186,7 +186,7 @@ func TestMixtureByBruteForce(t *testing.T) {
 	nearest, told := 0., 0.
 	for range 3000 {
 		e1, e2, coin := .05+1.2*rng.Float64(), .05+2.5*rng.Float64(), .02+.48*rng.Float64()
-		m := mixed(t, coin, []Law{pure(Pure, e1, 1)}, []Law{pure(Pure, e2, 1)})
+		m := coinMixture(t, coin, []Law{pureLaw(Pure, e1, 1)}, []Law{pureLaw(Pure, e2, 1)})
 		with, without := responseTable(e1).p, responseTable(e1).q
 		if rng.IntN(2) == 0 {
 			with, without = privatePair(rng, e1)
@@ -210,7 +210,7 @@ func TestMixtureByBruteForce(t *testing.T) {
 				there += math.Max(0, p[i]-math.Exp(eps)*q[i])
 				back += math.Max(0, q[i]-math.Exp(eps)*p[i])
 			}
-			d, bound := math.Max(there, back), m.at(eps)
+			d, bound := math.Max(there, back), m.deltaAt(eps)
 			if d > bound {
 				t.Fatalf("coin %v, laws %v and %v: delta %v at epsilon %v, priced %v", coin, e1, e2, d, eps, bound)
 			}
@@ -233,10 +233,10 @@ func TestMixtureByBruteForce(t *testing.T) {
 // TestMixtureOfBlackBox: an infinite loss in either part enters with its odds.
 func TestMixtureOfBlackBox(t *testing.T) {
 	box := Law{Kind: Approximate, Epsilon: .5, Delta: 1e-3, Draws: 1}
-	near(t, "in the first", mixed(t, .1, []Law{box}, []Law{gauss(.3)}).at(30), .9e-3, 1e-6)
-	near(t, "in the second", mixed(t, .1, []Law{gauss(.3)}, []Law{box}).at(30), .1e-3, 1e-6)
+	checkNear(t, "in the first", coinMixture(t, .1, []Law{box}, []Law{gaussianLaw(.3)}).deltaAt(30), .9e-3, 1e-6)
+	checkNear(t, "in the second", coinMixture(t, .1, []Law{gaussianLaw(.3)}, []Law{box}).deltaAt(30), .1e-3, 1e-6)
 	for _, eps := range []float64{301, 1e9, math.Inf(1)} {
-		if d := mixed(t, .1, []Law{box}, []Law{gauss(.3)}).at(eps); d != 1 {
+		if d := coinMixture(t, .1, []Law{box}, []Law{gaussianLaw(.3)}).deltaAt(eps); d != 1 {
 			t.Errorf("beyond what a float holds: %v", d)
 		}
 	}

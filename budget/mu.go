@@ -8,38 +8,37 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// mu returns Guarantee.Mu.
-func (p *Priced) mu() float64 {
-	sum, gaussian := p.muOfSum()
+// computeMu computes Guarantee.Mu.
+func (p *Priced) computeMu() float64 {
+	sum, gaussian := p.muByComposition()
 	switch {
 	case gaussian:
 		return sum
 	case p.hasInfiniteLoss():
 		return math.Inf(1)
 	}
-	return math.Min(sum, p.muOfProfile())
+	return math.Min(sum, p.muByProfile())
 }
 
-// mostLost is the delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so far below
-// MinDelta, where mu ends, that it raises mu by a quarter of a percent at most.
-const mostLost = MinDelta / 10
+// maxLostDelta is the largest delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so
+// far below MinDelta, the smallest delta that mu covers, that it raises mu by a quarter of a percent at most.
+const maxLostDelta = MinDelta / 10
 
 // hasInfiniteLoss reports whether a leaf may have an infinite privacy loss. No
 // Gaussian curve covers such a tree, unless the loss is infinite with so little probability that
 // the curve need not reach it: Mu is about deltas of at least MinDelta.
 func (p *Priced) hasInfiniteLoss() bool {
-	return p.tree.Lost() > mostLost*(1+1e-9) ||
-		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.loses() })
+	return p.tree.Lost() > maxLostDelta*(1+1e-9) ||
+		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.isFailureOnly() })
 }
 
-// muOfSum bounds mu by composition: mu^2 adds, also when the steps are adaptive
-// (Dong, Roth, Su 2022), and an epsilon-private step is mu-Gaussian private for
-// Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two trade-off curves meet on the
-// diagonal. The second result tells whether all laws are Gaussian and none of
-// them sits beneath a OneOf, so that the bound is the exact value.
-func (p *Priced) muOfSum() (mu float64, gaussian bool) {
-	gaussian = !p.tree.has(OpOneOf) && !p.tree.has(OpSelect) && p.root.mix == nil
-	sum := p.tree.fold(func(l *Leaf) float64 {
+// muByComposition bounds mu by composition: mu^2 adds, also when the steps are adaptive (Dong, Roth, Su 2022),
+// and an epsilon-private step is mu-Gaussian private for Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two
+// trade-off curves meet on the diagonal. The second result reports whether the bound is exact: all laws are
+// Gaussian, without a OneOf, a Select or a mixture.
+func (p *Priced) muByComposition() (mu float64, gaussian bool) {
+	gaussian = !p.tree.hasOp(OpOneOf) && !p.tree.hasOp(OpSelect) && p.root.mixture == nil
+	sum := p.tree.foldCost(func(l *Leaf) float64 {
 		m := l.Law.Mu
 		switch {
 		case l.Law.Kind == Approximate && l.Law.Delta > 0:
@@ -49,35 +48,34 @@ func (p *Priced) muOfSum() (mu float64, gaussian bool) {
 			m = -2 * mathext.NormalQuantile(1/(1+math.Exp(l.Law.Epsilon))) * (1 + 1e-9)
 		}
 		return float64(l.Law.Draws) * m * m
-	}, selectNone)
+	}, unpricedSelection)
 	return math.Sqrt(sum) * (1 + numericGuard), gaussian
 }
 
 // muTolerance is the relative width of the brackets for mu.
 const muTolerance = 1e-7
 
-// span is an interval of epsilons. The Gaussian of parameter cover lies above
-// the profile everywhere in it.
-type span struct{ lo, hi, cover float64 }
+// span is an interval of epsilons. The Gaussian curve of parameter mu is above the profile everywhere in it.
+type span struct{ lo, hi, mu float64 }
 
-// spans is a heap with the largest cover on top.
-type spans []span
+// spanHeap is a heap of spans with the largest mu on top.
+type spanHeap []span
 
-func (s spans) Len() int           { return len(s) }
-func (s spans) Less(i, j int) bool { return s[i].cover > s[j].cover }
-func (s spans) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *spans) Push(x any)        { *s = append(*s, x.(span)) }
-func (s *spans) Pop() any {
+func (s spanHeap) Len() int           { return len(s) }
+func (s spanHeap) Less(i, j int) bool { return s[i].mu > s[j].mu }
+func (s spanHeap) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s *spanHeap) Push(x any)        { *s = append(*s, x.(span)) }
+func (s *spanHeap) Pop() any {
 	last := len(*s) - 1
 	x := (*s)[last]
 	*s = (*s)[:last]
 	return x
 }
 
-// muOfProfile finds the smallest Gaussian curve above the profile by branch and
-// bound over epsilon: the span that asks for the most is halved until what covers
-// it is within 1e-4 of what some point needs.
-func (p *Priced) muOfProfile() float64 {
+// muByProfile returns the parameter of the smallest Gaussian curve above the profile, rounded up. It uses
+// branch and bound over epsilon: it halves the span with the largest covering mu until that mu is within 1e-4
+// of the largest one needed at any evaluated point.
+func (p *Priced) muByProfile() float64 {
 	top := p.Epsilon(MinDelta)
 	if math.IsInf(top, 1) {
 		return top
@@ -91,71 +89,70 @@ func (p *Priced) muOfProfile() float64 {
 		need = math.Max(need, m)
 	}
 	needAt(top)
-	queue := &spans{{0, top, p.root.cover(0, top)}}
+	queue := &spanHeap{{0, top, p.root.coveringMu(0, top)}}
 	for range 3000 {
 		worst := (*queue)[0]
-		if worst.cover <= need*(1+1e-4) {
+		if worst.mu <= need*(1+1e-4) {
 			break
 		}
 		heap.Pop(queue)
 		mid := (worst.lo + worst.hi) / 2
 		needAt(mid)
-		heap.Push(queue, span{worst.lo, mid, p.root.cover(worst.lo, mid)})
-		heap.Push(queue, span{mid, worst.hi, p.root.cover(mid, worst.hi)})
+		heap.Push(queue, span{worst.lo, mid, p.root.coveringMu(worst.lo, mid)})
+		heap.Push(queue, span{mid, worst.hi, p.root.coveringMu(mid, worst.hi)})
 	}
-	return (*queue)[0].cover
+	return (*queue)[0].mu
 }
 
-// cover returns a mu whose Gaussian curve lies above v on [lo, hi], once shifted
-// by the informers on the way down.
-func (v *verdict) cover(lo, hi float64) float64 { return v.coverShifted(lo, hi, 0) }
+// coveringMu returns a mu whose Gaussian curve is above v on [lo, hi], after the shifts by the informers on
+// the path.
+func (v *profileNode) coveringMu(lo, hi float64) float64 { return v.shiftedCoveringMu(lo, hi, 0) }
 
-func (v *verdict) coverShifted(lo, hi, shift float64) float64 {
+func (v *profileNode) shiftedCoveringMu(lo, hi, shift float64) float64 {
 	if v.account != nil {
-		return v.account.cover(lo, hi, shift)
+		return v.account.coveringMu(lo, hi, shift)
 	}
 	worst := math.Inf(1)
-	dLo, ok := v.sharp(lo - shift)
-	if dHi, _ := v.sharp(hi - shift); ok && lo >= shift {
+	dLo, ok := v.jointDelta(lo - shift)
+	if dHi, _ := v.jointDelta(hi - shift); ok && lo >= shift {
 		worst = coverChord(lo, hi, dLo, dHi)
 	}
-	if v.mix != nil { // the largest of the kids is no help
+	if v.mixture != nil { // the largest of the kids is no help
 		return worst
 	}
 	most := 0.0
 	for i := range v.kids {
-		most = math.Max(most, v.kids[i].coverShifted(lo, hi, shift+v.shift))
+		most = math.Max(most, v.kids[i].shiftedCoveringMu(lo, hi, shift+v.leadEpsilon))
 	}
 	return math.Min(worst, most)
 }
 
-// cover is [verdict.coverShifted] for a part.
-func (a *account) cover(lo, hi, shift float64) float64 {
-	flat := a.at(lo - shift) // the profile falls
+// coveringMu is [profileNode.shiftedCoveringMu] for a part.
+func (a *account) coveringMu(lo, hi, shift float64) float64 {
+	flat := a.deltaAt(lo - shift) // the profile falls
 	best := coverChord(lo, hi, flat, flat)
 	if lo < shift {
 		return best
 	}
 	consider := func(deltaLo, deltaHi float64) {
-		// Where the Gaussian of best lies below an end, no smaller one lies above the chord.
+		// Where the Gaussian of best is below an end, no smaller one is above the chord.
 		if gaussianDelta(best, lo) >= deltaLo*(1-1e-9) && gaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
 			best = math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
 		}
 	}
 	if len(a.curves) > 0 {
-		consider(worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift))
+		consider(largestDelta(a.curves, lo-shift), largestDelta(a.curves, hi-shift))
 	}
-	if line := a.line; a.selects && hi-shift <= line().epsilon {
-		consider(line().at(lo-shift), line().at(hi-shift))
+	if line := a.tangentChord; a.hasSelect && hi-shift <= line().epsilon {
+		consider(line().deltaAt(lo-shift), line().deltaAt(hi-shift))
 	}
-	consider(a.ledger.line(lo-shift, hi-shift))
+	consider(a.ledger.chordEnds(lo-shift, hi-shift))
 	return best
 }
 
-// coverChord returns a mu whose Gaussian curve G lies above the chord, in the
-// variable e^epsilon, from (lo, deltaLo) to (hi, deltaHi), deltaLo >= deltaHi. The
-// second derivative of G in that variable is phi(epsilon/mu + mu/2)/(mu e^epsilon),
-// largest at lo, so G is nowhere more than
+// coverChord returns a mu whose Gaussian curve G is above the chord, in the variable e^epsilon, from (lo,
+// deltaLo) to (hi, deltaHi), deltaLo >= deltaHi. The second derivative of G in that variable is phi(epsilon/mu
+// + mu/2)/(mu e^epsilon), largest at lo, so G is nowhere more than
 //
 //	sag = (e^hi - e^lo)^2/8 phi(lo/mu + mu/2)/(mu e^lo)
 //

@@ -20,7 +20,7 @@ const (
 )
 
 // curve is an upper bound on delta at epsilon >= 0.
-type curve interface{ at(epsilon float64) float64 }
+type curve interface{ deltaAt(epsilon float64) float64 }
 
 // lossMass is a discrete loss distribution under P: mass[i] at loss (lo+i)*h and
 // inf at infinity.
@@ -31,9 +31,9 @@ type lossMass struct {
 	inf  float64
 }
 
-// dots samples the curve of one draw at 0, h, 2h, ... up to where it has fallen
+// sampleCurve samples the curve of one draw at 0, h, 2h, ... up to where it has fallen
 // to its mass at infinity; that mass is the last dot.
-func (l Law) dots(h float64) []float64 {
+func (l Law) sampleCurve(h float64) []float64 {
 	top := l.Epsilon
 	if l.Kind == Gaussian {
 		top = GaussianEpsilon(l.Mu, tailMass/10)
@@ -46,10 +46,9 @@ func (l Law) dots(h float64) []float64 {
 	return d
 }
 
-// connectDots returns the loss distribution whose hockey-stick curve runs through
-// the dots and is linear in e^x between them (Doroshenko et al. 2022): it lies
-// above every convex curve through the dots. The pair is symmetric, so the mass
-// at -x is that at x times e^-x. Rounding below zero is cut, which adds mass.
+// connectDots returns the loss distribution whose hockey-stick curve runs through the dots and is linear in
+// e^x between them (Doroshenko et al. 2022): it is above every convex curve through the dots. The pair is
+// symmetric, so the mass at -x is that at x times e^-x. Rounding below zero is cut, which adds mass.
 func connectDots(d []float64, h float64) lossMass {
 	n := len(d) - 1
 	m := lossMass{h: h, lo: -n, mass: make([]float64, 2*n+1), inf: d[n]}
@@ -91,10 +90,11 @@ type pldCurve struct {
 	delta, tail []float64
 }
 
-func newCurve(m lossMass) pldCurve {
+func newPLDCurve(m lossMass) pldCurve {
 	top := max(0, m.lo+len(m.mass)-1)
 	c := pldCurve{h: m.h, delta: make([]float64, top+1), tail: make([]float64, top+1)}
-	keep, lose := math.Exp(-m.h), -math.Expm1(-m.h)
+	keep := math.Exp(-m.h)
+	lose := -math.Expm1(-m.h)
 	c.delta[top] = m.inf
 	for j := top - 1; j >= 0; j-- {
 		s := m.mass[j+1-m.lo] + c.tail[j+1]
@@ -104,7 +104,7 @@ func newCurve(m lossMass) pldCurve {
 	return c
 }
 
-func (c pldCurve) at(epsilon float64) float64 {
+func (c pldCurve) deltaAt(epsilon float64) float64 {
 	j := math.Floor(epsilon / c.h)
 	if j >= float64(len(c.delta)-1) {
 		return c.delta[len(c.delta)-1]
@@ -120,60 +120,60 @@ type composer struct {
 	coarsen float64 // factor on the step that a product chooses
 	earlier bool    // see Target.Earlier
 	ffts    map[int]*fourier.FFT
-	known   map[string]curve // by product and step: a search ends where it has been, and settles there
+	cache   map[string]curve // by product and step; searches return to points that they evaluated before
 }
 
 func newComposer() *composer {
-	return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}, known: map[string]curve{}}
+	return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}, cache: map[string]curve{}}
 }
 
-// curves returns the curves of products.
-func (w *composer) curves(ps []product) []curve {
+// buildCurves returns the curves of products.
+func (w *composer) buildCurves(ps []product) []curve {
 	out := make([]curve, len(ps))
 	for i, p := range ps {
-		out[i] = w.curve(p)
+		out[i] = w.buildCurve(p)
 	}
 	return out
 }
 
-// curve returns the curve of p: closed form if there is one.
-func (w *composer) curve(p product) curve {
-	if s, ok := p.exact(); ok {
+// buildCurve returns the curve of p: closed form if there is one.
+func (w *composer) buildCurve(p product) curve {
+	if s, ok := p.asSingleDraw(); ok {
 		return s
 	}
 	h := w.step
 	if h == 0 {
-		h = p.step() * w.coarsen
+		h = p.gridStep() * w.coarsen
 	}
-	key := string(p.key(binary.LittleEndian.AppendUint64(nil, math.Float64bits(h))))
-	known, ok := w.known[key]
+	key := string(p.appendKey(binary.LittleEndian.AppendUint64(nil, math.Float64bits(h))))
+	known, ok := w.cache[key]
 	if ok {
 		return known
 	}
-	if s, ok := p.selection(); ok {
-		known = newCurve(connectDots(w.chosenDots(s, h), h))
+	if s, ok := p.asSelection(); ok {
+		known = newPLDCurve(connectDots(w.sampleSelection(s, h), h))
 	} else {
-		known = newCurve(w.compose(p, h))
+		known = newPLDCurve(w.composeLosses(p, h))
 	}
-	if len(w.known) == mostKnown {
-		clear(w.known)
+	if len(w.cache) == maxCachedCurves {
+		clear(w.cache)
 	}
-	w.known[key] = known
+	w.cache[key] = known
 	return known
 }
 
-// mostKnown is how many curves a composer keeps. What is asked for again was asked for just before.
-const mostKnown = 16
+// maxCachedCurves is the number of curves that a composer caches. Repeated requests follow each other closely.
+const maxCachedCurves = 16
 
-// dots samples the curve of p on the grid.
-func (w *composer) dots(p product, h float64) []float64 {
-	if s, ok := p.exact(); ok {
-		return s.dots(h)
+// sampleCurve samples the curve of p on the grid.
+func (w *composer) sampleCurve(p product, h float64) []float64 {
+	if s, ok := p.asSingleDraw(); ok {
+		return s.sampleCurve(h)
 	}
-	if s, ok := p.selection(); ok {
-		return w.chosenDots(s, h)
+	if s, ok := p.asSelection(); ok {
+		return w.sampleSelection(s, h)
 	}
-	d := newCurve(w.compose(p, h)).delta
+	d := newPLDCurve(w.composeLosses(p, h)).delta
 	if len(d) == 1 {
 		d = append(d, d[0])
 	}
@@ -186,30 +186,29 @@ type factor struct {
 	draws int
 }
 
-// compose returns the loss distribution of p on the grid of step h.
-func (w *composer) compose(p product, h float64) lossMass {
+// composeLosses returns the loss distribution of p on the grid of step h.
+func (w *composer) composeLosses(p product, h float64) lossMass {
 	var fs []factor
 	if p.mu2 > 0 {
 		law := Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2)}
-		fs = append(fs, factor{connectDots(law.dots(h), h), 1})
+		fs = append(fs, factor{connectDots(law.sampleCurve(h), h), 1})
 	}
 	for _, law := range p.laws {
-		fs = append(fs, factor{connectDots(law.dots(h), h), law.Draws})
+		fs = append(fs, factor{connectDots(law.sampleCurve(h), h), law.Draws})
 	}
-	for _, alts := range p.alts {
+	for _, alts := range p.alternatives {
 		var worst []float64
 		for _, a := range alts {
-			worst = pointwiseMax(worst, w.dots(a, h))
+			worst = pointwiseMax(worst, w.sampleCurve(a, h))
 		}
 		fs = append(fs, factor{connectDots(worst, h), 1})
 	}
-	for _, s := range p.sels {
-		fs = append(fs, factor{connectDots(w.chosenDots(s, h), h), 1})
+	for _, s := range p.selections {
+		fs = append(fs, factor{connectDots(w.sampleSelection(s, h), h), 1})
 	}
-	// Losses that are bounded send the exponent to infinity; beyond 1/h it gains
-	// nothing on this grid.
-	_, exponent := p.window()
-	return w.convolve(fs, h, math.Min(exponent, 1/h))
+	// For bounded losses the exponent tends to infinity; beyond 1/h it no longer improves the bound on this grid.
+	_, exponent := p.lossWindow()
+	return w.convolveFactors(fs, h, math.Min(exponent, 1/h))
 }
 
 // pointwiseMax returns the larger of two sampled curves; each stays at its last
@@ -228,11 +227,14 @@ func pointwiseMax(a, b []float64) []float64 {
 	return out
 }
 
-// convolve composes the factors by FFT. Mass above the window would wrap to low
+// convolveFactors composes the factors by FFT. Mass above the window would wrap to low
 // losses, so its Chernoff bound joins the mass at infinity; mass below the window
 // wraps to high losses, which only raises the curve.
-func (w *composer) convolve(fs []factor, h, exponent float64) lossMass {
-	moment, reach, draws, logFinite := 0.0, 0.0, 0.0, 0.0
+func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
+	moment := 0.0
+	reach := 0.0
+	draws := 0.0
+	logFinite := 0.0
 	for _, f := range fs {
 		n := float64(f.draws)
 		moment += n * f.logMoment(exponent)
@@ -252,13 +254,12 @@ func (w *composer) convolve(fs []factor, h, exponent float64) lossMass {
 	hi, lo = math.Max(1, math.Min(hi, reach)), math.Max(1, math.Min(lo, reach))
 	out.lo = -int(lo)
 	size := int(hi+lo) + 1
-	out.mass = w.power(fs, out.lo, fftLength(size))[:size]
+	out.mass = w.convolveCyclically(fs, out.lo, fftLength(size))[:size]
 	return out
 }
 
-// power convolves the factors cyclically over n cells, the first of which is
-// loss lo*h.
-func (w *composer) power(fs []factor, lo, n int) []float64 {
+// convolveCyclically convolves the factors cyclically over n cells. The first cell is the loss lo*h.
+func (w *composer) convolveCyclically(fs []factor, lo, n int) []float64 {
 	fft := w.ffts[n]
 	if fft == nil {
 		fft = fourier.NewFFT(n)
@@ -270,7 +271,7 @@ func (w *composer) power(fs []factor, lo, n int) []float64 {
 	for _, f := range fs {
 		clear(buf)
 		for i, p := range f.mass {
-			buf[cyclic(f.lo+i, n)] += p
+			buf[cyclicIndex(f.lo+i, n)] += p
 		}
 		freq = fft.Coefficients(freq, buf)
 		if total == nil {
@@ -286,12 +287,12 @@ func (w *composer) power(fs []factor, lo, n int) []float64 {
 	buf = fft.Sequence(buf, total)
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = math.Max(0, buf[cyclic(lo+i, n)])
+		out[i] = math.Max(0, buf[cyclicIndex(lo+i, n)])
 	}
 	return out
 }
 
-func cyclic(i, n int) int { return ((i % n) + n) % n }
+func cyclicIndex(i, n int) int { return ((i % n) + n) % n }
 
 // powInt returns z^n by squaring.
 func powInt(z complex128, n int) complex128 {

@@ -8,32 +8,40 @@ import (
 	"sync/atomic"
 )
 
-// Priced is a plan tree with a law in every leaf. It pays for one run, see
-// [Priced.Open]; nothing else of it ever changes. It may be used concurrently.
+// Priced is a plan tree with a law in every leaf. It pays for one run (see [Priced.Open]) and is otherwise
+// immutable. It may be used concurrently.
 type Priced struct {
-	target   Target
-	tree     Node
-	root     verdict
-	leaves   []PricedLeaf
-	byPath   map[string]int
-	oneOfs   map[string][]string // paths of the leaves of the informer of each OneOf
-	raised   []float64           // see Raised
-	cover    func() float64      // mu of the guarantee, computed once
-	addition func() Addition     // computed once
-	opened   atomic.Bool         // the run was taken
+	target         Target
+	tree           Node
+	root           profileNode
+	leaves         []PricedLeaf
+	byPath         map[string]int
+	oneOfs         map[string][]string // paths of the leaves of the informer of each OneOf
+	raised         []float64           // see Raised
+	cachedMu       func() float64      // mu of the guarantee, computed once
+	cachedAddition func() Addition     // computed once
+	opened         atomic.Bool         // the run was taken
 }
 
-// Open takes the one run that the tree pays for and reports whether it was there to take:
-// of all calls, concurrent ones too, the first gets it. Sessions of package mechanism
-// call it; rehearsals do not.
+// Open claims the one run that the tree pays for. It reports true for the first call only, also among
+// concurrent calls. Sessions of package mechanism call it; rehearsals do not.
 func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
 
-// Again returns the same priced tree with a run that nobody has taken. That run costs what
-// the first one did, once more: the two compose, and a Guarantee is that of one of
-// them. It is for whoever runs a plan many times on public or made-up records, or adds the
-// prices up.
+// Again returns the same priced tree with an unclaimed run. That run costs as much as the first one, in
+// addition: the two compose, and a Guarantee is that of one of them. It is for callers that run a plan many
+// times on public or made-up records, or that add the prices up.
 func (p *Priced) Again() *Priced {
-	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cover: p.cover, addition: p.addition}
+	return &Priced{
+		target:         p.target,
+		tree:           p.tree,
+		root:           p.root,
+		leaves:         p.leaves,
+		byPath:         p.byPath,
+		oneOfs:         p.oneOfs,
+		raised:         p.raised,
+		cachedMu:       p.cachedMu,
+		cachedAddition: p.cachedAddition,
+	}
 }
 
 // PricedLeaf is one leaf of a priced tree.
@@ -46,26 +54,30 @@ type PricedLeaf struct {
 	// Share is the leaf's share in the tree that was calibrated, after Scaled; 0
 	// for a fixed law.
 	Share float64
-	// Fixed tells a law that calibration did not choose, Informer a leaf of the
-	// informer of a OneOf or of the lead of a Par.
+	// Fixed reports a law that calibration did not choose, Informer a leaf of the informer of a OneOf or of the
+	// lead of a Par.
 	Fixed, Informer bool
 	// Candidate is the path of the kid of a Select that leads to the leaf; it is
 	// empty for a leaf that no Select holds.
 	Candidate string
-	// Place says where in the run the leaf stands.
+	// Place locates the leaf in the run.
 	Place Place
-	// Statistic names what the leaf releases; it is empty where the plan does not say.
+	// Statistic is the released statistic; empty if the plan does not declare it.
 	Statistic Statistic
 }
 
-// index lists the leaves in tree order.
-func (p *Priced) index() {
-	p.byPath, p.oneOfs = map[string]int{}, map[string][]string{}
+// indexLeaves collects the leaves in tree order and indexes them by path.
+func (p *Priced) indexLeaves() {
+	p.byPath = map[string]int{}
+	p.oneOfs = map[string][]string{}
 	var visit func(n *Node, leaf PricedLeaf, part []string)
 	visit = func(n *Node, leaf PricedLeaf, part []string) {
 		if n.Op == OpLeaf {
-			leaf.Law, leaf.Share, leaf.Statistic = n.Leaf.Law, n.Leaf.Share, n.Leaf.Statistic
-			leaf.Part, leaf.Fixed = strings.Join(part, "/"), n.Leaf.Fixed != nil
+			leaf.Law = n.Leaf.Law
+			leaf.Share = n.Leaf.Share
+			leaf.Statistic = n.Leaf.Statistic
+			leaf.Part = strings.Join(part, "/")
+			leaf.Fixed = n.Leaf.Fixed != nil
 			if leaf.Fixed {
 				leaf.Share = 0
 			}
@@ -74,13 +86,13 @@ func (p *Priced) index() {
 			return
 		}
 		if n.Op == OpOneOf {
-			p.oneOfs[leaf.Path] = n.informers(leaf.Path)
+			p.oneOfs[leaf.Path] = n.informerLeaves(leaf.Path)
 		}
 		for i := range n.Kids {
 			kid, kidPart := leaf, part
 			kid.Path += "/" + n.Kids[i].Name
-			kid.Place = leaf.Place.in(n.Kids[i].Role, n.Kids[i].Name)
-			first := i == 0 && n.informer() != nil
+			kid.Place = leaf.Place.withNode(n.Kids[i].Role, n.Kids[i].Name)
+			first := i == 0 && n.pureFirstKid() != nil
 			kid.Informer = leaf.Informer || first
 			if n.Op == OpSelect {
 				kid.Candidate = kid.Path
@@ -91,14 +103,14 @@ func (p *Priced) index() {
 			visit(&n.Kids[i], kid, kidPart)
 		}
 	}
-	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.in(p.tree.Role, p.tree.Name)}, nil)
+	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.withNode(p.tree.Role, p.tree.Name)}, nil)
 }
 
-// informers lists the leaves of the informer of a OneOf at path.
-func (n *Node) informers(path string) []string {
+// informerLeaves returns the paths of the leaves of the informer of a OneOf at path.
+func (n *Node) informerLeaves(path string) []string {
 	var out []string
 	informer := &n.Kids[0]
-	informer.walk(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
+	informer.walkLeaves(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
 	return out
 }
 
@@ -108,8 +120,8 @@ type Choice struct {
 	Informers     []string // paths of the leaves of the informer, which come before the branch
 }
 
-// Choices lists the OneOfs on the way to the node at path, the outermost first, except
-// those of whose informer it is a part.
+// Choices returns the OneOfs on the path to a node, the outermost first, without those whose informer contains
+// the node.
 func (p *Priced) Choices(path string) []Choice {
 	if len(p.oneOfs) == 0 {
 		return nil
@@ -125,21 +137,21 @@ func (p *Priced) Choices(path string) []Choice {
 		}
 		name, _, _ := strings.Cut(path[i+1:], "/")
 		choice := Choice{path[:i], path[:i+1] + name, informers}
-		if !p.informs(choice) {
+		if !p.isInformer(choice) {
 			out = append(out, choice)
 		}
 	}
 	return out
 }
 
-// informs reports whether what looks like the branch of a choice is the informer.
-func (p *Priced) informs(c Choice) bool {
-	n, _ := p.node(c.OneOf)
+// isInformer reports whether the branch of a choice is in fact its informer.
+func (p *Priced) isInformer(c Choice) bool {
+	n, _ := p.nodeAt(c.OneOf)
 	return c.Branch == c.OneOf+"/"+n.Kids[0].Name
 }
 
-// node returns the node at path and whether there is one.
-func (p *Priced) node(path string) (*Node, bool) {
+// nodeAt returns the node at path and whether there is one.
+func (p *Priced) nodeAt(path string) (*Node, bool) {
 	n, rest := &p.tree, strings.Split(path, "/")
 	if rest[0] != n.Name {
 		return nil, false
@@ -175,7 +187,7 @@ func (p *Priced) Leaf(path string) (PricedLeaf, bool) {
 // Selection returns the law of the number of runs of the Select at path and the
 // names of its candidates, and whether there is one.
 func (p *Priced) Selection(path string) (law Selection, candidates []string, ok bool) {
-	n, ok := p.node(path)
+	n, ok := p.nodeAt(path)
 	if !ok || n.Op != OpSelect {
 		return Selection{}, nil, false
 	}
@@ -188,9 +200,9 @@ func (p *Priced) Selection(path string) (law Selection, candidates []string, ok 
 // Leaves returns all leaves in tree order.
 func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
 
-// Raised returns for each kid of a root Par by which factor the mu and epsilons of its steps exceed what
-// the promise leaves for that kid by itself; see docs/methods/prices.md, "What the gain is used for". It is 1 without a coin
-// or a choice, and under basic composition. A root that is no Par has one factor.
+// Raised returns, for each kid of a root Par, the factor by which the mu and epsilons of its steps exceed the
+// values that the target alone would allow that kid; see docs/methods/prices.md, "What the gain is used for".
+// It is 1 without a coin or a choice, and under basic composition. A root that is no Par has one factor.
 func (p *Priced) Raised() []float64 { return slices.Clone(p.raised) }
 
 // Target returns the target that the tree was calibrated to.
@@ -201,26 +213,25 @@ func (p *Priced) Tree() Node { return p.tree.clone() }
 
 // Delta returns the delta that the laws guarantee at epsilon, an upper bound at
 // every real epsilon. At Target().Epsilon it is at most Target().Delta.
-func (p *Priced) Delta(epsilon float64) float64 { return p.root.at(epsilon) }
+func (p *Priced) Delta(epsilon float64) float64 { return p.root.deltaAt(epsilon) }
 
-// Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up;
-// +Inf if there is none. At delta = 0 only pure laws have one.
+// Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up, or +Inf if no finite one is
+// guaranteed. At delta = 0 only pure laws have a finite epsilon.
 func (p *Priced) Epsilon(delta float64) float64 { return p.root.epsilonAt(delta) }
 
-// ZCDP returns the zero-concentrated cost of the tree and the delta that
-// Approximate laws add beside it, in the currency of filters across runs (Feldman,
-// Zrnic 2021): both add under fully adaptive composition. ok is false if a Select
-// makes the cost unbounded in this currency.
+// ZCDP returns the zero-concentrated cost of the tree and the additional delta of Approximate laws, in the
+// currency of filters across runs (Feldman, Zrnic 2021): both add under fully adaptive composition. ok is
+// false if a Select makes the cost unbounded in this currency.
 func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
-	rho = p.tree.fold(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, selectNone)
-	delta = p.tree.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
+	rho = p.tree.foldCost(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, unpricedSelection)
+	delta = p.tree.foldCost(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, unpricedSelection)
 	return rho, delta, !math.IsInf(rho, 1)
 }
 
 // ProfilePoint is one point of the privacy profile.
 type ProfilePoint struct{ Epsilon, Delta float64 }
 
-// Guarantee states what a priced tree promises.
+// Guarantee is the privacy guarantee of a priced tree.
 type Guarantee struct {
 	// Epsilon and Delta are the promise: those of the target.
 	Epsilon, Delta float64
@@ -231,10 +242,9 @@ type Guarantee struct {
 	Composition Composition // Basic also when Delta is 0
 	// Unit is that of the target: what Relation adds or removes.
 	Unit Unit
-	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
-	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
-	// rounded up). It is +Inf for a tree with Approximate laws of a positive
-	// delta, which no Gaussian covers, unless all of them lose at most MinDelta/10 outright ([Node.Lost]).
+	// Mu is the parameter of the smallest Gaussian curve above Profile at every epsilon where delta is at least
+	// MinDelta (to one part in 1e4, rounded up). It is +Inf for a tree with Approximate laws of a positive delta,
+	// which no Gaussian covers, unless together they lose at most MinDelta/10 outright ([Node.Lost]).
 	Mu float64
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.
@@ -255,7 +265,7 @@ func profileEpsilons() []float64 {
 	return []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10}
 }
 
-// Guarantee returns the statement of what the tree costs.
+// Guarantee returns the privacy guarantee of the tree.
 func (p *Priced) Guarantee() Guarantee {
 	t := p.target
 	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition, Unit: t.Unit}
@@ -263,7 +273,7 @@ func (p *Priced) Guarantee() Guarantee {
 		g.Composition = Basic
 	}
 	g.Spent = math.Min(t.Epsilon, p.Epsilon(t.Delta))
-	g.Mu = p.cover()
+	g.Mu = p.cachedMu()
 	list := append(profileEpsilons(), t.Epsilon)
 	slices.Sort(list)
 	for _, e := range slices.Compact(list) {

@@ -8,51 +8,51 @@ import (
 // product is a composition of independent dominating pairs: merged Gaussians,
 // other laws, alternatives among which released values choose, and selections.
 type product struct {
-	mu2  float64
-	laws []Law
-	alts [][]product
-	sels []chosen
+	mu2          float64
+	laws         []Law
+	alternatives [][]product
+	selections   []selectionFactor
 }
 
-// chosen is a selection among candidates, whose products are listed for all of them.
-type chosen struct {
+// selectionFactor is a private selection with the products of all its candidates.
+type selectionFactor struct {
 	law        Selection
 	candidates []product
 }
 
-// products flattens the tree beneath n. A record that changes sits in one kid of
-// a Par, so each kid gives a product of its own, with that of a lead, and the cost of n is the largest.
-// A OneOf may pick its branch by anything released so far, so its branches are
-// one factor, dominated by the pointwise maximum of their curves, and of Gaussians by the largest.
-func (n *Node) products() []product {
+// flattenProducts returns the products of the tree beneath n. A record that changes is in one kid of a Par, so
+// each kid gives a product of its own, with that of a lead, and the cost of n is the largest. A OneOf may pick
+// its branch by anything released so far, so its branches are one factor, dominated by the pointwise maximum
+// of their curves, and of Gaussians by the largest.
+func (n *Node) flattenProducts() []product {
 	switch n.Op {
 	case OpLeaf:
 		law := n.Leaf.Law
 		switch {
-		case law.null():
+		case law.isZero():
 			return []product{{}}
 		case law.Kind == Gaussian:
 			return []product{{mu2: float64(law.Draws) * law.Mu * law.Mu}}
 		}
 		return []product{{laws: []Law{law}}}
 	case OpPar:
-		if lead := n.lead(); lead != nil {
-			return cross(lead.products(), unionOf(n.disjoint()))
+		if lead := n.leadNode(); lead != nil {
+			return crossProducts(lead.flattenProducts(), unionOf(n.disjointKids()))
 		}
 		return unionOf(n.Kids)
 	case OpOneOf:
 		branches := unionOf(n.Kids[1:])
-		all, ok := worst(branches)
+		all, ok := dominatingGaussian(branches)
 		if !ok {
-			all = product{alts: [][]product{branches}}
+			all = product{alternatives: [][]product{branches}}
 		}
-		return cross(n.Kids[0].products(), []product{all})
+		return crossProducts(n.Kids[0].flattenProducts(), []product{all})
 	case OpSelect:
-		return []product{{sels: []chosen{{*n.Select, unionOf(n.Kids)}}}}
+		return []product{{selections: []selectionFactor{{*n.Select, unionOf(n.Kids)}}}}
 	}
 	out := []product{{}}
 	for i := range n.Kids {
-		out = cross(out, n.Kids[i].products())
+		out = crossProducts(out, n.Kids[i].flattenProducts())
 	}
 	return out
 }
@@ -60,13 +60,13 @@ func (n *Node) products() []product {
 func unionOf(kids []Node) []product {
 	var out []product
 	for i := range kids {
-		out = append(out, kids[i].products()...)
+		out = append(out, kids[i].flattenProducts()...)
 	}
 	return out
 }
 
-// cross composes every product of a with every product of b.
-func cross(a, b []product) []product {
+// crossProducts composes every product of a with every product of b.
+func crossProducts(a, b []product) []product {
 	out := make([]product, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
@@ -75,54 +75,55 @@ func cross(a, b []product) []product {
 			for _, law := range y.laws {
 				p.laws = mergeLaw(p.laws, law)
 			}
-			p.alts = append(append(p.alts, x.alts...), y.alts...)
-			p.sels = append(append(p.sels, x.sels...), y.sels...)
+			p.alternatives = append(append(p.alternatives, x.alternatives...), y.alternatives...)
+			p.selections = append(append(p.selections, x.selections...), y.selections...)
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// A single is a draw with a closed-form curve beside steps that lose a probability outright: an infinite
-// loss with that probability, else that of the draw. Its curve is lost + (1-lost) times that of the draw.
-type single struct {
-	law  Law
-	lost float64
+// A singleDraw is a draw with a closed-form curve, combined with steps that lose a probability outright: an
+// infinite loss with probability lostMass, else the loss of the draw. Its curve is lostMass + (1-lostMass)
+// times that of the draw.
+type singleDraw struct {
+	law      Law
+	lostMass float64
 }
 
-func (s single) at(epsilon float64) float64 { return s.beside(s.law.DeltaAt(epsilon)) }
+func (s singleDraw) deltaAt(epsilon float64) float64 { return s.withLost(s.law.DeltaAt(epsilon)) }
 
-func (s single) beside(delta float64) float64 {
-	if s.lost == 0 {
+func (s singleDraw) withLost(delta float64) float64 {
+	if s.lostMass == 0 {
 		return delta
 	}
-	return math.Min(1, s.lost+(1-s.lost)*delta)
+	return math.Min(1, s.lostMass+(1-s.lostMass)*delta)
 }
 
-// dots is [Law.dots] of the draw, with what is lost.
-func (s single) dots(h float64) []float64 {
-	d := s.law.dots(h)
+// sampleCurve is [Law.sampleCurve] of the draw, including the lost mass.
+func (s singleDraw) sampleCurve(h float64) []float64 {
+	d := s.law.sampleCurve(h)
 	for i := range d {
-		d[i] = s.beside(d[i])
+		d[i] = s.withLost(d[i])
 	}
 	return d
 }
 
-// exact returns the single draw that p is equal to, if its curve has a closed
-// form: Gaussians only, or one draw of one other law, beside what is lost outright.
-func (p product) exact() (single, bool) {
-	kept, other := 0., []Law(nil) // kept is the logarithm of the probability that nothing is lost
+// asSingleDraw returns the single draw that p is equal to, if its curve has a closed form: Gaussians only, or
+// one draw of one other law, apart from the mass that is lost outright.
+func (p product) asSingleDraw() (singleDraw, bool) {
+	kept, other := 0., []Law(nil) // kept is the logarithm of the probability that no step fails
 	for _, law := range p.laws {
-		if law.loses() {
+		if law.isFailureOnly() {
 			kept += float64(law.Draws) * math.Log1p(-law.Delta)
 		} else {
 			other = append(other, law)
 		}
 	}
-	out := single{lost: -math.Expm1(kept)}
+	out := singleDraw{lostMass: -math.Expm1(kept)}
 	switch {
-	case len(p.alts) > 0 || len(p.sels) > 0:
-		return single{}, false
+	case len(p.alternatives) > 0 || len(p.selections) > 0:
+		return singleDraw{}, false
 	case len(other) == 0:
 		out.law = Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}
 		return out, true
@@ -130,43 +131,44 @@ func (p product) exact() (single, bool) {
 		out.law = other[0]
 		return out, true
 	}
-	return single{}, false
+	return singleDraw{}, false
 }
 
-// worst returns one product that dominates each of ps, if all are Gaussian beside what they lose
-// outright, and one does lose something: the largest Gaussian beside the largest loss. The curve rises with
-// both. Without a loss the pointwise maximum is the same curve, and the caller has it already.
-func worst(ps []product) (product, bool) {
+// dominatingGaussian returns one product that dominates each of ps: the largest Gaussian with the largest lost
+// mass. The curve rises with both. It reports false unless all of ps are Gaussian apart from their lost mass,
+// and at least one has some. Without lost mass the pointwise maximum is the same curve, and the caller has it
+// already.
+func dominatingGaussian(ps []product) (product, bool) {
 	out, lost := product{}, 0.
 	for _, p := range ps {
-		s, ok := p.exact()
+		s, ok := p.asSingleDraw()
 		if !ok || s.law.Kind != Gaussian {
 			return product{}, false
 		}
-		out.mu2, lost = math.Max(out.mu2, p.mu2), math.Max(lost, s.lost)
+		out.mu2, lost = math.Max(out.mu2, p.mu2), math.Max(lost, s.lostMass)
 	}
 	out.laws = []Law{{Kind: Approximate, Delta: lost, Draws: 1}}
 	return out, lost > 0
 }
 
-// logMoment returns ln E[exp(t L)] before discretisation; alternatives and selections enter
-// with a figure that is good enough to choose a window by.
+// logMoment returns ln E[exp(t L)] before discretisation. For alternatives and selections it uses an
+// approximation that is good enough to choose a window.
 func (p product) logMoment(t float64) float64 {
 	sum := t * (t + 1) * p.mu2 / 2
 	for _, l := range p.laws {
 		sum += float64(l.Draws) * l.logMoment(t)
 	}
-	for _, alts := range p.alts {
+	for _, alts := range p.alternatives {
 		worst := 0.0
 		for _, a := range alts {
 			worst = math.Max(worst, a.logMoment(t))
 		}
 		sum += worst + math.Log(float64(len(alts)))
 	}
-	for _, s := range p.sels {
+	for _, s := range p.selections {
 		worst, variance := 0.0, 0.0
 		for _, c := range s.candidates {
-			v, _ := c.spread()
+			v, _ := c.varianceAndDraws()
 			worst, variance = math.Max(worst, c.logMoment(t)), math.Max(variance, v)
 		}
 		sum += worst + math.Log(s.law.Mean()) + t*(1+s.law.Eta)*math.Min(-math.Log(s.law.Gamma), 3*math.Sqrt(variance)+variance/2)
@@ -174,9 +176,9 @@ func (p product) logMoment(t float64) float64 {
 	return sum
 }
 
-// window returns the Chernoff bound on the loss at probability tailMass and the
+// lossWindow returns the Chernoff bound on the loss at probability tailMass and the
 // exponent that attains it.
-func (p product) window() (top, exponent float64) {
+func (p product) lossWindow() (top, exponent float64) {
 	top = math.Inf(1)
 	for t := 1.0 / 64; t < 1e9; t *= math.Sqrt2 {
 		if x := (p.logMoment(t) - math.Log(tailMass)) / t; x < top {
@@ -186,8 +188,8 @@ func (p product) window() (top, exponent float64) {
 	return top, exponent
 }
 
-// spread returns the variance of the loss, roughly, and the number of draws.
-func (p product) spread() (variance, draws float64) {
+// varianceAndDraws returns the approximate variance of the loss and the number of draws.
+func (p product) varianceAndDraws() (variance, draws float64) {
 	variance = p.mu2
 	if p.mu2 > 0 {
 		draws = 1
@@ -200,18 +202,18 @@ func (p product) spread() (variance, draws float64) {
 		variance += float64(l.Draws) * v
 		draws += float64(l.Draws)
 	}
-	for _, alts := range p.alts {
+	for _, alts := range p.alternatives {
 		least, most := math.Inf(1), 0.0
 		for _, a := range alts {
-			v, n := a.spread()
+			v, n := a.varianceAndDraws()
 			least, most = math.Min(least, v), math.Max(most, n)
 		}
 		variance, draws = variance+least, draws+most+1
 	}
-	for _, s := range p.sels {
+	for _, s := range p.selections {
 		least, most := math.Inf(1), 0.0
 		for _, c := range s.candidates {
-			if v, n := c.spread(); v > 0 {
+			if v, n := c.varianceAndDraws(); v > 0 {
 				least, most = math.Min(least, v), math.Max(most, n)
 			}
 		}
@@ -223,8 +225,8 @@ func (p product) spread() (variance, draws float64) {
 	return variance, draws
 }
 
-// key appends to b what tells p from every other product.
-func (p product) key(b []byte) []byte {
+// appendKey appends to b an encoding that identifies p uniquely.
+func (p product) appendKey(b []byte) []byte {
 	number := func(xs ...float64) {
 		for _, x := range xs {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
@@ -234,7 +236,7 @@ func (p product) key(b []byte) []byte {
 	list := func(ps []product) {
 		count(len(ps))
 		for _, q := range ps {
-			b = q.key(b)
+			b = q.appendKey(b)
 		}
 	}
 	number(p.mu2)
@@ -244,25 +246,25 @@ func (p product) key(b []byte) []byte {
 		number(l.Mu, l.Epsilon, l.Delta)
 		count(l.Draws)
 	}
-	count(len(p.alts))
-	for _, alts := range p.alts {
+	count(len(p.alternatives))
+	for _, alts := range p.alternatives {
 		list(alts)
 	}
-	count(len(p.sels))
-	for _, s := range p.sels {
+	count(len(p.selections))
+	for _, s := range p.selections {
 		number(s.law.Eta, s.law.Gamma)
 		list(s.candidates)
 	}
 	return b
 }
 
-// step chooses the grid. Connecting the dots adds up to h^2/4 to the variance of
-// the loss at every draw; h keeps that below 5e-5 of the whole, at most 1e-3,
-// and no finer than maxCells cells across the window. Laws with an atom at their
-// epsilon add nothing if it falls on the grid, so h divides the one drawn most.
-func (p product) step() float64 {
-	variance, draws := p.spread()
-	top, _ := p.window()
+// gridStep returns the grid step. Connecting the dots adds up to h^2/4 to the variance of the loss at every
+// draw; h keeps that below 5e-5 of the whole, at most 1e-3, and no finer than maxCells cells across the
+// window. Laws with an atom at their epsilon add no variance if the atom is a grid point, so h divides the
+// epsilon of the law with most draws.
+func (p product) gridStep() float64 {
+	variance, draws := p.varianceAndDraws()
+	top, _ := p.lossWindow()
 	h := math.Min(1e-3, math.Sqrt(2e-4*variance/math.Max(1, draws)))
 	h = math.Max(h, 2*top/maxCells)
 	most := Law{}

@@ -2,47 +2,46 @@ package budget
 
 import "slices"
 
-// The parts of a tree are calibrated by themselves first, each to the whole target. Then
-// those of a root with a sharper curve are raised to what that curve leaves.
+// The parts of a tree are first calibrated separately, each to the whole target. Then the parts beneath a root
+// with a sharper curve are raised as far as that curve allows.
 
 const (
-	// secondFactor is how far the second kid of a Par with a coin is raised at most, and
-	// secondShare the share of delta that it may take by itself. See
-	// docs/methods/prices.md, "What the gain is used for".
-	secondFactor = 2
-	secondShare  = .01
+	// maxSecondFactor bounds the factor by which the second kid of a Par with a coin is raised, and maxSecondShare
+	// bounds its share of delta by itself. See docs/methods/prices.md, "What the gain is used for".
+	maxSecondFactor = 2
+	maxSecondShare  = .01
 )
 
-// raise raises the parts beneath v.
-func (c *calibrator) raise(v *verdict) {
+// raiseNode raises the multipliers of the parts beneath v as far as the joint curves allow.
+func (c *calibrator) raiseNode(v *profileNode) {
 	switch {
-	case c.basic() || c.target.Earlier || v.part != nil:
-	case c.mixes(v.node):
+	case c.addsEpsilons() || c.target.Earlier || v.part != nil:
+	case c.usesMixture(v.node):
 		c.raiseMixture(v)
-	case v.node.lead() != nil:
-		c.raiseParts(v.parts(), func() float64 {
-			return worstCurve(c.composer.ledCurves(v), c.target.Epsilon)
+	case v.node.leadNode() != nil:
+		c.raiseParts(v.listParts(), func() float64 {
+			return largestDelta(c.composer.leadCurves(v), c.target.Epsilon)
 		})
 	case v.node.Op == OpOneOf:
-		c.raiseParts(v.parts(), func() float64 {
-			return worstCurve(c.composer.curves(v.node.products()), c.target.Epsilon)
+		c.raiseParts(v.listParts(), func() float64 {
+			return largestDelta(c.composer.buildCurves(v.node.flattenProducts()), c.target.Epsilon)
 		})
 	default:
 		for i := range v.kids {
-			c.raise(&v.kids[i])
+			c.raiseNode(&v.kids[i])
 		}
 	}
 }
 
-// raiseMixture raises the second kid of a Par with a coin, and then the first as far as it
-// goes.
-func (c *calibrator) raiseMixture(v *verdict) {
-	first, second := v.kids[0].parts(), v.kids[1].parts()
+// raiseMixture raises the second kid of a Par with a coin, up to its limits, and then the first as far as the
+// target allows.
+func (c *calibrator) raiseMixture(v *profileNode) {
+	first, second := v.kids[0].listParts(), v.kids[1].listParts()
 	fits := func(f float64) bool {
-		scale(second, f)
-		return c.composer.alone(v.node, c.target.Epsilon) <= secondShare*c.target.Delta
+		scaleParts(second, f)
+		return c.composer.secondAloneDelta(v.node, c.target.Epsilon) <= maxSecondShare*c.target.Delta
 	}
-	f := float64(secondFactor)
+	f := float64(maxSecondFactor)
 	if !fits(f) {
 		f, _ = bisect(1, f, 1e-4, fits)
 	}
@@ -50,8 +49,8 @@ func (c *calibrator) raiseMixture(v *verdict) {
 		if f < 1.01 {
 			f = 1
 		}
-		scale(second, f)
-		if c.raiseParts(first, c.deltaBeside(v)) || f == 1 {
+		scaleParts(second, f)
+		if c.raiseParts(first, c.mixtureDelta(v)) || f == 1 {
 			break
 		}
 	}
@@ -60,92 +59,92 @@ func (c *calibrator) raiseMixture(v *verdict) {
 	}
 }
 
-// deltaBeside returns delta of a Par with a coin, and of its lead, for the laws that its first kid has when it is called.
-// Those of the second stay.
-func (c *calibrator) deltaBeside(v *verdict) func() float64 {
+// mixtureDelta returns a function that computes delta, at the target's epsilon, of a Par with a coin and of
+// its lead. Each call uses the current laws of the first kid; those of the second must not change.
+func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	n := v.node
 	var m *mixture
 	coarsen := c.composer.coarsen
 	return func() float64 {
 		if m == nil || coarsen != c.composer.coarsen {
-			m, coarsen = c.composer.mixture(n), c.composer.coarsen
+			m, coarsen = c.composer.newMixture(n), c.composer.coarsen
 		} else {
-			m.beside(c.composer.curves(n.disjoint()[0].products()))
+			m.setFirst(c.composer.buildCurves(n.disjointKids()[0].flattenProducts()))
 		}
-		return led(v.shift, m.at)(c.target.Epsilon)
+		return composeLead(v.leadEpsilon, m.deltaAt)(c.target.Epsilon)
 	}
 }
 
-// raised returns for each kid of a root Par how much its multiplier was raised, and 1 for one
-// without scalable laws; for another root the one factor.
-func raised(v *verdict) []float64 {
+// raiseFactors returns, for each kid of a root Par, the factor by which its multiplier was raised, or 1 for a
+// kid without scalable laws; for another root it returns a single factor.
+func raiseFactors(v *profileNode) []float64 {
 	if len(v.kids) == 0 || v.node.Op != OpPar {
-		for _, p := range v.parts() {
-			if p.alone > 0 {
-				return []float64{p.multiplier / p.alone}
+		for _, p := range v.listParts() {
+			if p.separateMultiplier > 0 {
+				return []float64{p.multiplier / p.separateMultiplier}
 			}
 		}
 		return []float64{1}
 	}
 	var out []float64
 	for i := range v.kids {
-		out = append(out, raised(&v.kids[i])[0])
+		out = append(out, raiseFactors(&v.kids[i])[0])
 	}
 	return out
 }
 
-// scale writes the laws of f times the multiplier of each part.
-func scale(parts []*part, f float64) {
+// scaleParts fills the laws for f times the multiplier of each part.
+func scaleParts(parts []*part, f float64) {
 	for _, p := range parts {
 		p.setTight(f * p.multiplier)
 	}
 }
 
-// raiseParts multiplies the multipliers of parts by the largest factor from 1 on that keeps
-// delta within the target, and reports whether there is one.
+// raiseParts multiplies the multipliers of parts by the largest factor >= 1 that keeps delta within the
+// target. It reports whether such a factor exists.
 func (c *calibrator) raiseParts(parts []*part, delta func() float64) bool {
 	try := func(f float64) trial {
-		scale(parts, f)
+		scaleParts(parts, f)
 		return trial{f, delta()}
 	}
 	if !slices.ContainsFunc(parts, func(p *part) bool { return len(p.scalable) > 0 }) {
 		return try(1).delta <= c.target.Delta
 	}
 	c.composer.coarsen = 5
-	f := c.climb(1, 1.03, try, false)
+	f := c.searchMultiplier(1, 1.03, try, false)
 	c.composer.coarsen = 1
 	ok := try(f).delta <= c.target.Delta
 	if !ok && f > 1 {
 		f, ok = 1, try(1).delta <= c.target.Delta
 	}
 	if ok {
-		f = c.climb(f, 1.0003, try, false)
+		f = c.searchMultiplier(f, 1.0003, try, false)
 	}
 	for _, p := range parts {
 		p.multiplier *= f
 	}
-	scale(parts, 1)
+	scaleParts(parts, 1)
 	return ok
 }
 
-// settle computes the curves of the laws that were found.
-func (c *calibrator) settle(v *verdict) {
+// computeCurves computes the accounts and curves of the final laws.
+func (c *calibrator) computeCurves(v *profileNode) {
 	for i := range v.kids {
-		c.settle(&v.kids[i])
+		c.computeCurves(&v.kids[i])
 	}
 	switch {
 	case v.part != nil:
 		v.account = newAccount(c.composer, v.node)
-		if epsilon := v.part.epsilon; c.basic() && epsilon < v.account.basicEpsilon {
+		if epsilon := v.part.epsilon; c.addsEpsilons() && epsilon < v.account.basicEpsilon {
 			v.account.basicEpsilon, v.account.basicDelta = epsilon, c.target.Delta
 		}
-	case c.mixes(v.node):
-		v.mix = c.composer.mixture(v.node)
-	case v.node.lead() != nil:
-		v.joint = c.composer.ledCurves(v)
-	case c.basic() || c.target.Earlier:
+	case c.usesMixture(v.node):
+		v.mixture = c.composer.newMixture(v.node)
+	case v.node.leadNode() != nil:
+		v.jointCurves = c.composer.leadCurves(v)
+	case c.addsEpsilons() || c.target.Earlier:
 	case v.node.Op == OpOneOf:
-		v.joint = c.composer.curves(v.node.products())
+		v.jointCurves = c.composer.buildCurves(v.node.flattenProducts())
 	}
 	v.part = nil
 }

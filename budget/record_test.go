@@ -103,7 +103,7 @@ func TestGroupOfRecords(t *testing.T) {
 	beyond := 0.
 	for _, x := range []struct{ h, epsilon float64 }{{.1, 1}, {.2, .3}, {.5, 1}} {
 		train, held, _ := priceUnit(t, x.h, x.epsilon, 1e-6)
-		tree := Par("fit", Seq("train", FixedLeaf("a", gauss(train))), Seq("holdout", FixedLeaf("b", gauss(held))))
+		tree := Par("fit", Seq("train", FixedLeaf("a", gaussianLaw(train))), Seq("holdout", FixedLeaf("b", gaussianLaw(held))))
 		tree.Coin = x.h
 		p, err := Calibrate(tree, Target{Epsilon: x.epsilon * 1.0001, Delta: 1e-6})
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Relation says which pairs of tables are neighbours. A run has exactly one.
+// Relation defines which pairs of tables are neighbours. A run has exactly one.
 type Relation uint8
 
 const (
@@ -81,10 +81,9 @@ func scaleToSubstitute(from Relation, value, factor float64) (float64, error) {
 	return math.Inf(1), &conversionError{From: from, To: Substitute}
 }
 
-// ConvertToAddRemove returns its arguments when from is AddRemove and
-// ErrNoConversion otherwise: a mechanism that publishes the exact number of
-// records can be perfectly private under substitution, so a guarantee with a
-// public number of records says nothing about an added record.
+// ConvertToAddRemove returns its arguments when from is AddRemove and ErrNoConversion otherwise: a mechanism
+// that publishes the exact number of records can be perfectly private under substitution, so a guarantee with
+// a public number of records does not bound the effect of an added record.
 func ConvertToAddRemove(from Relation, epsilon, delta float64) (float64, float64, error) {
 	if from == AddRemove {
 		return epsilon, delta, nil

@@ -9,32 +9,32 @@ import (
 // under adaptive composition (Mironov 2017) whatever the earlier releases
 // decided, so alternatives enter as their maximum at each order.
 type ledger struct {
-	rho   float64 // Gaussian draws, merged
-	laws  []Law   // everything else
-	alts  [][]*ledger
-	sels  []*selected
-	delta float64 // spent by Approximate laws beside the Rényi cost
+	rho          float64 // Gaussian draws, merged
+	laws         []Law   // everything else
+	alternatives [][]*ledger
+	selections   []*selectionLedger
+	delta        float64 // spent by Approximate laws in addition to the Rényi cost
 
-	mu     sync.Mutex
-	orders map[float64]float64 // that were best, by epsilon
+	mu         sync.Mutex
+	bestOrders map[float64]float64 // best u of each epsilon, see bestOrder
 }
 
-// newLedger reads the laws beneath n, which Calibrate has filled.
+// newLedger returns the ledger of the laws beneath n, which Calibrate has filled.
 func newLedger(n *Node) *ledger {
 	l := &ledger{}
-	l.add(n)
+	l.addNode(n)
 	return l
 }
 
-// variation bounds the total variation distance, and so delta at every epsilon
+// totalVariation bounds the total variation distance, and so delta at every epsilon
 // >= 0: TV <= sqrt(1-exp(-KL)) (Bretagnolle, Huber 1979), and KL is below the
 // divergence of every order.
-func (l *ledger) variation() float64 {
-	kl, _ := minimum(-9, 25, 60, func(u float64) float64 { return l.renyi(1 + math.Exp(u)) })
+func (l *ledger) totalVariation() float64 {
+	kl, _ := scanMinimum(-9, 25, 60, func(u float64) float64 { return l.renyiDivergence(1 + math.Exp(u)) })
 	return math.Min(1, l.delta+math.Sqrt(-math.Expm1(-kl)))
 }
 
-func (l *ledger) add(n *Node) {
+func (l *ledger) addNode(n *Node) {
 	switch n.Op {
 	case OpLeaf:
 		law := n.Leaf.Law
@@ -42,23 +42,23 @@ func (l *ledger) add(n *Node) {
 		l.delta += delta
 		if law.Kind == Gaussian {
 			l.rho += rho
-		} else if !law.null() {
+		} else if !law.isZero() {
 			l.laws = mergeLaw(l.laws, law)
 		}
 	case OpSeq:
 		for i := range n.Kids {
-			l.add(&n.Kids[i])
+			l.addNode(&n.Kids[i])
 		}
 	case OpPar:
-		if lead := n.lead(); lead != nil {
-			l.add(lead)
+		if lead := n.leadNode(); lead != nil {
+			l.addNode(lead)
 		}
-		l.addAlternatives(n.disjoint())
+		l.addAlternatives(n.disjointKids())
 	case OpOneOf:
-		l.add(&n.Kids[0])
+		l.addNode(&n.Kids[0])
 		l.addAlternatives(n.Kids[1:])
 	case OpSelect:
-		l.sels = append(l.sels, newSelected(*n.Select, subLedgers(n.Kids)))
+		l.selections = append(l.selections, newSelectionLedger(*n.Select, subLedgers(n.Kids)))
 	}
 }
 
@@ -68,14 +68,14 @@ func (l *ledger) addAlternatives(kids []Node) {
 	for _, a := range alts {
 		worst = math.Max(worst, a.delta)
 	}
-	l.alts, l.delta = append(l.alts, alts), l.delta+worst
+	l.alternatives, l.delta = append(l.alternatives, alts), l.delta+worst
 }
 
 func subLedgers(kids []Node) []*ledger {
 	out := make([]*ledger, len(kids))
 	for i := range kids {
 		out[i] = &ledger{}
-		out[i].add(&kids[i])
+		out[i].addNode(&kids[i])
 	}
 	return out
 }
@@ -91,57 +91,55 @@ func mergeLaw(laws []Law, law Law) []Law {
 	return append(laws, law)
 }
 
-func largest(ledgers []*ledger, a float64) float64 {
+func largestDivergence(ledgers []*ledger, a float64) float64 {
 	worst := 0.0
 	for _, l := range ledgers {
-		worst = math.Max(worst, l.renyi(a))
+		worst = math.Max(worst, l.renyiDivergence(a))
 	}
 	return worst
 }
 
-// renyi returns the divergence bound of order a > 1.
-func (l *ledger) renyi(a float64) float64 {
+// renyiDivergence returns the divergence bound of order a > 1.
+func (l *ledger) renyiDivergence(a float64) float64 {
 	sum := a * l.rho
 	for _, law := range l.laws {
-		sum += law.renyi(a)
+		sum += law.renyiDivergence(a)
 	}
-	for _, alts := range l.alts {
-		sum += largest(alts, a)
+	for _, alts := range l.alternatives {
+		sum += largestDivergence(alts, a)
 	}
-	for _, s := range l.sels {
-		sum += s.renyi(a)
+	for _, s := range l.selections {
+		sum += s.renyiDivergence(a)
 	}
 	return sum
 }
 
 // deltaAt returns the delta that the ledger guarantees at epsilon >= 0.
 func (l *ledger) deltaAt(epsilon float64) float64 {
-	u := l.order(epsilon)
-	return l.delta + math.Exp(logDelta(l.renyi, u, epsilon))*(1+numericGuard)
+	u := l.cachedOrder(epsilon)
+	return l.delta + math.Exp(logDelta(l.renyiDivergence, u, epsilon))*(1+numericGuard)
 }
 
-// order is [bestOrder], known where it was asked for before: the ends and the middles of spans
-// are those of others.
-func (l *ledger) order(epsilon float64) float64 {
+// cachedOrder is [bestOrder] with a cache by epsilon: neighbouring spans share ends and middles.
+func (l *ledger) cachedOrder(epsilon float64) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u, ok := l.orders[epsilon]
+	u, ok := l.bestOrders[epsilon]
 	if !ok {
-		u = bestOrder(l.renyi, epsilon)
-		if l.orders == nil {
-			l.orders = map[float64]float64{}
+		u = bestOrder(l.renyiDivergence, epsilon)
+		if l.bestOrders == nil {
+			l.bestOrders = map[float64]float64{}
 		}
-		l.orders[epsilon] = u
+		l.bestOrders[epsilon] = u
 	}
 	return u
 }
 
-// line returns what the order that suits the middle of [lo, hi] guarantees at
-// both ends. That order's delta is an exponential in -epsilon, hence convex in
-// e^epsilon: between the ends it lies below the chord.
-func (l *ledger) line(lo, hi float64) (deltaLo, deltaHi float64) {
-	u := l.order((lo + hi) / 2)
-	at := func(e float64) float64 { return l.delta + math.Exp(logDelta(l.renyi, u, e))*(1+numericGuard) }
+// chordEnds returns the deltas at lo and hi of the order that is best at the middle of [lo, hi]. The delta of
+// one order is an exponential in -epsilon, hence convex in e^epsilon: between the ends it is below the chord.
+func (l *ledger) chordEnds(lo, hi float64) (deltaLo, deltaHi float64) {
+	u := l.cachedOrder((lo + hi) / 2)
+	at := func(e float64) float64 { return l.delta + math.Exp(logDelta(l.renyiDivergence, u, e))*(1+numericGuard) }
 	return at(lo), at(hi)
 }
 
@@ -155,7 +153,7 @@ func logDelta(curve func(float64) float64, u, epsilon float64) float64 {
 // bestOrder returns the u at which logDelta is smallest. A Rényi curve times a-1 is convex, and so is
 // logDelta as a function of a: it falls and then rises.
 func bestOrder(curve func(float64) float64, epsilon float64) float64 {
-	_, u := minimumBeside(-9, 25, 80, 8, func(u float64) float64 { return logDelta(curve, u, epsilon) })
+	_, u := scanUnimodal(-9, 25, 80, 8, func(u float64) float64 { return logDelta(curve, u, epsilon) })
 	return u
 }
 
@@ -172,7 +170,7 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	case !(rho > 0) || !(delta > 0):
 		return math.Inf(1)
 	}
-	epsilon, _ := minimum(-9, 25, 80, func(u float64) float64 {
+	epsilon, _ := scanMinimum(-9, 25, 80, func(u float64) float64 {
 		t := math.Exp(u)
 		return rho*(1+t) - (math.Log1p(t)+math.Log(delta))/t - math.Log1p(1/t)
 	})

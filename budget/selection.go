@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// Selection is the law of the number of runs K of a private selection: the
-// truncated negative binomial distribution on 1, 2, ... of Papernot and Steinke
-// (2022, Definition 1). Eta = 0 is the logarithmic law, Eta = 1 the geometric
-// one. K must stay secret and must not be cut short by a good score.
+// Selection is the distribution of the number of runs K of a private selection: the truncated negative
+// binomial distribution on 1, 2, ... of Papernot and Steinke (2022, Definition 1). Eta = 0 is the logarithmic
+// distribution, Eta = 1 the geometric one. K must stay secret and must not be cut short by a good score.
 type Selection struct {
 	Eta   float64 // > -1
 	Gamma float64 // in (0, 1); smaller means more runs
@@ -47,92 +46,89 @@ func (s Selection) Mean() float64 {
 	return odds * s.Eta / -math.Expm1(-s.Eta*log)
 }
 
-// selected is the Rényi curve of a selection among candidates (Papernot,
+// selectionLedger is the Rényi curve of a selection among candidates (Papernot,
 // Steinke 2022, Theorem 2): for a > 1 and any order b >= 1, with R the largest
 // candidate curve,
 //
 //	R(a) + (1+eta)(1-1/b) R(b) + (1+eta) ln(1/gamma)/b + ln(E K)/(a-1)
 //
-// The candidate of a run is drawn by coins that no record has a part in, so the
-// run's divergence is at most that of the worst candidate (quasi-convexity), and
-// R stands for it. A candidate may be a Par of disjoint records, such as those
-// that train and those that score. Which part holds the record that differs is
-// decided once, by that record's coin, before the first run, so for every value of
-// the coins it is the same part in all runs: the divergence of a run is at most
-// the curve of that part. Both terms in R grow with it, so the pointwise largest
-// curve of the parts, which is what a Par hands on, covers both cases, and the
-// mixture over the coin is no worse. For the same reason the Select itself may be
-// a kid of a Par: beside its kids it is one mechanism on its own records, and at
-// every epsilon the delta of the mixture over the coin is at most the largest of
-// the kids' deltas.
-type selected struct {
+// The candidate of a run is drawn by coins that are independent of all records, so the run's divergence is at
+// most that of the worst candidate (quasi-convexity), and R is its curve. A candidate may be a Par of disjoint
+// records, such as a training part and a scoring part. Which part holds the record that differs is decided
+// once, by that record's coin, before the first run, so for every value of the coins it is the same part in
+// all runs: the divergence of a run is at most the curve of that part. Both terms in R grow with it, so the
+// pointwise largest curve of the parts, which is the curve of a Par, covers both cases, and the mixture over
+// the coin is no worse. For the same reason the Select itself may be a kid of a Par: compared with its
+// siblings it is one mechanism on its own records, and at every epsilon the delta of the mixture over the coin
+// is at most the largest of the kids' deltas.
+type selectionLedger struct {
 	candidates []*ledger
 	base       float64 // the two terms in b, minimised over b
 	logMean    float64
 }
 
-func newSelected(s Selection, candidates []*ledger) *selected {
-	sel := &selected{candidates: candidates, logMean: math.Log(s.Mean())}
+func newSelectionLedger(s Selection, candidates []*ledger) *selectionLedger {
+	sel := &selectionLedger{candidates: candidates, logMean: math.Log(s.Mean())}
 	runs := -math.Log(s.Gamma)
-	base, _ := minimum(-9, 25, 100, func(u float64) float64 {
+	base, _ := scanMinimum(-9, 25, 100, func(u float64) float64 {
 		b := 1 + math.Exp(u)
-		return (1-1/b)*largest(candidates, b) + runs/b
+		return (1-1/b)*largestDivergence(candidates, b) + runs/b
 	})
 	sel.base = (1 + s.Eta) * base
 	return sel
 }
 
-func (s *selected) renyi(a float64) float64 {
-	return largest(s.candidates, a) + s.base + s.logMean/(a-1)
+func (s *selectionLedger) renyiDivergence(a float64) float64 {
+	return largestDivergence(s.candidates, a) + s.base + s.logMean/(a-1)
 }
 
-// selection returns the one selection that p is, if it is one and nothing else.
-func (p product) selection() (chosen, bool) {
-	if len(p.sels) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alts) > 0 {
-		return chosen{}, false
+// asSelection returns the selection that p consists of. It reports false if p has any other factor.
+func (p product) asSelection() (selectionFactor, bool) {
+	if len(p.selections) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alternatives) > 0 {
+		return selectionFactor{}, false
 	}
-	return p.sels[0], true
+	return p.selections[0], true
 }
 
-// chosenDots samples the hockey-stick curve of a selection on the grid of step h, for
+// sampleSelection samples the hockey-stick curve of a selection on the grid of step h, for
 // docs/methods/prices.md, "The curve of a private selection": with delta the largest curve
 // of the candidates, g = gamma, S and S' the probabilities of one event under neighbours,
 //
 //	delta_best(e + c) <= E[K] delta(e),  c = (1+eta) ln sup (g + (1-g) S')/(g + (1-g) S).
 //
-// The supremum is over the pair that the dots of the candidates are connected to, which
-// dominates them. Its trade-off curve is linear between the events "the loss is at least a
-// grid point", and so the ratio is largest at one of these. Below the epsilon from which on
-// that is good, the dots lie on the lowest chord between one of them and its mirror image (see chord), which
-// makes them convex.
-func (w *composer) chosenDots(s chosen, h float64) []float64 {
+// The supremum is over the pair that the dots of the candidates are connected to, which dominates them. Its
+// trade-off curve is linear between the events "the loss is at least a grid point", and so the ratio is
+// largest at one of these. For small epsilons, where that bound is poor, the dots are moved to the lowest
+// chord between a dot and its mirror image (see chord), which makes them convex.
+func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 	var worst []float64
 	for i, c := range s.candidates {
-		if !covered(s.candidates, i) {
-			worst = pointwiseMax(worst, w.dots(c, h))
+		if !isDominated(s.candidates, i) {
+			worst = pointwiseMax(worst, w.sampleCurve(c, h))
 		}
 	}
 	mass := connectDots(worst, h)
-	one, cost := newCurve(mass), s.cost(mass)
+	one, cost := newPLDCurve(mass), s.epsilonShift(mass)
 	out := make([]float64, len(worst)+int(math.Ceil(cost/h)))
 	tangent, mean := chord{delta: 1}, s.law.Mean()*(1+numericGuard)
 	for j := range out {
 		x := float64(j) * h
 		if out[j] = 1; x >= cost {
-			out[j] = math.Min(1, mean*one.at(x-cost))
+			out[j] = math.Min(1, mean*one.deltaAt(x-cost))
 		}
-		if c := (chord{x, out[j]}); c.at(0) < tangent.at(0) || j == 0 {
+		if c := (chord{x, out[j]}); c.deltaAt(0) < tangent.deltaAt(0) || j == 0 {
 			tangent = c
 		}
 	}
 	for j := range out {
-		out[j] = math.Min(out[j], tangent.at(float64(j)*h))
+		out[j] = math.Min(out[j], tangent.deltaAt(float64(j)*h))
 	}
 	return out
 }
 
-// cost is the c of [composer.chosenDots].
-func (s chosen) cost(m lossMass) float64 {
+// epsilonShift returns the c of [composer.sampleSelection] for the discretised pair m of the candidates,
+// rounded up.
+func (s selectionFactor) epsilonShift(m lossMass) float64 {
 	g, p, q := s.law.Gamma, m.inf, 0.0
 	most := math.Log1p((1 - g) * p / g)
 	for i := len(m.mass) - 1; i >= 0; i-- {
@@ -143,10 +139,10 @@ func (s chosen) cost(m lossMass) float64 {
 	return (1+s.law.Eta)*most*(1+numericGuard) + numericGuard
 }
 
-// covered reports whether the curve of product i lies below that of another: both are Gaussian, and
-// the other is larger, or equal and earlier.
-func covered(ps []product, i int) bool {
-	gaussian := func(p product) bool { return len(p.laws)+len(p.alts)+len(p.sels) == 0 }
+// isDominated reports whether the curve of product i is below that of another product: both are Gaussian, and
+// the other has the larger mu, or the same mu and a lower index.
+func isDominated(ps []product, i int) bool {
+	gaussian := func(p product) bool { return len(p.laws)+len(p.alternatives)+len(p.selections) == 0 }
 	for j, p := range ps {
 		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 && (p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
 			return true

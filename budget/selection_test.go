@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// generating is E z^K of the law with eta = 0.
-func (s Selection) generating(z float64) float64 {
+// generatingFunction is E z^K of the law with eta = 0.
+func (s Selection) generatingFunction(z float64) float64 {
 	return math.Log1p(-(1-s.Gamma)*z) / math.Log(s.Gamma)
 }
 
-// chosen returns the law of the best of K independent draws of q, whose outcomes
+// outputDistribution returns the law of the best of K independent draws of q, whose outcomes
 // are in increasing order: P(best <= y) = E P(q <= y)^K.
-func (s Selection) chosen(q []float64) []float64 {
+func (s Selection) outputDistribution(q []float64) []float64 {
 	out, below, before := make([]float64, len(q)), 0., 0.
 	for i, p := range q {
 		below = math.Min(below+p, 1)
-		g := s.generating(below)
+		g := s.generatingFunction(below)
 		out[i], before = g-before, g
 	}
 	return out
@@ -46,10 +46,10 @@ func TestSelectionBound(t *testing.T) {
 			eps := .02 + 2*rng.Float64()
 			p, q := privatePair(rng, eps)
 			l := &ledger{laws: []Law{{Kind: Pure, Epsilon: eps, Draws: 1}}}
-			sel := newSelected(s, []*ledger{{}, l})
-			a, b := s.chosen(p), s.chosen(q)
+			sel := newSelectionLedger(s, []*ledger{{}, l})
+			a, b := s.outputDistribution(p), s.outputDistribution(q)
 			for _, order := range []float64{1.5, 2, 8, 64} {
-				d, bound := renyiOf(order, a, b), sel.renyi(order)
+				d, bound := renyiOf(order, a, b), sel.renyiDivergence(order)
 				if d > bound*(1+1e-9)+1e-12 {
 					t.Fatalf("mean %v, epsilon %v, order %v: divergence %v above the curve, %v", mean, eps, order, d, bound)
 				}
@@ -97,8 +97,8 @@ func TestSelectBesideOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := Target{Epsilon: 10, Delta: 1e-6}
-	train, score := FixedLeaf("train", gauss(.1)), FixedLeaf("score", gauss(.07))
-	p, err := Calibrate(Par("fit", Select("s", s, Par("a", train, score), Par("b", score, FixedLeaf("other", gauss(.05)))), GaussianLeaf("held", 1, 1)), target)
+	train, score := FixedLeaf("train", gaussianLaw(.1)), FixedLeaf("score", gaussianLaw(.07))
+	p, err := Calibrate(Par("fit", Select("s", s, Par("a", train, score), Par("b", score, FixedLeaf("other", gaussianLaw(.05)))), GaussianLeaf("held", 1, 1)), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +106,9 @@ func TestSelectBesideOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-4) // on grids of their own
+	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-4) // on grids of their own
 	held, _ := p.Law("fit/held")
-	near(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
+	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
 	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
 		t.Errorf("the whole costs %v of 10", e)
 	}
@@ -132,9 +132,9 @@ func TestSelectBesideOthers(t *testing.T) {
 	}
 }
 
-// law is P(K = k) of the logarithmic law for k = 1, ..., n, from its definition, and
+// runProbabilities is P(K = k) of the logarithmic law for k = 1, ..., n, from its definition, and
 // what is left.
-func (s Selection) law(n int) (probability []float64, rest float64) {
+func (s Selection) runProbabilities(n int) (probability []float64, rest float64) {
 	rest = 1
 	for k := 1; k <= n; k++ {
 		p := math.Exp(float64(k)*math.Log1p(-s.Gamma)) / (float64(k) * -math.Log(s.Gamma))
@@ -156,8 +156,8 @@ func bruteChosen(law, q []float64) []float64 {
 	return out
 }
 
-// hockey is the delta of two laws of outcomes at epsilon, in both directions.
-func hockey(p, q []float64, epsilon float64) float64 {
+// hockeyStick is the delta of two laws of outcomes at epsilon, in both directions.
+func hockeyStick(p, q []float64, epsilon float64) float64 {
 	there, back := 0., 0.
 	for i := range p {
 		there += math.Max(0, p[i]-math.Exp(epsilon)*q[i])
@@ -180,7 +180,7 @@ func TestSelectionByBruteForce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		law, rest := s.law(400)
+		law, rest := s.runProbabilities(400)
 		if rest > 1e-6 {
 			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
 		}
@@ -191,7 +191,7 @@ func TestSelectionByBruteForce(t *testing.T) {
 			}
 			a, b := bruteChosen(law, p), bruteChosen(law, q)
 			for _, epsilon := range grid {
-				d, bound := hockey(a, b, epsilon), priced.Delta(epsilon)
+				d, bound := hockeyStick(a, b, epsilon), priced.Delta(epsilon)
 				if d > bound*(1+1e-9)+1e-12 {
 					t.Fatalf("%s, mean %v, law %+v: delta %v at epsilon %v, priced %v", kind, mean, step, d, epsilon, bound)
 				}
@@ -203,7 +203,7 @@ func TestSelectionByBruteForce(t *testing.T) {
 		for range 40 {
 			eps := .02 + 1.5*rng.Float64()
 			p, q := privatePair(rng, eps)
-			check("pure", pure(Pure, eps, 1), p, q)
+			check("pure", pureLaw(Pure, eps, 1), p, q)
 		}
 		for _, mu := range []float64{.1, .5, 1.5} {
 			p, q := make([]float64, 800), make([]float64, 800)
@@ -212,7 +212,7 @@ func TestSelectionByBruteForce(t *testing.T) {
 				lo, hi := -8+float64(i)*.02, -8+float64(i+1)*.02
 				p[i], q[i] = cell(hi, 0)-cell(lo, 0), cell(hi, mu)-cell(lo, mu)
 			}
-			check("gaussian", gauss(mu), p, q)
+			check("gaussian", gaussianLaw(mu), p, q)
 		}
 	}
 	for kind, x := range nearest {
@@ -253,7 +253,7 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Calibrate(Select("best", s, FixedLeaf("a", gauss(v.mu))), Target{Epsilon: 60, Delta: 1e-6})
+		p, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(v.mu))), Target{Epsilon: 60, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestSelectionInsideSeq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, target := Select("best", s, FixedLeaf("a", gauss(.2)), FixedLeaf("b", pure(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
+	best, target := Select("best", s, FixedLeaf("a", gaussianLaw(.2)), FixedLeaf("b", pureLaw(Laplace, .1, 2))), Target{Epsilon: 20, Delta: 1e-6}
 	cost := func(kids ...Node) float64 {
 		p, err := Calibrate(Seq("run", kids...), target)
 		if err != nil {
@@ -286,8 +286,8 @@ func TestSelectionInsideSeq(t *testing.T) {
 		return p.Epsilon(1e-6)
 	}
 	alone, gaussian := cost(best), GaussianEpsilon(.3, 1e-6)
-	near(t, "beside nothing", cost(best, FixedLeaf("nothing", gauss(1e-6))), alone, 2e-3)
-	if both := cost(best, FixedLeaf("more", gauss(.3))); both < 1.05*math.Max(alone, gaussian) || both > .95*(alone+gaussian) {
+	checkNear(t, "beside nothing", cost(best, FixedLeaf("nothing", gaussianLaw(1e-6))), alone, 2e-3)
+	if both := cost(best, FixedLeaf("more", gaussianLaw(.3))); both < 1.05*math.Max(alone, gaussian) || both > .95*(alone+gaussian) {
 		t.Errorf("both cost %v, alone %v and %v", both, alone, gaussian)
 	}
 }
@@ -335,7 +335,7 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gauss(x.mu))), Target{Epsilon: 60, Delta: delta})
+		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gaussianLaw(x.mu))), Target{Epsilon: 60, Delta: delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestSelectionIsNearlyAttained(t *testing.T) {
 		for k := range 25 {
 			s0 := s.Gamma / 10 * math.Pow(50, float64(k)/24)
 			p, q := worstOrder(x.mu, s.Gamma, s0)
-			_, epsilon := bisect(0, 60, 1e-6, func(e float64) bool { return hockey(p, q, e) > delta })
+			_, epsilon := bisect(0, 60, 1e-6, func(e float64) bool { return hockeyStick(p, q, e) > delta })
 			attained = max(attained, epsilon)
 		}
 		charged := priced.Epsilon(delta)

@@ -6,8 +6,8 @@ import "math"
 //
 //	f(k) = E (L - k)+ = Phi(-a) - k Phi(-b),   a = ln k/mu - mu/2, b = ln k/mu + mu/2
 //
-// about the middle c of the cell that k is in, which takes a tenth of the time of [gaussianDelta]. The
-// cells of an octave have the same width. A series is made when its cell is first asked for.
+// about the middle c of the cell that contains k, which takes a tenth of the time of [gaussianDelta]. The
+// cells of an octave have the same width. The coefficients of a cell are computed at its first use.
 //
 // With phi the normal density, f'(k) = -Phi(-b) and the second derivative is g(k) = phi(b)/(mu k). Since
 //
@@ -17,32 +17,35 @@ import "math"
 //
 //	(n+1) G[n+1] + n G[n] = -(B[0] G[n] + ... + B[n] G[0]).
 //
-// A cell is so narrow that |tau| (b/mu + 1) is at most 1/8 for b of at most 12, either way, and |tau|/mu at most 1/96. The terms fall at
-// least as fast as those of e^(1/8); what is left out is below 1e-14 of f. Where b is below -12, g is nothing beside f.
+// A cell is so narrow that |tau| (b/mu + 1) is at most 1/8 for |b| <= 12, and |tau|/mu at most 1/96. The terms
+// fall at least as fast as those of e^(1/8); the truncation error is below 1e-14 of f. Where b is below -12, g
+// is negligible compared with f.
 type gaussianSeries struct {
 	mu     float64
-	shift  int                                       // of the bits of k to the number of its cell
-	blocks [seriesOctaves << seriesBits][]seriesCell // of an octave each 2^seriesBits
+	shift  int                                       // right shift of the bits of k that gives the number of its cell
+	blocks [seriesOctaves << seriesBits][]seriesCell // 2^seriesBits blocks per octave
 }
 
-// seriesCell has the coefficients of a cell in k - c; 0 in the first place of one that is not made yet.
+// seriesCell holds the coefficients of a cell in powers of k - c. The first coefficient is 0 until they are
+// computed.
 type seriesCell [seriesTerms]float64
 
 const (
 	seriesTerms = 10
 	seriesBits  = 5
-	// The series are for k from 2^-2 to 2^6; elsewhere there are few points.
-	seriesFirst   = -2
-	seriesOctaves = 8
-	// seriesFar is the b up to which they are: f is below 1e-31 beyond.
-	seriesFar = 12
-	// Of a mu outside of these, a cell would be too narrow or the f of a cell all but 1.
-	seriesLeast, seriesMost = .05, 8
+	// The series cover k from 2^-2 to 2^6; few points are elsewhere.
+	seriesMinExponent = -2
+	seriesOctaves     = 8
+	// seriesMaxB is the largest b that the series cover: f is below 1e-31 beyond.
+	seriesMaxB = 12
+	// For a mu outside this range a cell would be too narrow, or f would be almost 1 throughout a cell.
+	seriesMinMu = .05
+	seriesMaxMu = 8
 )
 
-// begin empties s for a mu.
-func (s *gaussianSeries) begin(mu float64) {
-	_, bits := math.Frexp(4 * (seriesFar/mu + 1)) // 2^bits cells make half of one at most 1/8 of b/mu + 1
+// resetMu clears the cells of s and prepares it for mu.
+func (s *gaussianSeries) resetMu(mu float64) {
+	_, bits := math.Frexp(4 * (seriesMaxB/mu + 1)) // 2^bits cells make half of one at most 1/8 of b/mu + 1
 	shift := 52 - max(bits, seriesBits)
 	for i := range s.blocks {
 		if shift != s.shift {
@@ -53,21 +56,22 @@ func (s *gaussianSeries) begin(mu float64) {
 	s.mu, s.shift = mu, shift
 }
 
-// at returns f(k) for k > 0 as [gaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
-func (s *gaussianSeries) at(k float64) float64 {
+// valueAt returns f(k) for k > 0 with the accuracy of [gaussianDelta] at epsilon = ln k: never below the exact
+// value, and above it by less than 1e-12 of it.
+func (s *gaussianSeries) valueAt(k float64) float64 {
 	bits := math.Float64bits(k)
-	at := int(bits>>(52-seriesBits)) - (1023+seriesFirst)<<seriesBits
-	if at < 0 || at >= len(s.blocks) || !(s.mu >= seriesLeast && s.mu <= seriesMost) {
+	octave := int(bits>>(52-seriesBits)) - (1023+seriesMinExponent)<<seriesBits
+	if octave < 0 || octave >= len(s.blocks) || !(s.mu >= seriesMinMu && s.mu <= seriesMaxMu) {
 		return gaussianDelta(s.mu, math.Log(k))
 	}
-	block := s.blocks[at]
+	block := s.blocks[octave]
 	if block == nil {
 		block = make([]seriesCell, 1<<(52-seriesBits-s.shift))
-		s.blocks[at] = block
+		s.blocks[octave] = block
 	}
 	c := math.Float64frombits(bits>>s.shift<<s.shift | 1<<(s.shift-1))
 	cell := &block[bits>>s.shift&uint64(len(block)-1)]
-	if cell[0] == 0 && !s.fill(cell, c) {
+	if cell[0] == 0 && !s.expandCell(cell, c) {
 		return gaussianDelta(s.mu, math.Log(k))
 	}
 	u := k - c
@@ -78,11 +82,11 @@ func (s *gaussianSeries) at(k float64) float64 {
 	return math.Min(1, f)
 }
 
-// fill makes the series about c, and reports whether there is one.
-func (s *gaussianSeries) fill(cell *seriesCell, c float64) bool {
+// expandCell computes the coefficients about c. It reports false if the series does not cover c.
+func (s *gaussianSeries) expandCell(cell *seriesCell, c float64) bool {
 	epsilon := math.Log(c)
 	b := epsilon/s.mu + s.mu/2
-	if b > seriesFar {
+	if b > seriesMaxB {
 		return false
 	}
 	var g, steps [seriesTerms - 2]float64

@@ -12,7 +12,7 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 2))
 	var s gaussianSeries // one after the other
 	for _, mu := range []float64{.05, .0500001, .07, .1, .25, .6, 1, 2.3, 5, 8} {
-		s.begin(mu)
+		s.resetMu(mu)
 		worst, made := 0., 0
 		for range 120 {
 			k := math.Exp((13*r.Float64() - .5) * mu) // from b of 0 to beyond seriesFar
@@ -23,11 +23,11 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 			want := exactDelta(mu, epsilon)
 			if epsilon < 0 { // 1 - k + k delta(-epsilon)
 				want = exactDelta(mu, -epsilon)
-				want.Add(want.Mul(want, exact(k)), new(big.Float).Sub(exact(1), exact(k)))
+				want.Add(want.Mul(want, bigFloat(k)), new(big.Float).Sub(bigFloat(1), bigFloat(k)))
 			}
-			diff, _ := new(big.Float).Quo(new(big.Float).Sub(exact(s.at(k)), want), want).Float64()
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(bigFloat(s.valueAt(k)), want), want).Float64()
 			if diff < 0 || diff > 1e-12 {
-				t.Errorf("mu %v, k %v: %v is the truth times 1 %+.3g", mu, k, s.at(k), diff)
+				t.Errorf("mu %v, k %v: %v is the truth times 1 %+.3g", mu, k, s.valueAt(k), diff)
 			}
 			worst = max(worst, diff)
 		}
@@ -44,9 +44,9 @@ func TestSeriesIsNeverBelow(t *testing.T) {
 	}
 }
 
-func seriesOf(mu float64) *gaussianSeries {
+func newSeries(mu float64) *gaussianSeries {
 	var s gaussianSeries
-	s.begin(mu)
+	s.resetMu(mu)
 	return &s
 }
 
@@ -54,13 +54,13 @@ func seriesOf(mu float64) *gaussianSeries {
 func TestSeriesElsewhere(t *testing.T) {
 	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
 		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
-			if got, want := seriesOf(mu).at(k), gaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			if got, want := newSeries(mu).valueAt(k), gaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
 			}
 		}
 	}
 	for _, k := range []float64{0, .2, 64, 1e300, math.Inf(1)} {
-		if got, want := seriesOf(.25).at(k), gaussianDelta(.25, math.Log(k)); got != want {
+		if got, want := newSeries(.25).valueAt(k), gaussianDelta(.25, math.Log(k)); got != want {
 			t.Errorf("k %v: %v, want %v", k, got, want)
 		}
 	}

@@ -20,40 +20,40 @@ func bisect(lo, hi, tol float64, holds func(float64) bool) (float64, float64) {
 	return lo, hi
 }
 
-// A threshold tells on which side of a level a monotone function lies, with few
-// evaluations: what is asked beyond two points that were evaluated, and lie well to either side, is known.
-// It answers as an evaluation would, if noise of computation moves the function by less than
+// A threshold compares a monotone function with a level, with few evaluations: it caches the largest evaluated
+// point that clearly holds and the smallest that clearly fails, and answers queries beyond them without an
+// evaluation. The answer equals that of an evaluation if numerical noise moves the function by less than
 // thresholdNoise of its value.
 type threshold struct {
-	f     func(float64) float64 // positive
-	level float64
-	rises bool    // it holds where f is at most the level; else f falls, and it holds where f is above
-	yes   float64 // it holds up to here
-	no    float64 // it does not from here on
+	f          func(float64) float64 // positive
+	level      float64
+	rises      bool    // f rises, and holds means f(x) <= level; otherwise f falls, and holds means f(x) > level
+	lastTrue   float64 // holds is true for every x up to here
+	firstFalse float64 // holds is false for every x from here on
 }
 
-// thresholdNoise is a hundred times what the curves of this package err by, relatively.
+// thresholdNoise is a hundred times the relative numerical error of the curves of this package.
 const thresholdNoise = 1e-10
 
 func newThreshold(f func(float64) float64, level float64, rises bool) *threshold {
-	return &threshold{f: f, level: level, rises: rises, yes: math.Inf(-1), no: math.Inf(1)}
+	return &threshold{f: f, level: level, rises: rises, lastTrue: math.Inf(-1), firstFalse: math.Inf(1)}
 }
 
 // holds reports whether f(x) is at most the level, if f rises, or above it, if f falls.
 func (t *threshold) holds(x float64) bool {
 	switch {
-	case x <= t.yes:
+	case x <= t.lastTrue:
 		return true
-	case x >= t.no:
+	case x >= t.firstFalse:
 		return false
 	}
-	holds, _ := t.look(x)
+	holds, _ := t.evaluateAt(x)
 	return holds
 }
 
-// look evaluates f at x. It returns whether it holds there, and the logarithm of how far f
-// is from the level, which is positive where it holds.
-func (t *threshold) look(x float64) (holds bool, gap float64) {
+// evaluateAt evaluates f at x. It returns whether the condition holds there, and the logarithm of the ratio of
+// f to the level, signed so that it is positive where the condition holds.
+func (t *threshold) evaluateAt(x float64) (holds bool, gap float64) {
 	y := t.f(x)
 	if gap = math.Log(y / t.level); t.rises {
 		holds, gap = y <= t.level, -gap
@@ -62,25 +62,25 @@ func (t *threshold) look(x float64) (holds bool, gap float64) {
 	}
 	switch {
 	case gap >= thresholdNoise:
-		t.yes = math.Max(t.yes, x)
+		t.lastTrue = math.Max(t.lastTrue, x)
 	case gap <= -thresholdNoise:
-		t.no = math.Min(t.no, x)
+		t.firstFalse = math.Min(t.firstFalse, x)
 	}
 	return holds, gap
 }
 
 // bisect is [bisect] of holds.
 func (t *threshold) bisect(lo, hi, tol float64) (float64, float64) {
-	t.enclose(lo, hi, tol)
+	t.encloseRoot(lo, hi, tol)
 	return bisect(lo, hi, tol, t.holds)
 }
 
-// enclose brings yes and no as near to each other as a search of [a, b] to tol is helped
-// by: by secants of the logarithms (Anderson and Björck 1973), and then by a point on
-// either side of where they lead.
-func (t *threshold) enclose(a, b, tol float64) {
-	_, ga := t.look(a)
-	_, gb := t.look(b)
+// encloseRoot narrows the bracket between lastTrue and firstFalse before a bisection of [a, b] to the relative
+// tolerance tol. It uses secants of the logarithms (Anderson and Björck 1973), and then evaluates a point on
+// either side of the estimated root.
+func (t *threshold) encloseRoot(a, b, tol float64) {
+	_, ga := t.evaluateAt(a)
+	_, gb := t.evaluateAt(b)
 	if math.Abs(ga) < math.Abs(gb) {
 		a, ga, b, gb = b, gb, a, ga
 	}
@@ -93,7 +93,7 @@ func (t *threshold) enclose(a, b, tol float64) {
 		if !(x > math.Min(a, b) && x < math.Max(a, b)) {
 			x = a + (b-a)/2
 		}
-		_, g := t.look(x)
+		_, g := t.evaluateAt(x)
 		slope = (g - gb) / (x - b)
 		if g*gb < 0 {
 			a, ga = b, gb
@@ -106,25 +106,24 @@ func (t *threshold) enclose(a, b, tol float64) {
 	}
 	root := b - gb/slope
 	for width := math.Max(-4*thresholdNoise/slope, tol*root/8); width < root/16; width *= 8 {
-		below, _ := t.look(root - width)
-		above, _ := t.look(root + width)
+		below, _ := t.evaluateAt(root - width)
+		above, _ := t.evaluateAt(root + width)
 		if below && !above {
 			return
 		}
 	}
 }
 
-// minimum returns the smallest value of f seen on [lo, hi] and where it was seen:
-// a scan of n points and a golden-section refinement around the best one. Callers use it only where
-// f is a valid bound at every point, so a missed minimum costs tightness and
-// never soundness.
-func minimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
-	return minimumBeside(lo, hi, n, 1, f)
+// scanMinimum returns the smallest value of f found on [lo, hi] and its argument: a scan of n points and a
+// golden-section refinement around the best one. Callers use it only where f is a valid bound at every point,
+// so a missed minimum costs tightness and never soundness.
+func scanMinimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
+	return scanUnimodal(lo, hi, n, 1, f)
 }
 
-// minimumBeside is minimum for an f that falls and then rises, and so has its lowest point of the
-// scan beside the lowest of every stride-th.
-func minimumBeside(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
+// scanUnimodal is scanMinimum for an f that falls and then rises: the lowest point of the scan is then within
+// stride of the lowest of every stride-th point.
+func scanUnimodal(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
 	step := (hi - lo) / float64(n-1)
 	best, at = math.Inf(1), lo
 	scan := func(from, to, by int) (lowest int) {
@@ -141,9 +140,12 @@ func minimumBeside(lo, hi float64, n, stride int, f func(float64) float64) (best
 		scan(max(0, i-stride), min(n, i+stride+1), 1)
 	}
 	const golden = 0.6180339887498949
-	a, b := math.Max(lo, at-step), math.Min(hi, at+step)
-	c, d := b-golden*(b-a), a+golden*(b-a)
-	fc, fd := f(c), f(d)
+	a := math.Max(lo, at-step)
+	b := math.Min(hi, at+step)
+	c := b - golden*(b-a)
+	d := a + golden*(b-a)
+	fc := f(c)
+	fd := f(d)
 	for range 36 {
 		if fc < fd {
 			b, d, fd = d, c, fc

@@ -12,7 +12,7 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 		t.Helper()
 		count := func(n *int) func(float64) float64 { return func(x float64) float64 { *n++; return f(x) } }
 		slow := newThreshold(count(&plain), level, rises)
-		wantLo, wantHi := bisect(lo, hi, tol, func(x float64) bool { holds, _ := slow.look(x); return holds })
+		wantLo, wantHi := bisect(lo, hi, tol, func(x float64) bool { holds, _ := slow.evaluateAt(x); return holds })
 		gotLo, gotHi := newThreshold(count(&quick), level, rises).bisect(lo, hi, tol)
 		if gotLo != wantLo || gotHi != wantHi {
 			t.Errorf("%s: [%v, %v], plain bisection [%v, %v]", name, gotLo, gotHi, wantLo, wantHi)
@@ -44,8 +44,8 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 func TestMillsSideBySide(t *testing.T) {
 	for x := .5; x < 60; x *= 1.01 {
 		for _, y := range []float64{x, x + 1e-3, x + .5, x + 7, 9 * x} {
-			if a, b := mills2(x, y); a != mills(x) || b != mills(y) {
-				t.Fatalf("mills2(%v, %v) is %v, %v; want %v, %v", x, y, a, b, mills(x), mills(y))
+			if a, b := millsRatioPair(x, y); a != millsRatio(x) || b != millsRatio(y) {
+				t.Fatalf("millsRatioPair(%v, %v) is %v, %v; want %v, %v", x, y, a, b, millsRatio(x), millsRatio(y))
 			}
 		}
 	}

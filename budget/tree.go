@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Op says how a node combines its kids.
+// Op is the way in which a node combines its kids.
 type Op uint8
 
 const (
@@ -51,20 +51,20 @@ type Leaf struct {
 	Fixed *Law
 	// Law is filled by Calibrate.
 	Law Law
-	// Statistic names what the leaf releases; see [Node.Of].
+	// Statistic is the released statistic; see [Node.Of].
 	Statistic Statistic
 }
 
-// A Statistic names what a leaf releases, such as "histogram". Package mechanism has the
-// names: releases of another statistic than a leaf names are refused there, and audits
-// look up by the name how a statistic is measured. Costs do not depend on it. A leaf of
-// a plan that is priced but not carried out, such as one read from a ledger, has none.
+// A Statistic names the statistic that a leaf releases, such as "histogram". Package mechanism defines the
+// names and refuses releases of another statistic than the leaf declares; audits use the name to choose the
+// measurement. Costs do not depend on it. It is empty for a leaf of a plan that is priced but not executed,
+// such as one read from a ledger.
 type Statistic string
 
-// A Role says what the name of a node is the name of. Costs do not depend on it.
+// A Role is the level of the run that a node's name belongs to. Costs do not depend on it.
 type Role uint8
 
-// The roles. Most nodes have none.
+// The roles. Most nodes have the zero Role.
 const (
 	// Part names the records that everything beneath sees: "all", "train", "score" or "holdout".
 	Part Role = iota + 1
@@ -78,13 +78,13 @@ const (
 	Size
 )
 
-// A Place says where in a run a leaf stands: the name of the innermost node of each [Role]
-// on the way to it, itself included; "" where there is none. A branch within a branch has the names of
+// A Place locates a leaf in a run: for each [Role], the name of the innermost node with that role on the path
+// to the leaf, itself included, or "" if there is no such node. A branch within a branch has the names of
 // both, joined by "/".
 type Place struct{ Part, Candidate, Branch, Stage, Size string }
 
-// in returns the place of a node of the given name and role that stands at p.
-func (p Place) in(r Role, name string) Place {
+// withNode returns p extended by a node of the given role and name.
+func (p Place) withNode(r Role, name string) Place {
 	switch r {
 	case Part:
 		p.Part = name
@@ -112,51 +112,50 @@ type Node struct {
 	Leaf   *Leaf
 	Kids   []Node
 	Select *Selection
-	// Coin, in (0, 1), is the probability with which a record is in the second of the two
-	// kids of a Par, by a secret coin that is independent of all else; 0 if nothing is known of it. The price
-	// of such a Par is that of the mixture over the coin, see docs/methods/prices.md,
-	// "The secret coin". It holds only if nobody learns the coin: neither who is in
-	// which kid nor how many.
+	// Coin, in (0, 1), is the probability with which a record is in the second of the two kids of a Par, by a
+	// secret coin that is independent of all else; 0 if the probability is unknown. The price of such a Par is
+	// that of the mixture over the coin, see docs/methods/prices.md, "The secret coin". It holds only if the coin
+	// stays secret: neither the assignment of records to kids nor the number of records per kid may be released.
 	Coin float64
-	// Lead says that Kids[0] of a Par runs first and on the records of all other kids together;
-	// only the others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable
-	// leaves hold fractions of the target's epsilon, which Scaled leaves alone, as those of an informer do.
-	// The steps after a lead may be cancelled because of what it released; see [Priced.LeadCharge].
+	// Lead marks Kids[0] of a Par as a lead: it runs first, on the records of all other kids together; only the
+	// others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable leaves hold fractions
+	// of the target's epsilon, which Scaled does not change, like those of an informer. The steps after a lead may
+	// be cancelled because of its release; see [Priced.LeadCharge].
 	Lead bool
 }
 
-// lead returns the lead of a Par, or nil.
-func (n *Node) lead() *Node {
+// leadNode returns the lead of a Par, or nil if n has no lead.
+func (n *Node) leadNode() *Node {
 	if n.Op == OpPar && n.Lead {
 		return &n.Kids[0]
 	}
 	return nil
 }
 
-// disjoint returns the kids of a Par without its lead.
-func (n *Node) disjoint() []Node {
+// disjointKids returns the kids of a Par without its lead.
+func (n *Node) disjointKids() []Node {
 	if n.Lead {
 		return n.Kids[1:]
 	}
 	return n.Kids
 }
 
-// informer returns the kid whose pure laws come before all other kids: the informer of a OneOf, the lead
-// of a Par, or nil.
-func (n *Node) informer() *Node {
+// pureFirstKid returns the kid whose pure laws come before all other kids: the informer of a OneOf or the lead
+// of a Par. It returns nil for other nodes.
+func (n *Node) pureFirstKid() *Node {
 	if n.Op == OpOneOf && len(n.Kids) > 0 {
 		return &n.Kids[0]
 	}
-	return n.lead()
+	return n.leadNode()
 }
 
-// As returns n with a role.
+// As returns a copy of n with the role r.
 func (n Node) As(r Role) Node {
 	n.Role = r
 	return n
 }
 
-// Of returns a leaf that releases the statistic x and nothing else.
+// Of returns a copy of the leaf n that releases only the statistic x.
 func (n Node) Of(x Statistic) Node {
 	n = n.clone()
 	n.Leaf.Statistic = x
@@ -166,28 +165,28 @@ func (n Node) Of(x Statistic) Node {
 // GaussianLeaf is a scalable leaf of Gaussian releases. Under Tight composition
 // with multiplier c each draw gets Mu = c sqrt(share/draws).
 func GaussianLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Gaussian, share, draws)
+	return scalableLeaf(name, Gaussian, share, draws)
 }
 
 // LaplaceLeaf is a scalable leaf of scalar Laplace releases: Epsilon = c
 // sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
 func LaplaceLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Laplace, share, draws)
+	return scalableLeaf(name, Laplace, share, draws)
 }
 
 // ExponentialLeaf is a scalable leaf of exponential mechanisms: Epsilon = 2c
 // sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
 func ExponentialLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Exponential, share, draws)
+	return scalableLeaf(name, Exponential, share, draws)
 }
 
 // PureLeaf is a scalable leaf of steps known to be pure, and no more:
 // Epsilon = c sqrt(share/draws).
 func PureLeaf(name string, share float64, draws int) Node {
-	return scalable(name, Pure, share, draws)
+	return scalableLeaf(name, Pure, share, draws)
 }
 
-func scalable(name string, kind Kind, share float64, draws int) Node {
+func scalableLeaf(name string, kind Kind, share float64, draws int) Node {
 	return Node{Name: name, Leaf: &Leaf{Kind: kind, Draws: draws, Share: share}}
 }
 
@@ -196,8 +195,7 @@ func FixedLeaf(name string, law Law) Node {
 	return Node{Name: name, Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Fixed: &law}}
 }
 
-// Seq runs kids one after another on the same records. Without kids it is a
-// stage that costs nothing.
+// Seq runs kids one after another on the same records. Without kids it is a free stage.
 func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Kids: kids} }
 
 // Par runs kids on disjoint records: the cost is the largest of theirs, or less where
@@ -205,15 +203,17 @@ func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Ki
 // kid the full target and a multiplier of its own.
 func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
 
-// After returns a Par that runs lead first, on all records, and then what n, a Par without a lead, runs.
+// After returns a Par that runs lead first, on all records, and then the kids of n, which must be a Par
+// without a lead.
 func (n Node) After(lead Node) Node {
-	n.Lead, n.Kids = true, append([]Node{lead}, n.Kids...)
+	n.Lead = true
+	n.Kids = append([]Node{lead}, n.Kids...)
 	return n
 }
 
 // OneOf runs informer and then the one branch that released values chose. The
 // informer is a leaf, or a Seq of leaves, of pure laws; its scalable leaves hold
-// fractions of the target's epsilon (say .03), which Scaled leaves alone.
+// fractions of the target's epsilon (such as .03), which Scaled does not change.
 //
 // Which branch runs may depend on every earlier release. At the root (through
 // Par and OneOf only) each branch is calibrated to (epsilon - informer, delta), and then
@@ -235,24 +235,24 @@ func Select(name string, s Selection, candidates ...Node) Node {
 // Informers of OneOf and leads keep theirs: they are absolute fractions of epsilon.
 func (n Node) Scaled(f float64) Node {
 	c := n.clone()
-	c.scale(f)
+	c.scaleShares(f)
 	return c
 }
 
-func (n *Node) scale(f float64) {
+func (n *Node) scaleShares(f float64) {
 	if n.Leaf != nil {
 		n.Leaf.Share *= f
 	}
 	kids := n.Kids
-	if n.informer() != nil {
+	if n.pureFirstKid() != nil {
 		kids = kids[1:]
 	}
 	for i := range kids {
-		kids[i].scale(f)
+		kids[i].scaleShares(f)
 	}
 }
 
-// clone copies everything beneath n.
+// clone returns a deep copy of n.
 func (n Node) clone() Node {
 	if n.Leaf != nil {
 		leaf := *n.Leaf
@@ -273,11 +273,11 @@ func (n Node) clone() Node {
 	return n
 }
 
-// role is what the position of a node asks of the leaves beneath it.
-type role struct{ informer, candidate bool }
+// leafConstraints holds the requirements on leaves that follow from the position of a node.
+type leafConstraints struct{ informer, candidate bool }
 
 // validate checks the node at path and everything beneath it.
-func (n *Node) validate(path string, r role) error {
+func (n *Node) validate(path string, r leafConstraints) error {
 	bad := func(format string, args ...any) error {
 		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
 	}
@@ -296,7 +296,7 @@ func (n *Node) validate(path string, r role) error {
 		return bad("a one-of needs an informer and at least one branch")
 	case n.Lead && (n.Op != OpPar || len(n.Kids) < 2):
 		return bad("a lead belongs to a par, before at least one other kid")
-	case n.Coin != 0 && (n.Op != OpPar || len(n.disjoint()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+	case n.Coin != 0 && (n.Op != OpPar || len(n.disjointKids()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
 		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")
@@ -317,7 +317,7 @@ func (n *Node) validate(path string, r role) error {
 		}
 		seen[kid.Name] = true
 		kr := r
-		kr.informer = r.informer || i == 0 && n.informer() != nil
+		kr.informer = r.informer || i == 0 && n.pureFirstKid() != nil
 		if err := kid.validate(path+"/"+kid.Name, kr); err != nil {
 			return err
 		}
@@ -325,7 +325,7 @@ func (n *Node) validate(path string, r role) error {
 	return nil
 }
 
-func (n *Node) validateLeaf(path string, r role) error {
+func (n *Node) validateLeaf(path string, r leafConstraints) error {
 	l := n.Leaf
 	bad := func(format string, args ...any) error {
 		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
@@ -349,19 +349,19 @@ func (n *Node) validateLeaf(path string, r role) error {
 			return fmt.Errorf("%w (at %q)", err, path)
 		}
 	}
-	if r.informer && !l.Kind.pure() {
+	if r.informer && !l.Kind.isPure() {
 		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer or a lead must be pure"}
 	}
 	return nil
 }
 
-// walk calls visit for every leaf beneath n in tree order.
-func (n *Node) walk(path string, visit func(path string, l *Leaf)) {
+// walkLeaves calls visit for every leaf beneath n in tree order.
+func (n *Node) walkLeaves(path string, visit func(path string, l *Leaf)) {
 	if n.Op == OpLeaf {
 		visit(path, n.Leaf)
 		return
 	}
 	for i := range n.Kids {
-		n.Kids[i].walk(path+"/"+n.Kids[i].Name, visit)
+		n.Kids[i].walkLeaves(path+"/"+n.Kids[i].Name, visit)
 	}
 }

@@ -52,17 +52,17 @@ func TestPathsAndParts(t *testing.T) {
 	}
 	// The held-out part has the whole target to itself.
 	metric, _ := p.Law("fit/holdout/metric")
-	near(t, "metric", metric.Mu, GaussianMu(1, 1e-6), 1e-12)
+	checkNear(t, "metric", metric.Mu, GaussianMu(1, 1e-6), 1e-12)
 	// Shares are fractions of zCDP within a part.
 	hist, _ := p.Law("fit/train/scaling/histogram")
 	quant, _ := p.Law("fit/train/scaling/quantiles")
 	rh, _ := hist.ZCDP()
 	rq, _ := quant.ZCDP()
-	near(t, "quantiles to histogram", rq/rh, 0.10/0.08, 1e-12)
+	checkNear(t, "quantiles to histogram", rq/rh, 0.10/0.08, 1e-12)
 }
 
 func TestScaled(t *testing.T) {
-	tree := Seq("s", GaussianLeaf("a", 2, 1), OneOf("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)), FixedLeaf("f", gauss(1)))
+	tree := Seq("s", GaussianLeaf("a", 2, 1), OneOf("o", PureLeaf("look", 0.03, 1), LaplaceLeaf("x", 1, 1)), FixedLeaf("f", gaussianLaw(1)))
 	half := tree.Scaled(0.5)
 	if tree.Kids[0].Leaf.Share != 2 {
 		t.Error("Scaled changed its receiver")
@@ -102,11 +102,11 @@ func TestTreeErrors(t *testing.T) {
 		"bad selection":               {Select("s", Selection{Eta: 0, Gamma: 1}, g), ErrTree, "s"},
 		"selection on a seq":          {Node{Op: OpSeq, Name: "s", Select: &sel}, ErrTree, "s"},
 		"unknown op":                  {Node{Op: 77, Name: "s"}, ErrTree, "s"},
-		"bad fixed law":               {FixedLeaf("f", gauss(-1)), ErrLaw, ""},
+		"bad fixed law":               {FixedLeaf("f", gaussianLaw(-1)), ErrLaw, ""},
 		"fixed without draws":         {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1}), ErrTree, "f"},
 		"law of two kinds":            {FixedLeaf("f", Law{Kind: Gaussian, Mu: 1, Epsilon: 1, Draws: 1}), ErrLaw, ""},
-		"overspent":                   {Seq("s", FixedLeaf("f", gauss(3)), g), ErrOverspent, ""},
-		"overspent, nothing scalable": {Seq("s", FixedLeaf("f", gauss(3)), FixedLeaf("h", approx)), ErrOverspent, ""},
+		"overspent":                   {Seq("s", FixedLeaf("f", gaussianLaw(3)), g), ErrOverspent, ""},
+		"overspent, nothing scalable": {Seq("s", FixedLeaf("f", gaussianLaw(3)), FixedLeaf("h", approx)), ErrOverspent, ""},
 		"overspent informer":          {OneOf("o", LaplaceLeaf("l", 1.2, 1), g), ErrOverspent, ""},
 	} {
 		_, err := Calibrate(v.tree, Target{Epsilon: 1, Delta: 1e-6})
@@ -174,7 +174,7 @@ func TestConversions(t *testing.T) {
 	if err != nil || e != 1 {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
-	near(t, "delta", d, (1+math.Exp(0.5))*1e-6, 1e-15)
+	checkNear(t, "delta", d, (1+math.Exp(0.5))*1e-6, 1e-15)
 	// The converted promise of a Gaussian covers the Gaussian of twice the mu.
 	mu, _ := convertMuToSubstitute(AddRemove, 0.2)
 	for eps := 0.1; eps < 2; eps += 0.1 {

@@ -6,10 +6,9 @@ import "fmt"
 // proportion to the cap, so a larger one would leave no model.
 const MaxUnitRows = 1000
 
-// Unit says who is protected. The zero value is one record. Otherwise it is
-// whoever a value of a column stands for, with all records that have this value:
-// neighbouring tables differ by a whole unit, of any number of records. The run
-// keeps at most MaxRows of them.
+// Unit is the privacy unit. The zero value is one record. Otherwise a unit is all records with the same value
+// in a column: neighbouring tables differ by a whole unit, of any number of records. The run keeps at most
+// MaxRows of a unit's records.
 type Unit struct {
 	// Column names the column that identifies a unit.
 	Column string
@@ -17,14 +16,12 @@ type Unit struct {
 	MaxRows int
 }
 
-// Records returns how many records of the table in use a unit has at most: 1 if
-// the record is the unit.
+// Records returns the largest number of records of a unit in the table in use: 1 if the record is the unit.
 func (u Unit) Records() int { return max(u.MaxRows, 1) }
 
-// validate returns a *TargetError if a field is out of range, or if the relation
-// leaves the unit without a meaning: a unit that is replaced may bring another
-// number of records, so the number of records, which is public under every
-// relation but AddRemove, would tell on it.
+// validate returns a *TargetError if a field is out of range, or if the unit has no meaning under the
+// relation: a unit that is replaced may bring another number of records, so the number of records, which is
+// public under every relation but AddRemove, would reveal the replacement.
 func (u Unit) validate(r Relation) error {
 	bad := func(problem string) error {
 		return &TargetError{Field: "unit.max_rows", Value: float64(u.MaxRows), Problem: problem}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// near fails unless got is within rel of want, relatively.
-func near(t *testing.T, what string, got, want, rel float64) {
+// checkNear fails unless got is within rel of want, relatively.
+func checkNear(t *testing.T, what string, got, want, rel float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
 		t.Errorf("%s = %.15g, want %.15g (relative %.1e)", what, got, want, rel)
@@ -30,9 +30,9 @@ func TestGaussianValues(t *testing.T) {
 		{20, 100, 0.99999961466855645, 1e-12},
 		{1, 12, 5.2084420689504657e-32, 1e-12},
 	} {
-		near(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
+		checkNear(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
 		// Phi-symmetry: delta(-x) = 1 - e^-x (1 - delta(x)).
-		near(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want), 1e-12)
+		checkNear(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want), 1e-12)
 	}
 	for _, v := range []struct{ eps, delta, want float64 }{
 		{1, 1e-6, 0.236704380664},
@@ -51,23 +51,23 @@ func TestGaussianValues(t *testing.T) {
 			t.Errorf("GaussianMu(%v, %v) is not rounded down: delta %v", v.eps, v.delta, d)
 		}
 	}
-	near(t, "GaussianEpsilon(1,1e-5)", GaussianEpsilon(1, 1e-5), 4.377178095681, 2e-13)
-	near(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
+	checkNear(t, "GaussianEpsilon(1,1e-5)", GaussianEpsilon(1, 1e-5), 4.377178095681, 2e-13)
+	checkNear(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
 	if e := GaussianEpsilon(0.5, 1e-6); gaussianDelta(0.5, e) > 1e-6 {
 		t.Error("GaussianEpsilon is not rounded up")
 	}
 }
 
 func TestPureCurveValues(t *testing.T) {
-	near(t, "Laplace 0", laplaceDelta(1, 0), 0.393469340287367, 2e-15)
-	near(t, "Laplace .5", laplaceDelta(1, 0.5), 0.221199216928595, 2e-15)
-	near(t, "RR 0", pureDelta(1, 0), 0.462117157260010, 2e-15)
-	near(t, "RR .5", pureDelta(1, 0.5), 0.287649136645, 1e-12)
-	near(t, "EM 0", exponentialDelta(1, 0), 0.244918662403709, 2e-15)
-	near(t, "EM .5", exponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
-	near(t, "EM -.5", exponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
-	near(t, "Geometric shift 1 = RR", geometricDelta(1, 1, 0.5), pureDelta(1, 0.5), 1e-14)
-	near(t, "Approximate", approximateDelta(1, 1e-3, 0.5), 1e-3+0.999*pureDelta(1, 0.5), 1e-14)
+	checkNear(t, "Laplace 0", laplaceDelta(1, 0), 0.393469340287367, 2e-15)
+	checkNear(t, "Laplace .5", laplaceDelta(1, 0.5), 0.221199216928595, 2e-15)
+	checkNear(t, "RR 0", pureDelta(1, 0), 0.462117157260010, 2e-15)
+	checkNear(t, "RR .5", pureDelta(1, 0.5), 0.287649136645, 1e-12)
+	checkNear(t, "EM 0", exponentialDelta(1, 0), 0.244918662403709, 2e-15)
+	checkNear(t, "EM .5", exponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
+	checkNear(t, "EM -.5", exponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
+	checkNear(t, "Geometric shift 1 = RR", geometricDelta(1, 1, 0.5), pureDelta(1, 0.5), 1e-14)
+	checkNear(t, "Approximate", approximateDelta(1, 1e-3, 0.5), 1e-3+0.999*pureDelta(1, 0.5), 1e-14)
 }
 
 // Arguments that describe no mechanism must give the useless guarantee.
@@ -131,21 +131,21 @@ func TestGeometricDelta(t *testing.T) {
 	}
 }
 
-// pld returns the PLD curve of laws on a grid of step h alone, without the
+// composePLD returns the PLD curve of laws on a grid of step h alone, without the
 // other accountants.
-func pld(h float64, laws ...Law) curve {
+func composePLD(h float64, laws ...Law) curve {
 	seq := Node{Op: OpSeq}
 	for _, law := range laws {
 		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{Law: law}})
 	}
 	w := newComposer()
 	w.step = h
-	return w.curve(seq.products()[0])
+	return w.buildCurve(seq.flattenProducts()[0])
 }
 
 // pldEpsilon inverts a curve.
 func pldEpsilon(c curve, delta float64) float64 {
-	_, hi := bisect(0, 100, 1e-12, func(e float64) bool { return c.at(e) > delta })
+	_, hi := bisect(0, 100, 1e-12, func(e float64) bool { return c.deltaAt(e) > delta })
 	return hi
 }
 
@@ -159,8 +159,8 @@ func zcdpEpsilon(delta float64, laws ...Law) float64 {
 	return ZCDPEpsilon(rho, delta)
 }
 
-func gauss(mu float64) Law              { return Law{Kind: Gaussian, Mu: mu, Draws: 1} }
-func pure(k Kind, e float64, n int) Law { return Law{Kind: k, Epsilon: e, Draws: n} }
+func gaussianLaw(mu float64) Law           { return Law{Kind: Gaussian, Mu: mu, Draws: 1} }
+func pureLaw(k Kind, e float64, n int) Law { return Law{Kind: k, Epsilon: e, Draws: n} }
 
 func TestCompositionValues(t *testing.T) {
 	for _, v := range []struct {
@@ -168,38 +168,38 @@ func TestCompositionValues(t *testing.T) {
 		law  Law
 		want float64
 	}{
-		{"Laplace(.1)x10", pure(Laplace, 0.1, 10), 0.99898},
-		{"Laplace(.1)x100", pure(Laplace, 0.1, 100), 4.6927},
-		{"EM(.1)x10", pure(Exponential, 0.1, 10), 0.68616},
-		{"RR(.1)x100", pure(Pure, 0.1, 100), 4.7746},
-		{"EM(1)x10", pure(Exponential, 1, 10), 8.1159},
-		{"EM(.1)x100", pure(Exponential, 0.1, 100), 2.6118},
-		{"EM(.5)x8", pure(Exponential, 0.5, 8), 3.2472},
+		{"Laplace(.1)x10", pureLaw(Laplace, 0.1, 10), 0.99898},
+		{"Laplace(.1)x100", pureLaw(Laplace, 0.1, 100), 4.6927},
+		{"EM(.1)x10", pureLaw(Exponential, 0.1, 10), 0.68616},
+		{"RR(.1)x100", pureLaw(Pure, 0.1, 100), 4.7746},
+		{"EM(1)x10", pureLaw(Exponential, 1, 10), 8.1159},
+		{"EM(.1)x100", pureLaw(Exponential, 0.1, 100), 2.6118},
+		{"EM(.5)x8", pureLaw(Exponential, 0.5, 8), 3.2472},
 	} {
-		got := pldEpsilon(pld(1e-3, v.law), 1e-6)
-		near(t, v.name, got, v.want, 1e-4)
-		fine := pldEpsilon(pld(0, v.law), 1e-6)
+		got := pldEpsilon(composePLD(1e-3, v.law), 1e-6)
+		checkNear(t, v.name, got, v.want, 1e-4)
+		fine := pldEpsilon(composePLD(0, v.law), 1e-6)
 		if fine > got*(1+1e-5) || fine < got*(1-1e-3) {
 			t.Errorf("%s: the chosen grid gives %v, the step 1e-3 gives %v", v.name, fine, got)
 		}
 	}
-	near(t, "zCDP EM(.1)x100", zcdpEpsilon(1e-6, pure(Exponential, 0.1, 100)), 2.4191, 1e-4)
-	near(t, "zCDP EM(.5)x8", zcdpEpsilon(1e-6, pure(Exponential, 0.5, 8)), 3.5423, 1e-4)
-	near(t, "zCDP .5", ZCDPEpsilon(0.5, 1e-5), 4.72839, 1e-5)
-	near(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
-	near(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
+	checkNear(t, "zCDP EM(.1)x100", zcdpEpsilon(1e-6, pureLaw(Exponential, 0.1, 100)), 2.4191, 1e-4)
+	checkNear(t, "zCDP EM(.5)x8", zcdpEpsilon(1e-6, pureLaw(Exponential, 0.5, 8)), 3.5423, 1e-4)
+	checkNear(t, "zCDP .5", ZCDPEpsilon(0.5, 1e-5), 4.72839, 1e-5)
+	checkNear(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
+	checkNear(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
 
-	mix := pld(1e-3, gauss(0.5), pure(Laplace, 0.3, 1), pure(Exponential, 0.5, 1))
-	near(t, "mixture delta(1)", mix.at(1), 0.0255493, 1e-4)
-	near(t, "mixture delta(2)", mix.at(2), 2.5440e-4, 1e-4)
-	near(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
+	mix := composePLD(1e-3, gaussianLaw(0.5), pureLaw(Laplace, 0.3, 1), pureLaw(Exponential, 0.5, 1))
+	checkNear(t, "mixture delta(1)", mix.deltaAt(1), 0.0255493, 1e-4)
+	checkNear(t, "mixture delta(2)", mix.deltaAt(2), 2.5440e-4, 1e-4)
+	checkNear(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
 }
 
 // Gaussians sent through the PLD one by one instead of being merged.
 func TestGaussianThroughPLD(t *testing.T) {
 	const h = 1e-3
-	m := connectDots(gauss(0.25).dots(h), h)
-	d := newCurve(newComposer().convolve([]factor{{m, 16}}, h, 20)).at(1)
+	m := connectDots(gaussianLaw(0.25).sampleCurve(h), h)
+	d := newPLDCurve(newComposer().convolveFactors([]factor{{m, 16}}, h, 20)).deltaAt(1)
 	if d < 0.1269367 || d > 0.1269375 {
 		t.Errorf("delta(1) = %.9f, want within [0.1269367, 0.1269375]", d)
 	}
@@ -215,9 +215,9 @@ func TestScalingLedgers(t *testing.T) {
 		{5, 0.07, 0.04, 0.21, 0.99297, 1.05466},
 		{10, 0.07, 0.03, 0.21, 0.99533, 1.05623},
 	} {
-		laws := []Law{gauss(v.muH), gauss(v.muG), pure(Exponential, v.epsQ, 2*(v.d+1))}
-		near(t, "PLD", pldEpsilon(pld(1e-3, laws...), 1e-6), v.wantPLD, 1e-5)
-		near(t, "zCDP", zcdpEpsilon(1e-6, laws...), v.wantRho, 1e-5)
+		laws := []Law{gaussianLaw(v.muH), gaussianLaw(v.muG), pureLaw(Exponential, v.epsQ, 2*(v.d+1))}
+		checkNear(t, "PLD", pldEpsilon(composePLD(1e-3, laws...), 1e-6), v.wantPLD, 1e-5)
+		checkNear(t, "zCDP", zcdpEpsilon(1e-6, laws...), v.wantRho, 1e-5)
 		c, err := Compose(laws...)
 		if err != nil {
 			t.Fatal(err)
@@ -228,8 +228,8 @@ func TestScalingLedgers(t *testing.T) {
 	}
 }
 
-// calibrated returns the law of the only leaf of a calibrated tree.
-func calibrated(t *testing.T, leaf Node, eps, delta float64, c Composition) Law {
+// calibratedLaw returns the law of the only leaf of a calibrated tree.
+func calibratedLaw(t *testing.T, leaf Node, eps, delta float64, c Composition) Law {
 	t.Helper()
 	p, err := Calibrate(leaf, Target{Epsilon: eps, Delta: delta, Composition: c})
 	if err != nil {
@@ -244,18 +244,18 @@ func calibrated(t *testing.T, leaf Node, eps, delta float64, c Composition) Law 
 
 func TestCalibratedValues(t *testing.T) {
 	// Section 1: Kendall rounds.
-	near(t, "k=10", calibrated(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon, 0.0741, 1e-3)
-	near(t, "k=5", calibrated(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon, 0.117, 5e-3)
-	near(t, "k=10 basic", calibrated(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon, 0.05, 1e-15)
+	checkNear(t, "k=10", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Tight).Epsilon, 0.0741, 1e-3)
+	checkNear(t, "k=5", calibratedLaw(t, ExponentialLeaf("k", 1, 5), 0.5, 1e-6, Tight).Epsilon, 0.117, 5e-3)
+	checkNear(t, "k=10 basic", calibratedLaw(t, ExponentialLeaf("k", 1, 10), 0.5, 1e-6, Basic).Epsilon, 0.05, 1e-15)
 	// Section 8: BRC, T=25 at (1, 1e-6), noise in units of sensitivity.
-	basic := calibrated(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Basic).Epsilon
-	near(t, "basic Laplace std", math.Sqrt2/basic, 35.4, 2e-3)
-	tight := calibrated(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Tight).Epsilon
-	near(t, "composed Laplace epsilon", tight, 0.050779, 1e-4)
-	near(t, "composed Laplace std", math.Sqrt2/tight, 27.9, 2e-3)
-	gaussian := calibrated(t, GaussianLeaf("T", 1, 25), 1, 1e-6, Tight).Mu
-	near(t, "Gaussian std", 1/gaussian, 21.1, 2e-3)
-	near(t, "Gaussian exact", gaussian, GaussianMu(1, 1e-6)/5, 1e-12)
+	basic := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Basic).Epsilon
+	checkNear(t, "basic Laplace std", math.Sqrt2/basic, 35.4, 2e-3)
+	tight := calibratedLaw(t, LaplaceLeaf("T", 1, 25), 1, 1e-6, Tight).Epsilon
+	checkNear(t, "composed Laplace epsilon", tight, 0.050779, 1e-4)
+	checkNear(t, "composed Laplace std", math.Sqrt2/tight, 27.9, 2e-3)
+	gaussian := calibratedLaw(t, GaussianLeaf("T", 1, 25), 1, 1e-6, Tight).Mu
+	checkNear(t, "Gaussian std", 1/gaussian, 21.1, 2e-3)
+	checkNear(t, "Gaussian exact", gaussian, GaussianMu(1, 1e-6)/5, 1e-12)
 }
 
 // Section 7.4: private selection.
@@ -267,30 +267,30 @@ func TestSelectionValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "mean", s.Mean(), v.mean, 1e-12)
-		tree := Select("s", s, FixedLeaf("q", gauss(v.mu)))
+		checkNear(t, "mean", s.Mean(), v.mean, 1e-12)
+		tree := Select("s", s, FixedLeaf("q", gaussianLaw(v.mu)))
 		for earlier, want := range map[bool]float64{true: v.want, false: v.sharper} {
 			p, err := Calibrate(tree, Target{Epsilon: 10, Delta: 1e-6, Earlier: earlier})
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "selection epsilon", p.Epsilon(1e-6), want, 8e-4)
+			checkNear(t, "selection epsilon", p.Epsilon(1e-6), want, 8e-4)
 		}
 	}
 	s, _ := SelectionForMean(0, 5)
-	near(t, "gamma", s.Gamma, 0.06992, 1e-4)
-	near(t, "5 runs", GaussianEpsilon(0.1*math.Sqrt(5), 1e-6), 0.941, 1e-3)
-	near(t, "3 runs", GaussianEpsilon(0.1*math.Sqrt(3), 1e-6), 0.715, 1e-3)
-	near(t, "10 runs", GaussianEpsilon(0.3*math.Sqrt(10), 1e-6), 4.603, 1e-3)
-	near(t, "geometric", Selection{Eta: 1, Gamma: 0.2}.Mean(), 5, 1e-14)
+	checkNear(t, "gamma", s.Gamma, 0.06992, 1e-4)
+	checkNear(t, "5 runs", GaussianEpsilon(0.1*math.Sqrt(5), 1e-6), 0.941, 1e-3)
+	checkNear(t, "3 runs", GaussianEpsilon(0.1*math.Sqrt(3), 1e-6), 0.715, 1e-3)
+	checkNear(t, "10 runs", GaussianEpsilon(0.3*math.Sqrt(10), 1e-6), 4.603, 1e-3)
+	checkNear(t, "geometric", Selection{Eta: 1, Gamma: 0.2}.Mean(), 5, 1e-14)
 	// The law itself: P(K=k) = (1-gamma)^k/(k ln(1/gamma)) for eta = 0.
 	mean, mass := 0.0, 0.0
 	for k := 1.0; k < 3000; k++ {
 		pk := math.Pow(1-s.Gamma, k) / (k * -math.Log(s.Gamma))
 		mean, mass = mean+k*pk, mass+pk
 	}
-	near(t, "sum of P(K=k)", mass, 1, 1e-12)
-	near(t, "sum of k P(K=k)", mean, 5, 1e-12)
+	checkNear(t, "sum of P(K=k)", mass, 1, 1e-12)
+	checkNear(t, "sum of k P(K=k)", mean, 5, 1e-12)
 }
 
 // geometricDelta is the curve of two-sided geometric noise, P(k) proportional to
@@ -303,7 +303,7 @@ func geometricDelta(scale float64, shift int, epsilon float64) float64 {
 		return 1
 	}
 	law := float64(shift) / scale
-	return bounded(law, epsilon, func() float64 {
+	return boundedCurve(law, epsilon, func() float64 {
 		k := math.Floor((law - epsilon) * scale / 2)
 		low := (float64(shift) - 2*(k+1)) / scale
 		t := math.Expm1(epsilon-low) / math.Expm1(2/scale)

@@ -38,49 +38,49 @@ func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 func (b Block) Float(j int, buf []float64) []float64 {
 	at := b.view.column(j)
 	if c := b.view.table.compacted(at); c != nil {
-		return c.block(b, buf)
+		return c.blockRows(b, buf)
 	}
 	column := b.view.table.float(at)
 	if len(b.view.mask) > 0 && column != nil {
-		return pick(b, column, buf)
+		return gatherMasked(b, column, buf)
 	}
-	return gather(b, column, buf)
+	return gatherRows(b, column, buf)
 }
 
 // Codes is [Block.Float] for category columns; nil for a numeric column. Every cell outside Categories has the
 // code len(Categories).
 func (b Block) Codes(j int, buf []int32) []int32 {
 	at := b.view.column(j)
-	codes := gather(b, b.view.table.code(at), buf)
+	codes := gatherRows(b, b.view.table.code(at), buf)
 	if !b.view.table.tellsMissing(at) || codes == nil {
 		return codes
 	}
-	return mergeMissing(place(buf, len(codes)), codes, len(b.view.table.schema.Columns[at].Categories))
+	return mergeMissing(resizeBuffer(buf, len(codes)), codes, len(b.view.table.schema.Columns[at].Categories))
 }
 
 // Labels is Codes, but for missing cells of a column with [Column.Labels], whose code is
 // len(Categories)+1.
 func (b Block) Labels(j int, buf []int32) []int32 {
-	return gather(b, b.view.table.code(b.view.column(j)), buf)
+	return gatherRows(b, b.view.table.code(b.view.column(j)), buf)
 }
 
-// gather collects the block's rows of one column.
-func gather[T any](b Block, column, buf []T) []T {
+// gatherRows collects the block's rows of one column.
+func gatherRows[T any](b Block, column, buf []T) []T {
 	if column == nil {
 		return nil
 	}
-	if out, ok := together(b, column); ok {
+	if out, ok := consecutiveRows(b, column); ok {
 		return out
 	}
-	buf = place(buf, b.Len())
+	buf = resizeBuffer(buf, b.Len())
 	for k, r := range b.view.rows[b.lo:b.hi] {
 		buf[k] = column[r]
 	}
 	return buf
 }
 
-// together returns the block's rows of a column if they follow one another there.
-func together[T any](b Block, column []T) ([]T, bool) {
+// consecutiveRows returns the block's rows of a column if they follow one another there.
+func consecutiveRows[T any](b Block, column []T) ([]T, bool) {
 	if b.view.all {
 		return column[b.lo:b.hi:b.hi], true
 	}
@@ -93,26 +93,26 @@ func together[T any](b Block, column []T) ([]T, bool) {
 	return column[first : last+1 : last+1][:n:n], last-first == n-1 // strictly increasing, hence consecutive
 }
 
-// place returns n cells, those of buf if they are as many.
-func place[T any](buf []T, n int) []T {
+// resizeBuffer returns n cells, those of buf if they are as many.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}
 	return buf[:n]
 }
 
-// pick is gather for a view with a mask.
-func pick(b Block, column, buf []float64) []float64 {
-	if out, ok := together(b, column); ok {
+// gatherMasked is gather for a view with a mask.
+func gatherMasked(b Block, column, buf []float64) []float64 {
+	if out, ok := consecutiveRows(b, column); ok {
 		return out
 	}
-	buf = place(buf, b.Len())
-	pickFrom(b.view.rows[b.lo:b.hi], b.view.mask, column, 0, buf)
+	buf = resizeBuffer(buf, b.Len())
+	gatherMaskedFrom(b.view.rows[b.lo:b.hi], b.view.mask, column, 0, buf)
 	return buf
 }
 
-// pickFrom collects rows of a column that begins with row base, a multiple of maskRows, by a mask if there is one.
-func pickFrom(rows []int32, mask []byte, column []float64, base int, buf []float64) {
+// gatherMaskedFrom collects rows of a column that begins with row base, a multiple of maskRows, by a mask if there is one.
+func gatherMaskedFrom(rows []int32, mask []byte, column []float64, base int, buf []float64) {
 	k := 0
 	if len(mask) > 0 {
 		from, to := (int(rows[0])+maskRows-1)/maskRows, int(rows[len(rows)-1])/maskRows // whole bytes of the mask
@@ -128,15 +128,15 @@ func pickFrom(rows []int32, mask []byte, column []float64, base int, buf []float
 	}
 }
 
-// maskRows is how many rows a byte of a mask is for.
+// maskRows is the number of rows per byte of a mask.
 const maskRows = 8
 
-// masked reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.
-func masked(t *Table, rows []int32) bool { return len(rows) > 0 && len(rows) >= t.rows/4 }
+// usesMask reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.
+func usesMask(t *Table, rows []int32) bool { return len(rows) > 0 && len(rows) >= t.rows/4 }
 
 // maskOf returns which rows of a table are in a list, row 8i+k in bit k of byte i. It is nil if the list has none.
 func maskOf(t *Table, rows []int32) []byte {
-	if !masked(t, rows) {
+	if !usesMask(t, rows) {
 		return nil
 	}
 	mask := make([]byte, (t.rows+maskRows-1)/maskRows)

@@ -37,7 +37,7 @@ func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uin
 	}
 	draw := newDrawer(v)
 	for id, rows := range large {
-		for _, k := range draw.smallest(id, rows, most, lot) {
+		for _, k := range draw.smallestLots(id, rows, most, lot) {
 			kept[k] = true
 		}
 	}
@@ -50,16 +50,16 @@ func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uin
 	return v.Select(rows)
 }
 
-// drawer draws the lots of the records of one unit after the other.
-type drawer struct {
+// lotDrawer draws the lots of the records of one unit after the other.
+type lotDrawer struct {
 	floats [][]float64
 	codes  [][]int32
 	words  [][]string // as in Table
 	cells  []byte
 }
 
-func newDrawer(v View) *drawer {
-	d := &drawer{}
+func newDrawer(v View) *lotDrawer {
+	d := &lotDrawer{}
 	for j := range v.Schema().Columns {
 		all := v.Block(0, v.Len())
 		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Labels(j, nil))
@@ -77,12 +77,12 @@ func (v View) Content(words [][]string) func(k int32) [32]byte {
 			d.words[j] = words[v.column(j)]
 		}
 	}
-	return d.content
+	return d.recordDigest
 }
 
-// content returns the SHA-256 of the cells of a record of the view, in an encoding
+// recordDigest returns the SHA-256 of the cells of a record of the view, in an encoding
 // that depends on the schema alone.
-func (d *drawer) content(k int32) [32]byte {
+func (d *lotDrawer) recordDigest(k int32) [32]byte {
 	b := d.cells[:0]
 	for j, x := range d.floats {
 		if words := d.words[j]; words != nil { // codes of words depend on other records
@@ -113,8 +113,8 @@ func (d *drawer) content(k int32) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// smallest returns the given number of rows of a unit, those with the smallest lots.
-func (d *drawer) smallest(unit uint64, rows []int32, most int, lot func(uint64, [32]byte, int) uint64) []int32 {
+// smallestLots returns the given number of rows of a unit, those with the smallest lots.
+func (d *lotDrawer) smallestLots(unit uint64, rows []int32, most int, lot func(uint64, [32]byte, int) uint64) []int32 {
 	type ticket struct {
 		lot uint64
 		row int32
@@ -122,7 +122,7 @@ func (d *drawer) smallest(unit uint64, rows []int32, most int, lot func(uint64, 
 	tickets := make([]ticket, len(rows))
 	copies := map[[32]byte]int{}
 	for i, k := range rows {
-		content := d.content(k)
+		content := d.recordDigest(k)
 		tickets[i] = ticket{lot(unit, content, copies[content]), k}
 		copies[content]++
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// class says what a cell turned out to be.
+// class is the outcome of parsing a cell.
 type class = cell.Class
 
 const (
@@ -29,13 +29,13 @@ func newNamer(key [secret.KeySize]byte) *namer {
 	return &namer{buf: key[:], key: len(key)}
 }
 
-// id turns the text that names a privacy unit into its identity, the first 64
+// unitID turns the text that names a privacy unit into its identity, the first 64
 // bits of the SHA-256 of a secret key of the process and the text, and a missing cell into
 // NoUnit. Blanks around the text, its Unicode form and decimals that are zeros do not matter: a person must not
 // become two because another program wrote a part of the table. Two of n units share an identity with odds below n²/2^65, whatever their names are:
 // the key is drawn after the table was made, and tells nobody which names meet. They then
 // count as one unit, and each has the protection of a group of two.
-func (n *namer) id(text string) uint64 {
+func (n *namer) unitID(text string) uint64 {
 	text = cell.Normal(text)
 	if cell.MissingWord(text) {
 		return NoUnit
@@ -58,8 +58,8 @@ type column struct {
 	words   *words      // of a column whose text categories are found, else nil
 }
 
-// columns prepares the columns of a schema for reading. decimal is the decimal mark of the table; 0 for a point.
-func columns(s Schema, decimal byte) []column {
+// newColumns prepares the columns of a schema for reading. decimal is the decimal mark of the table; 0 for a point.
+func newColumns(s Schema, decimal byte) []column {
 	out := make([]column, len(s.Columns))
 	lists := wordsOf(s)
 	for j := range s.Columns {
@@ -74,9 +74,9 @@ func columns(s Schema, decimal byte) []column {
 	return out
 }
 
-// category reads a category cell. A declared name is taken literally, even if it
+// parseCategory reads a category cell. A declared name is taken literally, even if it
 // reads like a word for missing.
-func (c *column) category(text string) (int32, class) {
+func (c *column) parseCategory(text string) (int32, class) {
 	code, what := c.names.Find(text)
 	if what == missing && code == c.names.Others() {
 		code = c.absent
@@ -84,8 +84,8 @@ func (c *column) category(text string) (int32, class) {
 	return code, what
 }
 
-// note counts a cell that was not good.
-func (s *ColumnStats) note(what class) {
+// countClass counts a cell that was not good.
+func (s *ColumnStats) countClass(what class) {
 	switch what {
 	case missing:
 		s.Missing++

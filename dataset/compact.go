@@ -45,26 +45,26 @@ type compacter struct {
 	out    *compact
 }
 
-// begin begins a column.
-func (c *compacter) begin(rows int) {
+// startColumn begins a column.
+func (c *compacter) startColumn(rows int) {
 	if c.piece == nil {
 		c.piece = make([]float64, 0, compactRows)
 	}
 	c.piece, c.form, c.out = c.piece[:0], decimals.Form{}, &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
 }
 
-// room returns where the next numbers go.
-func (c *compacter) room() []float64 { return c.piece[len(c.piece):cap(c.piece)] }
+// freeSpace returns the unused part of the current piece.
+func (c *compacter) freeSpace() []float64 { return c.piece[len(c.piece):cap(c.piece)] }
 
-// add keeps so many numbers that are in the room.
-func (c *compacter) add(n int) {
+// commitNumbers appends the first n numbers of freeSpace to the column.
+func (c *compacter) commitNumbers(n int) {
 	if c.piece = c.piece[:len(c.piece)+n]; len(c.piece) == cap(c.piece) {
-		c.flush()
+		c.storePiece()
 	}
 }
 
-// flush keeps the numbers of a piece.
-func (c *compacter) flush() {
+// storePiece packs the numbers of the current piece.
+func (c *compacter) storePiece() {
 	most := decimals.MostSize(len(c.piece))
 	if len(c.slab) < most {
 		c.slab = largepages.Make(max(c.slabs, most))
@@ -80,16 +80,16 @@ func (c *compacter) flush() {
 	c.piece = c.piece[:0]
 }
 
-// end returns the column.
-func (c *compacter) end() *compact {
+// finishColumn returns the column.
+func (c *compacter) finishColumn() *compact {
 	if len(c.piece) > 0 {
-		c.flush()
+		c.storePiece()
 	}
 	return c.out
 }
 
-// read sets x to the numbers from row at on.
-func (c *compact) read(x []float64, at int) {
+// unpackRange sets x to the numbers from row at on.
+func (c *compact) unpackRange(x []float64, at int) {
 	for len(x) > 0 {
 		k := at / compactRows
 		from := at - k*compactRows
@@ -104,8 +104,8 @@ func (c *compact) read(x []float64, at int) {
 	}
 }
 
-// gather sets x to the numbers in some rows.
-func (c *compact) gather(x []float64, rows []int32) {
+// unpackRows sets x to the numbers in some rows.
+func (c *compact) unpackRows(x []float64, rows []int32) {
 	for len(rows) > 0 {
 		k := int(rows[0]) / compactRows
 		base, n := k*compactRows, 1
@@ -123,21 +123,21 @@ func (c *compact) gather(x []float64, rows []int32) {
 	}
 }
 
-// all returns every number.
-func (c *compact) all() []float64 {
+// unpackAll returns all numbers of the column.
+func (c *compact) unpackAll() []float64 {
 	out := make([]float64, c.rows)
-	c.read(out, 0)
+	c.unpackRange(out, 0)
 	return out
 }
 
-// unpacked is memory for numbers that are unpacked and not all wanted.
-var unpacked = sync.Pool{New: func() any { return new([]float64) }}
+// unpackBuffers is memory for numbers that are unpacked and not all wanted.
+var unpackBuffers = sync.Pool{New: func() any { return new([]float64) }}
 
-// block returns the block's rows of the column, in buf if it has room.
-func (c *compact) block(b Block, buf []float64) []float64 {
-	buf = place(buf, b.Len())
+// blockRows returns the block's rows of the column, in buf if it has room.
+func (c *compact) blockRows(b Block, buf []float64) []float64 {
+	buf = resizeBuffer(buf, b.Len())
 	if b.view.all {
-		c.read(buf, b.lo)
+		c.unpackRange(buf, b.lo)
 		return buf
 	}
 	rows := b.view.rows[b.lo:b.hi]
@@ -147,25 +147,25 @@ func (c *compact) block(b Block, buf []float64) []float64 {
 	first, span := int(rows[0]), int(rows[len(rows)-1]-rows[0])+1
 	switch {
 	case span == len(rows): // strictly increasing, hence consecutive
-		c.read(buf, first)
+		c.unpackRange(buf, first)
 	case span > sparse*len(rows):
-		c.gather(buf, rows)
+		c.unpackRows(buf, rows)
 	default:
-		room := unpacked.Get().(*[]float64)
-		defer unpacked.Put(room)
+		room := unpackBuffers.Get().(*[]float64)
+		defer unpackBuffers.Put(room)
 		base := first &^ (maskRows - 1)
-		*room = place(*room, first-base+span)
-		c.read(*room, base)
-		pickFrom(rows, b.view.mask, *room, base, buf)
+		*room = resizeBuffer(*room, first-base+span)
+		c.unpackRange(*room, base)
+		gatherMaskedFrom(rows, b.view.mask, *room, base, buf)
 	}
 	return buf
 }
 
 // fillCompact reads every cell of a numeric column.
 func fillCompact(ctx context.Context, t *parquetTable, c *cells[float64], to *compacter) (*compact, error) {
-	to.begin(t.rows)
-	if err := eachRead(ctx, t, c, to.room, func(some []float64) { to.add(len(some)) }); err != nil {
+	to.startColumn(t.rows)
+	if err := eachRead(ctx, t, c, to.freeSpace, func(some []float64) { to.commitNumbers(len(some)) }); err != nil {
 		return nil, err
 	}
-	return to.end(), nil
+	return to.finishColumn(), nil
 }

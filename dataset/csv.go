@@ -105,9 +105,9 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 			parts = append(parts, st.dst)
 		}
 		if fast {
-			st.any(record, row)
+			st.parseAnyLine(record, row)
 		} else {
-			st.record(fields, row)
+			st.storeRecord(fields, row)
 		}
 	}
 	if len(parts) == 0 {
@@ -115,7 +115,7 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 	}
 	last := len(parts) - 1
 	parts[last] = parts[last].window(0, st.stats.Rows-last*slowSlabRows)
-	rows, err := join(ctx, 1, rd.cols, rd.unit(), parts)
+	rows, err := joinSlabs(ctx, 1, rd.cols, rd.unit(), parts)
 	return rows, st.stats, err
 }
 

@@ -188,13 +188,13 @@ func TestUnitColumn(t *testing.T) {
 // everybody can compute from the name.
 func TestUnitNamesAreKeyed(t *testing.T) {
 	sum := sha256.Sum256([]byte("ann"))
-	id := newNamer(secret.NameKey()).id("ann")
-	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer(secret.NameKey()).id(" ann ") {
+	id := newNamer(secret.NameKey()).unitID("ann")
+	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer(secret.NameKey()).unitID(" ann ") {
 		t.Error("the identity of a name is no function of the process's key and the name")
 	}
 	other := newNamer(secret.NameKey())
 	other.buf[0] ^= 1
-	if other.id("ann") == id || other.id("NA") != NoUnit {
+	if other.unitID("ann") == id || other.unitID("NA") != NoUnit {
 		t.Error("another key gives the same identity, or one to nobody")
 	}
 	keyed := sha256.Sum256(append(slices.Clone(newNamer(secret.NameKey()).buf), "ann"...))

@@ -15,21 +15,21 @@ type fieldCutter struct {
 	buf             []byte
 }
 
-// start begins with the first field of a record.
-func (c *fieldCutter) start(record []byte) {
+// startRecord moves the cutter to the first field of a record.
+func (c *fieldCutter) startRecord(record []byte) {
 	c.rest, c.more = record, true
 	c.blanks, c.escapes = c.d.reading(record)
 }
 
-// next cuts off the next field, which must exist, and returns its text, valid until the next call. The text of a field that
+// nextField cuts off the next field, which must exist, and returns its text, valid until the next call. The text of a field that
 // is not wanted is undefined.
-func (c *fieldCutter) next(want bool) []byte {
+func (c *fieldCutter) nextField(want bool) []byte {
 	first := c.rest
 	if c.blanks {
 		first = bytes.TrimLeftFunc(first, c.d.isBlank)
 	}
 	if c.d.quote == 0 || len(first) == 0 || first[0] != c.d.quote {
-		return c.bare(want)
+		return c.nextUnquoted(want)
 	}
 	c.buf = c.buf[:0]
 	keep := func(b []byte) {
@@ -46,7 +46,7 @@ func (c *fieldCutter) next(want bool) []byte {
 		}
 		keep(line[:k])
 		if c.escapes && line[k] == backslash {
-			line = c.escaped(line[k:], keep)
+			line = c.unescapeInQuotes(line[k:], keep)
 			continue
 		}
 		line = line[k+1:]
@@ -68,8 +68,8 @@ func (c *fieldCutter) next(want bool) []byte {
 	}
 }
 
-// escaped keeps the character that an escape sequence within quotes stands for, and returns the rest of the line.
-func (c *fieldCutter) escaped(line []byte, keep func([]byte)) []byte {
+// unescapeInQuotes keeps the character that an escape sequence within quotes stands for, and returns the rest of the line.
+func (c *fieldCutter) unescapeInQuotes(line []byte, keep func([]byte)) []byte {
 	switch {
 	case len(line) == 1:
 		keep(line)
@@ -82,11 +82,11 @@ func (c *fieldCutter) escaped(line []byte, keep func([]byte)) []byte {
 	return line[2:]
 }
 
-// bare is next for a field without quotes around it.
-func (c *fieldCutter) bare(want bool) []byte {
+// nextUnquoted is next for a field without quotes around it.
+func (c *fieldCutter) nextUnquoted(want bool) []byte {
 	line := c.rest
 	if c.escapes && c.d.quote == 0 {
-		return c.unescaped(want)
+		return c.nextBackslashEscaped(want)
 	}
 	field := line
 	k := bytes.IndexByte(line, c.d.comma)
@@ -99,8 +99,8 @@ func (c *fieldCutter) bare(want bool) []byte {
 	return field
 }
 
-// unescaped is next for a format without quotes, in which a backslash escapes any character.
-func (c *fieldCutter) unescaped(want bool) []byte {
+// nextBackslashEscaped is next for a format without quotes, in which a backslash escapes any character.
+func (c *fieldCutter) nextBackslashEscaped(want bool) []byte {
 	c.buf = c.buf[:0]
 	line := c.rest
 	at := 0
@@ -123,20 +123,20 @@ func (c *fieldCutter) unescaped(want bool) []byte {
 	return c.buf
 }
 
-// count returns how many fields are left, and ends the record.
-func (c *fieldCutter) count() int {
+// countFields returns how many fields are left, and ends the record.
+func (c *fieldCutter) countFields() int {
 	n := 0
 	for ; c.more; n++ {
-		c.next(false)
+		c.nextField(false)
 	}
 	return n
 }
 
-// first returns the first fields of a record, at most most.
-func (c *fieldCutter) first(record []byte, most int) []string {
+// firstFields returns the first fields of a record, at most most.
+func (c *fieldCutter) firstFields(record []byte, most int) []string {
 	var out []string
-	for c.start(record); c.more && len(out) < most; {
-		out = append(out, string(c.next(true)))
+	for c.startRecord(record); c.more && len(out) < most; {
+		out = append(out, string(c.nextField(true)))
 	}
 	return out
 }
@@ -255,7 +255,7 @@ func (q *quotedRecords) complete(line []byte) ([]byte, error) {
 	return q.buf, nil // what is left open holds the last newline
 }
 
-// oneLine returns the next line, which ends in a newline alone, or in nothing at the end of the file.
+// oneLine returns the next line, which ends in a single newline, or at the end of the file.
 func (q *quotedRecords) oneLine() ([]byte, error) {
 	line, err := q.lines.raw()
 	if err != nil {
@@ -278,7 +278,7 @@ func (q *quotedRecords) next() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.cut.first(record, q.most), nil
+	return q.cut.firstFields(record, q.most), nil
 }
 
 func (q *quotedRecords) line() int { return q.start }

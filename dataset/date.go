@@ -59,19 +59,19 @@ func newDates(layout string, stored ...string) *dates {
 	return &dates{Dates: cell.NewDates(layout, stored...)}
 }
 
-// date stores the parts of a cell.
-func (s *store) date(d *dates, text string, row int) {
+// storeDate stores the parts of a cell.
+func (s *store) storeDate(d *dates, text string, row int) {
 	m, what := d.Read(text)
 	for _, p := range d.parts {
-		s.number(p.target, row, m.Part(p.part), what)
+		s.storeNumber(p.target, row, m.Part(p.part), what)
 	}
 }
 
 // isDate reports whether a column is a part of a date.
 func (c *Column) isDate() bool { return c.Part != "" }
 
-// source returns the name of the column of the file that a column is read from.
-func (c *Column) source() string {
+// dateSource returns the name of the column of the file that a column is read from.
+func (c *Column) dateSource() string {
 	if c.Source != "" {
 		return c.Source
 	}
@@ -173,9 +173,9 @@ func int96(v parquetfile.Value) (day, nanos int64) {
 	return day - int96Epoch, int64(binary.LittleEndian.Uint64(v.Bytes))
 }
 
-// zones returns the time zones in which a Parquet file shows its timestamps, by column. They stand in its metadata: in the
+// timeZones returns the time zones in which a Parquet file shows its timestamps, by column. They stand in its metadata: in the
 // Arrow schema of pandas, Polars and others, or in the metadata of pandas. A zone that is not known is nil.
-func zones(footer *parquetfile.Footer) map[string]*time.Location {
+func timeZones(footer *parquetfile.Footer) map[string]*time.Location {
 	out := map[string]*time.Location{}
 	fields := arrowfile.SchemaOf(footer.Metadata(arrowfile.SchemaKey))
 	for i := range fields {

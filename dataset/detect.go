@@ -17,9 +17,9 @@ type Note struct {
 	Text string
 }
 
-// detect reads off the header line how cells are separated and quoted, as far as that is not declared. Where the header does
+// detectFormat reads off the header line how cells are separated and quoted, as far as that is not declared. Where the header does
 // not decide it returns an error that names what does. No row is looked at.
-func (rd *reader) detect(line []byte) error {
+func (rd *reader) detectFormat(line []byte) error {
 	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) == 0 {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (rd *reader) detect(line []byte) error {
 		}
 		if comma != rd.dialect.comma {
 			rd.dialect.comma = comma
-			shown = append(shown, option("separator", string(rune(comma))))
+			shown = append(shown, formatOption("separator", string(rune(comma))))
 		}
 	}
 	if rd.opts.Format.Quote == 0 && !rd.opts.Format.NoQuote && singleQuoted(line, rd.dialect.comma) {
@@ -40,28 +40,28 @@ func (rd *reader) detect(line []byte) error {
 		if escape == '"' {
 			rd.dialect.escape = '\''
 		}
-		shown = append(shown, option("quote", "single"))
+		shown = append(shown, formatOption("quote", "single"))
 	}
 	if rd.opts.Format.Escape == 0 && rd.dialect.quote != 0 && !rd.dialect.wellFormed(line, false) {
 		if bytes.IndexByte(line, backslash) >= 0 && rd.dialect.wellFormed(line, true) {
 			rd.dialect.escape = backslash
-			shown = append(shown, option("escape", "backslash"))
+			shown = append(shown, formatOption("escape", "backslash"))
 		} else if !rd.opts.MultilineQuotes {
-			rd.note("quotes", fmt.Sprintf("a quote in the header surrounds no name; if quotes mean nothing in this file, add %s", option("quote", "none")))
+			rd.addNote("quotes", fmt.Sprintf("a quote in the header surrounds no name; if quotes mean nothing in this file, add %s", formatOption("quote", "none")))
 		}
 	}
 	if len(shown) > 0 {
-		rd.note("", "read with "+strings.Join(shown, " ")+", as its header shows")
+		rd.addNote("", "read with "+strings.Join(shown, " ")+", as its header shows")
 	}
 	if rd.dialect.comma == ';' && rd.opts.Format.Decimal == 0 {
-		rd.note("decimal-point", "cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
-			option("decimal", ",")+"; if not, add "+option("decimal", ".")+" to leave out this warning")
+		rd.addNote("decimal-point", "cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
+			formatOption("decimal", ",")+"; if not, add "+formatOption("decimal", ".")+" to leave out this warning")
 	}
 	return nil
 }
 
-// note adds a remark about the header, or a warning with a code.
-func (rd *reader) note(code, text string) { rd.notes = append(rd.notes, Note{code, text}) }
+// addNote adds a remark about the header, or a warning with a code.
+func (rd *reader) addNote(code, text string) { rd.notes = append(rd.notes, Note{code, text}) }
 
 // separators are the characters that may separate cells, with their names in messages.
 var separators = []struct {
@@ -74,7 +74,7 @@ var separators = []struct {
 func (rd *reader) separatorOf(line []byte) (byte, error) {
 	usual := rd.dialect.comma
 	names := rd.namesWith(line, usual)
-	known := rd.known()
+	known := rd.knownNames()
 	if len(known) > 0 && containsAll(names, known) {
 		return usual, nil
 	}
@@ -105,7 +105,7 @@ func (rd *reader) separatorOf(line []byte) (byte, error) {
 		return usual, nil
 	case len(names) > 1:
 		if best[0].count > len(names) {
-			rd.note("separator", fmt.Sprintf("the header has %d names; with %s it would have %d", len(names), option("separator", string(rune(best[0].char))), best[0].count))
+			rd.addNote("separator", fmt.Sprintf("the header has %d names; with %s it would have %d", len(names), formatOption("separator", string(rune(best[0].char))), best[0].count))
 		}
 		return usual, nil
 	case len(best) > 1:
@@ -123,18 +123,18 @@ func (rd *reader) namesWith(line []byte, comma byte) []string {
 		d.quote = '\''
 	}
 	cut := fieldCutter{d: &d}
-	names := cut.first(line, maxColumns+1)
+	names := cut.firstFields(line, maxColumns+1)
 	for i, name := range names {
 		names[i] = cell.Trim(name)
 	}
 	return names
 }
 
-// known returns the names of columns that the caller knows to be in the header.
-func (rd *reader) known() []string {
+// knownNames returns the names of columns that the caller knows to be in the header.
+func (rd *reader) knownNames() []string {
 	known := slices.Clone(rd.opts.Known)
 	for j := range rd.schema.Columns {
-		known = append(known, rd.schema.Columns[j].source())
+		known = append(known, rd.schema.Columns[j].dateSource())
 	}
 	if rd.unit() {
 		known = append(known, rd.schema.Unit)
@@ -159,11 +159,11 @@ func singleQuoted(line []byte, comma byte) bool {
 	}
 	cut := fieldCutter{d: &d}
 	n := 0
-	for cut.start(line); cut.more; n++ {
+	for cut.startRecord(line); cut.more; n++ {
 		if rest := bytes.TrimLeftFunc(cut.rest, d.isBlank); len(rest) == 0 || rest[0] != '\'' {
 			return false
 		}
-		cut.next(false)
+		cut.nextField(false)
 	}
 	return n > 1
 }
@@ -180,7 +180,7 @@ func (rd *reader) skipSeparatorLine(line []byte) bool {
 	if rd.opts.Format.Separator == 0 {
 		rd.opts.Format.Separator = text[0]
 		rd.dialect.comma = text[0]
-		rd.note("", "read with "+option("separator", text)+", as its first line declares")
+		rd.addNote("", "read with "+formatOption("separator", text)+", as its first line declares")
 	}
 	return true
 }
@@ -209,8 +209,8 @@ func (rd *reader) unreadableHeader(line int, names []string) error {
 	return nil
 }
 
-// option writes a flag with its value as it is typed in a shell.
-func option(name, value string) string {
+// formatOption writes a flag with its value as it is typed in a shell.
+func formatOption(name, value string) string {
 	switch {
 	case value == "\t":
 		value = "tab"
@@ -249,8 +249,8 @@ func (h *head) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// misnamed returns the error about a file with a header line whose content is not what its name says, and nil for any other.
-func (rd *reader) misnamed(first []byte) error {
+// misnamedFile returns the error about a file with a header line whose content is not what its name says, and nil for any other.
+func (rd *reader) misnamedFile(first []byte) error {
 	c, ok := tablefile.ContentOf(first)
 	if !ok {
 		return nil

@@ -60,7 +60,7 @@ func TestDialect(t *testing.T) {
 		{"tabs are no blanks here", dialect{comma: '\t', quote: '"'}, "\t\"a\tb\"", []string{"", "a\tb"}},
 	} {
 		cut := fieldCutter{d: &c.d}
-		if got := cut.first([]byte(c.line), 100); !slices.Equal(got, c.want) {
+		if got := cut.firstFields([]byte(c.line), 100); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s is %q, want %q", c.name, c.line, got, c.want)
 		}
 		if got := c.d.fields(c.line); !slices.Equal(got, c.want) {
@@ -84,11 +84,11 @@ func TestCutterIsTheDefinition(t *testing.T) {
 		record := text.Draw(t, "record")
 		want := d.fields(record)
 		cut := fieldCutter{d: &d}
-		if got := cut.first([]byte(record), len(record)+2); !slices.Equal(got, want) {
+		if got := cut.firstFields([]byte(record), len(record)+2); !slices.Equal(got, want) {
 			t.Fatalf("%+v of %q: %q, want %q", d, record, got, want)
 		}
-		cut.start([]byte(record))
-		if n := cut.count(); n != len(want) {
+		cut.startRecord([]byte(record))
+		if n := cut.countFields(); n != len(want) {
 			t.Fatalf("%+v of %q: %d fields, want %d", d, record, n, len(want))
 		}
 		if d.plain([]byte(record)) && !slices.Equal(strings.Split(record, string(rune(d.comma))), want) {

@@ -70,9 +70,9 @@ func (e *FileError) Unwrap() error { return e.Err }
 // FaultKind says that the data cannot be read.
 func (e *FileError) FaultKind() fault.Kind { return fault.Data }
 
-// unreadable turns an error of the operating system into a FileError. A path
+// unreadableError turns an error of the operating system into a FileError. A path
 // error's own text would only repeat the path.
-func unreadable(path string, err error) error {
+func unreadableError(path string, err error) error {
 	var known *FileError
 	if errors.As(err, &known) {
 		return err
@@ -95,8 +95,8 @@ func unreadableHint(err error) string {
 	return ""
 }
 
-// changed reports a file that was modified between two looks at it.
-func changed(path string) error {
+// changedError reports a file that was modified between two looks at it.
+func changedError(path string) error {
 	return &FileError{Path: path, Msg: "changed while it was being read", Hint: "read it when nothing writes to it", Err: ErrUnreadable}
 }
 

@@ -57,8 +57,8 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		if !isLong {
 			bufs[w] = data
 		}
-		if !stores[w].lines(data) {
-			return changed(rd.path)
+		if !stores[w].parseLines(data) {
+			return changedError(rd.path)
 		}
 		return nil
 	})
@@ -66,7 +66,7 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		return slab{}, nil, err
 	}
 	for _, st := range stores[1:] {
-		stores[0].stats.merge(st.stats)
+		stores[0].stats.addStats(st.stats)
 	}
 	return rows, stores[0].stats, nil
 }
@@ -84,11 +84,11 @@ func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store)
 		case err == io.EOF && row == st.dst.rows:
 			return nil
 		case err == io.EOF, row == st.dst.rows:
-			return changed(rd.path)
+			return changedError(rd.path)
 		case err != nil:
-			return unreadable(rd.path, err)
+			return unreadableError(rd.path, err)
 		}
-		st.any(line, row)
+		st.parseAnyLine(line, row)
 	}
 }
 
@@ -177,8 +177,8 @@ func (rd *reader) readAt(at io.ReaderAt, buf []byte, lo, hi int64) ([]byte, erro
 	case nil:
 		return buf, nil
 	case io.EOF, io.ErrUnexpectedEOF:
-		return nil, changed(rd.path)
+		return nil, changedError(rd.path)
 	default:
-		return nil, unreadable(rd.path, err)
+		return nil, unreadableError(rd.path, err)
 	}
 }

@@ -56,7 +56,7 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	}
 	opts.joined = true
 	var parts []slab
-	cols := columns(schema, opts.Format.fillNumbers(schema.Numbers).Decimal) // of all files, which share the words of a column
+	cols := newColumns(schema, opts.Format.fillNumbers(schema.Numbers).Decimal) // of all files, which share the words of a column
 	all := newStats(schema)
 	rows := int64(0)
 	for _, path := range paths {
@@ -68,9 +68,9 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 			return nil, nil, tooLarge(path)
 		}
 		parts = append(parts, slab{floats: t.floats, codes: t.codes, ids: t.ids, rows: t.rows})
-		all.merge(stats)
+		all.addStats(stats)
 	}
-	joined, err := join(ctx, opts.workers(), cols, schema.Unit != "", parts)
+	joined, err := joinSlabs(ctx, opts.workers(), cols, schema.Unit != "", parts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ type Format struct {
 	Thousands byte // between groups of three digits: one of , . ' _ or a blank; 0: none
 	// Quote surrounds cells that hold separators: '"' or '\''; 0: '"'.
 	Quote byte
-	// NoQuote says that no character does.
+	// NoQuote disables quoting.
 	NoQuote bool
 	// Escape says what stands before a quote within a quoted cell: '"' for the quote itself, so that it is written twice,
 	// or '\\' for a backslash; 0: whichever of them a line is well-formed with.
@@ -51,7 +51,7 @@ func (f *Format) validate() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: format: %s", ErrSchema, fmt.Sprintf(format, args...))
 	}
-	_, known := charset(f.Encoding)
+	_, known := lookupCharset(f.Encoding)
 	decimal := byte('.')
 	if f.Decimal != 0 {
 		decimal = f.Decimal
@@ -73,7 +73,7 @@ func (f *Format) validate() error {
 		return wrong("unknown encoding %q", f.Encoding)
 	case f.Skip < 0 || f.Skip > maxSkip:
 		return wrong("skips %d lines, more than %d", f.Skip, maxSkip)
-	case slices.ContainsFunc(f.Missing, func(x float64) bool { return !finite(x) }):
+	case slices.ContainsFunc(f.Missing, func(x float64) bool { return !isFinite(x) }):
 		return wrong("a missing number is not finite")
 	}
 	return nil
@@ -107,10 +107,10 @@ func (n Numbers) IsZero() bool {
 	return n.Decimal == 0 && n.Thousands == 0 && !n.Strict && len(n.Missing) == 0
 }
 
-// Numbers returns what the format says about numbers.
+// Numbers returns the settings of the format for numbers.
 func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.Strict, f.Missing} }
 
-// SetNumbers changes what the format says about numbers.
+// SetNumbers replaces the settings of the format for numbers.
 func (f *Format) SetNumbers(n Numbers) {
 	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
 }
@@ -162,8 +162,8 @@ func Encodings() []string {
 	return append([]string{"utf-8"}, out...)
 }
 
-// charset returns the character set of a name, nil for UTF-8. Case, _ and the hyphens of utf-8 and utf-16 do not matter.
-func charset(name string) (encoding.Encoding, bool) {
+// lookupCharset returns the character set of a name, nil for UTF-8. Case, _ and the hyphens of utf-8 and utf-16 do not matter.
+func lookupCharset(name string) (encoding.Encoding, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	for _, alias := range [][2]string{{"utf8", "utf-8"}, {"utf16", "utf-16"}, {"latin-1", "latin1"}, {"iso8859", "iso-8859"}, {"cp12", "windows-12"}, {"mac-roman", "macintosh"}} {
 		if rest, ok := strings.CutPrefix(name, alias[0]); ok {
@@ -179,7 +179,7 @@ func charset(name string) (encoding.Encoding, bool) {
 
 // Known reports whether the encoding of f is known.
 func (f *Format) Known() bool {
-	_, ok := charset(f.Encoding)
+	_, ok := lookupCharset(f.Encoding)
 	return ok
 }
 
@@ -192,7 +192,7 @@ func (f *Format) Reads(text string) bool {
 
 // utf8 decodes text of a format. It is total: bytes that mean nothing become U+FFFD.
 func (f *Format) utf8(r io.Reader) io.Reader {
-	c, _ := charset(f.Encoding)
+	c, _ := lookupCharset(f.Encoding)
 	if c == nil {
 		return r
 	}
@@ -201,6 +201,6 @@ func (f *Format) utf8(r io.Reader) io.Reader {
 
 // coded reports whether bytes of the file are not those of the text.
 func (f *Format) coded() bool {
-	c, _ := charset(f.Encoding)
+	c, _ := lookupCharset(f.Encoding)
 	return c != nil
 }

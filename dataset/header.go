@@ -45,7 +45,7 @@ func (rd *reader) headerOf(recs records) (header, error) {
 		return header{}, err
 	}
 	cut := rd.cutter()
-	fields := cut.first(record, maxColumns+1)
+	fields := cut.firstFields(record, maxColumns+1)
 	if len(fields) > maxColumns {
 		return header{}, tooManyColumns(rd.path, recs.line())
 	}
@@ -67,7 +67,7 @@ func (rd *reader) headerOf(recs records) (header, error) {
 // headerRecord returns the record that names the columns.
 func (rd *reader) headerRecord(recs records) ([]byte, error) {
 	line, err := recs.begin()
-	if wrong := rd.misnamed(rd.first()); wrong != nil {
+	if wrong := rd.misnamedFile(rd.first()); wrong != nil {
 		return nil, wrong
 	}
 	if err == nil && rd.skipSeparatorLine(line) {
@@ -77,7 +77,7 @@ func (rd *reader) headerRecord(recs records) ([]byte, error) {
 		return nil, err
 	}
 	if !recs.tooLong() {
-		if err := rd.detect(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+		if err := rd.detectFormat(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 			return nil, err
 		}
 		line, err = recs.complete(line)
@@ -95,9 +95,9 @@ func (rd *reader) numericHeader(h header) error {
 	if !allNumbers(h.names) {
 		return nil
 	}
-	if known := rd.known(); len(known) > 0 && containsAll(h.names, known) {
+	if known := rd.knownNames(); len(known) > 0 && containsAll(h.names, known) {
 		if len(rd.opts.Known) > 0 {
-			rd.note("", "its header holds only numbers, which are taken for names because the target is one of them")
+			rd.addNote("", "its header holds only numbers, which are taken for names because the target is one of them")
 		}
 		return nil
 	}
@@ -125,7 +125,7 @@ func allNumbers(fields []string) bool {
 	some := false
 	for _, field := range fields {
 		switch _, what := cell.Number(field); {
-		case what == unparseable, truth(field):
+		case what == unparseable, isBoolean(field):
 			return false
 		case what == good, what == nonfinite:
 			some = true
@@ -193,7 +193,7 @@ func (rd *reader) bind(h header) (layout, error) {
 	want := make(map[string]int, len(rd.schema.Columns)+1)
 	for j := range rd.schema.Columns {
 		c := &rd.schema.Columns[j]
-		at, ok := want[c.source()]
+		at, ok := want[c.dateSource()]
 		switch {
 		case !c.isDate():
 			at = j
@@ -205,7 +205,7 @@ func (rd *reader) bind(h header) (layout, error) {
 			d := lay.dates[dateField-at]
 			d.parts = append(d.parts, datePart{j, c.Part})
 		}
-		want[c.source()] = at
+		want[c.dateSource()] = at
 	}
 	if rd.unit() {
 		want[rd.schema.Unit] = unitField
@@ -222,7 +222,7 @@ func (rd *reader) bind(h header) (layout, error) {
 		lay.targets = append(lay.targets, target)
 	}
 	for j := range rd.schema.Columns {
-		if name := rd.schema.Columns[j].source(); has(want, name) {
+		if name := rd.schema.Columns[j].dateSource(); hasKey(want, name) {
 			return layout{}, noColumn(rd.path, h.line, name)
 		}
 	}
@@ -232,7 +232,7 @@ func (rd *reader) bind(h header) (layout, error) {
 	return lay, nil
 }
 
-func has(m map[string]int, name string) bool {
+func hasKey(m map[string]int, name string) bool {
 	_, ok := m[name]
 	return ok
 }

@@ -35,7 +35,7 @@ func (v View) Known(ctx context.Context, j int) (View, error) {
 		if err := ctx.Err(); err != nil {
 			return View{}, err
 		}
-		b := cells.at(i)
+		b := cells.blockAt(i)
 		for k, x := range b.Float(j, room.floats[:]) {
 			keep(b.lo+k, x == x)
 		}

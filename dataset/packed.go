@@ -41,7 +41,7 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 	}
 	declared := map[string]bool{rd.schema.Unit: rd.unit()}
 	for j := range rd.schema.Columns {
-		declared[rd.schema.Columns[j].source()] = true
+		declared[rd.schema.Columns[j].dateSource()] = true
 	}
 	want := make([]bool, len(file.Fields))
 	rd.opts.Names = nil
@@ -111,7 +111,7 @@ func (rd *reader) packedError(ctx context.Context, err error) error {
 	case errors.Is(err, arrowfile.ErrTooLarge), errors.Is(err, sheetfile.ErrTooLarge):
 		e.Msg, e.Hint, e.Err = "expands to far more than it has bytes", "check that it is the table that was meant", ErrTooLarge
 	default:
-		return unreadable(rd.path, err)
+		return unreadableError(rd.path, err)
 	}
 	return e
 }

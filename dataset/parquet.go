@@ -34,7 +34,7 @@ const (
 
 // openParquet reads the footer and the types of the columns.
 func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Footer, fields []parquetfile.Field, err error) {
-	defer guard(path, &err)
+	defer recoverPanic(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
 		return nil, nil, misnamedFile(path, f, size, damagedParquet(path))
@@ -45,8 +45,8 @@ func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Fo
 	return footer, fields, nil
 }
 
-// guard turns a panic of the Parquet library on a damaged file into an error.
-func guard(path string, err *error) {
+// recoverPanic turns a panic of the Parquet library on a damaged file into an error.
+func recoverPanic(path string, err *error) {
 	if recover() != nil {
 		*err = damagedParquet(path)
 	}
@@ -142,7 +142,7 @@ func (t *parquetTable) findZones() error {
 			continue
 		}
 		if t.zones == nil {
-			t.zones = zones(t.footer)
+			t.zones = timeZones(t.footer)
 		}
 		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
 			return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q holds times in a time zone that is not known", t.declared(f)),
@@ -152,7 +152,7 @@ func (t *parquetTable) findZones() error {
 	return nil
 }
 
-// countRows adds up what the footer says of its row groups.
+// countRows returns the sum of the row counts of the row groups in the footer.
 func (t *parquetTable) countRows() (int, error) {
 	var total int64
 	for _, n := range t.footer.Groups {
@@ -221,7 +221,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		return nil, err
 	}
 	for _, s := range stats[1:] {
-		stats[0].merge(s)
+		stats[0].addStats(s)
 	}
 	return stats[0], nil
 }
@@ -255,7 +255,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 			return nil, t.unsupported(source, name(f))
 		}
 		conv.stored = storedDates(source, t.zones[source.Name])
-		out[k] = parquetColumn{conv: conv, void: void(source), long: &t.long, kind: source.Type,
+		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,
 			file: parquetfile.File{At: stoppableAt{ctx, t.bytes}, Size: t.size, Whole: t.rd.opts.wholePage()}}
 		if _, twice := place[source.Leaf]; !twice {
 			place[source.Leaf] = len(leaves)
@@ -264,7 +264,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	}
 	chunks, ok := t.footer.Chunks(leaves)
 	if !ok {
-		return nil, changed(t.rd.path)
+		return nil, changedError(t.rd.path)
 	}
 	for k, f := range fields {
 		of := chunks[place[t.columns[f].Leaf]]
@@ -347,7 +347,7 @@ func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error
 		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
 }
 
-// pageError says what a failure to read pages means.
+// pageError converts a failure to read pages to an error about the file.
 func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

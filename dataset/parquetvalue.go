@@ -81,7 +81,7 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 	out := newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
 		switch {
-		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && truth(string(c.conv.textOf(v)))):
+		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && isBoolean(string(c.conv.textOf(v)))):
 			x = words.text(string(c.conv.textOf(v)))
 		case what == unparseable:
 			x = to.unread
@@ -107,20 +107,20 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 		out.words = words
 		return out
 	}
-	null, what := to.category("")
+	null, what := to.parseCategory("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
 		text := c.conv.textOf(v)
 		if code, ok := to.names.Known(text); ok {
 			return code, good
 		}
-		return to.category(string(text))
+		return to.parseCategory(string(text))
 	})
 }
 
 // unitCells reads the names of privacy units. Those that are none are missing.
 func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 	return newCells(c, NoUnit, missing, func(v parquetfile.Value) (uint64, class) {
-		if id := names.id(string(c.conv.textOf(v))); id != NoUnit {
+		if id := names.unitID(string(c.conv.textOf(v))); id != NoUnit {
 			return id, good
 		}
 		return NoUnit, missing
@@ -245,7 +245,7 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
 		}
 	}
-	get, many := integer(kind), manyLongs
+	get, many := integerReader(kind), manyLongs
 	if kind == format.Int32 {
 		many = manyIntegers
 	}
@@ -256,8 +256,8 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 	}
 }
 
-// integer returns the getter of a signed integer kind.
-func integer(kind format.Type) func(parquetfile.Value) int64 {
+// integerReader returns the getter of a signed integer kind.
+func integerReader(kind format.Type) func(parquetfile.Value) int64 {
 	if kind == format.Int32 {
 		return func(v parquetfile.Value) int64 { return int64(int32(v.Bits)) }
 	}
@@ -283,9 +283,9 @@ func doubleConverter() *converter {
 	}
 }
 
-// void reports whether a column has the type of no value, which writers give one of
+// isVoid reports whether a column has the type of no value, which writers give one of
 // nothing but nulls. Nothing in it is looked at.
-func void(source *parquetfile.Field) bool {
+func isVoid(source *parquetfile.Field) bool {
 	_, ok := source.Logical.(*format.NullType)
 	return ok
 }
@@ -328,7 +328,7 @@ func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 	var digits func(parquetfile.Value) string
 	switch kind {
 	case format.Int32, format.Int64:
-		get := integer(kind)
+		get := integerReader(kind)
 		digits = func(v parquetfile.Value) string { return strconv.FormatInt(get(v), 10) }
 	case format.ByteArray, format.FixedLenByteArray:
 		digits = func(v parquetfile.Value) string {

@@ -17,7 +17,7 @@ const DefaultBlockRows = 1024
 func ForEach(ctx context.Context, v View, blockRows int, f func(b Block, start int)) error {
 	blocks := newBlocks(v, blockRows)
 	return runTasks(ctx, runtime.GOMAXPROCS(0), blocks.count, func(_, i int) error {
-		b := blocks.at(i)
+		b := blocks.blockAt(i)
 		f(b, b.lo)
 		return nil
 	})
@@ -41,7 +41,7 @@ func newBlocks(v View, rows int) blocks {
 	return blocks{view: v, rows: rows, count: count}
 }
 
-func (b blocks) at(i int) Block {
+func (b blocks) blockAt(i int) Block {
 	lo := i * b.rows
 	return Block{view: b.view, lo: lo, hi: min(b.view.Len()-lo, b.rows) + lo}
 }

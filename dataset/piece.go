@@ -31,7 +31,7 @@ func (t *Table) float(j int) []float64 {
 		return t.cells(j).Floats
 	}
 	if c := t.compacted(j); c != nil {
-		return c.all()
+		return c.unpackAll()
 	}
 	return t.floats[j]
 }
@@ -85,7 +85,7 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 }
 
 // Merge adds the counts of o, of the same schema.
-func (s *Stats) Merge(o *Stats) { s.merge(o) }
+func (s *Stats) Merge(o *Stats) { s.addStats(o) }
 
 // Files lists the files that a path stands for, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }

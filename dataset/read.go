@@ -109,7 +109,7 @@ func (o ReadOptions) leastCompact() int {
 	return leastCompact
 }
 
-// fileKind is what the suffix of a file name says.
+// fileKind is a table format, inferred from the suffix of a file name.
 type fileKind struct {
 	comma   byte
 	coding  string // as in [tablefile.Kind], with decode
@@ -174,7 +174,7 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 		opts.Format.SetNumbers(f.Numbers())
 		opts.MultilineQuotes = false
 	}
-	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema, opts.Format.Decimal), opts: opts,
+	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: newColumns(schema, opts.Format.Decimal), opts: opts,
 		rule: opts.Format.rule(), dialect: opts.Format.dialect()}
 	if rd.dialect.comma == 0 {
 		rd.dialect.comma = fm.comma
@@ -320,10 +320,10 @@ func (rd *reader) read(ctx context.Context, f *os.File, size int64) (*Table, *St
 func unchanged(path string, f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
-		return unreadable(path, err)
+		return unreadableError(path, err)
 	}
 	if info.Size() != size {
-		return changed(path)
+		return changedError(path)
 	}
 	return nil
 }
@@ -353,7 +353,7 @@ func (rd *reader) pipe(ctx context.Context, r io.Reader) (*Table, *Stats, error)
 func open(path string) (f *os.File, size int64, regular bool, err error) {
 	f, err = os.Open(path)
 	if err != nil {
-		return nil, 0, false, unreadable(path, err)
+		return nil, 0, false, unreadableError(path, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -361,7 +361,7 @@ func open(path string) (f *os.File, size int64, regular bool, err error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, 0, false, unreadable(path, err)
+		return nil, 0, false, unreadableError(path, err)
 	}
 	return f, info.Size(), info.Mode().IsRegular(), nil
 }

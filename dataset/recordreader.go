@@ -61,7 +61,7 @@ func sourcesOf(s Schema) []string {
 	out := make([]string, 0, len(s.Columns))
 	seen := make(map[string]bool, len(s.Columns))
 	for j := range s.Columns {
-		if name := s.Columns[j].source(); !seen[name] {
+		if name := s.Columns[j].dateSource(); !seen[name] {
 			seen[name] = true
 			out = append(out, name)
 		}
@@ -172,7 +172,7 @@ func (r *RecordReader) Next() (*Batch, error) {
 			break
 		}
 		r.grow(rows)
-		r.store.any(record, rows)
+		r.store.parseAnyLine(record, rows)
 		rows++
 	}
 	if rows == 0 {

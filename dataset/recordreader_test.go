@@ -58,7 +58,7 @@ func streamed(t *testing.T, name, text string, schema Schema, opts ReadOptions) 
 		Work:  func(b *Batch) (part, error) { return part{cellBits(b.Table), b.Stats}, nil },
 		Emit: func(p part) error {
 			out = append(out, p.cells...)
-			all.merge(p.stats)
+			all.addStats(p.stats)
 			return nil
 		},
 	})
@@ -89,7 +89,7 @@ func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limi
 			return out, all, fmt.Errorf("a batch of %d records after %d, not %d", b.Table.Len(), len(out), b.First)
 		}
 		out = append(out, cellBits(b.Table)...)
-		all.merge(b.Stats)
+		all.addStats(b.Stats)
 	}
 }
 

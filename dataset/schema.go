@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Kind says how the cells of a column are read.
+// Kind is the type of a column.
 type Kind uint8
 
 const (
@@ -35,10 +35,10 @@ func (k Kind) String() string {
 type Column struct {
 	// Name is the column's name in the file's header.
 	Name string
-	// Kind says how cells are read.
+	// Kind is the type of the column.
 	Kind Kind
-	// Ranged says that Lower and Upper, in the column's own units, are declared.
-	// The readers do not clamp: that is the business of the scaling room.
+	// Ranged reports whether Lower and Upper, in the column's own units, are declared.
+	// The readers do not clamp values; the scaling stage does.
 	Ranged       bool
 	Lower, Upper float64
 	// HasMissing says that a missing cell takes the value Missing. Without it a
@@ -162,10 +162,10 @@ func (s Schema) Validate() error {
 			errs = append(errs, fmt.Errorf("%w: column %d has no name", ErrSchema, j+1))
 		case first[c.Name] < j:
 			errs = append(errs, c.errorf("is declared twice"))
-		case c.source() == s.Unit && s.Unit != "":
+		case c.dateSource() == s.Unit && s.Unit != "":
 			errs = append(errs, c.errorf("is the privacy unit and cannot also be a column"))
 		}
-		if k, ok := first[c.source()]; ok && c.isDate() && !s.Columns[k].isDate() {
+		if k, ok := first[c.dateSource()]; ok && c.isDate() && !s.Columns[k].isDate() {
 			errs = append(errs, c.errorf("is a part of a column that is read as another one"))
 		}
 		if err := c.validate(); err != nil {
@@ -180,11 +180,11 @@ func (c *Column) validate() error {
 	switch {
 	case c.Kind != Numeric && c.Kind != Category:
 		return c.errorf("has an unknown kind")
-	case c.Ranged && (!finite(c.Lower) || !finite(c.Upper)):
+	case c.Ranged && (!isFinite(c.Lower) || !isFinite(c.Upper)):
 		return c.errorf("has a bound that is not finite")
 	case c.Ranged && !(c.Lower < c.Upper):
 		return c.errorf("has a lower bound that is not below its upper bound")
-	case c.HasMissing && !finite(c.Missing):
+	case c.HasMissing && !isFinite(c.Missing):
 		return c.errorf("has a missing value that is not finite")
 	case c.Kind == Category && (c.Ranged || c.HasMissing || c.Indicator):
 		return c.errorf("is a category and takes neither bounds nor a missing value or indicator")
@@ -256,4 +256,4 @@ func (c *Column) MissingCode() int32 {
 	return int32(len(c.Categories))
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

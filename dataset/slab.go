@@ -79,10 +79,10 @@ func (s slab) batch(schema Schema, words [][]string) *Table {
 	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
 }
 
-// join puts slabs one after the other, column by column, and forgets the pieces
+// joinSlabs puts slabs one after the other, column by column, and forgets the pieces
 // of a column as soon as it is whole: the garbage collector may take them while
 // the next column is built, so the peak is the table and little more.
-func join(ctx context.Context, workers int, cols []column, unit bool, parts []slab) (slab, error) {
+func joinSlabs(ctx context.Context, workers int, cols []column, unit bool, parts []slab) (slab, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
@@ -93,20 +93,20 @@ func join(ctx context.Context, workers int, cols []column, unit bool, parts []sl
 	out := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: rows}
 	err := runTasks(ctx, workers, len(cols), func(_, j int) error {
 		if cols[j].kind == Numeric {
-			out.floats[j] = concat(rows, parts, func(p *slab) *[]float64 { return &p.floats[j] })
+			out.floats[j] = concatPieces(rows, parts, func(p *slab) *[]float64 { return &p.floats[j] })
 		} else {
-			out.codes[j] = concat(rows, parts, func(p *slab) *[]int32 { return &p.codes[j] })
+			out.codes[j] = concatPieces(rows, parts, func(p *slab) *[]int32 { return &p.codes[j] })
 		}
 		return nil
 	})
 	if unit {
-		out.ids = concat(rows, parts, func(p *slab) *[]uint64 { return &p.ids })
+		out.ids = concatPieces(rows, parts, func(p *slab) *[]uint64 { return &p.ids })
 	}
 	return out, err
 }
 
-// concat joins one column and drops its pieces.
-func concat[T any](rows int, parts []slab, piece func(*slab) *[]T) []T {
+// concatPieces joins one column and drops its pieces.
+func concatPieces[T any](rows int, parts []slab, piece func(*slab) *[]T) []T {
 	out := make([]T, 0, rows)
 	for k := range parts {
 		p := piece(&parts[k])

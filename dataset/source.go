@@ -28,7 +28,7 @@ func (rd *reader) decode(r io.Reader) (*source, error) {
 	}
 	decoded, err := rd.format.decode(s)
 	if err != nil {
-		err = damaged(rd.path, rd.format.coding, err)
+		err = damagedError(rd.path, rd.format.coding, err)
 		if !errors.Is(err, ErrCorrupt) {
 			return nil, err
 		}
@@ -82,14 +82,14 @@ func (s *source) Read(p []byte) (int, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return n, err
 	case s.coding != "":
-		return n, damaged(s.path, s.coding, err)
+		return n, damagedError(s.path, s.coding, err)
 	}
-	return n, unreadable(s.path, err)
+	return n, unreadableError(s.path, err)
 }
 
-// damaged reports what a decoder found, in words of our own: nothing of the
+// damagedError reports what a decoder found, in words of our own: nothing of the
 // content reaches the message.
-func damaged(path, coding string, err error) error {
+func damagedError(path, coding string, err error) error {
 	var known *FileError
 	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
 	switch {

@@ -35,8 +35,8 @@ func newStats(s Schema) *Stats {
 	return st
 }
 
-// unit counts an identity that is none, and returns it.
-func (s *Stats) unit(id uint64) uint64 {
+// countUnit counts an identity that is none, and returns it.
+func (s *Stats) countUnit(id uint64) uint64 {
 	if id == NoUnit {
 		s.NoUnit++
 	}
@@ -56,8 +56,8 @@ func (s *Stats) add(target int, tally *[parquetfile.Classes]int) {
 	c.Unlisted += tally[unlisted]
 }
 
-// merge adds the counts of o, of the same schema.
-func (s *Stats) merge(o *Stats) {
+// addStats adds the counts of o, of the same schema.
+func (s *Stats) addStats(o *Stats) {
 	s.Rows += o.Rows
 	s.Long += o.Long
 	s.Short += o.Short

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/fastfloat"
 )
 
-// store puts the cells of records into a slab and counts what it had to replace.
+// store writes the cells of records to a slab and counts the cells that it replaces.
 // Each worker has its own.
 type store struct {
 	lay   layout
@@ -65,25 +65,25 @@ func (s *store) next(dst slab, stats *Stats) {
 	}
 }
 
-// record stores the fields of one record the slow way.
-func (s *store) record(fields []string, row int) {
+// storeRecord stores the fields of one record the slow way.
+func (s *store) storeRecord(fields []string, row int) {
 	for f, target := range s.lay.targets {
 		cell := ""
 		if f < len(fields) {
 			cell = fields[f]
 		}
-		s.cell(target, cell, row)
+		s.storeCell(target, cell, row)
 	}
 	s.width(len(fields))
 }
 
-// cell stores one cell.
-func (s *store) cell(target int, text string, row int) {
+// storeCell stores one cell.
+func (s *store) storeCell(target int, text string, row int) {
 	if target < 0 {
 		if target == unitField {
-			s.dst.ids[row] = s.stats.unit(s.names.id(text))
+			s.dst.ids[row] = s.stats.countUnit(s.names.unitID(text))
 		} else if target <= dateField {
-			s.date(s.dates[dateField-target], text, row)
+			s.storeDate(s.dates[dateField-target], text, row)
 		}
 		return
 	}
@@ -92,47 +92,47 @@ func (s *store) cell(target int, text string, row int) {
 	switch {
 	case c.kind == Numeric:
 		v, what := s.rule.Number(text)
-		if words != nil && (what == unparseable || what == good && truth(text)) {
+		if words != nil && (what == unparseable || what == good && isBoolean(text)) {
 			s.dst.floats[target][row] = words.text(text)
-			s.stats.Columns[target].note(unparseable)
+			s.stats.Columns[target].countClass(unparseable)
 			return
 		}
-		s.number(target, row, v, what)
+		s.storeNumber(target, row, v, what)
 	case words != nil:
 		code, what := words.category(text)
-		s.code(target, row, code, what)
+		s.storeCode(target, row, code, what)
 	default:
-		code, what := c.category(text)
-		s.code(target, row, code, what)
+		code, what := c.parseCategory(text)
+		s.storeCode(target, row, code, what)
 	}
 }
 
-// number stores a classified number under the missing rule.
-func (s *store) number(j, row int, v float64, what class) {
+// storeNumber stores a classified number under the missing rule.
+func (s *store) storeNumber(j, row int, v float64, what class) {
 	if what != good {
 		v = s.cols[j].missing
 		if what == unparseable {
 			v = s.cols[j].unread
 		}
-		s.stats.Columns[j].note(what)
+		s.stats.Columns[j].countClass(what)
 	}
 	s.dst.floats[j][row] = v
 }
 
-// known stores a word that was met before.
-func (s *store) known(j, row int, code int32) {
+// storeDeclaredCode stores a word that was met before.
+func (s *store) storeDeclaredCode(j, row int, code int32) {
 	if s.dst.codes[j] != nil {
 		s.dst.codes[j][row] = code
 		return
 	}
 	s.dst.floats[j][row] = boxWord(code)
-	s.stats.Columns[j].note(unparseable)
+	s.stats.Columns[j].countClass(unparseable)
 }
 
-// code stores a classified category code.
-func (s *store) code(j, row int, code int32, what class) {
+// storeCode stores a classified category code.
+func (s *store) storeCode(j, row int, code int32, what class) {
 	if what != good {
-		s.stats.Columns[j].note(what)
+		s.stats.Columns[j].countClass(what)
 	}
 	s.dst.codes[j][row] = code
 }
@@ -148,9 +148,9 @@ func (s *store) width(fields int) {
 	}
 }
 
-// lines stores every record of data, which holds whole lines, from row 0 of dst.
+// parseLines stores every record of data, which holds whole lines, from row 0 of dst.
 // It returns false if there are more or fewer records than dst has rows.
-func (s *store) lines(data []byte) bool {
+func (s *store) parseLines(data []byte) bool {
 	plain := s.cut.d.plain(data)
 	row := 0
 	for len(data) > 0 {
@@ -162,29 +162,29 @@ func (s *store) lines(data []byte) bool {
 		case row == s.dst.rows:
 			return false
 		case plain:
-			s.line(line, row)
+			s.parseLine(line, row)
 		default:
-			s.any(line, row)
+			s.parseAnyLine(line, row)
 		}
 		row++
 	}
 	return row == s.dst.rows
 }
 
-// any stores a record.
-func (s *store) any(record []byte, row int) {
+// parseAnyLine stores a record.
+func (s *store) parseAnyLine(record []byte, row int) {
 	if s.cut.d.plain(record) {
-		s.line(record, row)
+		s.parseLine(record, row)
 		return
 	}
-	s.cut.start(record)
+	s.cut.startRecord(record)
 	f := 0
 	for ; f < len(s.lay.targets) && s.cut.more; f++ {
-		s.bytes(s.lay.targets[f], s.cut.next(s.lay.targets[f] != skipField), row)
+		s.storeBytes(s.lay.targets[f], s.cut.nextField(s.lay.targets[f] != skipField), row)
 	}
-	fields := f + s.cut.count()
+	fields := f + s.cut.countFields()
 	for ; f < len(s.lay.targets); f++ {
-		s.cell(s.lay.targets[f], "", row)
+		s.storeCell(s.lay.targets[f], "", row)
 	}
 	s.width(fields)
 }
@@ -192,8 +192,8 @@ func (s *store) any(record []byte, row int) {
 // aloneFields is how many fields are read one by one where the first of several cannot be read with others.
 const aloneFields = 8
 
-// line stores a record that every comma in it ends a field of.
-func (s *store) line(b []byte, row int) {
+// parseLine stores a record that every comma in it ends a field of.
+func (s *store) parseLine(b []byte, row int) {
 	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
 	if !s.plain {
 		floats = s.none
@@ -228,7 +228,7 @@ func (s *store) line(b []byte, row int) {
 		} else {
 			end += i
 		}
-		s.bytes(target, b[i:end], row)
+		s.storeBytes(target, b[i:end], row)
 		i = end + 1
 	}
 	fields := f
@@ -236,16 +236,16 @@ func (s *store) line(b []byte, row int) {
 		fields += 1 + bytes.Count(b[i:], s.comma)
 	}
 	for ; f < len(targets); f++ {
-		s.cell(targets[f], "", row)
+		s.storeCell(targets[f], "", row)
 	}
 	s.width(fields)
 }
 
-// bytes is cell without a string where none is needed.
-func (s *store) bytes(target int, cell []byte, row int) {
+// storeBytes is cell without a string where none is needed.
+func (s *store) storeBytes(target int, cell []byte, row int) {
 	if target >= 0 && s.words[target] != nil {
 		if k, ok := s.words[target].seen[string(cell)]; ok { // no allocation
-			s.known(target, row, k)
+			s.storeDeclaredCode(target, row, k)
 			return
 		}
 	}
@@ -262,12 +262,12 @@ func (s *store) bytes(target int, cell []byte, row int) {
 		}
 	}
 	if target != skipField {
-		s.cell(target, string(cell), row)
+		s.storeCell(target, string(cell), row)
 	}
 }
 
-// records counts the lines of data that are records.
-func (s *store) records(data []byte) int {
+// parseRecords counts the lines of data that are records.
+func (s *store) parseRecords(data []byte) int {
 	n := 0
 	for len(data) > 0 {
 		var line []byte

@@ -87,7 +87,7 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	case regular:
 		err = streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
 	default:
-		return streamCSV(ctx, rd, pumped(f), 0, to)
+		return streamCSV(ctx, rd, pumpReader(f), 0, to)
 	}
 	if err != nil {
 		return err
@@ -101,11 +101,11 @@ func StreamFrom[T any](ctx context.Context, r io.Reader, name string, schema Sch
 	if err != nil {
 		return err
 	}
-	return streamCSV(ctx, rd, pumped(r), 0, to)
+	return streamCSV(ctx, rd, pumpReader(r), 0, to)
 }
 
-// pumped reads r as long as a context lasts, even while r blocks.
-func pumped(r io.Reader) func(context.Context) io.Reader {
+// pumpReader reads r as long as a context lasts, even while r blocks.
+func pumpReader(r io.Reader) func(context.Context) io.Reader {
 	return func(ctx context.Context) io.Reader { return newPump(ctx, r) }
 }
 
@@ -213,7 +213,7 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 		ended <- parallel.Catch(all.Wait)
 		close(results)
 	}()
-	err := collect(ctx, results, emit)
+	err := collectInOrder(ctx, results, emit)
 	cancel()
 	for range results { // those under way
 	}
@@ -228,8 +228,8 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 	return produced
 }
 
-// collect emits results in order until there are no more, or one is an error.
-func collect[S numbered, T any](ctx context.Context, results <-chan worked[S, T], emit func(S, T) error) error {
+// collectInOrder emits results in order until there are no more, or one is an error.
+func collectInOrder[S numbered, T any](ctx context.Context, results <-chan worked[S, T], emit func(S, T) error) error {
 	waiting := map[int]worked[S, T]{}
 	next := 0
 	for {

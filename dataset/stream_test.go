@@ -57,7 +57,7 @@ func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
 				g.floats[j], g.codes[j] = append(g.floats[j], part.floats[j]...), append(g.codes[j], part.codes[j]...)
 			}
 			g.ids = append(g.ids, part.ids...)
-			g.stats.merge(&part.stats)
+			g.stats.addStats(&part.stats)
 			g.lines, g.fields = append(g.lines, part.lines...), append(g.fields, part.fields...)
 			g.rows = max(g.rows, part.rows)
 			return nil
@@ -87,7 +87,7 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 			if from == "file" {
 				err = streamCSV(context.Background(), rd, func(context.Context) io.Reader { return bytes.NewReader(data) }, int64(len(data)), g.consumer(schema))
 			} else {
-				err = streamCSV(context.Background(), rd, pumped(bytes.NewReader(data)), 0, g.consumer(schema))
+				err = streamCSV(context.Background(), rd, pumpReader(bytes.NewReader(data)), 0, g.consumer(schema))
 			}
 			out[fmt.Sprintf("batches of a %s, %+v", from, size)] = g.end(err)
 		}

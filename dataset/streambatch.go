@@ -141,12 +141,12 @@ func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
 // batch parses a segment. room is where records of this worker go; it grows to the
 // largest batch.
 func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
-	rows := st.records(s.data)
+	rows := st.parseRecords(s.data)
 	if room.rows < rows {
 		*room = newSlab(rd.cols, rd.unit(), rows)
 	}
 	st.next(room.window(0, rows), newStats(rd.schema))
-	st.lines(s.data)
+	st.parseLines(s.data)
 	return &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, First: -1, text: lineText{s, st}}
 }
 
@@ -163,7 +163,7 @@ func (t lineText) each(do func(line int, fields []string) error) error {
 		if line, data = cutLine(data, t.st.max); len(line) == 0 && !t.st.each {
 			continue
 		}
-		if err := do(at, t.st.cut.first(line, t.st.lay.text())); err != nil {
+		if err := do(at, t.st.cut.firstFields(line, t.st.lay.text())); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	for {
 		fields, err := recs.next()
 		if err == nil {
-			st.record(fields, len(kept.fields))
+			st.storeRecord(fields, len(kept.fields))
 			kept.add(recs.line(), fields)
 			if len(kept.fields) < whole.rows && kept.bytes < 1<<20 && !waits() {
 				continue

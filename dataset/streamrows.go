@@ -48,8 +48,8 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		stats[w] = st.stats
 		wg.Go(func() {
 			for seg := range c.out {
-				st.dst = newSlab(rd.cols, rd.unit(), st.records(seg.data))
-				st.lines(seg.data)
+				st.dst = newSlab(rd.cols, rd.unit(), st.parseRecords(seg.data))
+				st.parseLines(seg.data)
 				if !sink.put(seg.index, st.dst) {
 					cancel(tooLarge(rd.path))
 				}
@@ -65,12 +65,12 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		return slab{}, nil, err
 	}
 	for _, s := range stats[1:] {
-		stats[0].merge(s)
+		stats[0].addStats(s)
 	}
 	if len(sink.parts) == 0 {
 		return newSlab(rd.cols, rd.unit(), 0), stats[0], nil
 	}
-	rows, err := join(ctx, workers, rd.cols, rd.unit(), sink.parts)
+	rows, err := joinSlabs(ctx, workers, rd.cols, rd.unit(), sink.parts)
 	return rows, stats[0], err
 }
 

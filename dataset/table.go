@@ -54,7 +54,7 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	if schema.Unit != "" && ids == nil {
 		return nil, fmt.Errorf("%w: the unit column %q needs the identity of every record", ErrSchema, schema.Unit)
 	}
-	if schema.Unit == "" && repeated(ids) {
+	if schema.Unit == "" && hasRepeats(ids) {
 		return nil, fmt.Errorf("%w: two records have one identity; name the unit column, or give each its own", ErrSchema)
 	}
 	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
@@ -95,8 +95,8 @@ const NoUnit uint64 = math.MaxUint64
 // maxRows is the largest number of rows a table holds: views index rows by int32.
 const maxRows = math.MaxInt32
 
-// repeated reports whether an identity occurs twice.
-func repeated(ids []uint64) bool {
+// hasRepeats reports whether an identity occurs twice.
+func hasRepeats(ids []uint64) bool {
 	seen := make(map[uint64]struct{}, len(ids))
 	for _, id := range ids {
 		seen[id] = struct{}{}
@@ -155,7 +155,7 @@ func rowsOf(cols []ColumnData, ids []uint64) int {
 func totalFloats(c *Column, x []float64) []float64 {
 	var out []float64
 	for i, v := range x {
-		if finite(v) || (math.IsNaN(v) && !c.HasMissing) {
+		if isFinite(v) || (math.IsNaN(v) && !c.HasMissing) {
 			continue
 		}
 		if out == nil {

@@ -146,7 +146,7 @@ func (v View) Marked(marks []byte, room []int32) (View, []int32) {
 	}
 	rows = rows[:n]
 	out := View{table: v.table, rows: rows, cols: v.cols}
-	if masked(v.table, rows) {
+	if usesMask(v.table, rows) {
 		out.mask = marks
 	}
 	return out, rows

@@ -52,8 +52,8 @@ func newWords(c *Column) *words {
 	return &words{rule: c.text(), labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
-// empty returns a list for the same column.
-func (w *words) empty() *words {
+// newEmpty returns a list for the same column.
+func (w *words) newEmpty() *words {
 	return &words{rule: w.rule, labels: w.labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
@@ -62,8 +62,8 @@ func (w *words) isMissing(text string) bool {
 	return text == "" || !w.labels && cell.MissingWord(text)
 }
 
-// code returns the code of a text, which is not kept.
-func (w *words) code(text string) int32 {
+// codeOf returns the code of a text, which is not kept.
+func (w *words) codeOf(text string) int32 {
 	word := wordRule(w.rule.Of(text))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ type wordReader struct {
 func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
 
 // own gives the reader a list of its own, which begins anew now and then; see [wordReader.renew].
-func (r *wordReader) own() { r.all = r.all.empty() }
+func (r *wordReader) own() { r.all = r.all.newEmpty() }
 
 // renew begins the list anew, but for the words that are pinned, if it has become long. So the words of a
 // file are not held, but those of some batches. It is called between two batches, each of which keeps
@@ -98,7 +98,7 @@ func (r *wordReader) renew() {
 	if len(r.all.list) < r.pinned+mostSeen {
 		return
 	}
-	w := r.all.empty()
+	w := r.all.newEmpty()
 	if r.pinned > 0 {
 		w.list = r.all.list[:r.pinned:r.pinned]
 		for k, word := range w.list {
@@ -120,12 +120,12 @@ func listsOf(readers []*wordReader) [][]string {
 	return out
 }
 
-// code is [words.code].
+// code is [words.codeOf].
 func (r *wordReader) code(text []byte) int32 {
 	if k, ok := r.seen[string(text)]; ok { // no allocation
 		return k
 	}
-	k := r.all.code(string(text))
+	k := r.all.codeOf(string(text))
 	if len(r.seen) >= mostSeen || k == noWord {
 		return k
 	}
@@ -155,9 +155,9 @@ func (r *wordReader) category(text string) (int32, class) {
 // text reads a cell of a numeric column that is text and no number.
 func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
 
-// truth reports whether a cell is a boolean in words or letters, which are the numbers 1 and 0. In a
+// isBoolean reports whether a cell is a boolean in words or letters, which are the numbers 1 and 0. In a
 // column that may be words they are words: models treat two words better than two numbers.
-func truth(text string) bool { return cell.BooleanWord(cell.Trim(text)) != "" }
+func isBoolean(text string) bool { return cell.BooleanWord(cell.Trim(text)) != "" }
 
 // wordReaders makes those of the columns whose words are kept.
 func wordReaders(cols []column) []*wordReader {
@@ -210,7 +210,7 @@ func heldWords(names []string, c *Column) (list []string, codes []int32) {
 		if w.isMissing(name) {
 			codes = append(codes, noText)
 		} else {
-			codes = append(codes, w.code(name))
+			codes = append(codes, w.codeOf(name))
 		}
 	}
 	return w.list, codes
