@@ -172,7 +172,7 @@ func TestBenchMistakes(t *testing.T) {
 		"recipe":       {[]string{"--public", "--data", path, broken}, 3, []string{"broken.yaml", "epsilon"}},
 		"target":       {[]string{"--public", "--data", path, "--target", "z"}, 4, []string{"target"}},
 		"absent":       {[]string{"--public", "--data", "no-such.csv"}, 4, []string{"no-such.csv"}},
-		"pure":         {[]string{"--public", "--data", path, "--delta", "0"}, 5, []string{"delta"}},
+		"pure":         {[]string{"--public", "--data", path, "--method", "adassp", "--delta", "0"}, 3, []string{"delta", "adassp"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
