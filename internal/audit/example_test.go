@@ -29,7 +29,7 @@ func ExampleNeighbours() {
 		same = same && n.Table.Len() == 2
 	}
 	fmt.Println(len(neighbours), "neighbours, all with two records:", same)
-	// Output: 18 neighbours, all with two records: true
+	// Output: 12 neighbours, all with two records: true
 }
 
 func ExampleStep() {

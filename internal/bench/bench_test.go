@@ -203,7 +203,7 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 		"target":           {bench.Config{Data: ok, Target: "z"}, is(dataset.ErrNoColumn)},
 		"trials":           {bench.Config{Data: ok, Trials: -1}, is(bench.ErrTrials)},
 		"epsilon":          {bench.Config{Data: ok, Budget: budget.Target{Epsilon: -1}}, is(budget.ErrTarget)},
-		"delta of 0":       {bench.Config{Data: ok, Budget: budget.Target{Epsilon: 1}}, is(budget.ErrNotPure)},
+		"delta of 0":       {bench.Config{Data: ok, Methods: []string{"adassp"}, Budget: budget.Target{Epsilon: 1}}, is(budget.ErrNotPure)},
 		"columns relation": {bench.Config{Data: ok, Budget: budget.Target{Relation: budget.SubstitutePrivateColumns}}, func(err error) bool { return err != nil }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,8 +153,8 @@ func worstGramEntries() WorstPair {
 	return WorstPair{
 		Statistic: StatGramEntries, Kind: budget.Pure, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			g := s.NewGram(2, 2)
-			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}, {0}}, [][]int16{{}, {}}, [][]int16{{FixedOne}, {FixedOne}}))
+			g := s.NewGram(1, 1)
+			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}}, [][]int16{{}}, [][]int16{{FixedOne}}))
 			x := g.EntryBound()
 			return func(s *Session, name string, _ int) ([]float64, error) {
 				out, err := LaplaceCells(s, name, x)

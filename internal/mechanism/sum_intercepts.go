@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"context"
-	"math"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -97,7 +96,7 @@ func worstIntercepts() WorstPair {
 			if s.Relation() != budget.AddRemove {
 				width = 4
 			}
-			ahead := int(math.Ceil(float64(lead(law, width))/2)) + 1
+			ahead := max(1, int(lead(law, width)/2))
 			for range ahead {
 				a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
 			}
