@@ -132,10 +132,6 @@ func TestSearchIsRefused(t *testing.T) {
 		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = named("nonprivate-ols") }, ErrModel, "candidates[1]"},
 		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = svm.SVM{} }, ErrModel, "candidates[0]"},
 		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidates[1]"},
-		"relation": {func(p *Pipeline) {
-			p.Budget.Relation, p.Schema.Columns[0].Private = budget.SubstitutePrivateColumns, true
-			p.Search.Candidates[1] = Candidate{Selector: selection.None{}}
-		}, ErrRelation, "candidates[2]"},
 	} {
 		p, _ := searcher(t, 1)
 		c.change(p)
