@@ -250,10 +250,10 @@ def test_console_command():
 def test_every_key_of_a_recipe_can_be_set(houses):
     X, y = houses
     model = DPRegressor(
-        2, select="kendall", k=2, method="tukey", fallback="joint-gram", budget={"selection": 0.3}, settings={"model.buckets": np.int64(200)}
+        2, select="kendall", k=2, method="tukey", fallback="joint-gram", budget={"selection": 0.3}, settings={"model.check_share": np.float64(0.5)}
     ).fit(X, y)
     recipe = model.release_["recipe.yaml"].decode()
-    for line in ("method: kendall", "k: 2", "method: tukey", "fallback: joint-gram", "selection: 0.3", "buckets: 200"):
+    for line in ("method: kendall", "k: 2", "method: tukey", "fallback: joint-gram", "selection: 0.3", "check_share: 0.5"):
         assert line in recipe, recipe
     with pytest.raises(InvalidInput, match="model.nonsense"):
         DPRegressor(2, settings={"model.nonsense": 1}).fit(X, y)
