@@ -66,8 +66,8 @@ type BRC struct {
 	Rounds int
 	// Lower and Upper are l and u; both 0 stands for the defaults.
 	Lower, Upper float64
-	// Intercept says how the intercept of a random classifier comes about: "random", also when it is empty, "zero", or
-	// "exponential", by the exponential mechanism in every round.
+	// Intercept selects the intercept of a random classifier: "random" (the default for an empty string), "zero", or
+	// "exponential", which runs the exponential mechanism in every round.
 	Intercept string
 	// Form is [Gaussian], also when it is empty, [Laplace] or [Paper].
 	Form string

@@ -120,7 +120,7 @@ func (n Node) mapLeaves(f func(Node) Node) Node {
 	return n
 }
 
-// BlackBoxCharge returns the price of a run of which only the epsilon and the delta are known.
+// BlackBoxCharge returns the price of a run if only its epsilon and delta are known.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
 	return roundUpCharge(law.costIn(c), delta)

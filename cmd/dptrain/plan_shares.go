@@ -36,7 +36,7 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 	var out []billDivision
 	for _, way := range ways {
 		if slices.ContainsFunc(ways, func(other budget.Place) bool { return other != way && leadsTo(way, other) }) {
-			continue // what comes before a choice is no way by itself
+			continue // the steps before a choice are not a branch of their own
 		}
 		d := billDivision{Way: wayName(way), Shares: map[string]float64{}}
 		left := 1.

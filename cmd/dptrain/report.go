@@ -193,12 +193,17 @@ const (
 // causalFile is the account of a study of causal directions, in its release.
 const causalFile = "causal.json"
 
-// readCausal opens the account of a study: of the release that a report would be in, or a
-// file of that name. Both results are nil if there is none.
+// readCausal opens the report of a causal study; see [readReleaseFile].
 func readCausal(reportPath string) (*report.Causal, error) {
+	return readReleaseFile(reportPath, causalFile, report.DecodeCausal)
+}
+
+// readReleaseFile decodes the file of the given name: reportPath itself if it has that name, or else the file beside it if
+// there is no report at reportPath. Both results are nil if there is no such file.
+func readReleaseFile[T any](reportPath, name string, decode func(io.Reader) (*T, error)) (*T, error) {
 	path := reportPath
-	if filepath.Base(path) != causalFile {
-		path = filepath.Join(filepath.Dir(path), causalFile)
+	if filepath.Base(path) != name {
+		path = filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(reportPath); err == nil {
 			return nil, nil
 		}
@@ -211,11 +216,11 @@ func readCausal(reportPath string) (*report.Causal, error) {
 		return nil, unreadable(path, "account", err)
 	}
 	defer f.Close()
-	c, err := report.DecodeCausal(f)
+	out, err := decode(f)
 	if err != nil {
 		return nil, fault.WithKind(fault.Data, &placeError{path, err.Error()})
 	}
-	return c, nil
+	return out, nil
 }
 
 // reportCausal prints the account of a study, unless it could not be read.
@@ -239,29 +244,9 @@ func (a *app) reportCausal(c *report.Causal, err error, flags *pflag.FlagSet, fo
 // describeFile is the account of a description of columns, in its release.
 const describeFile = "describe.json"
 
-// readDescription opens the account of a description: of the release that a report would be in, or a file of that name. Both
-// results are nil if there is none.
+// readDescription opens the report of a description; see [readReleaseFile].
 func readDescription(reportPath string) (*report.Description, error) {
-	path := reportPath
-	if filepath.Base(path) != describeFile {
-		path = filepath.Join(filepath.Dir(path), describeFile)
-		if _, err := os.Stat(reportPath); err == nil {
-			return nil, nil
-		}
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unreadable(path, "account", err)
-	}
-	defer f.Close()
-	d, err := report.DecodeDescription(f)
-	if err != nil {
-		return nil, fault.WithKind(fault.Data, &placeError{path, err.Error()})
-	}
-	return d, nil
+	return readReleaseFile(reportPath, describeFile, report.DecodeDescription)
 }
 
 // reportDescription prints the account of a description, unless it could not be read.
@@ -287,8 +272,7 @@ func (a *app) reportDescription(d *report.Description, err error, flags *pflag.F
 	return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
 }
 
-// accountAt returns the file that says what a release is: the report at path or, where there is none, the account of a study or of a
-// description beside it.
+// accountAt returns path if there is a report, or else the path of the causal study or the description in the same folder.
 func accountAt(path string) string {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return path

@@ -181,14 +181,14 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		if err != nil {
 			t.Fatalf("%s rows: %v", name, err)
 		}
-		planIsSpend(t, plan, res)
+		planIsSpend(t, p, plan, res)
 		if res, err = p.FitRecorded(context.Background(), plan, tables[name], pipeline.Options{}, mechanism.NewRecorder(5).KeepColumns()); err != nil {
 			t.Fatalf("%s rows, no column left out: %v", name, err)
 		}
 		if len(res.Unread) > 0 && c.relation != budget.SubstitutePrivateColumns { // public ones are left out all the same
 			t.Errorf("%s rows: %v left out", name, res.Unread)
 		}
-		planIsSpend(t, plan, res)
+		planIsSpend(t, p, plan, res)
 	}
 
 	// Another order of the records, with the same noise and coins.
@@ -249,16 +249,19 @@ func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
 	return out
 }
 
+// selectsPublicColumnsOnly reports whether a run under private columns released a choice of features, and chose public ones
+// only.
+func selectsPublicColumnsOnly(p *pipeline.Pipeline, res *pipeline.Result) bool {
+	released := slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Place.Stage == "selection" && e.Released > 0 })
+	public := p.PublicColumns() // nil under the other relations
+	return released && len(public) > 0 && len(res.Selected) > 0 && !slices.ContainsFunc(res.Selected, func(name string) bool { return !slices.Contains(public, name) })
+}
+
 // planIsSpend: the events of a run are the leaves of its plan, each with its law
 // and all of its draws released (fewer where a mechanism that may abstain was not
 // reached, or a column without a range was left out), and the laws of the parts add up to no more than the promise.
 // One part by itself may spend more than the promise where the split is secret.
-// choosesPrivately reports whether a run released a choice of features.
-func choosesPrivately(res *pipeline.Result) bool {
-	return slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Place.Stage == "selection" && e.Released > 0 })
-}
-
-func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
+func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *pipeline.Result) {
 	t.Helper()
 	leaves := plan.Leaves()
 	if len(leaves) != len(res.Events) {
@@ -273,8 +276,8 @@ func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 		at := e.Place
 		// One of several, of which one is told of, or a step for words, of which there are none.
 		branch := at.Branch != "" || at.Candidate != "" || at.Stage == "vocabulary"
-		// A choice among private and public columns may leave public ones alone, whose ranges and moments are exact.
-		if plan.Target().Relation == budget.SubstitutePrivateColumns && choosesPrivately(res) && (at.Stage == "scaling" || at.Stage == "model") && e.Released == 0 {
+		// A private choice may select public columns only, whose ranges and moments are exact.
+		if selectsPublicColumnsOnly(p, res) && (at.Stage == "scaling" || at.Stage == "model") && e.Released == 0 {
 			branch = true
 		}
 		if e.Released > e.Law.Draws || e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
