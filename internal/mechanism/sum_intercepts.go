@@ -96,7 +96,7 @@ func worstIntercepts() WorstPair {
 			if s.Relation() != budget.AddRemove {
 				width = 4
 			}
-			ahead := max(1, int(lead(law, width)/2))
+			ahead := max(1, lead(law, width)/2)
 			for range ahead {
 				a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
 			}
