@@ -95,7 +95,7 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 		return nil, err
 	}
 	for epoch := range additiveEpochs {
-		if _, err := b.epoch(epoch, clipOf); err != nil {
+		if _, err := b.epoch(epoch); err != nil {
 			return nil, err
 		}
 	}
@@ -105,6 +105,9 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 // newBooster releases the matrix of the start and returns the run that starts from it.
 func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*booster, error) {
 	b := &booster{ctx: ctx, session: s, records: d.Records, classes: d.Derived, columns: d.Columns}
+	if !b.classes {
+		b.residualCounts = countsBySize
+	}
 	b.state = &state{Columns: d.Columns, Ranges: d.Ranges}
 	if err := b.countValues(); err != nil {
 		return nil, err
@@ -157,6 +160,9 @@ type booster struct {
 	rounds    int                                 // of an epoch
 	inTurn    bool                                // whether every sum has a pass of its own
 	residuals mechanism.Bounded[mechanism.Vector] // their sizes in the last pass that counted them
+
+	residualCounts residualCounts // that epochs release
+	clamp          clamp          // of the residuals, in this epoch
 
 	state *state
 }
@@ -246,11 +252,11 @@ func indicators(columns []dataset.Column) []int {
 // releaseCounts releases how many records lie in each fine bin of each numeric
 // feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state, !b.classes})
+	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state, b.residualCounts})
 	if err != nil {
 		return nil, err
 	}
-	b.keepSizes(acc.sizes)
+	b.keepCounts(acc.residuals)
 	release := mechanism.Gaussian
 	if len(b.valued) > 0 {
 		release = func(s *mechanism.Session, leaf string, x mechanism.Bounded[mechanism.Vector]) (mechanism.Public[[]float64], error) {

@@ -98,7 +98,7 @@ func TestPasses(t *testing.T) {
 		if c.each {
 			rounds, passes = 1, 1+len(b.shapes)
 		}
-		if got := b.passes(0, 0, 1); b.rounds != rounds || len(got) != passes {
+		if got := b.passes(0, 0); b.rounds != rounds || len(got) != passes {
 			t.Errorf("%s: %d rounds of %d passes", name, b.rounds, len(got))
 		}
 	}
@@ -130,14 +130,15 @@ func TestRoundsLearn(t *testing.T) {
 // TestJointPassIsExact: a pass for all sums has the sums of passes for each.
 func TestJointPassIsExact(t *testing.T) {
 	b := coupledSample(t, 9001).booster(t, 3)
-	all := b.passes(0, manyRounds-1, .4)[0]
+	b.clamp = clamp{limit: .4, slope: 1}
+	all := b.passes(0, manyRounds-1)[0]
 	joint, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records, all.sumsStatistic)
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(joint.steps) // the last round goes backward
 	b.inTurn, b.rounds = true, 1
-	for i, x := range b.passes(0, 0, .4) {
+	for i, x := range b.passes(0, 0) {
 		one, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records, x.sumsStatistic)
 		if err != nil {
 			t.Fatal(err)

@@ -40,34 +40,34 @@ func (r additiveReleases) part(leaf string, epoch, part, parts int, x mechanism.
 	return out.Value(), x.Sensitivity() * rootOf(parts) / r.session.Mu(leaf), err
 }
 
-// epoch corrects the linear part and every shape in each of its rounds. It returns C, where residuals are clamped; clipOf
-// reads it from the released sizes of the residuals of the last pass that counted them.
-func (b *booster) epoch(epoch int, clipOf func(sizes []float64) float64) (float64, error) {
-	clip := classClip
+// epoch corrects the linear part and every shape in each of its rounds. It returns the clamp of the residuals, which
+// follows from the released counts of the residuals of the last pass that counted them.
+func (b *booster) epoch(epoch int) (clamp, error) {
+	b.clamp = clamp{limit: classClip, slope: 1}
 	if !b.classes {
 		if b.inTurn && epoch > 0 {
-			if err := b.correct(epoch, 0, pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Sizes: true}}); err != nil {
-				return 0, err
+			if err := b.correct(epoch, 0, pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: b.clamp.limit, Counts: b.residualCounts}}); err != nil {
+				return clamp{}, err
 			}
 		}
-		sizes, err := b.releases.sizes(epoch, b.residuals)
+		counts, err := b.releases.sizes(epoch, b.residuals)
 		if err != nil {
-			return 0, err
+			return clamp{}, err
 		}
-		clip = clipOf(sizes)
+		b.clamp = b.chooseClamp(counts)
 	}
 	for round := range b.rounds {
-		for _, x := range b.passes(epoch, round, clip) {
+		for _, x := range b.passes(epoch, round) {
 			if err := b.correct(epoch, round, x); err != nil {
-				return 0, err
+				return clamp{}, err
 			}
 		}
 	}
-	return clip, b.ctx.Err()
+	return b.clamp, b.ctx.Err()
 }
 
-// keepSizes keeps the sizes of residuals that a pass has counted, if it has, for the next epoch to release.
-func (b *booster) keepSizes(s *sizes) {
+// keepCounts keeps the counts of residuals of a pass that made some, for the next epoch to release.
+func (b *booster) keepCounts(s *residualHistogram) {
 	if s != nil {
 		b.residuals = s.hist.Bound()
 	}
@@ -83,8 +83,12 @@ type pass struct {
 
 // passes returns the passes of a round: one for all sums, or one for each. Shapes are in the order in which they move, forward
 // and backward in turn.
-func (b *booster) passes(epoch, round int, clip float64) []pass {
-	all := pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true, Sizes: round == b.rounds-1 && !b.classes}, shapes: slices.Clone(b.shapes)}
+func (b *booster) passes(epoch, round int) []pass {
+	clip := b.clamp.limit
+	all := pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}, shapes: slices.Clone(b.shapes)}
+	if round == b.rounds-1 {
+		all.Counts = b.residualCounts
+	}
 	if (epoch*b.rounds+round)%2 == 1 {
 		slices.Reverse(all.shapes)
 	}
@@ -107,19 +111,20 @@ func (b *booster) correct(epoch, round int, x pass) error {
 	if err != nil {
 		return err
 	}
-	b.keepSizes(acc.sizes)
+	b.keepCounts(acc.residuals)
 	c := newCoupling(b)
 	if x.Line {
 		sums, sigma, err := b.releases.linear(epoch, round, b.rounds, acc.cross)
 		if err != nil {
 			return err
 		}
+		sums, sigma = b.clamp.unbiased(sums, sigma)
 		step := b.linear.learn(sums, sigma)
 		b.state.Moves = append(b.state.Moves, move{Linear: step})
 		c.moveLine(step)
 	}
 	for i, s := range x.shapes {
-		if err := b.correctShape(epoch, round*len(b.shapes)+x.first+i, s, acc.steps[i], x.Clip, c); err != nil {
+		if err := b.correctShape(epoch, round*len(b.shapes)+x.first+i, s, acc.steps[i], c); err != nil {
 			return err
 		}
 	}
@@ -127,16 +132,17 @@ func (b *booster) correct(epoch, round int, x pass) error {
 }
 
 // correctShape releases the sums of the clamped residuals by step of a shape and moves the shape.
-func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, clip float64, c *coupling) error {
+func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, c *coupling) error {
 	sums, sigma, err := b.releases.shape(epoch, part, b.rounds*len(b.shapes), x)
 	if err != nil {
 		return err
 	}
+	sums, sigma = b.clamp.unbiased(sums, sigma)
 	left := make([]float64, len(sums))
 	for k, added := range c.on(s) {
 		left[k] = sums[k] - added
 	}
-	step := s.learn(left, sigma, clip)
+	step := s.learn(left, sigma, b.clamp.limit/b.clamp.slope)
 	c.moveShape(s, step)
 	table := make([]float64, fineBins)
 	copy(table, step)

@@ -150,22 +150,6 @@ func group(counts []float64, sigma, records float64) groups {
 	return g
 }
 
-// clipOf returns the clamp of the residuals, the quantile clipQuantile of
-// their sizes, from noisy counts of the sizes.
-func clipOf(counts []float64) float64 {
-	total := 0.0
-	for _, n := range counts {
-		total += max(n, 0)
-	}
-	held := 0.0
-	for b, n := range counts {
-		if held += max(n, 0); held >= clipQuantile*total && total > 0 {
-			return min(max(sizeEdge(b), 0x1p-6), 1)
-		}
-	}
-	return 1
-}
-
 // shape is the curve of one column while it is learned.
 //
 // At values f the sum of the residuals in bin b is in expectation

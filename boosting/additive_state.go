@@ -1,7 +1,6 @@
 package boosting
 
 import (
-	"math"
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -192,24 +191,4 @@ func (k *kept) residuals(buf []float64) []float64 {
 func fineBin(x int16) uint8 {
 	const width = 2 * mechanism.FixedOne / fineBins
 	return uint8(min((int(x)+mechanism.FixedOne)/width, fineBins-1))
-}
-
-// The sizes of residuals are counted in bins of a quarter of a power of two
-// each, from 2^-9 to 2; smaller and larger ones count in the outermost bins.
-const (
-	sizeBins    = 40
-	leastSize   = -9
-	sizeQuarter = 4
-)
-
-// sizeBin returns the bin of a residual.
-func sizeBin(g float64) uint16 {
-	// The exponent and the first two bits of the fraction.
-	k := int64(math.Float64bits(math.Abs(g))>>50) - (1023+leastSize)*sizeQuarter
-	return uint16(min(max(k, 0), sizeBins-1))
-}
-
-// sizeEdge returns the largest size of a bin.
-func sizeEdge(bin int) float64 {
-	return math.Ldexp(1+float64(bin%sizeQuarter+1)/sizeQuarter, leastSize+bin/sizeQuarter)
 }

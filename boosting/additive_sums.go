@@ -5,10 +5,10 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// countsStatistic counts the records in each fine bin of every list and, if Sizes, by the size of their residual.
+// countsStatistic counts the records in each fine bin of every list and, the residuals, as Counts says.
 type countsStatistic struct {
-	Of    *state
-	Sizes bool
+	Of     *state
+	Counts residualCounts
 }
 
 // State implements [mechanism.Stateful].
@@ -20,7 +20,7 @@ func (countsStatistic) BlockRows() int { return blockRows }
 // New implements [mechanism.Statistic].
 func (x countsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	lists := len(x.Of.Slots) + 1
-	return &countsPass{m.NewHistogram(ones(lists), fineBins), make([][]uint16, lists), newSizes(m, x.Sizes), nil}
+	return &countsPass{m.NewHistogram(ones(lists), fineBins), make([][]uint16, lists), newResidualHistogram(m, x.Counts), nil}
 }
 
 func ones(n int) []int {
@@ -32,10 +32,10 @@ func ones(n int) []int {
 }
 
 type countsPass struct {
-	hist  *mechanism.Histogram
-	bins  [][]uint16
-	sizes *sizes
-	g     []float64
+	hist      *mechanism.Histogram
+	bins      [][]uint16
+	residuals *residualHistogram
+	g         []float64
 }
 
 func (p *countsPass) Add(b mechanism.Block) {
@@ -47,52 +47,25 @@ func (p *countsPass) Add(b mechanism.Block) {
 		}
 	}
 	p.hist.Add(p.bins)
-	if p.sizes != nil {
+	if p.residuals != nil {
 		p.g = k.residuals(p.g)
-		p.sizes.add(p.g)
+		p.residuals.add(p.g)
 	}
 }
 
-func (p *countsPass) Cells() mechanism.Cells { return mechanism.Join(p.hist.Cells(), p.sizes.cells()) }
-
-// sizes counts records by the size of their residual.
-type sizes struct {
-	hist *mechanism.Histogram
-	bins []uint16
-}
-
-// newSizes returns nil where sizes are not asked for.
-func newSizes(m mechanism.Maker, asked bool) *sizes {
-	if !asked {
-		return nil
-	}
-	return &sizes{hist: m.NewHistogram([]int{1}, sizeBins)}
-}
-
-func (s *sizes) add(residuals []float64) {
-	s.bins = s.bins[:0]
-	for _, g := range residuals {
-		s.bins = append(s.bins, sizeBin(g))
-	}
-	s.hist.Add([][]uint16{s.bins})
-}
-
-func (s *sizes) cells() mechanism.Cells {
-	if s == nil {
-		return mechanism.Cells{}
-	}
-	return s.hist.Cells()
+func (p *countsPass) Cells() mechanism.Cells {
+	return mechanism.Join(p.hist.Cells(), p.residuals.cells())
 }
 
 // sumsStatistic is what a pass of an epoch asks of every record, g its residual clamped to [-Clip, Clip]: if Line, x g, x
-// limited to norm B; g by step of each of some lists; if Sizes, how large the residual is.
+// limited to norm B; g by step of each of some lists; counts of the residuals.
 type sumsStatistic struct {
-	Of    *state
-	Clip  float64
-	Line  bool
-	Lists []int // of bins
-	Steps []int // how many each of them has
-	Sizes bool
+	Of     *state
+	Clip   float64
+	Line   bool
+	Lists  []int // of bins
+	Steps  []int // how many each of them has
+	Counts residualCounts
 }
 
 // State implements [mechanism.Stateful].
@@ -103,7 +76,7 @@ func (sumsStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x sumsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	p := &sumsPass{lists: x.Lists, sizes: newSizes(m, x.Sizes), clamped: mechanism.NewClamped(x.Clip)}
+	p := &sumsPass{lists: x.Lists, residuals: newResidualHistogram(m, x.Counts), clamped: mechanism.NewClamped(x.Clip)}
 	if x.Line {
 		f := linear.FrameOf(x.Of.Columns, x.Of.Ranges)
 		p.cross, p.x = m.NewCross(f.Slots(), f.NormLimit(), x.Clip), make([][]int16, f.Slots())
@@ -115,12 +88,12 @@ func (x sumsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 }
 
 type sumsPass struct {
-	cross *mechanism.Cross // nil without a line
-	x     [][]int16        // limited by cross in place, so a copy
-	lists []int
-	steps []*mechanism.BinSums
-	sizes *sizes
-	g     []float64
+	cross     *mechanism.Cross // nil without a line
+	x         [][]int16        // limited by cross in place, so a copy
+	lists     []int
+	steps     []*mechanism.BinSums
+	residuals *residualHistogram
+	g         []float64
 
 	clamped *mechanism.Clamped // g
 }
@@ -128,8 +101,8 @@ type sumsPass struct {
 func (p *sumsPass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
 	p.g = k.residuals(p.g)
-	if p.sizes != nil {
-		p.sizes.add(p.g)
+	if p.residuals != nil {
+		p.residuals.add(p.g)
 	}
 	if p.cross != nil {
 		k.each(b.Block, func(x [][]int16) {
@@ -148,7 +121,7 @@ func (p *sumsPass) Add(b mechanism.Block) {
 }
 
 func (p *sumsPass) Cells() mechanism.Cells {
-	all := []mechanism.Cells{p.sizes.cells()}
+	all := []mechanism.Cells{p.residuals.cells()}
 	if p.cross != nil {
 		all = append(all, p.cross.Cells())
 	}

@@ -97,7 +97,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	x := curvedSample(t, 5000, .1)
 	b := x.booster(t, 10)
 	for epoch := range additiveEpochs {
-		if _, err := b.epoch(epoch, clipOf); err != nil {
+		if _, err := b.epoch(epoch); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestAdditivePrivateInputs(t *testing.T) {
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Sizes: true})
+	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Counts: countsBySize})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,28 +337,6 @@ func TestClassesPlan(t *testing.T) {
 	}
 	if numbers, classes := spent(false), spent(true); classes != numbers-1 {
 		t.Errorf("%d leaves, %d without classes", classes, numbers)
-	}
-}
-
-// TestSizes: a residual lies in the bin whose edges hold it, and the clamp is
-// the quantile of the sizes.
-func TestSizes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := rapid.Float64Range(-2, 2).Draw(t, "g")
-		b, size := int(sizeBin(g)), math.Abs(g)
-		if size > sizeEdge(b) && b < sizeBins-1 || b > 0 && size < sizeEdge(b-1) {
-			t.Fatalf("%v in bin %d that ends at %v", size, b, sizeEdge(b))
-		}
-	})
-	counts := make([]float64, sizeBins)
-	counts[sizeBin(.1)], counts[sizeBin(.6)], counts[sizeBin(1.9)] = 80, 15, 5
-	if c := clipOf(counts); c < .6 || c > .75 {
-		t.Errorf("clamp %v", c)
-	}
-	for _, c := range []float64{clipOf(make([]float64, sizeBins)), clipOf(slices.Repeat([]float64{-3}, sizeBins))} {
-		if c != 1 {
-			t.Errorf("clamp %v without records", c)
-		}
 	}
 }
 

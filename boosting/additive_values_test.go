@@ -171,7 +171,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 		counts.Add([][]uint16{{uint16(code)}})
 		sums.Add([]uint8{s.levels.of[code]}, []float64{float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)})
 	}
-	gotSums, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Sizes: true})
+	gotSums, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Counts: countsBySize})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,10 +133,11 @@ type kernelBooster struct {
 func (k *kernelBooster) run() error {
 	k.divide()
 	plan := []stagePlan{}
-	clip := clipOf
 	if k.share > 0 {
 		plan = kernelStages()
-		clip = k.widerClip
+		if !k.classes {
+			k.residualCounts = countsBySignAndSize
+		}
 		k.takeTurns()
 	}
 	k.spend = newSchedule(k.session, k.rounds, len(k.shapes), k.share, plan, k.classes)
@@ -158,7 +159,7 @@ func (k *kernelBooster) run() error {
 			next, last = next+plan[at].epochs, at
 			at++
 		}
-		c, err := k.epoch(epoch, clip)
+		c, err := k.epoch(epoch)
 		if err != nil {
 			return err
 		}
@@ -204,46 +205,9 @@ func (k *kernelBooster) divide() {
 // ramp grows from 0 at a to 1 at b.
 func ramp(x, a, b float64) float64 { return min(max((x-a)/(b-a), 0), 1) }
 
-// widerClip returns the clamp of the residuals where kernel stages learn from them: that of
-// clipOf, or a larger one that balances what clamping could hide against noise.
-func (k *kernelBooster) widerClip(sizes []float64) float64 {
-	total := 0.
-	for _, n := range sizes {
-		total += max(n, 0)
-	}
-	least := clipOf(sizes)
-	if !(total > 0) {
-		return least
-	}
-	factor := clipNoise * max(1, clipStrength/(k.total*k.mu))
-	best, at := math.Inf(1), least
-	for bin := range sizes {
-		c, hidden := sizeEdge(bin), 0.
-		for b, n := range sizes {
-			hidden += max(n, 0) / total * max(sizeMiddle(b)-c, 0)
-		}
-		if cost := square(hidden) + square(factor*c); cost < best {
-			best, at = cost, c
-		}
-	}
-	return min(max(at, least), 1)
-}
-
-// The noise of a clamp C counts as clipNoise C, and more where the number of records times mu
-// is below clipStrength.
-const clipNoise, clipStrength = .1, 2700
-
-// sizeMiddle returns the size in the middle of a bin.
-func sizeMiddle(bin int) float64 {
-	if bin == 0 {
-		return sizeEdge(0) / 2
-	}
-	return (sizeEdge(bin-1) + sizeEdge(bin)) / 2
-}
-
 // correctKernel releases the sum of phi g and moves the stage.
-func (k *kernelBooster) correctKernel(s *kernelStage, clip float64) error {
-	x := kernelStatistic{k.state, s.features.Features(), clip}
+func (k *kernelBooster) correctKernel(s *kernelStage, c clamp) error {
+	x := kernelStatistic{k.state, s.features.Features(), c.limit}
 	acc, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, x)
 	if err != nil {
 		return err
@@ -252,6 +216,7 @@ func (k *kernelBooster) correctKernel(s *kernelStage, clip float64) error {
 	if err != nil {
 		return err
 	}
+	sums, sigma = c.unbiased(sums, sigma)
 	k.state.Moves = append(k.state.Moves, move{Theta: s.learn(sums, sigma)})
 	return k.ctx.Err()
 }

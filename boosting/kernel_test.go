@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -388,22 +387,6 @@ func TestKernelRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, linear.MaxSlots+1)
 	if _, err := (Kernel{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("%v", err)
-	}
-}
-
-// TestWiderClip: it is never below the quantile, and wider for heavy tails.
-func TestWiderClip(t *testing.T) {
-	k := &kernelBooster{booster: &booster{total: 10000, mu: .3}}
-	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.Float64Range(-50, 500), sizeBins, sizeBins).Draw(t, "sizes")
-		if c := k.widerClip(sizes); c < clipOf(sizes) || c > 1 {
-			t.Fatalf("%v beside %v", c, clipOf(sizes))
-		}
-	})
-	sizes := make([]float64, sizeBins)
-	sizes[20], sizes[38] = 950, 50
-	if a, b := clipOf(sizes), k.widerClip(sizes); a != sizeEdge(20) || b < 2*a {
-		t.Errorf("clamps %v and %v", a, b)
 	}
 }
 
