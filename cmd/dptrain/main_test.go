@@ -232,9 +232,11 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	line := regexp.MustCompile(`^dptrain \S+( [0-9a-f]+\+?)? \(go\S+, \w+/\w+\)\n$`)
-	if got := dptrain(t, "version"); got.code != 0 || !line.MatchString(got.stdout) {
-		t.Errorf("%+v", got)
+	line := regexp.MustCompile(`^dptrain 1\.0\.0-rc\.1( [0-9a-f]+\+?)? \(go\S+, \w+/\w+\)\n$`)
+	for _, arg := range []string{"version", "--version"} {
+		if got := dptrain(t, arg); got.code != 0 || !line.MatchString(got.stdout) {
+			t.Errorf("%s: %+v", arg, got)
+		}
 	}
 	got := dptrain(t, "version", "--json")
 	var v map[string]string

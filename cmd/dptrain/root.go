@@ -118,6 +118,7 @@ func init() {
 
 // rootCommand builds the command tree.
 func rootCommand(a *app) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use: "dptrain", Short: "Train regression models and classifiers with differential privacy",
 		Long: rootLong, Example: rootExample,
@@ -127,10 +128,16 @@ func rootCommand(a *app) *cobra.Command {
 			}
 			return unknownVerb(cmd, args[0])
 		},
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if showVersion {
+				return printVersion(a.stdout)
+			}
+			return cmd.Help()
+		},
 		SilenceErrors: true, SilenceUsage: true,
 		SuggestionsMinimumDistance: 2,
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -18,10 +19,21 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// thisVersion returns what the compiler wrote into the program.
+// thisVersion describes this build.
 func thisVersion() version {
 	t := report.ThisTool()
 	return version{t.Version, t.Commit, t.Go, runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// printVersion writes the line of `dptrain version` and `dptrain --version`.
+func printVersion(w io.Writer) error {
+	v := thisVersion()
+	line := "dptrain " + v.Version
+	if v.Commit != "" {
+		line += " " + v.Commit
+	}
+	_, err := fmt.Fprintf(w, "%s (%s, %s)\n", line, v.Go, v.Platform)
+	return err
 }
 
 func versionCommand(a *app) *cobra.Command {
@@ -31,16 +43,10 @@ func versionCommand(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  exactly(0, "no argument"),
 		RunE: func(*cobra.Command, []string) error {
-			v := thisVersion()
 			if asJSON {
-				return json.NewEncoder(a.stdout).Encode(v)
+				return json.NewEncoder(a.stdout).Encode(thisVersion())
 			}
-			line := "dptrain " + v.Version
-			if v.Commit != "" {
-				line += " " + v.Commit
-			}
-			_, err := fmt.Fprintf(a.stdout, "%s (%s, %s)\n", line, v.Go, v.Platform)
-			return err
+			return printVersion(a.stdout)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -65,21 +66,22 @@ func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
 // module is the path of this module.
 const module = "github.com/dptrain/dptrain"
 
-// ThisTool returns what the compiler wrote into the program about this module. The commit is
-// empty if it is unknown, and ends in + for a modified tree. A program that
-// imports the module knows its version alone.
+// Version is the version of this program and of its Python package. A release is built from the tag "v" + Version
+// (scripts/release.sh).
+const Version = "1.0.0-rc.1"
+
+// ThisTool describes the build of this module. The commit is empty if the build does not record it, and ends in + for
+// a modified tree. In a program that imports the module, and in one that "go install" built from another commit than that
+// of a release, the version is the one that Go resolved.
 func ThisTool() Tool {
-	t := Tool{Version: "(devel)", Go: runtime.Version()}
+	t := Tool{Version: Version, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return t
 	}
 	if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module }); i >= 0 {
-		t.Version = info.Deps[i].Version
+		t.Version = resolvedVersion(info.Deps[i].Version)
 		return t
-	}
-	if info.Main.Version != "" {
-		t.Version = info.Main.Version
 	}
 	modified := false
 	for _, s := range info.Settings {
@@ -90,10 +92,21 @@ func ThisTool() Tool {
 			modified = s.Value == "true"
 		}
 	}
+	if t.Commit == "" && info.Main.Path == module {
+		t.Version = resolvedVersion(info.Main.Version)
+	}
 	if modified && t.Commit != "" {
 		t.Commit += "+"
 	}
 	return t
+}
+
+// resolvedVersion returns the version of a module without its leading v. A build from local files has [Version].
+func resolvedVersion(v string) string {
+	if v == "" || v == "(devel)" {
+		return Version
+	}
+	return strings.TrimPrefix(v, "v")
 }
 
 // Collect returns the files of a run that ends now. stats is what the reader counted, or nil; recipe is the
