@@ -214,7 +214,7 @@ var (
 )
 
 // modules are the folders of the modules of the repository.
-var modules = []string{".", "spark", "sql"}
+var modules = []string{".", "spark", "sql", "scripts/pack"}
 
 // TestCommands: a package that a command of Go names, in a page or in the code, exists in one of the modules.
 func TestCommands(t *testing.T) {

@@ -1,28 +1,32 @@
 #!/usr/bin/env bash
-# Builds what is published, from the commit that is checked out:
+# Builds the release of the commit that is checked out:
 #
 #   scripts/release.sh                   six platforms, into dist/
 #   scripts/release.sh --here            this machine's platform only
 #   scripts/release.sh --only darwin_arm64
-#   scripts/release.sh --check           twice, in two folders; both must have the same hashes
-#   scripts/release.sh --version v1.2.3  with a version that is no tag of the commit
+#   scripts/release.sh --check           twice, in two folders; every file must be the same
 #   scripts/release.sh --out FOLDER      another folder than dist/
 #
-# It writes archives, Python wheels, Debian packages, bills of materials and SHA256SUMS. The programs
-# dptrain-spark and dptrain-sql, modules of their own, have archives and bills of their own. No archive has
-# DuckDB: its library needs a compiler of C++ for each platform (docs/guide/databases.md). In
-# bin/ are the programs alone, for the Containerfile. It needs Go and git.
+# It writes archives, Python wheels, Debian packages, container images as OCI archives, a Homebrew
+# formula and a Scoop manifest (if their platforms were built), bills of materials with the licences
+# of all modules, and SHA256SUMS. The programs dptrain-spark and dptrain-sql, modules of their own,
+# have archives and bills of their own. No archive has DuckDB: its library needs a C++ compiler for
+# each platform (docs/guide/databases.md). The folder bin/ has the programs alone, for the
+# Containerfile.
+#
+# SHA256SUMS is signed if DPTRAIN_SIGNING_KEY holds the text of a minisign key file, with the
+# password in DPTRAIN_SIGNING_PASSWORD if the key has one. SOURCE_DATE_EPOCH replaces the time of
+# the commit. The version is that of the program (internal/publish/report/run.go). It needs Go and git.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 platforms=(linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64)
-out=$root/dist version='' check=''
+out=$root/dist check=''
 while (($#)); do
   case $1 in
   --here) platforms=("$(go env GOHOSTOS)_$(go env GOHOSTARCH)") ;;
   --only) platforms=("$2") && shift ;;
   --check) check=yes ;;
-  --version) version=$2 && shift ;;
   --out) out=$2 && shift ;;
   *) printf 'release: unknown argument %s\n' "$1" >&2 && exit 2 ;;
   esac
@@ -30,18 +34,25 @@ while (($#)); do
 done
 
 if [[ -n $(git -C "$root" status --porcelain) ]]; then
-  printf 'release: uncommitted changes are not part of it\n' >&2
+  printf 'release: uncommitted changes are not part of the release\n' >&2
 fi
+version=v$(git -C "$root" show HEAD:internal/publish/report/run.go | sed -n 's/^const Version = "\(.*\)"$/\1/p')
+for tag in $(git -C "$root" tag --points-at HEAD 'v[0-9]*'); do
+  if [[ $tag != "$version" ]]; then
+    printf 'release: the commit has the tag %s, and the version of its program is %s\n' "$tag" "$version" >&2
+    exit 1
+  fi
+done
 
 folders=$(mktemp -d)
 trap 'rm -rf "$folders"' EXIT
 
-# build SOURCE OUT makes everything from a clone of the commit, so that nothing else of this folder
-# gets in. What Go takes from the environment is fixed.
+# build SOURCE OUT makes everything from a clone of the commit, so that no other file of this folder
+# is part of it. What Go takes from the environment is fixed.
 build() {
   local source=$1 out=$2 platform
   git clone -q --no-hardlinks "$root" "$source"
-  if [[ -n $version ]]; then git -C "$source" tag "$version"; fi
+  git -C "$source" tag --force "$version" >/dev/null
   mkdir -p "$out/bin"
   for platform in "${platforms[@]}"; do
     local suffix='' module
@@ -54,17 +65,15 @@ build() {
         go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name$suffix" "./cmd/$name")
     done
   done
-  local first
-  first=$(find "$out/bin" -type f '(' -name dptrain -o -name dptrain.exe ')' | head -1)
-  (cd "$source" && go run ./scripts/pack -source "$source" -bin "$out/bin" -out "$out" \
-    -version "$(go version -m "$first" | awk '$1 == "mod" { print $3 }')" -time "$(git log -1 --format=%ct)")
+  (cd "$source/scripts/pack" && go run . -source "$source" -bin "$out/bin" -out "$out" -version "$version" \
+    -modcache "$(go env GOMODCACHE)" -goroot "$(go env GOROOT)" -time "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}")
 }
 
 build "$folders/one/source" "$folders/one/out"
 if [[ -n $check ]]; then
   build "$folders/another place/source" "$folders/another place/out" >/dev/null
-  diff "$folders/one/out/SHA256SUMS" "$folders/another place/out/SHA256SUMS"
-  printf 'two builds have the same hashes\n'
+  diff -r "$folders/one/out" "$folders/another place/out"
+  printf 'two builds are the same, byte by byte\n'
 fi
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"

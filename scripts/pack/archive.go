@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
@@ -24,7 +23,7 @@ func (f file) mode() int64 {
 
 // archive writes the program with its licence, for Windows as .zip, else as .tar.gz.
 func (p *program) archive() error {
-	files := []file{{p.executable(), p.code, true}, {p.tool + ".cdx.json", p.bill, false}}
+	files := []file{{p.executable(), p.code, true}, {p.tool + ".cdx.json", p.bill, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false}}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		content, err := p.read(name)
 		if err != nil {
@@ -35,15 +34,23 @@ func (p *program) archive() error {
 	for i := range files {
 		files[i].name = p.name() + "/" + files[i].name
 	}
-	pack, suffix := tarball, ".tar.gz"
+	pack := tarball
 	if p.system == "windows" {
-		pack, suffix = zipped, ".zip"
+		pack = zipped
 	}
 	content, err := pack(files, p.when)
 	if err != nil {
 		return err
 	}
-	return p.write(p.name()+suffix, content)
+	return p.write(p.archiveName(), content)
+}
+
+// archiveName returns the name of the archive of the program.
+func (p *program) archiveName() string {
+	if p.system == "windows" {
+		return p.name() + ".zip"
+	}
+	return p.name() + ".tar.gz"
 }
 
 // tarball packs files in their order, with the folders that come before them.
@@ -53,20 +60,7 @@ func tarball(files []file, when time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tw := tar.NewWriter(zw)
-	for _, f := range files {
-		header := tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
-		if f.content == nil {
-			header.Typeflag, header.Mode = tar.TypeDir, 0o755
-		}
-		if err := tw.WriteHeader(&header); err != nil {
-			return nil, err
-		}
-		if _, err := tw.Write(f.content); err != nil {
-			return nil, err
-		}
-	}
-	if err := tw.Close(); err != nil {
+	if err := writeTar(zw, files, when); err != nil {
 		return nil, err
 	}
 	if err := zw.Close(); err != nil {

@@ -26,7 +26,7 @@ Priority: optional
 Description: differentially private training of regressions and classifiers
  dptrain trains models on tables of records about people. What it publishes
  hides, up to a budget epsilon, whether any one record was in the table.
-`, version, p.arch, (len(p.code)+len(licence)+1023)/1024)
+`, version, p.arch, (len(p.code)+len(licence)+len(p.notices)+len(p.bill)+1023)/1024)
 	control2, err := tarball([]file{{"./", nil, false}, {"./control", []byte(control), false}}, p.when)
 	if err != nil {
 		return err
@@ -34,7 +34,8 @@ Description: differentially private training of regressions and classifiers
 	data, err := tarball([]file{
 		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false}, {"./usr/bin/dptrain", p.code, true},
 		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false}, {"./usr/share/doc/dptrain/", nil, false},
-		{"./usr/share/doc/dptrain/copyright", licence, false}, {"./usr/share/doc/dptrain/dptrain.cdx.json", p.bill, false},
+		{"./usr/share/doc/dptrain/copyright", licence, false}, {"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
+		{"./usr/share/doc/dptrain/dptrain.cdx.json", p.bill, false},
 	}, p.when)
 	if err != nil {
 		return err

@@ -1,11 +1,13 @@
 // Command pack turns programs that were built for several platforms into what is published:
-// archives, Python wheels, Debian packages, a bill of materials for each program, and the hashes
-// of all. Equal programs give equal bytes: times are that of the commit, owners are 0, and files
-// stand in a fixed order. scripts/release.sh builds the programs and runs it.
+// archives, Python wheels, Debian packages, container images, a Homebrew formula, a Scoop manifest,
+// a bill of materials for each program, and the signed hashes of all. Equal programs give equal
+// bytes: times are that of the commit, owners are 0, and files stand in a fixed order.
+// scripts/release.sh builds the programs and runs it.
 package main
 
 import (
 	"crypto/sha256"
+	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,6 +29,8 @@ type release struct {
 	source  string    // the folder of the sources
 	bin     string    // has OS_ARCH/dptrain, with .exe for Windows
 	out     string
+
+	licenses *licenses
 }
 
 // A program is one for one platform.
@@ -36,6 +40,7 @@ type program struct {
 	system, arch string
 	code         []byte
 	bill         []byte // in CycloneDX
+	notices      []byte // the licences of all modules
 }
 
 func main() {
@@ -54,10 +59,13 @@ func run(args []string, stdout io.Writer) error {
 	set.StringVar(&r.source, "source", ".", "the folder of the sources")
 	set.StringVar(&r.bin, "bin", "", "the folder of the programs")
 	set.StringVar(&r.out, "out", "", "the folder to write to")
+	cache := set.String("modcache", "", "the folder of GOMODCACHE")
+	goRoot := set.String("goroot", "", "the folder of GOROOT")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
 	r.when = time.Unix(seconds, 0).UTC()
+	r.licenses = &licenses{*cache, *goRoot, map[string]licensed{}}
 	names, err := filepath.Glob(filepath.Join(r.bin, "*_*"))
 	if err != nil {
 		return err
@@ -70,7 +78,12 @@ func run(args []string, stdout io.Writer) error {
 			return fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
 	}
-	return r.sums()
+	for _, step := range []func() error{r.homebrew, r.scoop, r.sums} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return r.sign(stdout)
 }
 
 // tools are the programs of a release. The first is in the wheels and packages too.
@@ -102,7 +115,14 @@ func (p *program) pack(platform string, stdout io.Writer) error {
 	if len(p.code) >= mostBytes {
 		return fmt.Errorf("the program has %d bytes and must stay below %d: see docs/guide/install.md", len(p.code), mostBytes)
 	}
-	if p.bill, err = bill(path, p.code, p.release); err != nil {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if p.bill, err = p.makeBill(info); err != nil {
+		return err
+	}
+	if p.notices, err = p.licenses.thirdParty(info); err != nil {
 		return err
 	}
 	if err := p.write(p.name()+".cdx.json", p.bill); err != nil {
@@ -113,7 +133,7 @@ func (p *program) pack(platform string, stdout io.Writer) error {
 		steps = append(steps, p.wheel)
 	}
 	if p.tool == tools[0] && p.system == "linux" {
-		steps = append(steps, p.debian)
+		steps = append(steps, p.debian, p.image)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -1,17 +1,23 @@
 package main
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"aead.dev/minisign"
 )
 
 // TestVersions: a version sorts the same way for Debian, Python and Go.
@@ -32,46 +38,42 @@ func TestVersions(t *testing.T) {
 }
 
 // TestPack packs this test as if it were the program, twice: the bytes are the same, the wheel's RECORD has the hash
-// of every file, and the bill of materials names the module and its dependencies.
+// of every file, the image can be read, the bill of materials names the modules with their licences, and the
+// hashes are signed.
 func TestPack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the test has another name there")
+	}
+	public, private, err := minisign.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := private.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var sums [2][]byte
 	var out string
 	for i := range sums {
-		folder := t.TempDir()
-		out = filepath.Join(folder, "out")
-		platform := filepath.Join(folder, "bin", "linux_amd64")
-		if runtime.GOOS == "windows" {
-			t.Skip("the test has another name there")
-		}
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		code, err := os.ReadFile(self)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, dir := range []string{out, platform} {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, tool := range tools {
-			if err := os.WriteFile(filepath.Join(platform, tool), code, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := run([]string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin", filepath.Dir(platform), "-out", out}, io.Discard); err != nil {
-			t.Fatal(err)
+		t.Setenv(keyVariable, strings.Repeat(string(secret), i)) // the first release is not signed
+		var stdout string
+		out, stdout = packSelf(t)
+		if want := []string{"SHA256SUMS is not signed: " + keyVariable + " is not set", fmt.Sprintf("signed by key %X", public.ID())}[i]; !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in %s", want, stdout)
 		}
 		if sums[i], err = os.ReadFile(filepath.Join(out, "SHA256SUMS")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 8 { // wheel, package, and of each program an archive and a bill
+	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 9 { // wheel, package, image, and of each program an archive and a bill
 		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
 	}
+	signature, err := os.ReadFile(filepath.Join(out, "SHA256SUMS.minisig"))
+	if err != nil || !minisign.Verify(public, sums[1], signature) || minisign.Verify(public, sums[1][1:], signature) {
+		t.Errorf("signature %s: %v", signature, err)
+	}
 	checkWheel(t, filepath.Join(out, "dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl"))
+	checkImage(t, filepath.Join(out, "dptrain_1.2.3_linux_amd64.oci.tar"))
 	for _, tool := range tools {
 		if _, err := os.Stat(filepath.Join(out, tool+"_1.2.3_linux_amd64.tar.gz")); err != nil {
 			t.Error(err)
@@ -82,8 +84,181 @@ func TestPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b cycloneDX
-	if err := json.Unmarshal(content, &b); err != nil || b.Components[0].Name != "std" || !strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/github.com/dptrain/") {
+	if err := json.Unmarshal(content, &b); err != nil || !strings.HasPrefix(b.Metadata.Component.PURL, "pkg:golang/"+testModule) {
 		t.Errorf("bill %+v: %v", b.Metadata, err)
+	}
+	found := map[string]string{}
+	for _, c := range b.Components {
+		found[c.Name] = c.Licenses[0].Expression
+	}
+	for name, want := range map[string]string{"std": "BSD-3-Clause", "aead.dev/minisign": "MIT", "golang.org/x/crypto": "BSD-3-Clause", "github.com/google/licensecheck": "BSD-3-Clause"} {
+		if found[name] != want {
+			t.Errorf("the licence of %s is %q, want %q", name, found[name], want)
+		}
+	}
+}
+
+const testModule = "github.com/dptrain/dptrain/scripts/pack"
+
+// packSelf packs this test as all programs of one platform. It returns the folder of the release and
+// what was printed.
+func packSelf(t *testing.T) (out, stdout string) {
+	t.Helper()
+	folder := t.TempDir()
+	out = filepath.Join(folder, "out")
+	platform := filepath.Join(folder, "bin", "linux_amd64")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{out, platform} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tool := range tools {
+		if err := os.WriteFile(filepath.Join(platform, tool), code, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed := new(bytes.Buffer)
+	args := []string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin", filepath.Dir(platform), "-out", out, "-modcache", goEnv(t, "GOMODCACHE"), "-goroot", goEnv(t, "GOROOT")}
+	if err := run(args, printed); err != nil {
+		t.Fatal(err)
+	}
+	return out, printed.String()
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestLicenses: a module without a licence file, and one with a text that is no known licence, are errors.
+func TestLicenses(t *testing.T) {
+	none := t.TempDir()
+	if _, err := readLicenses(none); err == nil {
+		t.Error("a folder without a licence")
+	}
+	odd := t.TempDir()
+	if err := os.WriteFile(filepath.Join(odd, "LICENSE.txt"), []byte(strings.Repeat("You may look at this and no more. ", 50)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readLicenses(odd); err == nil {
+		t.Error("a licence that is not known")
+	}
+	if found, err := readLicenses("../.."); err != nil || found.expression != "Apache-2.0" {
+		t.Errorf("this project: %q, %v", found.expression, err)
+	}
+}
+
+// TestManagers: the formula and the manifest name each archive with its hash, and are not written if one is missing.
+func TestManagers(t *testing.T) {
+	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
+	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
+	for i, name := range names {
+		if err := errors.Join(r.homebrew(), r.scoop()); err != nil {
+			t.Fatal(err)
+		}
+		for file, complete := range map[string]int{"dptrain.rb": 4, "dptrain.json": 6} {
+			if _, err := os.Stat(filepath.Join(r.out, file)); (err == nil) != (i >= complete) {
+				t.Errorf("%s after %d archives: %v", file, i, err)
+			}
+		}
+		if err := r.write(name, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.scoop(); err != nil {
+		t.Fatal(err)
+	}
+	var all string
+	for _, file := range []string{"dptrain.rb", "dptrain.json"} {
+		content, err := os.ReadFile(filepath.Join(r.out, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(content)
+	}
+	for _, name := range names {
+		for _, want := range []string{"https://github.com/dptrain/dptrain/releases/download/v1.2.3-rc.1/" + name, fmt.Sprintf("%x", sha256.Sum256([]byte(name)))} {
+			if strings.Count(all, `"`+want+`"`) != 1 {
+				t.Errorf("%s is not named once in %s", want, all)
+			}
+		}
+	}
+}
+
+// checkImage follows the descriptors of an OCI archive to the program.
+func checkImage(t *testing.T, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := untar(t, content)
+	blob := func(d descriptor) []byte {
+		content := files[blobPath(d)]
+		if len(content) != d.Size || d.Digest != fmt.Sprintf("sha256:%x", sha256.Sum256(content)) {
+			t.Fatalf("%+v: %d bytes", d, len(content))
+		}
+		return content
+	}
+	var index imageIndex
+	var manifest imageManifest
+	var config imageConfig
+	decode(t, files["index.json"], &index)
+	decode(t, blob(index.Manifests[0]), &manifest)
+	decode(t, blob(manifest.Config), &config)
+	layer, err := gunzip(blob(manifest.Layers[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer)); config.RootFS.DiffIDs[0] != want {
+		t.Errorf("layer %s, want %s", config.RootFS.DiffIDs[0], want)
+	}
+	root := untar(t, layer)
+	if len(root["dptrain"]) == 0 || len(root["THIRD_PARTY_LICENSES.txt"]) == 0 || config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/dptrain" {
+		t.Errorf("%d bytes, %+v", len(root["dptrain"]), config.Config)
+	}
+	var docker []dockerManifest
+	decode(t, files["manifest.json"], &docker)
+	if docker[0].Config != blobPath(manifest.Config) || docker[0].Layers[0] != blobPath(manifest.Layers[0]) {
+		t.Errorf("%+v", docker)
+	}
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// untar returns the files of a tar archive by name.
+func untar(t *testing.T, content []byte) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	tr := tar.NewReader(bytes.NewReader(content))
+	for {
+		header, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[header.Name], err = io.ReadAll(tr); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

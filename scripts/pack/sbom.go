@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
@@ -41,9 +40,7 @@ type (
 		Content   string `json:"content"`
 	}
 	licence struct {
-		License struct {
-			ID string `json:"id"`
-		} `json:"license"`
+		Expression string `json:"expression"` // of SPDX
 	}
 	property struct {
 		Name  string `json:"name"`
@@ -55,33 +52,37 @@ type (
 	}
 )
 
-// bill lists what the compiler wrote into a program: its modules with their versions and the sums
-// of go.sum, the standard library, and how it was built. The serial number is made of the hash of
+// makeBill lists the modules of a program with their versions, licences and sums of go.sum, the
+// standard library, and how it was built. The serial number is made of the hash of
 // the program.
-func bill(path string, code []byte, r release) ([]byte, error) {
-	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(code)
-	main := goModule(info.Main.Path, r.version)
+func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
+	sum := sha256.Sum256(p.code)
+	main := goModule(info.Main.Path, p.version)
 	main.Type = "application"
 	main.Hashes = []hash{{"SHA-256", fmt.Sprintf("%x", sum)}}
-	main.Licenses = make([]licence, 1)
-	main.Licenses[0].License.ID = "Apache-2.0"
+	main.Licenses = []licence{{"Apache-2.0"}}
 	for _, s := range info.Settings {
 		main.Properties = append(main.Properties, property{"go:build:" + s.Key, s.Value})
 	}
-	library := component{"pkg:golang/std@" + info.GoVersion, "library", "std", info.GoVersion, "pkg:golang/std@" + info.GoVersion, nil, nil, nil}
+	found, err := p.licenses.ofGo()
+	if err != nil {
+		return nil, err
+	}
+	library := goModule("std", info.GoVersion)
+	library.Licenses = []licence{{found.expression}}
 	b := cycloneDX{
 		Schema: "http://cyclonedx.org/schema/bom-1.5.schema.json", Format: "CycloneDX", SpecVersion: "1.5", Version: 1,
 		SerialNumber: serial(sum),
-		Metadata:     metadata{r.when.Format(time.RFC3339), main},
+		Metadata:     metadata{p.when.Format(time.RFC3339), main},
 		Components:   []component{library},
 	}
 	direct := dependency{main.Ref, []string{library.Ref}}
 	for _, d := range info.Deps {
 		c := goModule(replaced(d))
+		if found, err = p.licenses.of(d); err != nil {
+			return nil, err
+		}
+		c.Licenses = []licence{{found.expression}}
 		if d.Sum != "" {
 			c.Properties = []property{{"go:sum", d.Sum}}
 		}

@@ -50,6 +50,7 @@ func (p *program) wheel() error {
 		file{info + "WHEEL", []byte("Wheel-Version: 1.0\nGenerator: dptrain-pack\nRoot-Is-Purelib: false\n" + tagLines(tag)), false},
 		file{info + "entry_points.txt", []byte("[console_scripts]\ndptrain = dptrain.__main__:main\n"), false},
 		file{info + "licenses/LICENSE", licence, false},
+		file{info + "licenses/THIRD_PARTY_LICENSES.txt", p.notices, false},
 		file{info + "sboms/dptrain.cdx.json", p.bill, false},
 	)
 	var record strings.Builder
@@ -97,6 +98,7 @@ Version: ` + version + `
 Summary: Differentially private training of regressions and classifiers
 License-Expression: Apache-2.0
 License-File: LICENSE
+License-File: THIRD_PARTY_LICENSES.txt
 Requires-Python: >=3.10
 Requires-Dist: numpy>=1.22
 Provides-Extra: sklearn
