@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestPrograms runs the programs that README.md and docs/start/go.md show, one after the
+// TestPrograms runs the programs that docs/start/go.md shows, one after the
 // other, in a folder with copies of testdata/ and examples/. TestGoBlocks compares the texts.
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// first is the program of README.md and of docs/start/go.md.
+// first is the first program of docs/start/go.md.
 func first(ctx context.Context) error {
 	table, err := dptrain.Open("testdata/houses.csv") // the names of its columns
 	if err != nil {
