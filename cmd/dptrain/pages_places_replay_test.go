@@ -233,7 +233,7 @@ func (r *pageRun) github(t *testing.T) place {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
 }
 
-// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0, without the modules nested in
+// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0-rc.1, without the modules nested in
 // it, as a module's archive must be. Other modules come from where they always do.
 func (r *pageRun) proxy(t *testing.T) place {
 	const module = "github.com/dptrain/dptrain"
@@ -261,7 +261,7 @@ func (r *pageRun) proxy(t *testing.T) place {
 		if err != nil {
 			return err
 		}
-		w, err := z.Create(module + "@v1.0.0/" + filepath.ToSlash(below))
+		w, err := z.Create(module + "@v1.0.0-rc.1/" + filepath.ToSlash(below))
 		if err == nil {
 			_, err = w.Write([]byte(read(t, name)))
 		}
@@ -270,11 +270,11 @@ func (r *pageRun) proxy(t *testing.T) place {
 	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	info, err := json.Marshal(map[string]string{"Version": "v1.0.0", "Time": "2026-01-01T00:00:00Z"})
+	info, err := json.Marshal(map[string]string{"Version": "v1.0.0-rc.1", "Time": "2026-01-01T00:00:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"list": "v1.0.0\n", "v1.0.0.info": string(info), "v1.0.0.mod": read(t, filepath.Join(at.dir, "go.mod")), "v1.0.0.zip": packed.String()} {
+	for name, text := range map[string]string{"list": "v1.0.0-rc.1\n", "v1.0.0-rc.1.info": string(info), "v1.0.0-rc.1.mod": read(t, filepath.Join(at.dir, "go.mod")), "v1.0.0-rc.1.zip": packed.String()} {
 		write(t, filepath.Join(versions, name), text)
 	}
 	cache, bin := t.TempDir(), t.TempDir()
@@ -291,7 +291,7 @@ func (r *pageRun) proxy(t *testing.T) place {
 		"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+lines[1])}
 }
 
-// release is a folder with what scripts/release.sh makes of version 1.0.0 for this platform, and an environment of Python
+// release is a folder with what scripts/release.sh makes for this platform, and an environment of Python
 // that fetches nothing. The libraries are those of DPTRAIN_PYTHON (scripts/runtimes.sh).
 func (r *pageRun) release(t *testing.T) place {
 	python := os.Getenv("DPTRAIN_PYTHON")
@@ -299,7 +299,7 @@ func (r *pageRun) release(t *testing.T) place {
 		t.Skip("scripts/runtimes.sh has no Python")
 	}
 	at := r.copied(t)
-	at.must(t, "scripts/release.sh --here --version v1.0.0")
+	at.must(t, "scripts/release.sh --here")
 	dist := place{filepath.Join(at.dir, "dist"), append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
 	dist.must(t, fmt.Sprintf(`%q -m venv env
 %q -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"`, python, python))
