@@ -41,7 +41,7 @@ func die(way string) {
 		panic(secret)
 	case "ignored":
 		signal.Ignore(syscall.SIGHUP)
-		fmt.Fprintln(stderr, endings())
+		fmt.Fprintln(stderr, endings(nil))
 	case "library":
 		fmt.Fprintln(os.Stderr, len(secret))
 		println(len(secret))
@@ -101,7 +101,7 @@ func TestDiesInSilence(t *testing.T) {
 
 // TestEndings: a signal that was ignored from the beginning stays ignored.
 func TestEndings(t *testing.T) {
-	if got := endings(); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // as it is below nohup
+	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // as it is below nohup
 		t.Errorf("%v", got)
 	}
 	if got := process(t, []string{dieBy + "=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {

@@ -44,7 +44,7 @@ func main() {
 		os.Exit(exitInternal)
 	}
 	growFirst()
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(context.Background(), endings(os.Args[1:])...)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(patience)
 		stop()
@@ -84,8 +84,11 @@ func growFirst() {
 
 // endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and what
 // kill sends. One that was ignored when the process began stays ignored, as nohup
-// wants it.
-func endings() []os.Signal {
-	all := []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP}
+// wants it. SIGHUP does not end a server that reloads its model on it.
+func endings(args []string) []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGQUIT}
+	if len(args) == 0 || args[0] != "serve" || !hangupReloads() {
+		all = append(all, syscall.SIGHUP)
+	}
 	return append(slices.DeleteFunc(all, signal.Ignored), syscall.SIGTERM)
 }

@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"os"
+	"os/signal"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -29,22 +34,29 @@ holds the model, which is public, and no private data.
   GET  /model         what the model predicts, and from what
   GET  /openapi.json  these paths, for programs
   GET  /health        whether the server answers
-  GET  /metrics       counts, for Prometheus; none of cells or predictions
+  GET  /ready         whether it takes new requests
+  GET  /metrics       counts, for Prometheus; of cells with --count-inputs only
 
 A record gets the prediction that dptrain predict gives it. CSV is read as the
 recipe.yaml beside the model says; --separator and the flags after it override
 that. A body that cannot be read is refused with a status of 4xx, its line and
 its column. Beyond a limit the answer is 413, or 503 with Retry-After.
 
-On SIGTERM or Ctrl-C the server takes no more requests, answers those under way
-for the time of --drain and exits with code 0. Other computers reach it at
---addr 0.0.0.0:8080 with --cert and --key, or with --plain behind a proxy that
-speaks TLS.`
+On SIGHUP the server reads the model file again; requests under way end with the
+model they began with. (A closed terminal sends SIGHUP too: if standard input is
+a terminal, the server stops.) On SIGTERM or Ctrl-C it takes no more requests,
+answers those under way for the time of --drain and exits with code 0.
+
+Other computers reach it at --addr 0.0.0.0:8080 with --cert and --key, or with
+--plain behind a proxy that speaks TLS.`
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	addr, cert, key string
 	plain           bool
+	accessLog       bool
+	countInputs     bool
+	probe           string
 	limits          serve.Limits
 	format          formatFlags
 }
@@ -58,8 +70,18 @@ func serveCommand(a *app) *cobra.Command {
 		Example: `  dptrain serve out/release/model.json
   dptrain serve out/release/model.json --addr 0.0.0.0:8443 \
     --cert cert.pem --key key.pem`,
-		Args: exactly(1, "a model"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], flags) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.probe != "" {
+				return exactly(0, "no model with --probe")(cmd, args)
+			}
+			return exactly(1, "a model")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.probe != "" {
+				return probe(cmd.Context(), flags.probe)
+			}
+			return a.serve(cmd.Context(), args[0], flags)
+		},
 	}
 	defaults := serve.Defaults()
 	set := cmd.Flags()
@@ -75,6 +97,9 @@ func serveCommand(a *app) *cobra.Command {
 	set.IntVar(&flags.limits.PerClient, "max-per-client", 256, "the most connections from one address, a `NUMBER`")
 	set.DurationVar(&flags.limits.Idle, "idle", defaults.Idle, "how long a client may keep the server waiting, a `TIME`")
 	set.DurationVar(&flags.limits.Drain, "drain", defaults.Drain, "how long requests under way may take when it stops, a `TIME`")
+	set.BoolVar(&flags.accessLog, "access-log", false, "print a JSON object for each answer on standard output")
+	set.BoolVar(&flags.countInputs, "count-inputs", false, "count missing, unknown and out-of-range cells by column in /metrics")
+	set.StringVar(&flags.probe, "probe", "", "ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
 	flags.format.add(set)
 	_ = set.MarkHidden("sheet") // a body is no workbook; the flag exists
 	return cmd
@@ -124,17 +149,15 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	model, err := readModel(path, "")
+	release, err := readServed(path, flags.format)
 	if err != nil {
 		return err
 	}
-	schema := pipeline.SchemaOf(model)
-	reading, err := (&predictFlags{format: flags.format}).reading(schema.Numbers, path, "body.csv")
-	if err != nil {
-		return err
+	options := serve.Options{Inputs: flags.countInputs}
+	if flags.accessLog {
+		options.AccessLog = a.stdout
 	}
-	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
-	server, err := serve.New(model, schema, reading, flags.limits)
+	server, err := serve.New(release, flags.limits, options)
 	if err != nil {
 		return fault.WithKind(fault.Data, &pathError{path, err})
 	}
@@ -150,12 +173,105 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 		return listenError(flags.addr, err)
 	}
 	debug.FreeOSMemory() // that reading the model took; a server runs for long
-	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", model.Kind(), model.Output().Target, scheme, at.Addr())
+	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", release.Model.Kind(), release.Model.Output().Target, scheme, at.Addr())
+	stopReloading := a.reloadOnHangup(server, path, flags.format)
+	defer stopReloading()
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {
 		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n", plural(n, "request was", "requests were"), flags.limits.Drain)
 	}
 	return err
+}
+
+// readServed reads a model file with what a server needs beside it.
+func readServed(path string, format formatFlags) (serve.Release, error) {
+	model, err := readModel(path, "")
+	if err != nil {
+		return serve.Release{}, err
+	}
+	schema := pipeline.SchemaOf(model)
+	reading, err := (&predictFlags{format: format}).reading(schema.Numbers, path, "body.csv")
+	if err != nil {
+		return serve.Release{}, err
+	}
+	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return serve.Release{}, fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", fault.Cause(err))})
+	}
+	hash := sha256.Sum256(content)
+	return serve.Release{Model: model, Schema: schema, Reading: reading, Hash: hex.EncodeToString(hash[:]), Program: thisVersion().Version}, nil
+}
+
+// reloadOnHangup makes a server read its model again on SIGHUP, until the function that it returns is called. A model that
+// cannot be read is reported, and the server keeps the one that it has.
+func (a *app) reloadOnHangup(server *serve.Server, path string, format formatFlags) (stop func()) {
+	if !hangupReloads() {
+		return func() {}
+	}
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				a.reload(server, path, format)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(done)
+	}
+}
+
+// reload replaces the model of a server by what its file holds now.
+func (a *app) reload(server *serve.Server, path string, format formatFlags) {
+	release, err := readServed(path, format)
+	if err == nil {
+		err = server.Replace(release)
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "dptrain: the model was not reloaded, the server keeps the earlier one: %v\n", err)
+		return
+	}
+	fmt.Fprintf(a.stderr, "Reloaded %s, SHA-256 %s\n", path, release.Hash)
+}
+
+// hangupReloads reports whether SIGHUP reloads the model of a server in this process. It does not if standard input is a
+// terminal, whose end it announces, and if the process ignores it.
+func hangupReloads() bool {
+	if signal.Ignored(syscall.SIGHUP) {
+		return false
+	}
+	stdin, err := os.Stdin.Stat()
+	if err != nil || stdin.Mode()&os.ModeCharDevice == 0 {
+		return true
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(stdin, null)
+}
+
+// probe asks a server whether it is ready. Any answer but 200 is an error, so that a container engine can run it as a
+// health check in an image that has no shell.
+func probe(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return usagef("--probe %s is not a URL, such as http://127.0.0.1:8080/ready", url)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fault.WithKind(fault.Data, fmt.Errorf("--probe: %w", err))
+	}
+	defer answer.Body.Close() //nolint:errcheck // nothing of it is used
+	if answer.StatusCode != http.StatusOK {
+		return fault.WithKind(fault.Data, fmt.Errorf("--probe: %s answers with %s", url, answer.Status))
+	}
+	return nil
 }
 
 // listenError returns the error of an address that cannot be listened at.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -220,4 +222,87 @@ func (l *lockedText) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()
+}
+
+// TestReloadOnHangup replaces the model file of a server and sends SIGHUP while a client sends requests: no request
+// fails, /model has the hash of the new file, and a file that is no model leaves the server as it is.
+func TestReloadOnHangup(t *testing.T) {
+	first := read(t, "../../regression/testdata/model-2.json")
+	second := strings.Replace(first, `"intercept": {"coefficient":`, `"intercept": {"coefficient":1`, 1)
+	if second == first {
+		t.Fatal("the models are the same")
+	}
+	path := filepath.Join(t.TempDir(), "model.json")
+	write(t, path, first)
+	p := serveProcess(t, "", path)
+	web := "http://" + p.at
+	fetch := func(url string) string {
+		answer, err := http.Get(url) //nolint:noctx // of a test
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %v", answer.Status, err)
+		}
+		return string(text)
+	}
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() {
+		answered := 0
+		for {
+			select {
+			case <-stop:
+				stopped <- answered
+				return
+			default:
+			}
+			answer, err := http.Post(web+"/predict", "application/json", strings.NewReader(`{"records":[{}]}`)) //nolint:noctx // of a test
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if answer.StatusCode != http.StatusOK {
+				t.Error(answer.Status)
+			}
+			_, _ = io.Copy(io.Discard, answer.Body)
+			_ = answer.Body.Close()
+			answered++
+		}
+	}()
+	for i, text := range []string{second, first, second, "{}"} {
+		write(t, path, text)
+		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		hash, want := fmt.Sprintf("%x", sha256.Sum256([]byte(text))), "Reloaded"
+		if text == "{}" {
+			hash, want = fmt.Sprintf("%x", sha256.Sum256([]byte(second))), "the model was not reloaded, the server keeps the earlier one"
+		}
+		for end := time.Now().Add(time.Minute); strings.Count(p.stderr.text(), "eloaded") <= i && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if got := fetch(web + "/model"); !strings.Contains(got, `"sha256":"`+hash+`"`) || !strings.Contains(p.stderr.text(), want) {
+			t.Errorf("file %d: %s\n%s", i, got, p.stderr.text())
+		}
+	}
+	close(stop)
+	if answered := <-stopped; answered == 0 {
+		t.Error("no request was answered")
+	}
+	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "serve", "--probe", web+"/nothing"); got.code != exitData || !strings.Contains(got.stderr, "404") {
+		t.Errorf("%+v", got)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if code := p.stop(t, 20*time.Second); code != 0 {
+		t.Errorf("code %d: %s", code, p.stderr.text())
+	}
+	if got := dptrain(t, "serve", "--probe", web+"/ready"); got.code != exitData {
+		t.Errorf("a server that ended: %+v", got)
+	}
 }

@@ -14,10 +14,11 @@ import (
 // discardLog takes the messages of the HTTP server.
 var discardLog = log.New(io.Discard, "", 0)
 
-// A watchedWriter remembers the status of an answer.
+// A watchedWriter remembers the status of an answer and the number of its predictions.
 type watchedWriter struct {
 	http.ResponseWriter
-	status int
+	status  int
+	records int
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -53,7 +54,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counts are the values of /metrics. They do not depend on cells or predictions.
+// counts are the values of /metrics, except those of inputs. They do not depend on cells or predictions.
 type counts struct {
 	predictions atomic.Int64
 	broken      atomic.Int64 // answers that were broken off
@@ -77,13 +78,16 @@ func newCounts() *counts {
 	return &counts{requests: map[routeStatus]int64{}, buckets: make([]int64, len(bucketBounds))}
 }
 
+// pathOther stands for every path that is not served, and every method that no path takes.
+const pathOther = "other"
+
 // add counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
 func (c *counts) add(path string, status int, broken bool, took time.Duration) {
 	if broken {
 		c.broken.Add(1)
 	}
 	if _, ok := methods[path]; !ok {
-		path = "other"
+		path = pathOther
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,4 +131,8 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"%v\"} %d\n", end, c.buckets[i])
 	}
 	fmt.Fprintf(w, "dptrain_predict_seconds_bucket{le=\"+Inf\"} %d\ndptrain_predict_seconds_sum %v\ndptrain_predict_seconds_count %d\n", c.total, c.seconds, c.total)
+	model := s.model.Load()
+	if model.inputs != nil {
+		writeInputs(w, model.inputs)
+	}
 }

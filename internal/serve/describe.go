@@ -6,10 +6,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// describe answers with the target and the inputs of the model, using only the model file.
+// describe answers with the target, the inputs and the guarantee of the model, the hash of its file, and the version of the
+// program.
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
+	served := s.model.Load()
 	var inputs []map[string]any
-	for _, c := range s.model.model.Inputs() {
+	for _, c := range served.model.Inputs() {
 		x := map[string]any{"name": c.Name}
 		if c.Text() {
 			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other || c.Values != nil
@@ -18,24 +20,43 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 		}
 		inputs = append(inputs, x)
 	}
-	out := map[string]any{"kind": s.model.model.Kind(), "task": s.model.output.Task, "target": s.model.output.Target, "inputs": inputs}
-	if len(s.model.output.Classes) > 0 {
-		out["classes"] = s.model.output.Classes
+	out := map[string]any{"kind": served.model.Kind(), "task": served.output.Task, "target": served.output.Target, "inputs": inputs}
+	if len(served.output.Classes) > 0 {
+		out["classes"] = served.output.Classes
 	}
-	if l := regression.LinearPart(s.model.model); l != nil && l.Back != nil {
+	if l := regression.LinearPart(served.model); l != nil && l.Back != nil {
 		out["target_transform"] = l.Back
 	}
-	if list := regression.IntervalsOf(s.model.model); len(list) > 0 {
+	if list := regression.IntervalsOf(served.model); len(list) > 0 {
 		out["intervals"] = list
+	}
+	out["guarantee"] = guaranteeOf(served.model)
+	if served.hash != "" {
+		out["sha256"] = served.hash
+	}
+	if served.program != "" {
+		out["program"] = served.program
 	}
 	answer(w, out)
 }
 
+// guaranteeOf returns the guarantee of a model, or nil for one that was trained without privacy.
+func guaranteeOf(m regression.Model) *regression.Guarantee {
+	if c, ok := m.(*regression.Classifier); ok {
+		return c.Guarantee
+	}
+	if l := regression.LinearPart(m); l != nil {
+		return l.Guarantee
+	}
+	return nil
+}
+
 // openAPI describes the routes for this model, in OpenAPI 3.1.
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
+	served := s.model.Load()
 	type object = map[string]any
 	cells, required := object{}, []string{}
-	for _, c := range s.model.model.Inputs() {
+	for _, c := range served.model.Inputs() {
 		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
 		if c.Text() {
 			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
@@ -43,9 +64,9 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 		cells[c.Name] = x
 		required = append(required, c.Name)
 	}
-	predicted := object{"type": "number", "description": s.model.output.Target}
-	if len(s.model.output.Classes) > 0 {
-		predicted = object{"type": "string", "enum": s.model.output.Classes, "description": s.model.output.Target}
+	predicted := object{"type": "number", "description": served.output.Target}
+	if len(served.output.Classes) > 0 {
+		predicted = object{"type": "string", "enum": served.output.Classes, "description": served.output.Target}
 	}
 	number := object{"type": "number"}
 	ok := func(description string, content object) object {
@@ -66,7 +87,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	}
 	answer(w, object{
 		"openapi": "3.1.0",
-		"info":    object{"title": "Predictions of " + s.model.output.Target, "version": "1"},
+		"info":    object{"title": "Predictions of " + served.output.Target, "version": "1"},
 		"paths": object{
 			"/predict": object{"post": object{
 				"summary":     "Predict for records",
@@ -76,6 +97,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 			}},
 			"/model":   get("What the model predicts, and from what", ok("the model", json(object{"type": "object"}))),
 			"/health":  get("Whether the server answers", ok("it does", json(object{"type": "object"}))),
+			"/ready":   get("Whether the server takes new requests", ok("it does", json(object{"type": "object"}))),
 			"/metrics": get("Counts, for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
 		},
 		"components": object{

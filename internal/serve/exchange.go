@@ -44,8 +44,8 @@ const (
 	fairShare  = 1 << 18 // bytes of a body that are checked in one turn
 )
 
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, width float64) *exchange {
-	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: s.model, width: width}
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, model *servedModel, width float64) *exchange {
+	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: model, width: width}
 	e.takeTurn()
 	_ = e.clock.EnableFullDuplex() // for the answers to streams; HTTP/2 has it always
 	e.extendRead()
@@ -220,6 +220,9 @@ func (e *exchange) progress(records int) {
 	e.answered += records
 	e.pending = 0
 	e.server.counts.predictions.Add(int64(records))
+	if seen, ok := e.w.(*watchedWriter); ok {
+		seen.records += records
+	}
 	e.extendRead()
 }
 

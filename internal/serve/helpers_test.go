@@ -44,7 +44,7 @@ func readModel(t testing.TB, path string) regression.Model {
 
 func newServer(t testing.TB, m regression.Model, opts dataset.ReadOptions, l Limits) *Server {
 	t.Helper()
-	s, err := New(m, pipeline.SchemaOf(m), opts, l)
+	s, err := New(Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: opts}, l, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,20 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A servedModel is a model with everything that is prepared for its requests. It does not change.
+// A servedModel is a model with everything that is prepared for its requests. It does not change, except for its counts.
 type servedModel struct {
-	model  regression.Model
-	ready  *regression.Ready
-	output regression.Output
-	schema dataset.Schema
-	opts   dataset.ReadOptions // of CSV
-	limits dataset.StreamLimits
-	csv    *dataset.StreamFormat
-	lines  *dataset.StreamFormat // of JSON objects
-	memory int64                 // bytes that a request takes beside its body
+	hash    string        // of its file
+	program string        // version of the program
+	inputs  []*inputCount // nil if they are not counted
+	model   regression.Model
+	ready   *regression.Ready
+	output  regression.Output
+	schema  dataset.Schema
+	opts    dataset.ReadOptions // of CSV
+	limits  dataset.StreamLimits
+	csv     *dataset.StreamFormat
+	lines   *dataset.StreamFormat // of JSON objects
+	memory  int64                 // bytes that a request takes beside its body
 
 	hasChances bool
 	csvNames   []string // of the classes, quoted as the only cell of a line
@@ -38,11 +41,13 @@ const (
 	nameLines = "body.jsonl"
 )
 
-func newServedModel(m regression.Model, schema dataset.Schema, opts dataset.ReadOptions, l Limits) (*servedModel, error) {
+func newServedModel(r Release, l Limits) (*servedModel, error) {
+	m, schema, opts := r.Model, r.Schema, r.Reading
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	s := &servedModel{
+		hash: r.Hash, program: r.Program,
 		model: m, ready: regression.Prepare(m), output: m.Output(), schema: schema, opts: opts,
 		limits: dataset.StreamLimits{Line: l.Line, Cells: batchCells},
 	}
@@ -113,6 +118,7 @@ type answers struct {
 // predict predicts the records of a batch.
 func (s *servedModel) predict(batch *dataset.Batch) answers {
 	rows := pipeline.RowsOf(batch.Table.All())
+	countInputs(s.inputs, rows)
 	a := answers{n: rows.N}
 	var err error
 	if s.hasChances {

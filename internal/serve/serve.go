@@ -1,5 +1,5 @@
 // Package serve answers requests for predictions over HTTP. It holds a model, which is public, and no private data. Of
-// the requests it keeps only counts.
+// the requests it keeps only counts, and a model can be replaced while requests are answered ([Server.Replace]).
 //
 // Bodies are read with the readers of package dataset, so a record has the prediction that the command predict gives it.
 // Every resource that a client can take is bounded: connections (admission.go), requests and the memory of their bodies
@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -24,9 +25,27 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Server answers requests about one model.
+// A Release is a model that a server answers with.
+type Release struct {
+	Model   regression.Model
+	Schema  dataset.Schema      // the columns that the model is given
+	Reading dataset.ReadOptions // how CSV is written
+	Hash    string              // SHA-256 of the model file in hexadecimal digits; "" if unknown
+	Program string              // version of the program; "" if unknown
+}
+
+// Options of a server beside its limits.
+type Options struct {
+	AccessLog io.Writer // gets one JSON object for each answer; nil for none
+	Inputs    bool      // count cells by column and state. These counts depend on what clients send.
+}
+
+// A Server answers requests about one model at a time.
 type Server struct {
-	model  *servedModel
+	model  atomic.Pointer[servedModel]
+	access *accessLog // nil for none
+	inputs bool       // whether cells are counted
+	ending atomic.Bool
 	limits Limits
 	slots  chan struct{} // one for each request that is being answered
 	turns  chan struct{} // one for each request that is computing
@@ -37,27 +56,43 @@ type Server struct {
 	cut    atomic.Int64 // requests that the end of the server cut off
 }
 
-// New returns a server for a model. schema declares the columns that the model is given, and opts how CSV is written; both
-// are as for the readers of package dataset. Errors are those of a model that contradicts itself, and of
+// New returns a server for a model. Errors are those of a model that contradicts itself, and of
 // [dataset.NewStreamFormat].
-func New(m regression.Model, schema dataset.Schema, opts dataset.ReadOptions, l Limits) (*Server, error) {
+func New(r Release, l Limits, o Options) (*Server, error) {
 	l = l.withDefaults()
-	model, err := newServedModel(m, schema, opts, l)
-	if err != nil {
-		return nil, err
-	}
 	s := &Server{
-		model: model, limits: l, gate: newGate(l), counts: newCounts(),
+		limits: l, inputs: o.Inputs, gate: newGate(l), counts: newCounts(),
 		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()), long: make(chan struct{}, longTurns()),
+	}
+	if o.AccessLog != nil {
+		s.access = &accessLog{out: o.AccessLog}
+	}
+	if err := s.Replace(r); err != nil {
+		return nil, err
 	}
 	s.memory.free.Store(l.Buffered)
 	return s, nil
+}
+
+// Replace makes the server answer with another model. Requests under way end with the model they began with. After an
+// error, which is one of those of [New], the server keeps its model.
+func (s *Server) Replace(r Release) error {
+	model, err := newServedModel(r, s.limits)
+	if err != nil {
+		return err
+	}
+	if s.inputs {
+		model.inputs = newInputCounts(r.Model)
+	}
+	s.model.Store(model)
+	return nil
 }
 
 // Handler returns the routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", s.health)
+	mux.HandleFunc("GET /ready", s.ready)
 	mux.HandleFunc("GET /model", s.describe)
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	mux.HandleFunc("GET /metrics", s.metrics)
@@ -74,7 +109,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // methods lists the method of each path.
-var methods = map[string]string{"/health": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
+var methods = map[string]string{"/health": "GET", "/ready": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
 
 // guarded counts requests, answers those that panic, and gets rid of bodies that were not read.
 func (s *Server) guarded(next http.Handler) http.Handler {
@@ -88,6 +123,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		aborted := true
 		defer func() {
 			s.counts.add(r.URL.Path, seen.status, aborted, time.Since(start))
+			s.logAnswer(r.Method, r.URL.Path, seen, aborted, start)
 			if aborted {
 				dropBody(w, r)
 			}
@@ -197,6 +233,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 
 // shutDown ends a server. Clients that keep it waiting are not waited for.
 func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
+	s.ending.Store(true)
 	patience, cancel := context.WithTimeout(ctx, s.limits.Drain)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
@@ -244,6 +281,15 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]string{"status": "ok"})
 }
 
+// ready answers whether the server takes new requests. It is 503 once the server is told to stop.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.ending.Load() {
+		refuse(w, r, &problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
+		return
+	}
+	answer(w, map[string]string{"status": "ready"})
+}
+
 func answer(w http.ResponseWriter, x any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(x) // a client that is gone hears nothing
@@ -251,7 +297,8 @@ func answer(w http.ResponseWriter, x any) {
 
 // predict answers a body by its content type.
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
-	width, p := s.model.halfWidth(r.URL.Query().Get("interval"))
+	model := s.model.Load()
+	width, p := model.halfWidth(r.URL.Query().Get("interval"))
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		kind = ""
@@ -272,7 +319,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, p)
 		return
 	}
-	e := s.begin(w, r, width)
+	e := s.begin(w, r, model, width)
 	defer e.end()
 	switch kind {
 	case "application/json":

@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+)
+
+// An accessLog writes one JSON object for each answer. It holds no query, header, address, cell or prediction.
+type accessLog struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// An accessLine is an answer in the access log.
+type accessLine struct {
+	Time    string  `json:"time"`             // RFC 3339, in UTC, of the request
+	Method  string  `json:"method"`           // "other" for a method that no path takes
+	Path    string  `json:"path"`             // "other" for a path that is not served
+	Status  int     `json:"status"`           // 0 if the client left before an answer
+	Records int     `json:"records"`          // that were predicted
+	Seconds float64 `json:"seconds"`          // until the end of the answer
+	Broken  bool    `json:"broken,omitempty"` // the answer was broken off
+}
+
+// write appends a line. A log that cannot be written to does not stop the server.
+func (l *accessLog) write(line accessLine) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(err) // the fields have forms in JSON
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(append(text, '\n'))
+}
+
+// logAnswer writes the line of an answer if the server has an access log.
+func (s *Server) logAnswer(method, path string, seen *watchedWriter, aborted bool, start time.Time) {
+	if s.access == nil {
+		return
+	}
+	if _, ok := methods[path]; !ok {
+		path = pathOther
+	}
+	if method != "GET" && method != "POST" {
+		method = pathOther
+	}
+	s.access.write(accessLine{
+		Time: start.UTC().Format(time.RFC3339Nano), Method: method, Path: path, Status: seen.status,
+		Records: seen.records, Seconds: time.Since(start).Seconds(), Broken: aborted,
+	})
+}
