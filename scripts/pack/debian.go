@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// debian writes a package of Debian: the program, its licence and nothing to run at installation.
+// debian writes a package of Debian: the program and its licences, without scripts that run at installation.
 // Its layout is that of deb(5): an archive of ar with a version, a control archive and a data
 // archive.
 func (p *program) debian() error {
@@ -54,7 +54,7 @@ Description: differentially private training of regressions and classifiers
 
 var goVersion = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(.+?))?(?:\+.*)?$`)
 
-// debianVersion writes a version so that what comes before a release sorts before it.
+// debianVersion converts a version so that a pre-release sorts before its release.
 func debianVersion(version string) string {
 	m := goVersion.FindStringSubmatch(version)
 	if m == nil {

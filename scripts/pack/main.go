@@ -1,7 +1,7 @@
 // Command pack turns programs that were built for several platforms into what is published:
 // archives, Python wheels, Debian packages, container images, a Homebrew formula, a Scoop manifest,
 // a bill of materials for each program, and the signed hashes of all. Equal programs give equal
-// bytes: times are that of the commit, owners are 0, and files stand in a fixed order.
+// bytes: times are that of the commit, owners are 0, and files have a fixed order.
 // scripts/release.sh builds the programs and runs it.
 package main
 
@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// mostBytes is what a program must stay below.
+// mostBytes is the limit on the size of a program.
 const mostBytes = 32_000_000
 
-// A release is what the files of all platforms share.
+// A release holds the settings that the files of all platforms share.
 type release struct {
 	version string    // of Go, such as v1.2.3
 	when    time.Time // of the commit

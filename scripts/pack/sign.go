@@ -17,7 +17,7 @@ const (
 )
 
 // sign writes SHA256SUMS.minisig, an Ed25519 signature in the format of minisign. Without a key it
-// says that the release is unsigned.
+// prints that the release is unsigned.
 func (r release) sign(stdout io.Writer) error {
 	text := os.Getenv(keyVariable)
 	if text == "" {
