@@ -63,8 +63,12 @@ func (l *licenses) ofGo() (licensed, error) {
 
 var licenseName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice)([.-].*)?$`)
 
+// maxReferenceWords is the size of a file that refers to a licence in place of stating it.
+const maxReferenceWords = 60
+
 // readLicenses classifies the licence files of a folder. Every file must match known licences in
-// most of its words, except files of the name NOTICE, which are kept and name no licence.
+// most of its words, with two exceptions: files of the name NOTICE, and short files that refer to a
+// licence which another file states.
 func readLicenses(folder string) (licensed, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,6 +76,7 @@ func readLicenses(folder string) (licensed, error) {
 	}
 	var out licensed
 	var ids []string
+	references := map[string][]string{} // licences by file
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !licenseName.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
 			continue
@@ -85,11 +90,24 @@ func readLicenses(folder string) (licensed, error) {
 			continue
 		}
 		cover := licensecheck.Scan(text)
-		if cover.Percent < minCover {
+		var found []string
+		for _, match := range cover.Match {
+			found = append(found, match.ID)
+		}
+		switch {
+		case cover.Percent >= minCover:
+			ids = append(ids, found...)
+		case len(found) > 0 && len(strings.Fields(string(text))) <= maxReferenceWords:
+			references[e.Name()] = found
+		default:
 			return licensed{}, fmt.Errorf("%s matches known licences in %.0f%% of its words, want %d%%", e.Name(), cover.Percent, minCover)
 		}
-		for _, match := range cover.Match {
-			ids = append(ids, match.ID)
+	}
+	for name, found := range references {
+		for _, id := range found {
+			if !slices.Contains(ids, id) {
+				return licensed{}, fmt.Errorf("%s refers to the licence %s, which no file states", name, id)
+			}
 		}
 	}
 	slices.Sort(ids)

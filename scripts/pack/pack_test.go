@@ -155,6 +155,17 @@ func TestLicenses(t *testing.T) {
 	if _, err := readLicenses(odd); err == nil {
 		t.Error("a licence that is not known")
 	}
+	reference := "It is licensed under the terms of https://creativecommons.org/licenses/by/4.0/legalcode, which are elsewhere."
+	if err := os.WriteFile(filepath.Join(none, "LICENSE-link.txt"), []byte(reference), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readLicenses(none); err == nil {
+		t.Error("a reference to a licence that no file states")
+	}
+	svgo := filepath.Join(goEnv(t, "GOMODCACHE"), "github.com", "ajstarks", "svgo@v0.0.0-20211024235047-1546f124cd8b")
+	if found, err := readLicenses(svgo); err != nil && !os.IsNotExist(err) || err == nil && found.expression != "CC-BY-4.0" {
+		t.Errorf("svgo: %q, %v", found.expression, err)
+	}
 	if found, err := readLicenses("../.."); err != nil || found.expression != "Apache-2.0" {
 		t.Errorf("this project: %q, %v", found.expression, err)
 	}
