@@ -117,8 +117,8 @@ by_install() {
   printf '%s\n' "$version" >"$folder/list"
   data_folder "$at"
   with_go "$at" /usr/local/go/bin/go install "github.com/dptrain/dptrain/cmd/dptrain@latest"
-  env -i chroot "$at" /home/go/bin/dptrain version
-  env -i chroot "$at" /home/go/bin/dptrain "${fit_arguments[@]}"
+  env -i /usr/sbin/chroot "$at" /home/go/bin/dptrain version
+  env -i /usr/sbin/chroot "$at" /home/go/bin/dptrain "${fit_arguments[@]}"
   opened install "$at/data/out/release/report.html"
 }
 
@@ -136,8 +136,8 @@ from_archive() {
   mkdir -p "$at"
   tar -xzf "$dist"/dptrain_*_linux_amd64.tar.gz -C "$at" --strip-components 1
   data_folder "$at"
-  env -i chroot --userspec=65532:65532 "$at" /dptrain version
-  env -i chroot --userspec=65532:65532 "$at" /dptrain "${fit_arguments[@]}"
+  env -i /usr/sbin/chroot --userspec=65532:65532 "$at" /dptrain version
+  env -i /usr/sbin/chroot --userspec=65532:65532 "$at" /dptrain "${fit_arguments[@]}"
   opened archive "$at/data/out/release/report.html"
 }
 
@@ -151,7 +151,7 @@ from_deb() {
   data_folder "$at"
   dpkg --root="$at" --log=/dev/null --install "$dist"/dptrain_*_amd64.deb
   dpkg --root="$at" --status dptrain | grep -E '^(Status|Version)'
-  env -i chroot --userspec=65532:65532 "$at" /usr/bin/dptrain "${fit_arguments[@]}"
+  env -i /usr/sbin/chroot --userspec=65532:65532 "$at" /usr/bin/dptrain "${fit_arguments[@]}"
   opened deb "$at/data/out/release/report.html"
 }
 
@@ -192,7 +192,7 @@ from_image() {
     read -r user entry < <(unpack_image "$archive" "$at")
     printf 'user %s, entry point %s\n' "$user" "$entry"
     data_folder "$at"
-    env -i chroot --userspec="$user" "$at" "$entry" "${fit_arguments[@]}"
+    env -i /usr/sbin/chroot --userspec="$user" "$at" "$entry" "${fit_arguments[@]}"
   fi
   opened image "$at/data/out/release/report.html"
 }
@@ -248,7 +248,7 @@ from_containerfile() {
     mkdir -p "$at/root"
     cp "$at/context/LICENSE" "$at/context/dist/bin/linux_amd64/dptrain" "$at/root/"
     mv "$at/data" "$at/root/data"
-    env -i chroot --userspec=65532:65532 "$at/root" /dptrain "${fit_arguments[@]}"
+    env -i /usr/sbin/chroot --userspec=65532:65532 "$at/root" /dptrain "${fit_arguments[@]}"
     mv "$at/root/data" "$at/data"
   fi
   opened containerfile "$at/data/out/release/report.html"
