@@ -267,7 +267,7 @@ func probe(ctx context.Context, url string) error {
 	if err != nil {
 		return fault.WithKind(fault.Data, fmt.Errorf("--probe: %w", err))
 	}
-	defer answer.Body.Close() //nolint:errcheck // nothing of it is used
+	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fault.WithKind(fault.Data, fmt.Errorf("--probe: %s answers with %s", url, answer.Status))
 	}
