@@ -49,7 +49,8 @@ Description: differentially private training of regressions and classifiers
 			out.WriteByte('\n')
 		}
 	}
-	return p.write("dptrain_"+version+"_"+p.arch+".deb", out.Bytes())
+	// The name has the version as it is elsewhere: hosts of releases rename files with a tilde.
+	return p.write("dptrain_"+p.version[1:]+"_"+p.arch+".deb", out.Bytes())
 }
 
 var goVersion = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(.+?))?(?:\+.*)?$`)
