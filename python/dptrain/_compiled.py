@@ -17,8 +17,8 @@ from ._table import comma_text, text
 
 # Records per block: the numbers of a block stay in the cache of a processor.
 _BLOCK = 16384
-_KERNEL_BLOCK = 1024
-_MATRIX_CELLS = 10240  # of a block in which all columns are treated at once
+_KERNEL_BLOCK = 256
+_MATRIX_CELLS = 40960  # of a block of an array, in which all columns are treated at once
 
 _KINDS = {"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "prototypes"}
 
@@ -294,50 +294,48 @@ class _Score:
         if not all(name in places for name in self.columns):
             return None
         n, width = X.shape
-        coefficients, lower, upper = np.zeros(width), np.full(width, -np.inf), np.full(width, np.inf)
+        coefficients, indicators, usual = np.zeros(width), np.zeros(width), np.zeros(width)
+        lower, upper = np.full(width, -np.inf), np.full(width, np.inf)
         for kind, name, coefficient in self._terms:
-            if kind == "number":
-                coefficients[places[name]] += coefficient
+            (coefficients if kind == "number" else indicators)[places[name]] += coefficient
         for name, column in self.columns.items():
-            lower[places[name]], upper[places[name]] = column["lower"], column["upper"]
+            j = places[name]
+            lower[j], upper[j], usual[j] = column["lower"], column["upper"], column["missing"]
         by_row = X.flags.c_contiguous
-        rows = max(1, _MATRIX_CELLS // width)
-        flat = X.reshape(-1) if by_row else None
-        shape = (rows, width) if by_row else (width, rows)
-        work, zeros = np.empty(shape), np.zeros(shape)
-        low = np.tile(lower, rows) if by_row else lower[:, None]
-        high = np.tile(upper, rows) if by_row else upper[:, None]
-        out, intercept = np.empty(n), self.model["intercept"]["coefficient"]
-        odd = []
-        for start in range(0, n, rows):
-            m = min(rows, n - start)
-            if by_row:
-                block = flat[start * width : (start + m) * width]
-                treated = work.reshape(-1)[: m * width]
-                finite = block.dot(zeros.reshape(-1)[: m * width])
-                np.maximum(block, low[: m * width], out=treated)
-                np.minimum(treated, high[: m * width], out=treated)
-                np.dot(treated.reshape(m, width), coefficients, out=out[start : start + m])
-            else:
-                block, treated = X.T[:, start : start + m], work[:, :m]
-                np.maximum(block, low, out=treated)
-                np.minimum(treated, high, out=treated)
-                np.dot(coefficients, treated, out=out[start : start + m])
-                finite = np.einsum("ij,ij->", block, zeros[:, :m])
-            if finite != 0:  # NaN: a number is missing or infinite
-                odd.append(slice(start, start + m))
-        out += intercept
-        for rows in odd:
-            columns = {(self.at, name): X[:, places[name]] for name in self.columns}
-            out[rows] = self._sum(_Cells(self, columns, rows), self._terms, intercept)
-        return self._finish(out)
+        rows = max(1, (_MATRIX_CELLS if by_row else 2 * _MATRIX_CELLS) // width)
+        # Numbers of one row after the other, or of one column after the other, as the array has them: a block is then read
+        # in the order of memory.
+        tile = (lambda v: np.tile(v, (rows, 1))) if by_row else (lambda v: v[:, None])
+        low, high, usual = tile(lower), tile(upper), tile(usual)
+        work, out = np.empty((rows, width) if by_row else (width, rows)), np.empty(n)
+        with np.errstate(invalid="ignore", over="ignore"):
+            for start in range(0, n, rows):
+                m = min(rows, n - start)
+                if by_row:
+                    block, treated, least, most, fill = X[start : start + m], work[:m], low[:m], high[:m], usual[:m]
+                else:
+                    block, treated, least, most, fill = X.T[:, start : start + m], work[:, :m], low, high, usual
+                missing = None
+                if not np.isfinite(np.add.reduce(block, axis=None)):  # or a sum beyond float64, which the next line finds out
+                    missing = ~np.isfinite(block)
+                    block = np.where(missing, fill, block)
+                np.maximum(block, least, out=treated)
+                np.minimum(treated, most, out=treated)
+                total = out[start : start + m]
+                np.dot(*((treated, coefficients) if by_row else (coefficients, treated)), out=total)
+                if missing is not None and indicators.any():
+                    total += missing @ indicators if by_row else indicators @ missing
+                total += self.model["intercept"]["coefficient"]
+                np.maximum(total, self.lower, out=total)
+                np.minimum(total, self.upper, out=total)
+        return self._finish(out) if "target_transform" in self.model else out
 
     def _linear(self, cells, total):
         return total
 
     def _clipped_linear(self, cells, total):
         clip = self.model["clip"]
-        norm = np.full(cells.n, clip["constant"] ** 2)
+        norm = np.full(cells.n, float(clip["constant"]) ** 2)
         flagged = {t["column"] for t in self.model["terms"] if t.get("missing")}
         for name, column in self.columns.items():
             if column["type"] == "numeric":
@@ -442,12 +440,18 @@ class _Kernel:
         d += (here**2).sum(axis=1)[:, None]
         d = d.astype(np.int64).astype(np.uint32)  # modulo 2^32
         f = d & np.uint32(0xFFFF)
-        p = f * np.uint32(2632) >> np.uint32(16)
-        p = f * (np.uint32(15200) - p) >> np.uint32(16)
-        p = f * (np.uint32(45340) - p) >> np.uint32(16)
-        p = np.uint32(0xFFFF) - p
-        near = p >> np.minimum(d >> np.uint32(16), np.uint32(31)) >> np.uint32(2)
-        q = _int32(near.astype(np.float64) @ self.weights) * self.scales
+        d >>= np.uint32(16)
+        np.minimum(d, np.uint32(31), out=d)
+        p = f * np.uint32(2632)
+        for constant in (15200, 45340):
+            p >>= np.uint32(16)
+            np.subtract(np.uint32(constant), p, out=p)
+            p *= f
+        p >>= np.uint32(16)
+        np.subtract(np.uint32(0xFFFF), p, out=p)
+        p >>= d
+        p >>= np.uint32(2)
+        q = _int32(p.astype(np.float64) @ self.weights) * self.scales
         by = 16384 * (1 - 2.0**-30) / np.maximum(np.sqrt((q * q).sum(axis=1)), 0.1)
         return np.trunc(q * by[:, None]) @ self.coefficients / 16384
 

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from ._labels import MISSING_WORDS
+from ._labels import MISSING_WORDS, is_missing
 
 _LINE_BREAK = re.compile("\r?\n")
 
@@ -136,7 +136,7 @@ class _PandasColumn(_Column):
             return None
         raw = self.raw
         if str(raw.dtype).endswith("[pyarrow]"):
-            return np.array([np.datetime64("NaT") if cell != cell or cell is None else np.datetime64(str(cell)[:26].replace(" ", "T")) for cell in _plain_dates(raw.tolist())], dtype="M8[us]")
+            return _wall_clock(raw.tolist())
         if getattr(raw.dtype, "tz", None) is not None:
             raw = raw.dt.tz_localize(None)
         return raw.to_numpy()
@@ -195,15 +195,20 @@ class _ArrowColumn(_Column):
     def dates(self):
         if not self.is_date():
             return None
-        return np.array([np.datetime64("NaT") if cell is None else np.datetime64(str(cell)[:26].replace(" ", "T")) for cell in _plain_dates(self.cells())], dtype="M8[us]")
+        return _wall_clock(self.cells())
 
     def is_date(self):
         return str(self.raw.type).startswith(("date32", "date64", "timestamp"))
 
 
-def _plain_dates(cells):
-    """Dates and times without their zones."""
-    return [cell.replace(tzinfo=None) if getattr(cell, "tzinfo", None) is not None else cell for cell in cells]
+def _wall_clock(cells):
+    """Dates and times of Python or pandas as datetime64, without their zones. Missing ones are NaT."""
+    out = np.empty(len(cells), dtype="M8[us]")
+    for i, cell in enumerate(cells):
+        if getattr(cell, "tzinfo", None) is not None:
+            cell = cell.replace(tzinfo=None)
+        out[i] = "NaT" if is_missing(cell) else str(cell)[:26].replace(" ", "T")
+    return out
 
 
 def read_table(X, names=None):
