@@ -74,9 +74,6 @@ func TestPythonPackage(t *testing.T) {
 		Columns: []regression.Column{{Name: "a", Lower: -1, Upper: 1}, {Name: "b", Lower: 0, Upper: 100, Missing: 40}, {Name: "c", Lower: 5, Upper: 6, Missing: 5.5}},
 		Terms:   []regression.Term{{Coefficient: 3}, {Column: 1, Coefficient: -1.25}, {Column: 1, Missing: true, Coefficient: 7}, {Column: 2, Coefficient: .1}},
 	}
-	curve := *all["model-2-probability"].(*regression.Classifier)
-	curve.Probability = &regression.Probability{Slope: 1, Scores: []float64{-1, -.25, .5, 2}, Values: []float64{.1, .1, .4, .9}}
-	all["probability-curve"] = &curve
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]
 		r := rand.New(rand.NewPCG(2, uint64(i)))

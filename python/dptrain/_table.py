@@ -236,8 +236,8 @@ def read_table(X, names=None):
         found, rows = [str(c) for c in X.columns], X.height
         columns = [_PolarsColumn(c) for c in X.get_columns()]
         _refuse_nested(found, [c.raw.dtype for c in columns], names)
-    elif hasattr(X, "column_names") and hasattr(X, "schema"):  # a table or a batch of pyarrow
-        found, rows = [str(c) for c in X.column_names], X.num_rows
+    elif hasattr(X, "schema") and hasattr(X, "num_rows"):  # a table or a batch of pyarrow
+        found, rows = [str(c) for c in X.schema.names], X.num_rows
         columns = [_ArrowColumn(c) for c in X.columns]
         _refuse_nested(found, list(X.schema.types), names)
     else:

@@ -79,7 +79,7 @@ def dated(houses):
     frame = X.assign(sold=days)
     yield "pandas", frame
     yield "pandas, with a zone", X.assign(sold=days.dt.tz_localize("UTC").dt.tz_convert("Asia/Kolkata"))
-    yield "pandas, of pyarrow", frame.astype({"sold": pandas.ArrowDtype(pyarrow.timestamp("us"))})
+    yield "pandas, of pyarrow", pyarrow.Table.from_pandas(frame, preserve_index=False).to_pandas(types_mapper=pandas.ArrowDtype)
     yield "polars", polars.from_pandas(frame)
     yield "polars, days", polars.from_pandas(frame).with_columns(polars.col("sold").cast(polars.Date))
     yield "pyarrow", pyarrow.Table.from_pandas(frame, preserve_index=False)
