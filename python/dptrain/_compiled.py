@@ -18,6 +18,7 @@ from ._table import comma_text, text
 # Records per block: the numbers of a block stay in the cache of a processor.
 _BLOCK = 16384
 _KERNEL_BLOCK = 256
+_MOST_KERNEL_RECORDS = 1000  # in process: the program has faster sums of whole numbers
 _MATRIX_CELLS = 40960  # of a block of an array, in which all columns are treated at once
 
 _KINDS = {"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "prototypes"}
@@ -51,6 +52,10 @@ class Predictor:
         self._missing = self.file["reading"]["missing"]
         self._write = comma_text if self.file["reading"]["decimal"] == "," else text
         self._scores = [_Score(k, score.model, score.kind, score.columns) for k, score in enumerate(self._rules["_SCORES"])]
+
+    def is_slow_for(self, table):
+        """Whether the program predicts a table sooner than this process does, the start of the program included."""
+        return table.rows > _MOST_KERNEL_RECORDS and any(score.kind == "kernel" for score in self._scores)
 
     def scores(self, table):
         """The scores of a table, one column per score: the predictions of a regression.

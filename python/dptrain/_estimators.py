@@ -149,7 +149,7 @@ class _Estimator(_Base):
     hash : a dict from columns of text to a number of buckets, from 2 to 1024.
     prefix : a dict from columns of text to how many first characters count, from 1 to 64.
     encode : a list of columns of text of which each value becomes one number, the noisy mean of the target.
-    fold : which texts are one value: "exact" (None), "blanks" or "case".
+    fold : which texts are one value, classes included: "exact" (None), "blanks" or "case", which makes letters small.
     undeclared : "found" or "numbers": what columns are that nothing is said of. None finds text columns privately, as the
         command line does, where that has a price.
     numbers : "strict" reads plain numbers alone; "lenient" (None) also reads texts such as "45 yrs" and "<5".
@@ -434,22 +434,31 @@ class _Estimator(_Base):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         return table
 
-    def _scores(self, table):
-        """The scores of a table by the model in process, one column per score, or None if only the program has them."""
+    def _scores(self, table, in_process=False):
+        """The scores of a table by the model in this process, one column per score.
+
+        It is None if the table is for the program: for a kind of model that only the program predicts, for a table that lacks
+        a column, and, unless in_process is set, for many records of a model of kernels.
+        """
         try:
-            return compiled(self._file("model.json")).scores(table)
+            predictor = compiled(self._file("model.json"))
+            dated = any(map(table.is_date, range(len(table.names))))  # the program reads dates in the layout of texts
+            if predictor.is_slow_for(table) and not in_process and not dated:
+                return None
+            return predictor.scores(table)
         except Uncompiled:
             return None
 
     def _predict(self, table, *flags):
         """The rows that the program prints for a table, without the header line."""
         cells = [table.cells(j) for j in range(len(table.names))]
+        write = comma_text if self.model_.get("reading", {}).get("decimal") == "," else text
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             path = Path(folder) / "model.json"
             path.write_bytes(self._file("model.json"))
             if "recipe.yaml" in self.release_:  # it says how dates are read
                 (Path(folder) / "recipe.yaml").write_bytes(self.release_["recipe.yaml"])
-            out = run(["predict", str(path), "-", *flags], to_csv(*with_named_column(table.names, cells)))
+            out = run(["predict", str(path), "-", *flags], to_csv(*with_named_column(table.names, cells), write))
         rows = csv.reader(io.StringIO(out.decode()))
         next(rows)
         return list(rows)
@@ -799,7 +808,7 @@ classes : a list of the public classes, 2 to 255. None finds them privately.
         They are in units of the model, and no log odds. It raises DptrainError if X lacks a column of the model.
         """
         table = self._records(X)
-        scores = self._scores(table)
+        scores = self._scores(table, in_process=True)
         if scores is None:
             self._predict(table)
             raise InvalidInput(f"a model of the kind {self.model_['kind']!r} has no scores", 2)
