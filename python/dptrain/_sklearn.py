@@ -38,6 +38,8 @@ def repeated_fits(epsilon):
         if name == "evaluate_candidates":
             candidates, splits = local.get("candidate_params"), local.get("n_splits")
         elif name == "fit" and hasattr(local.get("self"), "_run_search"):
+            if candidates is None:  # the fit on all records that follows
+                candidates, splits = local.get("all_candidate_params"), getattr(local["self"], "n_splits_", local.get("n_splits"))
             found = local.get("parallel"), *_search(local["self"], candidates, splits, epsilon)
             break
         elif name in _REPEATING and local.get("parallel") is not None:
