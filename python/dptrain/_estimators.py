@@ -437,8 +437,8 @@ class _Estimator(_Base):
     def _scores(self, table, in_process=False):
         """The scores of a table by the model in this process, one column per score.
 
-        It is None if the table is for the program: for a kind of model that only the program predicts, for a table that lacks
-        a column, and, unless in_process is set, for many records of a model of kernels.
+        It returns None where the program predicts: a kind of model that only the program has, a table that lacks a column, and,
+        unless in_process is set, many records of a model of kernels.
         """
         try:
             predictor = compiled(self._file("model.json"))

@@ -1,6 +1,6 @@
-"""What a fit can tell of the scikit-learn code that called it: repeated fits, and steps that learned from the records.
+"""Detection of repeated fits by scikit-learn, and of pipeline steps that learned from the records.
 
-Both are read from the frames of the callers, because scikit-learn passes an estimator nothing about them.
+Both are read from the frames of the callers, because scikit-learn passes an estimator no information about them.
 """
 
 import sys
@@ -52,6 +52,7 @@ def repeated_fits(epsilon):
     if found is None:
         return None
     owner, fits, total = found
+    owner = _WORKER if owner is None else owner
     first = owner not in _announced
     if first:
         _announced.add(owner)
@@ -116,5 +117,5 @@ def _learned(name, step):
     kind = type(step).__name__
     if kind in _SHAPE_ONLY or not isinstance(getattr(step, "categories", "auto"), str):
         return []
-    attributes = [a for a in vars(step) if a.endswith("_") and not a.startswith("_") and a not in ("n_features_in_", "feature_names_in_")]
+    attributes = [a for a in getattr(step, "__dict__", {}) if a.endswith("_") and not a.startswith("_") and a not in ("n_features_in_", "feature_names_in_")]
     return [(name, kind, attributes)] if attributes else []
