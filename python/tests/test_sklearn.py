@@ -1,4 +1,4 @@
-"""The checks of scikit-learn. Those that cannot hold of differentially private training are listed with the reason."""
+"""The checks of scikit-learn. Those that cannot hold of differentially private training, or hold by chance, are listed with the reason."""
 
 import pytest
 
