@@ -18,6 +18,8 @@
 #   scripts/long.sh serve      requests to a server for a minute
 #   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
 #                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
+#   scripts/long.sh wheel      the Python wheel with the oldest and the newest libraries that it supports (not part of all: it
+#                              installs them)
 #   scripts/long.sh sql        ten million rows of a Postgres server and of a DuckDB file, in flat memory
 #   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail
@@ -65,8 +67,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | coverage | coverage-classes | coverage-describe) ;; *)
-  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
+case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
+  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
 esac
@@ -111,6 +113,9 @@ if [[ $part == all || $part == serve ]]; then
 fi
 if [[ $part == pages ]]; then
   step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'"/page/${PAGE:-}" -count 1 -v -timeout 48h -args -by long ${QUICK:+-quick}
+fi
+if [[ $part == wheel ]]; then
+  step scripts/wheel-libraries.sh
 fi
 if [[ $part == all || $part == sql ]]; then
   step scripts/runtimes.sh go test -C sql ./cmd/dptrain-sql -run '^TestMemory$' -count 1 -v -timeout 60m -args -rows 10000000

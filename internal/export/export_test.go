@@ -47,6 +47,9 @@ func kinds(t *testing.T) map[string]regression.Model {
 	for name, m := range readingModels() {
 		out[name] = m
 	}
+	curve := *out["model-2-probability"].(*regression.Classifier)
+	curve.Probability = &regression.Probability{Slope: 1, Scores: []float64{-1, -.25, .5, 2}, Values: []float64{.1, .1, .4, .9}}
+	out["probability-curve"] = &curve
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
 			out[name+"-log"] = transformed(t, m, rescale.Back{Transform: rescale.Log, Intercept: .1, Slope: .9, Variance: .3, Lower: .2, Upper: 300}, -2, 6)

@@ -86,15 +86,29 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	x.output(x.free("class"), x.op("Gather", []string{x.texts(c.Classes), place}), onnxString, 0)
 	switch {
 	case c.Probability != nil:
-		z := x.op("Add", []string{x.op("Mul", []string{all, x.row(c.Probability.Slope)}), x.row(c.Probability.Intercept)})
-		one := x.row(1)
-		second := x.op("Div", []string{one, x.op("Add", []string{one, x.op("Exp", []string{x.op("Neg", []string{z})})})})
-		x.output(x.free("probabilities"), x.beside([]string{x.op("Sub", []string{one, second}), second}), onnxDouble, 2)
+		second := x.probability(c.Probability, all)
+		x.output(x.free("probabilities"), x.beside([]string{x.op("Sub", []string{x.row(1), second}), second}), onnxDouble, 2)
 	case logarithmic(c):
 		p := x.op("Softmax", []string{all}, integerAttribute("axis", 1))
 		x.output(x.free("probabilities"), p, onnxDouble, len(scores))
 	}
 	return nil
+}
+
+// probability returns the probability of the second class at a score.
+func (x *onnxModel) probability(p *regression.Probability, score string) string {
+	if len(p.Scores) == 0 {
+		z := x.op("Add", []string{x.op("Mul", []string{score, x.row(p.Slope)}), x.row(p.Intercept)})
+		one := x.row(1)
+		return x.op("Div", []string{one, x.op("Add", []string{one, x.op("Exp", []string{x.op("Neg", []string{z})})})})
+	}
+	out := x.op("Add", []string{x.op("Mul", []string{score, x.row(0)}), x.row(p.Values[0])})
+	for k := 1; k < len(p.Scores); k++ {
+		from, width := p.Scores[k-1], p.Scores[k]-p.Scores[k-1]
+		share := x.op("Div", []string{x.op("Sub", []string{score, x.row(from)}), x.row(width)})
+		out = x.op("Add", []string{out, x.op("Mul", []string{x.clamp(share, 0, 1), x.row(p.Values[k] - p.Values[k-1])})})
+	}
+	return out
 }
 
 // cell treats the cells of a column.

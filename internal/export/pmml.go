@@ -223,6 +223,15 @@ func (p *pmmlModel) classifier(m *regression.Classifier, sums []pmmlSum) (field,
 func (p *pmmlModel) probabilities(m *regression.Classifier, scores []string) {
 	var parts []string // numbers in proportion to which the probabilities are
 	switch {
+	case m.Probability != nil && len(m.Probability.Scores) > 0:
+		curve := pmmlSum{intercept: m.Probability.Values[0]}
+		for k, to := range m.Probability.Scores[1:] {
+			from := m.Probability.Scores[k]
+			share := apply("/", apply("-", ref(scores[0]), constant(from)), constant(to-from))
+			curve.add(m.Probability.Values[k+1]-m.Probability.Values[k], p.number("step of the probability", between(share, 0, 1)))
+		}
+		second := p.number("second", curve.expression())
+		parts = []string{p.number("first", apply("-", constant(1), ref(second))), second}
 	case m.Probability != nil:
 		z := pmmlSum{m.Probability.Intercept, []pmmlTerm{{m.Probability.Slope, scores[0]}}}
 		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.

@@ -4,19 +4,23 @@ The estimators follow the conventions of scikit-learn, which they work with and 
 the program ``dptrain`` that the wheel carries; tables go to it through a pipe and are not written to disk.
 """
 
-from ._estimators import DPClassifier, DPRegressor, DptrainWarning, load
+from ._estimators import Contributions, DPClassifier, DPRegressor, DptrainWarning, Plan, load
+from ._ledger import Ledger
 from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, NoProbabilities, TargetUnreadable, program, version
 
 __all__ = [
     "Abstained",
     "BudgetRefused",
+    "Contributions",
     "DPClassifier",
     "DPRegressor",
     "DptrainError",
     "DptrainWarning",
     "InvalidInput",
+    "Ledger",
     "LedgerRefused",
     "NoProbabilities",
+    "Plan",
     "TargetUnreadable",
     "load",
     "program",

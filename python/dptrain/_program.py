@@ -1,9 +1,12 @@
 """The program: where it is, how it is run, and its errors."""
 
+import io
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 
@@ -64,17 +67,61 @@ def program():
     )
 
 
-def run(arguments, table=None):
-    """Run the program on a table, as bytes of CSV, and return what it prints. It raises DptrainError."""
-    done = subprocess.run([program(), *arguments], input=table if table is not None else b"", capture_output=True, check=False)
-    if done.returncode:
-        message = done.stderr.decode("utf-8", "replace").strip()
-        message = message.removeprefix("dptrain: ") or f"dptrain ended with code {done.returncode} and no message"
-        error = _ERRORS.get(done.returncode, DptrainError)
+def run(arguments, table=None, progress=None):
+    """Run the program on a table, as bytes of CSV, and return what it prints. It raises DptrainError.
+
+    progress is called with (step, steps, name) at the start of each stage that the program names on standard error.
+    """
+    if progress is None:
+        done = subprocess.run([program(), *arguments], input=table if table is not None else b"", capture_output=True, check=False)
+        code, out, messages = done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+    else:
+        code, out, messages = _watch([program(), *arguments], table or b"", progress)
+    if code:
+        message = messages.strip()
+        message = message.removeprefix("dptrain: ") or f"dptrain ended with code {code} and no message"
+        error = _ERRORS.get(code, DptrainError)
         if error is Abstained and "\nThe run stopped before it trained anything." in message:
             error = TargetUnreadable
-        raise error(message, done.returncode)
-    return done.stdout
+        raise error(message, code)
+    return out
+
+
+_STAGE = re.compile(r"dptrain: (\d+) of (\d+): (.*)")
+
+
+def _watch(command, table, progress):
+    """Run a command and report its stages. It returns the exit code, the output, and the messages that are no stages."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out = []
+
+    def feed():
+        try:
+            with process.stdin as pipe:
+                pipe.write(table)
+        except OSError:
+            pass  # the program ended first, and says why
+
+    threads = [threading.Thread(target=feed), threading.Thread(target=lambda: out.append(process.stdout.read()))]
+    for thread in threads:
+        thread.start()
+    messages = []
+    try:
+        for line in io.TextIOWrapper(process.stderr, encoding="utf-8", errors="replace"):
+            stage = _STAGE.match(line)
+            if stage:
+                progress(int(stage[1]), int(stage[2]), stage[3].rstrip())
+            else:
+                messages.append(line)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        code = process.wait()
+        for thread in threads:
+            thread.join()
+        process.stdout.close()
+    return code, out[0], "".join(messages)
 
 
 def version():

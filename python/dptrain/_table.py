@@ -1,57 +1,271 @@
-"""Tables of pandas, polars and NumPy as CSV."""
+"""Tables of pandas, polars, pyarrow, NumPy and SciPy: their columns, and their text as CSV."""
 
 import csv
+import decimal as decimals
 import io
 import math
 import re
 
 import numpy as np
 
-from ._labels import MISSING_WORDS
-
+from ._labels import MISSING_WORDS, is_missing
 
 _LINE_BREAK = re.compile("\r?\n")
 
 
-def columns(X, names=None):
-    """The names and the columns of a table, each a list of cells. Names default to those of the table, or x0, x1, ...
+class Table:
+    """The columns of a table.
 
-    It raises TypeError for a sparse matrix, and for a column whose dtype says that it holds lists or structures. Of a table
-    to predict, for which names are those of the model, that is checked of the columns of the model alone.
+    names lists the names of the columns, rows is the number of records, and named reports whether the table has names of
+    its own.
     """
-    refuse_sparse(X, "X")
-    if hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
-        found = [str(c) for c in X.columns]
-        _refuse_nested(found, [X.iloc[:, j].dtype for j in range(len(found))], names)
-        cells = [X.iloc[:, j].tolist() for j in range(len(found))]
-    elif hasattr(X, "get_columns"):  # polars
-        found = [str(c) for c in X.columns]
-        _refuse_nested(found, [c.dtype for c in X.get_columns()], names)
-        cells = [c.to_list() for c in X.get_columns()]
-    elif hasattr(X, "column_names") and hasattr(X, "schema"):  # a table or a batch of pyarrow
-        found = [str(c) for c in X.column_names]
-        _refuse_nested(found, list(X.schema.types), names)
-        cells = [c.to_pylist() for c in X.columns]
-    else:
-        X = np.asarray(X)
+
+    def __init__(self, names, columns, rows, named, matrix=None):
+        self.names, self.rows, self.named = names, rows, named
+        self._columns, self._matrix = columns, matrix
+
+    def cells(self, j):
+        """The cells of column j as a list of Python objects."""
+        return self._columns[j].cells()
+
+    def numbers(self, j):
+        """Column j as float64, with NaN for missing cells, or None if its dtype is none of numbers or truth values."""
+        return self._columns[j].numbers()
+
+    def dates(self, j):
+        """Column j as datetime64, by the clock on the wall, or None if its dtype is none of dates."""
+        return self._columns[j].dates()
+
+    def is_date(self, j):
+        """Whether the dtype of column j is one of dates or timestamps."""
+        return self._columns[j].is_date()
+
+    def distinct(self, j, write):
+        """The distinct texts of column j, and for every record the place of its text in that list.
+
+        write returns the text of a cell.
+        """
+        return self._columns[j].distinct(write)
+
+    def matrix(self):
+        """The whole table as a two-dimensional float64 array, or None if that takes more than a view or one copy."""
+        return self._matrix() if self._matrix is not None else None
+
+
+class _Column:
+    """A column of a sequence of Python objects."""
+
+    def __init__(self, raw):
+        self.raw = raw
+
+    def cells(self):
+        return list(self.raw)
+
+    def numbers(self):
+        return None
+
+    def dates(self):
+        return None
+
+    def is_date(self):
+        return False
+
+    def distinct(self, write):
+        places = {}
+        cells = self.cells()
+        codes = np.empty(len(cells), dtype=np.intp)
+        for i, cell in enumerate(cells):
+            key = cell if type(cell) is str else write(cell)
+            codes[i] = places.setdefault(key, len(places))
+        return [write(key) for key in places], codes
+
+
+class _ArrayColumn(_Column):
+    """A column of a NumPy array."""
+
+    def cells(self):
+        if self.raw.dtype.kind == "M":
+            return self.raw.astype("M8[us]").tolist()
+        return self.raw.tolist()
+
+    def numbers(self):
+        return self.raw.astype(np.float64, copy=False) if self.raw.dtype.kind in "iufb" else None
+
+    def dates(self):
+        return self.raw if self.is_date() else None
+
+    def is_date(self):
+        return self.raw.dtype.kind == "M"
+
+    def distinct(self, write):
+        raw = self.raw
+        if raw.dtype.kind not in "iufb":
+            return super().distinct(write)
+        values, codes = np.unique(raw, return_inverse=True)
+        return [write(value) for value in values.tolist()], codes.reshape(-1)
+
+
+class _SparseColumn(_ArrayColumn):
+    """A column of a sparse matrix of SciPy. What it does not store is 0."""
+
+    def __init__(self, matrix, j):
+        self.matrix, self.j = matrix, j
+
+    @property
+    def raw(self):
+        return np.asarray(self.matrix[:, [self.j]].toarray()).reshape(-1)
+
+
+class _PandasColumn(_Column):
+    def cells(self):
+        return self.raw.tolist()
+
+    def numbers(self):
+        kind = getattr(self.raw.dtype, "kind", "O")
+        if kind not in "iufb" or hasattr(self.raw.dtype, "categories"):
+            return None
+        if isinstance(self.raw.dtype, np.dtype):
+            return self.raw.to_numpy().astype(np.float64, copy=False)
+        try:
+            return self.raw.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            return None
+
+    def dates(self):
+        if not self.is_date():
+            return None
+        raw = self.raw
+        if str(raw.dtype).endswith("[pyarrow]"):
+            return _wall_clock(raw.tolist())
+        if getattr(raw.dtype, "tz", None) is not None:
+            raw = raw.dt.tz_localize(None)
+        return raw.to_numpy()
+
+    def is_date(self):
+        dtype = self.raw.dtype
+        return getattr(dtype, "kind", "") == "M" or str(dtype).startswith(("date32", "date64", "timestamp"))
+
+    def distinct(self, write):
+        dtype = self.raw.dtype
+        if hasattr(dtype, "categories") and hasattr(self.raw, "cat"):
+            texts = [write(value) for value in dtype.categories.tolist()] + [""]
+            return texts, np.asarray(self.raw.cat.codes, dtype=np.intp)  # -1, missing, is the last
+        if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+            return _ArrayColumn(self.raw.to_numpy()).distinct(write)
+        return super().distinct(write)
+
+
+class _PolarsColumn(_Column):
+    def cells(self):
+        return self.raw.to_list()
+
+    def numbers(self):
+        name = str(self.raw.dtype)
+        if not (self.raw.dtype.is_numeric() or name == "Boolean"):
+            return None
+        import polars
+
+        return self.raw.cast(polars.Float64).to_numpy()
+
+    def dates(self):
+        if not self.is_date():
+            return None
+        raw = self.raw
+        if getattr(raw.dtype, "time_zone", None) is not None:
+            raw = raw.dt.replace_time_zone(None)
+        return raw.to_numpy()
+
+    def is_date(self):
+        return str(self.raw.dtype).startswith("Date")
+
+
+class _ArrowColumn(_Column):
+    def cells(self):
+        return self.raw.to_pylist()
+
+    def numbers(self):
+        name = str(self.raw.type)
+        if name == "bool":
+            return np.array([np.nan if cell is None else float(cell) for cell in self.cells()])
+        if not name.startswith(("int", "uint", "float", "double", "halffloat")):
+            return None
+        numbers = self.raw.cast("float64", safe=False)
+        return numbers.to_numpy() if hasattr(numbers, "chunks") else numbers.to_numpy(zero_copy_only=False)
+
+    def dates(self):
+        if not self.is_date():
+            return None
+        return _wall_clock(self.cells())
+
+    def is_date(self):
+        return str(self.raw.type).startswith(("date32", "date64", "timestamp"))
+
+
+def _wall_clock(cells):
+    """Dates and times of Python or pandas as datetime64, without their zones. Missing ones are NaT."""
+    out = np.empty(len(cells), dtype="M8[us]")
+    for i, cell in enumerate(cells):
+        if getattr(cell, "tzinfo", None) is not None:
+            cell = cell.replace(tzinfo=None)
+        out[i] = "NaT" if is_missing(cell) else str(cell)[:26].replace(" ", "T")
+    return out
+
+
+def read_table(X, names=None):
+    """Return the [Table] of X. Names default to those of X, or x0, x1, ...
+
+    It raises TypeError for a column whose dtype says that it holds lists or structures. Of a table to predict, for which
+    names are those of the model, that is checked of the columns of the model alone. It raises ValueError for complex
+    numbers, for an array that is not two-dimensional, and for two columns of one name.
+    """
+    matrix = None
+    if is_sparse(X):
+        if len(X.shape) != 2:
+            raise ValueError(f"Expected 2D array, got {len(X.shape)}D array instead. Reshape your data: one row per record, one column per feature")
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported")
-        if X.ndim != 2:
-            raise ValueError(
-                f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per record, one column per feature"
-            )
-        found = None
-        cells = [X[:, j].tolist() for j in range(X.shape[1])]
+        by_column = X.tocsc()
+        found, columns, rows = None, [_SparseColumn(by_column, j) for j in range(X.shape[1])], X.shape[0]
+    elif hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
+        found, rows = [str(c) for c in X.columns], len(X)
+        columns = [_PandasColumn(X.iloc[:, j]) for j in range(len(found))]
+        _refuse_nested(found, [c.raw.dtype for c in columns], names)
+        if all(c.raw.dtype == np.dtype(np.float64) for c in columns):
+            matrix = X.to_numpy
+    elif hasattr(X, "get_columns"):  # polars
+        found, rows = [str(c) for c in X.columns], X.height
+        columns = [_PolarsColumn(c) for c in X.get_columns()]
+        _refuse_nested(found, [c.raw.dtype for c in columns], names)
+    elif hasattr(X, "schema") and hasattr(X, "num_rows"):  # a table or a batch of pyarrow
+        found, rows = [str(c) for c in X.schema.names], X.num_rows
+        columns = [_ArrowColumn(c) for c in X.columns]
+        _refuse_nested(found, list(X.schema.types), names)
+    else:
+        array = np.asarray(X)
+        if array.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+        if array.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: one row per record, one column per feature")
+        found, rows = None, array.shape[0]
+        columns = [_ArrayColumn(array[:, j]) for j in range(array.shape[1])]
+        if array.dtype.kind in "iuf":
+            matrix = lambda: array.astype(np.float64, copy=False)
+    named = found is not None
     if found is None:
-        found = [f"x{j}" for j in range(len(cells))] if names is None else list(names)
+        found = [f"x{j}" for j in range(len(columns))] if names is None else list(names)
     if len({name.strip(" \t") for name in found}) != len(found):
         raise ValueError("the table has several columns of one name; blanks around names and types do not tell them apart")
-    return found, cells
+    return Table(found, columns, rows, named, matrix)
+
+
+def is_sparse(table):
+    """Whether a table is a sparse matrix or array of SciPy."""
+    return hasattr(table, "toarray") and hasattr(table, "nnz")
 
 
 def refuse_sparse(table, name):
     """Raise TypeError for a sparse matrix or array of SciPy. name is that of the argument."""
-    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+    if is_sparse(table):
         raise TypeError(f"sparse data was passed as {name}, but dense data is required: use {name}.toarray()")
 
 
@@ -97,11 +311,18 @@ def text(cell):
     return "" if plain in ("NaT", "<NA>", "nan") else text(plain)
 
 
-def to_csv(names, cells):
-    """The table as bytes of CSV with a header line, in which all names are quoted."""
+def comma_text(cell):
+    """As text, with the decimal mark of a number as a comma. Texts keep theirs."""
+    if isinstance(cell, (float, np.floating, decimals.Decimal)):
+        return text(cell).replace(".", ",")
+    return text(cell)
+
+
+def to_csv(names, cells, write=text):
+    """The table as bytes of CSV with a header line, in which all names are quoted. write returns the text of a cell."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
-    texts = [[text(c) for c in column] for column in cells]
+    texts = [[write(c) for c in column] for column in cells]
     # Without quotes, a carriage return that ends a record would be taken for a part of the line break.
     quoting = csv.QUOTE_ALL if any("\r" in c for column in texts for c in column) else csv.QUOTE_MINIMAL
     csv.writer(out, lineterminator="\n", quoting=quoting).writerows(zip(*texts))

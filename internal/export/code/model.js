@@ -514,10 +514,21 @@ export function probabilities(record) {
   if (CLASSES === null) return null;
   const s = scores(record);
   if (MODEL.probability) {
-    const second = 1 / (1 + Math.exp(-(MODEL.probability.intercept + MODEL.probability.slope * s[0])));
+    const second = probabilityOfSecond(MODEL.probability, s[0]);
     return { [CLASSES[0]]: 1 - second, [CLASSES[1]]: second };
   }
   if (CLASSES.length < 3 || SCORES.some((score) => score.model.kind !== "prototypes")) return null;
   const total = logSum(s);
   return Object.fromEntries(CLASSES.map((name, i) => [name, Math.exp(s[i] - total)]));
+}
+
+/** The probability of the second of two classes: that of lines between points, or without points of a logistic curve. */
+function probabilityOfSecond({ intercept, slope, scores: points, values }, score) {
+  if (!points || points.length === 0) return 1 / (1 + Math.exp(-(intercept + slope * score)));
+  let out = values[0];
+  for (let k = 1; k < points.length; k++) {
+    const share = (score - points[k - 1]) / (points[k] - points[k - 1]);
+    out += (values[k] - values[k - 1]) * Math.min(Math.max(share, 0), 1);
+  }
+  return out;
 }

@@ -515,13 +515,24 @@ def probabilities(record):
         return None
     s, line = scores(record), MODEL.get("probability")
     if line is not None:
-        x = line["intercept"] + line["slope"] * s[0]
-        second = 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+        second = _second(line, s[0])
         return {CLASSES[0]: 1 - second, CLASSES[1]: second}
     if len(CLASSES) < 3 or any(score.kind != "prototypes" for score in _SCORES):
         return None
     total = _log_sum(s)
     return {name: math.exp(x - total) for name, x in zip(CLASSES, s)}
+
+
+def _second(curve, score):
+    """The probability of the second of two classes: that of lines between points, or without points of a logistic curve."""
+    points, values = curve.get("scores"), curve.get("values")
+    if not points:
+        x = curve["intercept"] + curve["slope"] * score
+        return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+    out = values[0]
+    for k in range(1, len(points)):
+        out += (values[k] - values[k - 1]) * _clamp((score - points[k - 1]) / (points[k] - points[k - 1]), 0.0, 1.0)
+    return out
 
 
 def main():
