@@ -133,7 +133,7 @@ func TestIndex(t *testing.T) {
 }
 
 // citation matches a page that the code names, with the heading where it names one:
-// docs/methods/kendall.md, "Sensitivity and proof".
+// docs/proofs/kendall.md, "Sensitivity and proof".
 var citation = regexp.MustCompile(`docs/[\w/.-]+\.md(?:, "([^"]+)")?`)
 
 // proves matches words beside a citation that must say where on the page the proof stands.
@@ -174,7 +174,7 @@ func headed(name, file string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/methods/") && path.Base(name) != "doc.go"
+	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/proofs/") && file != "docs/proofs/formats.md" && path.Base(name) != "doc.go"
 }
 
 // paragraphs returns the comments of a file of code, each paragraph as one line.
@@ -257,7 +257,7 @@ func TestMethodPages(t *testing.T) {
 		if name == "" {
 			continue
 		}
-		p, ok := all["docs/methods/"+name+".md"]
+		p, ok := all["docs/proofs/"+name+".md"]
 		if !ok {
 			t.Errorf("%s has no page", method)
 			continue
@@ -276,7 +276,7 @@ func TestMethodPages(t *testing.T) {
 // warningCode matches the code of a warning where the program makes one.
 var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
 
-// TestWarnings: docs/start/report.md says of every warning what to do, and docs/reference/formats.md names it.
+// TestWarnings: docs/start/report.md says of every warning what to do, and docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
 	codes := map[string]bool{}
 	for _, name := range filesOf(t, ".go") {
@@ -295,7 +295,7 @@ func TestWarnings(t *testing.T) {
 		t.Fatalf("%d codes", len(codes))
 	}
 	all := all(t)
-	for _, name := range []string{"docs/start/report.md", "docs/reference/formats.md"} {
+	for _, name := range []string{"docs/start/report.md", "docs/proofs/formats.md"} {
 		text := strings.Join(all[name].Lines, "\n")
 		for code := range codes {
 			if !strings.Contains(text, "`"+code+"`") {

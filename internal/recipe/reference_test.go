@@ -83,7 +83,7 @@ func trainerTable() string {
 
 // linked is a name, with a link to its page if it has one.
 func linked(name string) string {
-	page := "methods/" + name + ".md"
+	page := "proofs/" + name + ".md"
 	if _, err := os.Stat(filepath.Join("..", "..", "docs", page)); err != nil {
 		return code(name)
 	}
