@@ -276,7 +276,7 @@ func TestMethodPages(t *testing.T) {
 // warningCode matches the code of a warning where the program makes one.
 var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
 
-// TestWarnings: docs/start/report.md says of every warning what to do, and docs/proofs/formats.md names it.
+// TestWarnings: docs/reference/report.md says of every warning what to do, and docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
 	codes := map[string]bool{}
 	for _, name := range filesOf(t, ".go") {
@@ -295,7 +295,7 @@ func TestWarnings(t *testing.T) {
 		t.Fatalf("%d codes", len(codes))
 	}
 	all := all(t)
-	for _, name := range []string{"docs/start/report.md", "docs/proofs/formats.md"} {
+	for _, name := range []string{"docs/reference/report.md", "docs/proofs/formats.md"} {
 		text := strings.Join(all[name].Lines, "\n")
 		for code := range codes {
 			if !strings.Contains(text, "`"+code+"`") {
