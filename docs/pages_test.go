@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
@@ -132,6 +131,24 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// sentenceEnd matches the end of a sentence and the start of the next one.
+var sentenceEnd = regexp.MustCompile("[.!?][)\"*]*\\s+(\\S)")
+
+// linkText matches a link with its text.
+var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// sentences splits a paragraph.
+func sentences(text string) []string {
+	var out []string
+	for {
+		m := sentenceEnd.FindStringSubmatchIndex(text)
+		if m == nil {
+			return append(out, text)
+		}
+		out, text = append(out, text[:m[2]]), text[m[2]:]
+	}
+}
+
 // citation matches a page that the code names, with the heading where it names one:
 // docs/proofs/kendall.md, "Sensitivity and proof".
 var citation = regexp.MustCompile(`docs/[\w/.-]+\.md(?:, "([^"]+)")?`)
@@ -240,36 +257,6 @@ func TestCommands(t *testing.T) {
 	}
 	if named < 30 {
 		t.Errorf("%d packages are named", named)
-	}
-}
-
-// TestMethodPages: every method that a recipe can name has a page that says when to use it, what it
-// does, why it is private and where it ends, in this order.
-func TestMethodPages(t *testing.T) {
-	all := all(t)
-	elsewhere := map[string]string{"dpfs": "dpfsdr", "crfs": "dpfsdr", "auto": "", "none": "", "fixed": ""}
-	selections, models := recipe.Available()
-	for _, method := range slices.Concat(selections, models) {
-		name := method
-		if other, ok := elsewhere[method]; ok {
-			name = other
-		}
-		if name == "" {
-			continue
-		}
-		p, ok := all["docs/proofs/"+name+".md"]
-		if !ok {
-			t.Errorf("%s has no page", method)
-			continue
-		}
-		last := -1
-		for _, want := range []string{"When to use it", "Algorithm", "Sensitivity and proof", "Limits"} {
-			at := slices.Index(p.Headings(), want)
-			if at <= last {
-				t.Errorf("%s: no heading %q in its place", p.Path, want)
-			}
-			last = at
-		}
 	}
 }
 
