@@ -82,7 +82,7 @@ func trainerTable() string {
 }
 
 // methodPages are the pages whose headings are names of methods.
-var methodPages = []string{"regression", "classifiers", "selectors"}
+var methodPages = []string{"regression", "classifiers", "columns"}
 
 // linked returns a name as code, linked to its heading on a page of methods if there is one.
 func linked(name string) string {
