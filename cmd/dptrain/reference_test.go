@@ -32,7 +32,7 @@ func TestCommandLinePage(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s does not describe the program; run go test ./cmd/dptrain -run TestCommandLinePage -update", commandLinePage)
 	}
-	if err := os.WriteFile(commandLinePage, []byte(want), 0o644); err != nil { //nolint:gosec // a page
+	if err := os.WriteFile(commandLinePage, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
