@@ -67,7 +67,8 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 		options.Progress(readStage)
 		start := time.Now()
 		if stream {
-			from, seconds := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}, 0.
+			from := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
+			seconds := 0.
 			res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options, func() { seconds = time.Since(start).Seconds() })
 			if err == nil {
 				res.Curator.Seconds[readStage] = seconds

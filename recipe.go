@@ -65,7 +65,8 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
 	if r.Ledger != nil {
-		out.Ledger, out.Dataset = ledger.At(r.LedgerFile(), ledger.Options{}), r.Ledger.Dataset
+		out.Ledger = ledger.At(r.LedgerFile(), ledger.Options{})
+		out.Dataset = r.Ledger.Dataset
 	}
 	return out, nil
 }

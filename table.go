@@ -88,7 +88,8 @@ func (t *Table) declared(r *Run) {
 	if t.held == nil {
 		return
 	}
-	columns, found := map[string]Column{}, false
+	columns := map[string]Column{}
+	found := false
 	for _, c := range t.held.Schema().Columns {
 		switch {
 		case c.Name == r.Target && c.Kind == dataset.Category:
@@ -119,9 +120,11 @@ func columnOf(c dataset.Column) Column {
 	case c.Kind == dataset.Category && c.Found:
 		out.Categories, out.Other = recipe.Private(), new(true)
 	case c.Kind == dataset.Category:
-		out.Categories, out.Other = c.Categories, &c.Other
+		out.Categories = c.Categories
+		out.Other = &c.Other
 	case c.Ranged:
-		out.Lower, out.Upper = &c.Lower, &c.Upper
+		out.Lower = &c.Lower
+		out.Upper = &c.Upper
 	}
 	switch {
 	case c.Indicator:

@@ -64,7 +64,8 @@ const shareTolerance = 1e-9
 func (t AdaSSP) split() ([3]float64, error) {
 	asked := [3]float64{t.EigenvalueShare, t.GramShare, t.CrossShare}
 	shares := [3]float64{eigenvalueShare, matrixShare, momentsShare}
-	left, weights := 1., 0.
+	left := 1.
+	weights := 0.
 	for i, x := range asked {
 		switch {
 		case x == 0:
@@ -134,7 +135,8 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	fit, last := r.solve(), frame.Slots()-1
+	fit := r.solve()
+	last := frame.Slots() - 1
 	lambda, _ := r.ridge()
 	fit.LiftConstant(r.matrix.At(last, last), lambda)
 	return frame.Fit(fit.Theta, fit.Cov, r.moments[last], linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil

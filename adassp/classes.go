@@ -36,7 +36,8 @@ func fitClasses(ctx context.Context, s *mechanism.Session, data method.Data) (*m
 	out := &method.Fit{Model: model, Scale: method.Shares}
 	for _, fit := range fits {
 		score := linear.Model(data.Columns, enc, fit, d, true)
-		score.Lower, score.Upper = -method.ScoreLimit, method.ScoreLimit
+		score.Lower = -method.ScoreLimit
+		score.Upper = method.ScoreLimit
 		model.Scores = append(model.Scores, score)
 		out.Spreads = append(out.Spreads, linear.Spreads(data.Columns, enc, fit, d))
 	}

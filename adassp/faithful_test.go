@@ -358,7 +358,8 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, shortened := frame.Target(), 0
+	y := frame.Target()
+	shortened := 0
 	for i, v := range got {
 		want := 0.0
 		for k, w := range theta {

@@ -61,7 +61,8 @@ func checkShares(v method.Values) (key, message, hint string) {
 	if _, err := fromValues(v).split(); err == nil {
 		return "", "", ""
 	}
-	sum, given := 0., 0
+	sum := 0.
+	given := 0
 	for _, name := range []string{gramKey, crossKey, eigenvalueKey} {
 		if v.Has(name) {
 			key, sum, given = name, sum+v.Number(name), given+1

@@ -150,10 +150,12 @@ func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*me
 	if err != nil {
 		return nil, err
 	}
-	fit, d := m.solve()[0], m.distribution()
+	fit := m.solve()[0]
+	d := m.distribution()
 	model := linear.Model(data.Columns, m.enc, fit, d, true)
 	n := len(m.public)
-	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
+	cross := m.exact[gram.Index(n, n-2, n-1)]
+	weight := m.exact[gram.Index(n, n-1, n-1)]
 	mean := linear.MeanOf(m.enc.Range(len(data.Columns)-1), cross, weight)
 	return linear.FitOf(model, mean, linear.Spreads(data.Columns, m.enc, fit, d)), nil
 }
@@ -261,7 +263,8 @@ func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat
 // block, a symmetric matrix of p rows, and sqrt(q) + sqrt(p) for the q x p cross
 // block, in standard deviations.
 func (m partMoments) noise() float64 {
-	p, q := float64(len(m.private)), float64(len(m.public)-m.targets)
+	p := float64(len(m.private))
+	q := float64(len(m.public) - m.targets)
 	return max(m.square*math.Sqrt(2*p), m.cross[len(m.cross)-1]*(math.Sqrt(p)+math.Sqrt(q)))
 }
 

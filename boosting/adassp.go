@@ -19,7 +19,8 @@ const (
 	// MaxRounds is the largest number of rounds.
 	MaxRounds = 1000
 	// The bounds of the clip are far enough apart for any use and well within those of [mechanism.Maker.NewCross].
-	minClip, maxClip = .01, 4
+	minClip = .01
+	maxClip = 4
 	// defaultClip is C, the clamp of residuals in half widths of the target's range. The target itself lies in [-1, 1], so
 	// the first round clamps nothing.
 	defaultClip = 1
@@ -27,8 +28,9 @@ const (
 	minShrinkage     = .01
 	defaultShrinkage = 1
 	// The matrix gets a share of the model's mu^2 and the gradients get the rest; each needs some noise to be finite.
-	minGramShare, maxGramShare = .01, .99
-	defaultGramShare           = .5
+	minGramShare     = .01
+	maxGramShare     = .99
+	defaultGramShare = .5
 )
 
 var (
@@ -128,7 +130,8 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 		return nil, err
 	}
 	noise := s.Scale(gradientsLeaf)
-	theta, cov := slices.Clone(solver.theta), solver.covariance(noise)
+	theta := slices.Clone(solver.theta)
+	cov := solver.covariance(noise)
 	last := len(theta) - 1
 	residual := cross
 	for k, x := range solver.theta {

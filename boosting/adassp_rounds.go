@@ -22,10 +22,12 @@ const (
 // eigenvalues, and the budget by the noise. noise is the standard deviation of the noise in the gradient if there is
 // one round.
 func chosenRounds(s *solver, noise float64) int {
-	best, least := 1, math.Inf(1)
+	best := 1
+	least := math.Inf(1)
 	for rounds := 1; rounds <= maxChosenRounds; rounds++ {
 		if x := s.expectedError(noise, rounds); x < least {
-			best, least = rounds, x
+			best = rounds
+			least = x
 		}
 	}
 	return best
@@ -47,7 +49,8 @@ func (s *solver) expectedError(noise float64, rounds int) float64 {
 		if e <= 0 {
 			continue
 		}
-		left, series := 1., 0.
+		left := 1.
+		series := 0.
 		for range rounds {
 			series += left
 			left *= s.remaining(e) * s.remaining(e)

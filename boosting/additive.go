@@ -212,9 +212,11 @@ func (b *booster) reckon(counts [][]float64) {
 		b.mu /= 2 // sums move by twice as much
 	}
 	// The matrix of the start does not tell how the values of a column of many go with other columns.
-	b.rounds, b.inTurn = manyRounds, false
+	b.rounds = manyRounds
+	b.inTurn = false
 	if len(b.valued) > 0 || b.total*b.mu <= manyRecords {
-		b.rounds, b.inTurn = 1, true
+		b.rounds = 1
+		b.inTurn = true
 	}
 }
 

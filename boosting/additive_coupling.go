@@ -49,7 +49,8 @@ func (c *coupling) moveShape(s *shape, step []float64) {
 		return // it has a pass of its own, as all shapes beside it have
 	}
 	r := s.regress(step, s.groups.centers)
-	mean, slope := r.mean, r.slope
+	mean := r.mean
+	slope := r.slope
 	if s.column == scoreColumn {
 		for i := range c.moved {
 			c.moved[i] += slope * c.b.score[i]
@@ -92,7 +93,8 @@ func (c *coupling) on(s *shape) []float64 {
 		e := c.entry(s)
 		along, square, mean = c.moved[e], c.b.second.At(e, e), c.mean(c.b.second.At(e, c.constant()))
 	}
-	slope, r := 0., s.regress(s.values, s.groups.centers)
+	slope := 0.
+	r := s.regress(s.values, s.groups.centers)
 	// The noise of the matrix may hide a variance: half of the one by counts is its floor.
 	if v := max(square/c.records-mean*mean, r.variance/2); v > 0 {
 		slope = (along/c.records - shift*mean) / v

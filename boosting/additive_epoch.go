@@ -94,7 +94,8 @@ func (b *booster) passes(epoch, round int) []pass {
 	}
 	each := []pass{{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}}}
 	for i, s := range all.shapes {
-		list, steps := []int{s.bins}, []int{len(s.values)}
+		list := []int{s.bins}
+		steps := []int{len(s.values)}
 		each = append(each, pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
 		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
 	}

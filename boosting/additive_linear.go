@@ -79,7 +79,9 @@ const (
 // choosePrior sets the shrinkage by the prior of highest marginal likelihood.
 func (c *correction) choosePrior() {
 	k := len(c.mean)
-	signal, energy, prior := make([]float64, k), make([]float64, k), make([]float64, k)
+	signal := make([]float64, k)
+	energy := make([]float64, k)
+	prior := make([]float64, k)
 	largest := 0.0
 	for i, e := range c.eigen {
 		energy[i] = c.mean[i] * c.mean[i] * c.weight
@@ -118,7 +120,8 @@ func likeliest(grid, signal, energy []float64) (t, likelihood float64) {
 	likelihood = at(0)
 	for _, g := range grid {
 		if l := at(g); l > likelihood {
-			t, likelihood = g, l
+			t = g
+			likelihood = l
 		}
 	}
 	return t, likelihood

@@ -29,7 +29,9 @@ const (
 	// of one fine bin's count, but no fewer than leastSteps and no more than
 	// mostSteps, beside bins that are full enough to be steps by themselves: the
 	// curve is smoothed anyway, but its steps must be weighed.
-	stepNoise, leastSteps, mostSteps = 5, 8, 48
+	stepNoise  = 5
+	leastSteps = 8
+	mostSteps  = 48
 	// clipQuantile is the quantile of the sizes of the residuals at which they
 	// are clamped.
 	clipQuantile = .9
@@ -41,13 +43,16 @@ const (
 	classClip = 1.4
 	// The grid of prior variances of a shape, relative to the smallest one
 	// that could be seen through the noise.
-	shapeSteps, shapeLeast, shapeMost = 18, .3, 3e4
+	shapeSteps = 18
+	shapeLeast = .3
+	shapeMost  = 3e4
 )
 
 // twoValued reports whether two fine bins hold almost all of the records, as far
 // as the counts, with noise of standard deviation sigma, can tell.
 func twoValued(counts []float64, sigma, records float64) bool {
-	first, second := math.Inf(-1), math.Inf(-1)
+	first := math.Inf(-1)
+	second := math.Inf(-1)
 	for _, n := range counts {
 		if n > first {
 			first, second = n, first
@@ -119,11 +124,14 @@ func group(counts []float64, sigma, records float64) groups {
 	}
 	share := max(rest/steps, min(stepNoise*sigma, total/steps))
 	g := groups{counts: []float64{0}}
-	size, sizes, held := 0, []int{}, 0.0
+	size := 0
+	sizes := []int{}
+	held := 0.0
 	for b, n := range kept {
 		if held > 0 && n > 0 && held+n/2 > share {
 			g.edges, g.counts, sizes = append(g.edges, b), append(g.counts, 0), append(sizes, size)
-			held, size = 0, 0
+			held = 0
+			size = 0
 		}
 		held += n
 		size++
@@ -138,7 +146,8 @@ func group(counts []float64, sigma, records float64) groups {
 	g.centers = make([]float64, len(g.counts))
 	for k := range g.centers {
 		first, last := g.bins(k)
-		held, sum := 0., 0.
+		held := 0.
+		sum := 0.
 		for b := first; b < last; b++ {
 			held += kept[b]
 			sum += kept[b] * (float64(2*b+1)/fineBins - 1)
@@ -216,7 +225,8 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	}
 	var turned, back mat.VecDense
 	turned.MulVec(spectrum.Vectors.T(), observed)
-	signal, energy := make([]float64, k), make([]float64, k)
+	signal := make([]float64, k)
+	energy := make([]float64, k)
 	largest := math.SmallestNonzeroFloat32
 	for i, e := range spectrum.Values {
 		signal[i], energy[i] = max(e, 0), turned.AtVec(i)*turned.AtVec(i)
@@ -242,7 +252,9 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 // returned beside it. A shape that is flat, and one whose edges float64 does
 // not tell apart, has no edges and that mean.
 func (s *shape) step(r scaling.Range, half float64) (regression.Step, float64) {
-	total, sum, flat := 0.0, 0.0, true
+	total := 0.0
+	sum := 0.0
+	flat := true
 	for b, n := range s.groups.counts {
 		total += n
 		sum += n * s.values[b]

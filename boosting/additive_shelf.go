@@ -29,7 +29,8 @@ func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
 	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, s.lists()), joined: make([]bool, s.lists())}
 	for i, m := range s.Moves[:done] {
 		if m.Map != nil {
-			k.features, k.entered = m.Map, i
+			k.features = m.Map
+			k.entered = i
 		}
 	}
 	return k

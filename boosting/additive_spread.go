@@ -21,7 +21,8 @@ type counted struct {
 // feature; of a number with an indicator of missing cells, that of the curve at these
 // is left out.
 func (b *booster) spreads(indicators []int) []regression.Spread {
-	theta, cov := b.linear.total(b.start), b.covariance()
+	theta := b.linear.total(b.start)
+	cov := b.covariance()
 	out := b.moments.Spreads(theta, cov)
 	lines := out
 	if len(indicators) > 0 {
@@ -50,7 +51,8 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 
 // without returns coefficients and their covariance with 0 for some entries.
 func without(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat.SymDense) {
-	left, noise := slices.Clone(theta), mat.NewSymDense(len(theta), nil)
+	left := slices.Clone(theta)
+	noise := mat.NewSymDense(len(theta), nil)
 	noise.CopySym(cov)
 	for _, i := range entries {
 		left[i] = 0
@@ -111,7 +113,9 @@ type regressed struct {
 
 func (s *shape) regress(values, on []float64) regressed {
 	var r regressed
-	total, along, square := 0., 0., 0.
+	total := 0.
+	along := 0.
+	square := 0.
 	for b, n := range s.groups.counts {
 		total += n
 		r.mean += n * values[b]
@@ -185,7 +189,9 @@ func (b *booster) ownCurves(cov *mat.SymDense) *mat.SymDense {
 // meanError returns the standard deviation of the mean of a curve from the noise
 // sigma of the counts of fine bins.
 func (s *shape) meanError(sigma float64) float64 {
-	total, mean, sum := 0., 0., 0.
+	total := 0.
+	mean := 0.
+	sum := 0.
 	for b, n := range s.groups.counts {
 		total += n
 		mean += n * s.values[b]

@@ -164,7 +164,8 @@ func (k *kept) Take(step int, b dataset.Block) {
 		f := k.moving()
 		k.eachFeature(func(phi [][]int16, from int) { gram.AddProducts(f[from:][:len(phi[0])], phi, m.Theta) })
 	default:
-		table, bins := (*[fineBins]float64)(m.Table), k.list(m.Bins)
+		table := (*[fineBins]float64)(m.Table)
+		bins := k.list(m.Bins)
 		f := k.moving()[:len(bins)]
 		for r, bin := range bins {
 			f[r] += table[bin]
@@ -179,7 +180,8 @@ func (k *kept) residuals(buf []float64) []float64 {
 		buf = make([]float64, max(blockRows, k.n))
 	}
 	buf = buf[:k.n]
-	y, f := k.targets()[:len(buf)], k.predictions()[:len(buf)]
+	y := k.targets()[:len(buf)]
+	f := k.predictions()[:len(buf)]
 	for i := range buf {
 		buf[i] = float64(y[i])/mechanism.FixedOne - min(max(f[i], -1), 1)
 	}

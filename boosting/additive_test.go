@@ -34,7 +34,10 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 	data := make([]dataset.ColumnData, 5)
 	p := testrows.Points(11)
 	for i := range n {
-		a, b, c, k := p.Next(), p.Next(), float64(i%2), int32(i/2%2)
+		a := p.Next()
+		b := p.Next()
+		c := float64(i % 2)
+		k := int32(i / 2 % 2)
 		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.Next()
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Floats, c)
 		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
@@ -105,7 +108,8 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, target := 0, b.frame.Target()
+	far := 0
+	target := b.frame.Target()
 	state := b.state.of(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
@@ -357,7 +361,8 @@ func TestShapeLearns(t *testing.T) {
 			t.Errorf("value %d: %v, want %v", b, v, curve(b))
 		}
 	}
-	p, size := testrows.Points(5), 0.0
+	p := testrows.Points(5)
+	size := 0.0
 	s = newShape(0, 0, g)
 	sums := make([]float64, 20)
 	for b := range sums {
@@ -374,7 +379,8 @@ func TestShapeLearns(t *testing.T) {
 
 // TestLikeliest agrees with a search on a finer grid, and shrinks noise to 0.
 func TestLikeliest(t *testing.T) {
-	signal, energy := []float64{100, 50, 1}, []float64{41, 21, 1.1}
+	signal := []float64{100, 50, 1}
+	energy := []float64{41, 21, 1.1}
 	if got, _ := likeliest(geometric(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
 		t.Errorf("variance factor %v, want about .4", got)
 	}

@@ -33,7 +33,8 @@ type valueList struct {
 
 // bins returns the steps of a block.
 func (v valueList) bins(b dataset.Block) []uint8 {
-	codes, other := b.Codes(v.Column, nil), len(v.Of)-1
+	codes := b.Codes(v.Column, nil)
+	other := len(v.Of) - 1
 	out := make([]uint8, len(codes))
 	for r, c := range codes {
 		if c < 0 || int(c) > other {
@@ -137,7 +138,8 @@ func (b *booster) countValues() error {
 	}
 	b.state.Columns = slices.Clone(b.columns)
 	numbers, _ := numericFeatures(b.columns)
-	width, sigma := slices.Max(x.Levels)+1, b.session.Scale(countsLeaf)
+	width := slices.Max(x.Levels) + 1
+	sigma := b.session.Scale(countsLeaf)
 	for i, j := range many {
 		counts := released.Value()[i*width : i*width+x.Levels[i]+1]
 		g := groupValues(counts)
@@ -160,7 +162,8 @@ func (b *booster) countParts(many int) []int {
 // independent sets the values to the posterior means under a prior in which they are independent, of one variance t,
 // given averaged observations with these standard deviations.
 func (s *shape) independent(deviation []float64) []float64 {
-	signal, energy := make([]float64, len(deviation)), make([]float64, len(deviation))
+	signal := make([]float64, len(deviation))
+	energy := make([]float64, len(deviation))
 	largest := 0.
 	for i, d := range deviation {
 		signal[i], energy[i] = 1/(d*d), s.mean[i]*s.mean[i]/(d*d)
@@ -183,7 +186,8 @@ func (s *shape) independent(deviation []float64) []float64 {
 // n - sigma^2/m and deviation sigma, cut at 0. The values of a common step were chosen for their low noise,
 // so its count is what the records lack that were seen elsewhere.
 func (g *valueGroups) divisors(sigma float64) []float64 {
-	rest, few := 0., 0.
+	rest := 0.
+	few := 0.
 	for k, n := range g.counts {
 		if rest += n; g.sizes[k] == 1 && n > seenValue*sigma {
 			rest -= n
@@ -218,7 +222,8 @@ func positivePart(mean, sigma float64) float64 {
 
 // shares returns the steps' shares of the records, by counts that pass the noise.
 func (g *valueGroups) shares(sigma float64) []float64 {
-	out, sum := make([]float64, len(g.counts)), 0.
+	out := make([]float64, len(g.counts))
+	sum := 0.
 	for k, n := range g.counts {
 		if n > sigma*math.Sqrt(float64(g.sizes[k])) {
 			out[k] = n
@@ -302,9 +307,13 @@ func (b *booster) addValues(m *regression.Additive) {
 // noise in the values, p the shares of the steps, s the noise of a count and n the number of records, the variance of
 // such an effect is C_v (1 - 2 p_v) + sum p^2 C + sum (s (f - m)/n)^2.
 func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, add func(regression.Term, int)) {
-	sigma, half := b.session.Scale(countsLeaf), b.frame.Target().Half()
-	p, noise := s.levels.shares(sigma), s.variances()
-	mean, total, common := 0., 0., 0.
+	sigma := b.session.Scale(countsLeaf)
+	half := b.frame.Target().Half()
+	p := s.levels.shares(sigma)
+	noise := s.variances()
+	mean := 0.
+	total := 0.
+	common := 0.
 	for k, f := range s.values {
 		mean += p[k] * f
 		total += max(s.levels.counts[k], 0)
@@ -316,8 +325,10 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 	m.InterceptStdError = saturated(math.Hypot(m.InterceptStdError, half*math.Sqrt(common)))
 	levels := b.state.Columns[s.column].Levels
 	term := func(code int, t regression.Term) {
-		k, entry := int(s.levels.of[code]), -1
-		t.Column, t.Coefficient = s.column, half*(s.values[k]-mean)
+		k := int(s.levels.of[code])
+		entry := -1
+		t.Column = s.column
+		t.Coefficient = half * (s.values[k] - mean)
 		t.StdError = half * math.Sqrt(max(noise.At(k, k)*(1-2*p[k])+common, 0))
 		if at := int(levels[code]); at < len(entries) {
 			entry = entries[at]
@@ -326,8 +337,10 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 		t.Coefficient, t.StdError = saturated(t.Coefficient), saturated(t.StdError)
 		add(t, entry)
 	}
-	c, to := b.columns[s.column], &m.Columns[s.column]
-	to.Categories, to.Other = c.Categories, c.Other
+	c := b.columns[s.column]
+	to := &m.Columns[s.column]
+	to.Categories = c.Categories
+	to.Other = c.Other
 	for v, name := range c.Categories {
 		term(v, regression.Term{Category: name})
 	}
@@ -340,7 +353,9 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 // valueSpread says how much what a column of many values adds varies over the records. Its parameters are the
 // coefficients of its entries and the values of its steps.
 func (b *booster) valueSpread(s *shape, theta []float64, cov *mat.SymDense) regression.Spread {
-	sigma, entries, steps := b.session.Scale(countsLeaf), b.entries(s), len(s.values)
+	sigma := b.session.Scale(countsLeaf)
+	entries := b.entries(s)
+	steps := len(s.values)
 	var slots []int
 	for _, k := range entries {
 		if k >= 0 && !slices.Contains(slots, k) {

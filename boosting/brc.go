@@ -154,7 +154,8 @@ func (t BRC) settings() (settings, error) {
 		}
 	}
 	if out.lower == 0 && out.upper == 0 {
-		out.lower, out.upper = defaultWeightLower, defaultWeightUpper
+		out.lower = defaultWeightLower
+		out.upper = defaultWeightUpper
 	}
 	if !(out.lower >= leastWeight && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
 		return out, fmt.Errorf("%w: l = %v, u = %v; choose %v <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, leastWeight, maxWeightRatio, maxWeightRatio)

@@ -38,13 +38,15 @@ func fitLogistic(ctx context.Context, features []feature, labels []int8, weights
 			break
 		}
 		next := make([]float64, p.size)
-		scale, better := 1., false
+		scale := 1.
+		better := false
 		for range 40 {
 			for k := range next {
 				next[k] = theta[k] + scale*step[k]
 			}
 			if v := p.value(next); v < value {
-				value, better = v, true
+				value = v
+				better = true
 				break
 			}
 			scale /= 2
@@ -74,10 +76,12 @@ func newLogistic(features []feature, labels []int8, weights []float64) *logistic
 		p.size += features[k].width()
 	}
 	p.size++
-	total, n := 0., 0.
+	total := 0.
+	n := 0.
 	for i, w := range weights {
 		if labels[i] != 0 {
-			total, n = total+w, n+1
+			total = total + w
+			n = n + 1
 		}
 	}
 	if total > 0 {
@@ -103,7 +107,8 @@ func (p *logistic) row(i int, theta []float64, at []int, x []float64) float64 {
 }
 
 func (p *logistic) value(theta []float64) float64 {
-	at, x := make([]int, len(p.features)+1), make([]float64, len(p.features)+1)
+	at := make([]int, len(p.features)+1)
+	x := make([]float64, len(p.features)+1)
 	sum := 0.
 	for _, v := range theta {
 		sum += logisticRidge / 2. * v * v
@@ -120,8 +125,10 @@ func (p *logistic) value(theta []float64) float64 {
 
 // newton returns the Newton step at theta and its decrement.
 func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
-	at, x := make([]int, len(p.features)+1), make([]float64, len(p.features)+1)
-	hessian, gradient := make([]float64, p.size*p.size), make([]float64, p.size)
+	at := make([]int, len(p.features)+1)
+	x := make([]float64, len(p.features)+1)
+	hessian := make([]float64, p.size*p.size)
+	gradient := make([]float64, p.size)
 	for k, v := range theta {
 		gradient[k] = -logisticRidge * v
 		hessian[k*p.size+k] = logisticRidge
@@ -131,7 +138,8 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 			continue
 		}
 		q := 1 / (1 + math.Exp(float64(y)*p.row(i, theta, at, x)))
-		g, h := p.weights[i]*q*float64(y), p.weights[i]*q*(1-q)
+		g := p.weights[i] * q * float64(y)
+		h := p.weights[i] * q * (1 - q)
 		for a, j := range at {
 			if x[a] == 0 {
 				continue

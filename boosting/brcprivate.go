@@ -110,7 +110,8 @@ func agree(labels []int8, scores []float64) []int8 {
 // to [l, u]. The weight of a record depends on that record and on released
 // values alone: it is never normalised.
 func (p *privateSide) reweigh(votes []int8, alpha float64, set settings) {
-	up, down := math.Exp(alpha), math.Exp(-alpha)
+	up := math.Exp(alpha)
+	down := math.Exp(-alpha)
 	for i, v := range votes {
 		switch {
 		case v > 0:

@@ -57,7 +57,8 @@ func (p *publicSide) best(ctx context.Context) (*publicClassifier, error) {
 	}
 	f.intercept = theta[0]
 	f.votes = agree(p.labels, p.scores(f))
-	sum, total := 0., 0.
+	sum := 0.
+	total := 0.
 	for i, v := range f.votes {
 		if v != 0 {
 			sum += p.weights[i] * float64(v)

@@ -32,7 +32,8 @@ type brcRun struct {
 // class and 0 for none.
 func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32) (*brcRun, error) {
 	private, public := sides(d.Facts)
-	columns, ranges := d.Columns, d.Ranges
+	columns := d.Columns
+	ranges := d.Ranges
 	v, err := d.Records.View(ctx)
 	if err != nil {
 		return nil, err

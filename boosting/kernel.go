@@ -45,10 +45,11 @@ const (
 	// kernelShare is the largest share of the budget of linear parts and curves that the
 	// kernel stages get. It grows from 0 where the number of records times mu passes
 	// fewRecords to where it passes [manyRecords], and likewise with that product by input.
-	kernelShare               = .5
-	fewRecords                = 540.
-	fewPerInput, manyPerInput = 36., 90.
-	leastKernel               = .02
+	kernelShare  = .5
+	fewRecords   = 540.
+	fewPerInput  = 36.
+	manyPerInput = 90.
+	leastKernel  = .02
 	// mostInputs is the largest number of coordinates of a feature map.
 	mostInputs = 256
 )
@@ -142,7 +143,9 @@ func (k *kernelBooster) run() error {
 	}
 	k.spend = newSchedule(k.session, k.rounds, len(k.shapes), k.share, plan, k.classes)
 	k.releases = k.spend
-	next, at, last := leadEpochs, 0, 0
+	next := leadEpochs
+	at := 0
+	last := 0
 	for epoch := 0; epoch < k.spend.epochs; epoch++ {
 		if at < len(plan) && epoch == next {
 			if at == 0 {
@@ -156,7 +159,8 @@ func (k *kernelBooster) run() error {
 			if err := k.begin(plan[at]); err != nil {
 				return err
 			}
-			next, last = next+plan[at].epochs, at
+			next = next + plan[at].epochs
+			last = at
 			at++
 		}
 		c, err := k.epoch(epoch)
@@ -180,7 +184,8 @@ const turnRecords = 100_000.
 // takeTurns decides how many passes an epoch beside a kernel has.
 func (k *kernelBooster) takeTurns() {
 	if k.total*k.mu <= turnRecords {
-		k.rounds, k.inTurn = 1, true
+		k.rounds = 1
+		k.inTurn = true
 	}
 }
 
@@ -238,7 +243,10 @@ type schedule struct {
 }
 
 // scheduleUnit is about the sum of the weights, sizingUnit the weight of the sizes of an epoch.
-const scheduleUnit, sizingUnit = 1 << 30, 1 << 20
+const (
+	scheduleUnit = 1 << 30
+	sizingUnit   = 1 << 20
+)
 
 func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
 	s := &schedule{session: session, epochs: additiveEpochs, rounds: rounds, shapes: shapes, share: share, sampled: 1}
@@ -252,10 +260,12 @@ func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, 
 	if classes {
 		curves += residualsShare
 	}
-	all, epochs := linearShare+curves, float64(s.epochs)
+	all := linearShare + curves
+	epochs := float64(s.epochs)
 	s.curves, s.all, s.sizing = curves, all, slices.Repeat([]int{sizingUnit}, s.epochs)
 	part := func(of float64) { s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1)) }
-	stage, left := -1, leadEpochs
+	stage := -1
+	left := leadEpochs
 	for range s.epochs {
 		if left == 0 {
 			stage++
@@ -281,7 +291,8 @@ func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, 
 // extend divides what the epochs from done on would get anew, among the epochs of some stages. Shares of
 // these are of all kernel stages.
 func (s *schedule) extend(done int, stages []stagePlan) {
-	old, epochs := s.epochs, 0
+	old := s.epochs
+	epochs := 0
 	for _, p := range stages {
 		epochs += p.epochs
 	}

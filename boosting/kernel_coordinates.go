@@ -44,13 +44,15 @@ type split struct {
 
 func (m marginal) split(curve []float64) split {
 	s := split{ranks: make([]float64, len(curve)), rest: make([]float64, len(curve))}
-	middle, mean := 0., 0.
+	middle := 0.
+	mean := 0.
 	for b, p := range m.share {
 		s.ranks[b] = 2*m.middle[b] - 1
 		middle += p * s.ranks[b]
 		mean += p * curve[b]
 	}
-	along, square := 0., 0.
+	along := 0.
+	square := 0.
 	for b, p := range m.share {
 		along += p * (s.ranks[b] - middle) * (curve[b] - mean)
 		square += p * (s.ranks[b] - middle) * (s.ranks[b] - middle)
@@ -115,7 +117,8 @@ func (k *kernelBooster) coordinates() []coordinate {
 
 // centred returns effects about their mean, none of them along an order.
 func (m marginal) centred(effects []float64) split {
-	s, mean := split{rest: slices.Clone(effects)}, 0.
+	s := split{rest: slices.Clone(effects)}
+	mean := 0.
 	for b, p := range m.share {
 		mean += p * effects[b]
 	}
@@ -156,7 +159,8 @@ func (m marginal) slopes(ranks, curve []float64) []float64 {
 		return out
 	}
 	for b, u := range ranks {
-		lower, upper := max(u-rankStep, -1), min(u+rankStep, 1)
+		lower := max(u-rankStep, -1)
+		upper := min(u+rankStep, 1)
 		out[b] = (interpolate(x, y, upper) - interpolate(x, y, lower)) / max(upper-lower, 1e-9)
 	}
 	return out

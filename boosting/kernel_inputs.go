@@ -124,7 +124,8 @@ func marginalOf(shares []float64) marginal { return marginal{share: shares} }
 
 // quantile returns the bin in which the distribution function reaches q.
 func (m marginal) quantile(q float64) uint8 {
-	below, last := 0., 0
+	below := 0.
+	last := 0
 	for b, p := range m.share {
 		if p > 0 {
 			last = b
@@ -216,8 +217,10 @@ func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // entries of x, made positive.
 func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	second, n := secondMoments(k.moments)
-	last, d := second.SymmetricDim()-1, len(entries)
-	mean, deviation := make([]float64, d), make([]float64, d)
+	last := second.SymmetricDim() - 1
+	d := len(entries)
+	mean := make([]float64, d)
+	deviation := make([]float64, d)
 	for i, e := range entries {
 		mean[i] = second.At(e, last) / n / linear.Kappa
 		deviation[i] = math.Sqrt(max(second.At(e, e)/n-mean[i]*mean[i], 1e-4))

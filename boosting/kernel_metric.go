@@ -49,10 +49,13 @@ func normalize(x *mat.Dense) { x.Scale(1/max(mat.Norm(x, 2), 1e-30), x) }
 // gradient returns that of what the stage predicts along its coordinates, at synthetic records: of
 // b'q/|q|, q = W k(u), by the quotient rule, the gradient of a kernel value being k(u, l) M (l - u).
 func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
-	m, records := s.features, len(at[0])
-	features, marks := m.Features(), len(m.Landmarks)
+	m := s.features
+	records := len(at[0])
+	features := m.Features()
+	marks := len(m.Landmarks)
 	kernel := m.Kernel(at)
-	values, weights := dense.New(records, marks), dense.New(marks, features)
+	values := dense.New(records, marks)
+	weights := dense.New(marks, features)
 	for l := range marks {
 		for r, v := range kernel[l] {
 			values.Set(r, l, float64(v)/gram.MaxAbs)
@@ -67,7 +70,8 @@ func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
 	q := dense.Mul(values, weights)
 	for r := range records {
 		row := q.Row(r)
-		square, dot := 0., 0.
+		square := 0.
+		dot := 0.
 		for i, v := range row {
 			square += v * v
 			dot += v * b[i]
@@ -97,9 +101,11 @@ const gramBits = 14
 
 // chain returns the gradient of kernel values, weighted, along the coordinates.
 func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
-	n, records := len(s.coords), len(at[0])
+	n := len(s.coords)
+	records := len(at[0])
 	marks := len(s.features.Landmarks)
-	points, own := dense.New(marks, n), dense.New(records, n)
+	points := dense.New(marks, n)
+	own := dense.New(records, n)
 	for c, x := range s.coords {
 		for l := range marks {
 			points.Set(l, c, x.values[s.features.Landmarks[l][x.input]])
@@ -136,7 +142,8 @@ func metric(gradients *mat.Dense, power float64, full bool) *mat.Dense {
 		}
 	}
 	spectrum := linear.NewSpectrum(a)
-	largest, sum := 1e-30, 0.
+	largest := 1e-30
+	sum := 0.
 	for _, e := range spectrum.Values {
 		largest = max(largest, e)
 	}

@@ -17,7 +17,8 @@ func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 	for _, l := range k.levels {
 		in := kernelmap.Input{Column: l.column, Of: kernelmap.Missing}
 		if c := k.state.Columns[l.column]; c.Kind == dataset.Category {
-			in.Of, in.Bins = kernelmap.Categories, make([]uint8, len(c.Categories)+1)
+			in.Of = kernelmap.Categories
+			in.Bins = make([]uint8, len(c.Categories)+1)
 			for level, e := range l.entries {
 				in.Bins[slots[e].Category] = uint8(level + 1)
 			}

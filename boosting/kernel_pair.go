@@ -14,13 +14,16 @@ const (
 	// pairEpochs is the number of its epochs, and pairShare its weight beside the shares of the other
 	// stages. It grows from 0 where the number of records times mu passes pairFew to where
 	// it passes pairMany; with less than leastPair there is no such stage.
-	pairEpochs, pairShare = 4, .9
-	pairFew, pairMany     = 6000., 10000.
-	leastPair             = .2
+	pairEpochs = 4
+	pairShare  = .9
+	pairFew    = 6000.
+	pairMany   = 10000.
+	leastPair  = .2
 	// pairScale bounds rho, for synthetic records know less of two numbers than of all together.
 	pairScale = 6
 	// The inputs whose pairs are compared, and the synthetic records at which they are.
-	pairInputs, pairRecords = 8, 200
+	pairInputs  = 8
+	pairRecords = 200
 	// mostValue bounds the coordinates by value.
 	mostValue = 3
 )
@@ -86,12 +89,14 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 	}
 	for i, a := range movers {
 		for _, b := range movers[:i] {
-			both, strength := replaced(a.input, b.input), 0.
+			both := replaced(a.input, b.input)
+			strength := 0.
 			for r := range both {
 				strength += square(both[r] - a.first[r] - b.second[r] + base[r])
 			}
 			if strength > best {
-				best, pair = strength, [2]int{b.input, a.input}
+				best = strength
+				pair = [2]int{b.input, a.input}
 			}
 		}
 	}

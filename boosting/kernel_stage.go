@@ -17,14 +17,18 @@ const (
 	// Landmarks are the first synthetic records: landmarkRate for each unit of the number of
 	// records times mu, within bounds. About six times as many as directions that exceed the noise
 	// are enough.
-	leastLandmarks, mostLandmarks, landmarkRate = 240, 600, .3
+	leastLandmarks = 240
+	mostLandmarks  = 600
+	landmarkRate   = .3
 	// directionFloor times the noise of a stage is the least eigenvalue of its features.
 	directionFloor = .7
 	// whitening is the power of an eigenvalue that its direction is divided by.
 	whitening = .4
 	// mostFeatures bounds the features of a map, and so does mostFeaturesLarge where there
 	// are more than largeRecords records.
-	mostFeatures, mostFeaturesLarge, largeRecords = 400, 256, 100_000
+	mostFeatures      = 400
+	mostFeaturesLarge = 256
+	largeRecords      = 100_000
 	// A map has half as many features again as directions were counted, and some more.
 	moreFeatures = 20
 	// enoughDirections are as many as give a map of a large table all its features.
@@ -71,7 +75,8 @@ func (s *kernelStage) coefficients(theta []float64) []float64 {
 const (
 	mostScale = 3 // of rho
 	// The first group of directions with a prior of its own, and how groups grow.
-	firstGroup, groupGrowth = 8, 1.5
+	firstGroup  = 8
+	groupGrowth = 1.5
 )
 
 // learn takes in a release with noise of standard deviation sigma and returns by how much the
@@ -80,8 +85,10 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 	turned := mat.NewVecDense(len(s.eigen), nil)
 	turned.MulVec(s.basis.T(), mat.NewVecDense(len(sums), sums))
 	s.seen = append(s.seen, observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
-	rho, weight := s.scale(), 0.
-	mean, e := make([]float64, len(s.eigen)), make([]float64, len(s.eigen))
+	rho := s.scale()
+	weight := 0.
+	mean := make([]float64, len(s.eigen))
+	e := make([]float64, len(s.eigen))
 	for i, v := range s.eigen {
 		e[i] = v * rho
 	}
@@ -91,7 +98,8 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 			mean[i] += o.weight * (e[i]*o.theta[i] + o.sums[i])
 		}
 	}
-	next, step := make([]float64, len(e)), make([]float64, len(e))
+	next := make([]float64, len(e))
+	step := make([]float64, len(e))
 	shrinkage := 0.
 	size := firstGroup
 	for i := 0; i < len(e); {
@@ -99,7 +107,9 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 		if len(e)-j < size/2 {
 			j = len(e)
 		}
-		signal, energy, sum := make([]float64, j-i), make([]float64, j-i), 0.
+		signal := make([]float64, j-i)
+		energy := make([]float64, j-i)
+		sum := 0.
 		for d := range signal {
 			mean[i+d] /= weight
 			signal[d] = e[i+d] * weight
@@ -112,7 +122,8 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 			shrinkage += shrink
 			next[i+d] = shrink * mean[i+d]
 		}
-		i, size = j, int(float64(size)*groupGrowth)
+		i = j
+		size = int(float64(size) * groupGrowth)
 	}
 	for i := range step {
 		step[i] = next[i] - s.theta[i]
@@ -124,7 +135,8 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 
 // scale returns rho.
 func (s *kernelStage) scale() float64 {
-	fall, want := 0., 0.
+	fall := 0.
+	want := 0.
 	for t := 1; t < len(s.seen); t++ {
 		a, b := s.seen[t-1], s.seen[t]
 		weight := 1 / (1/a.weight + 1/b.weight)
@@ -224,7 +236,8 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 		all = []float64{1}
 	}
 	few := k.marks / 2
-	marks, counts := k.public.landmarks(few), make([]int, len(all))
+	marks := k.public.landmarks(few)
+	counts := make([]int, len(all))
 	err := parallel.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
 		var scaled mat.Dense
 		scaled.Scale(1/all[i], shape)
@@ -240,7 +253,8 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 			n = min(n, enoughDirections)
 		}
 		if n >= s.expected {
-			s.expected, at = n, all[i]
+			s.expected = n
+			at = all[i]
 		}
 	}
 	s.metric = &mat.Dense{}
@@ -251,7 +265,8 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 
 // second returns scale times the sums of the products of numbers on the grid 2^-14.
 func second(columns [][]int16, scale float64) dense.Matrix {
-	p, n := len(columns), len(columns[0])
+	p := len(columns)
+	n := len(columns[0])
 	parts := make([][]int64, (n+secondRows-1)/secondRows)
 	_ = parallel.ForEach(context.Background(), len(parts), parallel.Workers(n*p*p/2), func(i int) { // a background never ends
 		some := make([][]int16, p)
@@ -283,7 +298,8 @@ const secondRows = 1536
 // Sylvester's law of inertia the number of positive pivots of n E[k k'] - cut K.
 func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
 	marks := len(kernel)
-	own, others := make([][]int16, marks), make([][]int16, marks)
+	own := make([][]int16, marks)
+	others := make([][]int16, marks)
 	for i := range kernel {
 		own[i], others[i] = kernel[i][:marks], kernel[i][marks:]
 	}
@@ -322,7 +338,8 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		most = mostFeaturesLarge
 	}
 	values, vectors := leading(inner, min(most, s.expected+s.expected/2+moreFeatures))
-	features, floor := 0, directionFloor*noise
+	features := 0
+	floor := directionFloor * noise
 	for features < len(values) && (features == 0 || values[features] > floor) {
 		features++
 	}
@@ -331,7 +348,8 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		values[i] = max(e, floor*1e-3)
 		size += math.Pow(values[i], 1-2*whitening) / k.total
 	}
-	weights, reach := vectors.Slice(0, features, 0, k.marks).T().Clone(), make([]float64, features)
+	weights := vectors.Slice(0, features, 0, k.marks).T().Clone()
+	reach := make([]float64, features)
 	for i := range features {
 		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
 		for l := range k.marks {

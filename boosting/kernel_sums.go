@@ -30,7 +30,9 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 
 // enter begins to use the map of a step.
 func (k *kept) enter(m *kernelmap.Map, step int) {
-	k.features, k.entered, k.phi = m, step, nil
+	k.features = m
+	k.entered = step
+	k.phi = nil
 	switch {
 	case k.shelf != nil:
 	case float64(m.Features())*k.held <= k.mostCells:
@@ -42,7 +44,8 @@ func (k *kept) enter(m *kernelmap.Map, step int) {
 
 // computed returns the features of the block.
 func (k *kept) computed() [][]int16 {
-	n, features := k.n, k.features.Features()
+	n := k.n
+	features := k.features.Features()
 	if cap(k.cells) < n*features {
 		k.cells = make([]int16, n*features)
 	}

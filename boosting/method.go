@@ -113,7 +113,8 @@ func intercepts() []string { return []string{randomIntercept, zeroIntercept, cho
 
 // weightsOf returns the bounds of weights, the default of one that has no value.
 func weightsOf(v method.Values) (lower, upper float64) {
-	lower, upper = defaultWeightLower, defaultWeightUpper
+	lower = defaultWeightLower
+	upper = defaultWeightUpper
 	if v.Has(lowerKey) {
 		lower = v.Number(lowerKey)
 	}

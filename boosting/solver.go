@@ -61,8 +61,10 @@ func (s *solver) step(gradient []float64) {
 //
 //	diag_i(sigma^2 sum_r k_ri^2 + sigma_E^2/2 sum_j M_ij^2) + sigma_E^2/2 M_ij M_ji.
 func (s *solver) covariance(sigma float64) *mat.SymDense {
-	d, u := len(s.theta), s.spectrum.Vectors
-	diagonal, m := make([]float64, d), mat.NewDense(d, d, nil)
+	d := len(s.theta)
+	u := s.spectrum.Vectors
+	diagonal := make([]float64, d)
+	m := mat.NewDense(d, d, nil)
 	k := make([]float64, d)
 	for i, e := range s.spectrum.Values {
 		k[i] = s.shrinkage / (max(e, 0) + s.lambda)

@@ -125,7 +125,8 @@ func (p *Plan) anm(ctx context.Context, s *mechanism.Session, all dataset.View, 
 // half returns the records that the baseline reads, with ranges mapped to [-1, 1], and which of
 // them train. Both follow from the places of records, which are public under substitution.
 func (p *Plan) half(s *mechanism.Session, all dataset.View) (x, y []float64, train []bool) {
-	kept, side := s.Coins("records"), s.Coins("train")
+	kept := s.Coins("records")
+	side := s.Coins("train")
 	share := math.Min(1, anmRecords/math.Max(float64(all.Len()), 1))
 	b := all.Block(0, all.Len())
 	columns := [2][]float64{b.Float(0, nil), b.Float(1, nil)}

@@ -46,7 +46,8 @@ func rangesFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, r
 	values, err := sorted(ctx, r)
 	for j, column := range values {
 		if n := len(column); n > 1 && column[0] < column[n-1] && !math.IsInf(column[n-1]-column[0], 0) {
-			ranges[j].Lower, ranges[j].Upper = column[0], column[n-1]
+			ranges[j].Lower = column[0]
+			ranges[j].Upper = column[n-1]
 		}
 	}
 	return ranges, err

@@ -79,7 +79,8 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	if unit := p.Target().Unit; unit != (budget.Unit{}) {
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
-	s, records := root.Sub(partName), mechanism.Over(all)
+	s := root.Sub(partName)
+	records := mechanism.Over(all)
 	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
 		err = p.anm(ctx, s, all, out)

@@ -151,7 +151,9 @@ type node struct {
 // grow takes one level after the other. Where no node of a level is split, the draws of the
 // levels below are of the same nodes: every draw that is paid for is made.
 func (g *grower) grow(ctx context.Context) error {
-	g.nodes, g.routes.Nodes, g.routes.Open = []*node{nil}, []route{{}}, []int{0}
+	g.nodes = []*node{nil}
+	g.routes.Nodes = []route{{}}
+	g.routes.Open = []int{0}
 	for level := range g.levels() {
 		released, err := g.release(ctx)
 		if err != nil {
@@ -262,7 +264,8 @@ func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
 	if err != nil {
 		return nil, err
 	}
-	sigma, size := g.session.Scale(gramLeaf), len(values)/len(g.routes.Open)
+	sigma := g.session.Scale(gramLeaf)
+	size := len(values) / len(g.routes.Open)
 	var out []greedy.Released
 	for matrix := range slices.Chunk(values, size) {
 		out = append(out, greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})

@@ -22,7 +22,9 @@ func (g *grower) learn(r greedy.Released, parent *node) *node {
 		return &again
 	}
 	p := r.Problem()
-	p.Group, p.Cost, p.Budget = make([]int, g.frame.first+1), g.costs, math.Inf(1)
+	p.Group = make([]int, g.frame.first+1)
+	p.Cost = g.costs
+	p.Budget = math.Inf(1)
 	for i, slot := range g.frame.enc.Slots()[:g.frame.first] {
 		p.Group[i] = slot.Column
 	}
@@ -79,7 +81,8 @@ func routeOf(p *greedy.Problem, theta [][]float64) []float64 {
 	if len(theta) == 1 {
 		return theta[0]
 	}
-	d, k := len(theta[0]), len(theta)
+	d := len(theta[0])
+	k := len(theta)
 	all := mat.NewDense(k, d, nil)
 	for t, x := range theta {
 		all.SetRow(t, x)
@@ -152,7 +155,8 @@ func (g *grower) tree(target int, lower, upper float64) *regression.Tree {
 // each column among them, -1 for the others.
 func (g *grower) columns() (inputs []regression.Column, place []int) {
 	features := g.frame.columns[:len(g.frame.columns)-1]
-	slots, used := g.frame.enc.Slots(), make([]bool, len(features))
+	slots := g.frame.enc.Slots()
+	used := make([]bool, len(features))
 	for _, n := range g.nodes {
 		for _, e := range n.used {
 			if e < g.frame.first {
@@ -173,11 +177,15 @@ func (g *grower) columns() (inputs []regression.Column, place []int) {
 // place appends node i and those below it to a tree and returns its index. A node whose
 // children are both like itself is a leaf.
 func (g *grower) place(m *regression.Tree, target int, columns []int, i int) int {
-	n, r, y := g.nodes[i], g.routes.Nodes[i], g.frame.target()
+	n := g.nodes[i]
+	r := g.routes.Nodes[i]
+	y := g.frame.target()
 	split := r.Low > 0 && !(g.nodes[r.Low].inherited && g.nodes[r.High].inherited)
-	theta, deviation := n.theta[target], n.deviation[target]
+	theta := n.theta[target]
+	deviation := n.deviation[target]
 	if split && len(n.theta) > 1 { // no deviation of its own
-		theta, deviation = n.route, make([]float64, len(n.route))
+		theta = n.route
+		deviation = make([]float64, len(n.route))
 	}
 	var out regression.TreeNode
 	intercept, coefficients := g.frame.line(theta, y.Center(), y.Half())
@@ -189,7 +197,8 @@ func (g *grower) place(m *regression.Tree, target int, columns []int, i int) int
 		}
 		unit, _ := g.frame.unit(slots[e])
 		term := g.frame.term(slots[e])
-		term.Column, term.Coefficient = columns[slots[e].Column], coefficients[e]
+		term.Column = columns[slots[e].Column]
+		term.Coefficient = coefficients[e]
 		term.StdError = math.Abs(y.Half()*unit) * deviation[e]
 		out.Terms = append(out.Terms, term)
 	}
@@ -198,7 +207,9 @@ func (g *grower) place(m *regression.Tree, target int, columns []int, i int) int
 	if split {
 		low := g.place(m, target, columns, r.Low)
 		high := g.place(m, target, columns, r.High)
-		m.Nodes[at].Threshold, m.Nodes[at].Low, m.Nodes[at].High = y.Center()+y.Half()*r.Threshold, low, high
+		m.Nodes[at].Threshold = y.Center() + y.Half()*r.Threshold
+		m.Nodes[at].Low = low
+		m.Nodes[at].High = high
 	}
 	return at
 }

@@ -50,7 +50,9 @@ func (c *compacter) startColumn(rows int) {
 	if c.piece == nil {
 		c.piece = make([]float64, 0, compactRows)
 	}
-	c.piece, c.form, c.out = c.piece[:0], decimals.Form{}, &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
+	c.piece = c.piece[:0]
+	c.form = decimals.Form{}
+	c.out = &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
 }
 
 // freeSpace returns the unused part of the current piece.
@@ -100,7 +102,8 @@ func (c *compact) unpackRange(x []float64, at int) {
 		} else {
 			p.form.UnpackSome(x[:n], p.data, of, from)
 		}
-		x, at = x[n:], at+n
+		x = x[n:]
+		at = at + n
 	}
 }
 
@@ -108,7 +111,8 @@ func (c *compact) unpackRange(x []float64, at int) {
 func (c *compact) unpackRows(x []float64, rows []int32) {
 	for len(rows) > 0 {
 		k := int(rows[0]) / compactRows
-		base, n := k*compactRows, 1
+		base := k * compactRows
+		n := 1
 		for n < len(rows) && int(rows[n]) < base+compactRows {
 			n++
 		}
@@ -119,7 +123,8 @@ func (c *compact) unpackRows(x []float64, rows []int32) {
 		} else {
 			p.form.Gather(x[:n], p.data, min(compactRows, c.rows-base), rows[:n], base)
 		}
-		x, rows = x[n:], rows[n:]
+		x = x[n:]
+		rows = rows[n:]
 	}
 }
 
@@ -144,7 +149,8 @@ func (c *compact) blockRows(b Block, buf []float64) []float64 {
 	if len(rows) == 0 {
 		return buf
 	}
-	first, span := int(rows[0]), int(rows[len(rows)-1]-rows[0])+1
+	first := int(rows[0])
+	span := int(rows[len(rows)-1]-rows[0]) + 1
 	switch {
 	case span == len(rows): // strictly increasing, hence consecutive
 		c.unpackRange(buf, first)

@@ -17,7 +17,8 @@ type fieldCutter struct {
 
 // startRecord moves the cutter to the first field of a record.
 func (c *fieldCutter) startRecord(record []byte) {
-	c.rest, c.more = record, true
+	c.rest = record
+	c.more = true
 	c.blanks, c.escapes = c.d.reading(record)
 }
 
@@ -91,7 +92,8 @@ func (c *fieldCutter) nextUnquoted(want bool) []byte {
 	field := line
 	k := bytes.IndexByte(line, c.d.comma)
 	if c.more = k >= 0; c.more {
-		field, c.rest = line[:k], line[k+1:]
+		field = line[:k]
+		c.rest = line[k+1:]
 	}
 	if c.d.escape == backslash && string(field) == `\N` {
 		return nil
@@ -166,7 +168,8 @@ func (d *dialect) leftOpen(line []byte, open bool) bool {
 				line = line[k+1:]
 				continue
 			}
-			open, line = true, line[1:]
+			open = true
+			line = line[1:]
 		}
 		k := d.indexSpecial(line, escapes)
 		if k < 0 {
@@ -186,7 +189,8 @@ func (d *dialect) leftOpen(line []byte, open bool) bool {
 			return false
 		}
 		if end[0] == d.comma {
-			open, line = false, end[1:]
+			open = false
+			line = end[1:]
 		}
 	}
 }

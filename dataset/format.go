@@ -112,7 +112,10 @@ func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.St
 
 // SetNumbers replaces the settings of the format for numbers.
 func (f *Format) SetNumbers(n Numbers) {
-	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
+	f.Decimal = n.Decimal
+	f.Thousands = n.Thousands
+	f.Strict = n.Strict
+	f.Missing = n.Missing
 }
 
 // fillNumbers returns the format with n in the place of what it leaves open about numbers.

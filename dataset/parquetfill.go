@@ -41,7 +41,8 @@ func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, 
 		return joinColumn(ctx, t, c)
 	}
 	out := make([]T, t.rows)
-	at, more := 0, make([]T, 1)
+	at := 0
+	more := make([]T, 1)
 	err := eachRead(ctx, t, c, func() []T {
 		if at == len(out) {
 			return more // the end, or a row too many, which is an error of its group

@@ -21,7 +21,8 @@ func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]
 		for len(dst) > 0 {
 			done := simd.Doubles(dst, data)
 			tally[good] += done
-			dst, data = dst[done:], data[8*done:]
+			dst = dst[done:]
+			data = data[8*done:]
 			n := min(len(dst), someDoubles)
 			for k := range dst[:n] {
 				x := math.Float64frombits(binary.LittleEndian.Uint64(data))

@@ -245,7 +245,8 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
 		}
 	}
-	get, many := integerReader(kind), manyLongs
+	get := integerReader(kind)
+	many := manyLongs
 	if kind == format.Int32 {
 		many = manyIntegers
 	}
@@ -368,7 +369,8 @@ func placePoint(digits string, scale int) string {
 	}
 	sign := ""
 	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
+		sign = "-"
+		digits = digits[1:]
 	}
 	if short := scale + 1 - len(digits); short > 0 {
 		digits = strings.Repeat("0", short) + digits

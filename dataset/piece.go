@@ -14,14 +14,17 @@ import (
 // The schema must be that of a table. If it has a unit, ids names that of each record.
 func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {
 	t := newTable(s, rows, ids)
-	t.first, t.cells = first, cells
+	t.first = first
+	t.cells = cells
 	return t
 }
 
 // Another returns another piece of the table that t is one of, with the same cells.
 func (t *Table) Another(rows int, first uint64, ids []uint64) *Table {
 	out := *t
-	out.rows, out.first, out.ids = rows, first, ids
+	out.rows = rows
+	out.first = first
+	out.ids = ids
 	return &out
 }
 

@@ -324,7 +324,8 @@ func (s *objectSource) raw() ([]byte, error) {
 			continue
 		}
 		if err := CheckObject(line); err != nil {
-			err.Path, err.Line = s.path, s.lines.count
+			err.Path = s.path
+			err.Line = s.lines.count
 			return nil, err
 		}
 		clear(s.objects.values)
@@ -345,7 +346,8 @@ func (s *objectSource) raw() ([]byte, error) {
 // as the header of a CSV file is.
 func (j *jsonObjects) misnamed(text []byte) string {
 	absent := map[string]string{}
-	column, first := "", len(j.values)
+	column := ""
+	first := len(j.values)
 	missing := 0
 	for name, i := range j.places {
 		if j.values[i] != nil {
@@ -353,7 +355,8 @@ func (j *jsonObjects) misnamed(text []byte) string {
 		}
 		missing++
 		if i < first {
-			column, first = name, i
+			column = name
+			first = i
 		}
 		if plain := plainName(name); plain != "" {
 			absent[plain] = name
@@ -362,7 +365,8 @@ func (j *jsonObjects) misnamed(text []byte) string {
 	if missing == 0 {
 		return ""
 	}
-	members, similar := 0, ""
+	members := 0
+	similar := ""
 	eachMember(text, func(token, _ []byte) {
 		members++
 		if _, known := j.place(token); known || similar != "" {
@@ -400,7 +404,8 @@ func CheckObject(text []byte) *FileError {
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(text, &whole); errors.As(err, &syntax) {
-		e.Column, e.Msg = max(1, int(syntax.Offset)), "this is not valid JSON"
+		e.Column = max(1, int(syntax.Offset))
+		e.Msg = "this is not valid JSON"
 	}
 	return e
 }

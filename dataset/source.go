@@ -167,7 +167,9 @@ func (p *pump) Read(dst []byte) (int, error) {
 		}
 		select {
 		case next := <-p.filled:
-			p.buf, p.rest, p.err = next.buf, next.buf[:next.n], next.err
+			p.buf = next.buf
+			p.rest = next.buf[:next.n]
+			p.err = next.err
 		case <-p.ctx.Done():
 			return 0, p.ctx.Err()
 		}

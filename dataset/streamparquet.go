@@ -46,7 +46,8 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	free, out := make(chan slab, rd.opts.workers()), make(chan parquetSegment)
+	free := make(chan slab, rd.opts.workers())
+	out := make(chan parquetSegment)
 	var leave []func()
 	for range cap(free) {
 		s, after := roomSlab(rd.cols, rd.unit(), rd.batchRows())
@@ -75,10 +76,13 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // rows of the next batch
-	s, rows, read := parquetSegment{}, 0, int64(0)
+	s := parquetSegment{}
+	rows := 0
+	read := int64(0)
 	send := func() error {
 		s.cells, s.words = s.room.window(0, rows), t.words(cursors)
-		s.first, s.stats.Rows = t.rd.opts.before+read, rows
+		s.first = t.rd.opts.before + read
+		s.stats.Rows = rows
 		read += int64(rows)
 		s.done = int64(float64(t.size) * (float64(read) / float64(t.rows)))
 		select {
@@ -86,7 +90,9 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		s, rows, next = parquetSegment{index: s.index + 1}, 0, most
+		s = parquetSegment{index: s.index + 1}
+		rows = 0
+		next = most
 		return nil
 	}
 	for g, left := range t.footer.Groups {
@@ -106,7 +112,8 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 				}
 			}
 			n := int(min(left, int64(next-rows)))
-			to, begins := s.room.window(rows, rows+n), rows == 0
+			to := s.room.window(rows, rows+n)
+			begins := rows == 0
 			if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
 				return t.pageError(ctx, err)
 			}

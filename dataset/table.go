@@ -60,7 +60,8 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
 	for j := range cols {
 		c := &t.schema.Columns[j]
-		used, unused := len(cols[j].Floats), len(cols[j].Codes)
+		used := len(cols[j].Floats)
+		unused := len(cols[j].Codes)
 		if c.Kind == Category {
 			used, unused = unused, used
 		}
@@ -172,7 +173,8 @@ func totalFloats(c *Column, x []float64) []float64 {
 // totalCodes replaces codes outside the list by len(Categories), or by the code of a missing
 // label, copying x only when a cell changes.
 func totalCodes(c *Column, x []int32) []int32 {
-	other, absent := int32(len(c.Categories)), c.MissingCode()
+	other := int32(len(c.Categories))
+	absent := c.MissingCode()
 	var out []int32
 	for i, v := range x {
 		if v >= 0 && v <= absent {
@@ -198,7 +200,8 @@ func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 	out := *t
 	out.schema = t.schema.Clone()
 	out.schema.Columns[j] = c
-	out.floats, out.small = slices.Clone(t.floats), slices.Clone(t.small)
+	out.floats = slices.Clone(t.floats)
+	out.small = slices.Clone(t.small)
 	if out.small != nil {
 		out.small[j] = nil
 	}

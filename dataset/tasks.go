@@ -32,7 +32,8 @@ func runTasks(ctx context.Context, workers, tasks int, do func(worker, task int)
 				next.Store(int64(tasks))
 				mu.Lock()
 				if task < failed {
-					failed, first = task, err
+					failed = task
+					first = err
 				}
 				mu.Unlock()
 				return

@@ -59,7 +59,8 @@ func (v View) Columns(cols []int) View {
 // hold every record, which is what parallel composition needs. coin must return a
 // number in [0, parts), and the same one for the same identity.
 func (v View) Split(parts int, coin func(id uint64) int) []View {
-	of, sizes := make([]int32, v.Len()), make([]int, parts)
+	of := make([]int32, v.Len())
+	sizes := make([]int, parts)
 	for k := range of {
 		p := coin(v.ID(k))
 		if p < 0 || p >= parts {

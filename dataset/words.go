@@ -24,7 +24,10 @@ const longestWord = 64
 
 // noWord is the code of a text that is no word, the first in every list, and -1 that of a
 // missing cell.
-const noWord, noText = 0, -1
+const (
+	noWord = 0
+	noText = -1
+)
 
 // wordRule returns the word that a cell of text is; "" if it is none.
 func wordRule(text string) string {
@@ -300,7 +303,8 @@ func (v View) Resolve(as []Column) View {
 
 // named returns the codes of a column with words under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
-	absent, of := c.MissingCode(), c.CodesOf(t.words[j])
+	absent := c.MissingCode()
+	of := c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)
 	for row := range out {
 		out[row] = absent

@@ -71,14 +71,16 @@ func (r *run) prototypes() []regression.Prototype {
 func (f *frame) term(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
 	t.Column = slot.Column
 	c := f.columns[slot.Column]
-	lower, upper := 0., 1.
+	lower := 0.
+	upper := 1.
 	switch {
 	case slot.Category == scaling.NumberSlot:
 		x := f.enc.Range(slot.Column)
 		weight /= x.Half()
 		constant = -weight * x.Center()
 		entry = x.Center() + x.Half()*entry
-		lower, upper = x.Lower, x.Upper
+		lower = x.Lower
+		upper = x.Upper
 	case slot.Category == scaling.MissingSlot:
 		t.Missing = true
 		weight *= scaling.MissingEntry

@@ -235,8 +235,10 @@ func rounded(c cellSums) cellSums {
 // TestWideRanges: absurd ranges give numbers that a model may hold.
 func TestWideRanges(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	ranges[0].Lower, ranges[0].Upper = -1e308, 1e308
-	ranges[1].Lower, ranges[1].Upper = 200, math.Nextafter(200, 300)
+	ranges[0].Lower = -1e308
+	ranges[0].Upper = 1e308
+	ranges[1].Lower = 200
+	ranges[1].Upper = math.Nextafter(200, 300)
 	train(t, 1, tableOf(t, columns, records(100, 2), nil).All(), ranges)
 }
 
@@ -461,7 +463,8 @@ func TestStretches(t *testing.T) {
 	if hidden[0]/hidden[3] > 1.01 {
 		t.Errorf("%v", hidden)
 	}
-	sum, values := 0., []float64{1, 20, 300, 4000}
+	sum := 0.
+	values := []float64{1, 20, 300, 4000}
 	for i, s := range stretches(values, 1e-9, 1000, .8) {
 		sum += s * s * values[i] / 1000
 	}

@@ -56,7 +56,8 @@ func newEncoded(f *frame) *encoded { return &encoded{frame: f, x: make([][]int16
 // encode writes the fixed-point rows of a block, the constant last, and the codes of the
 // classes. A record in no class has a row of zeros.
 func (e *encoded) encode(b dataset.Block, constant int16) {
-	n, slots := b.Len(), e.frame.slots()
+	n := b.Len()
+	slots := e.frame.slots()
 	for k := range e.x {
 		e.x[k] = grow(e.x[k], n)
 	}
@@ -163,7 +164,9 @@ type whitener struct {
 // numbers on the grid. Sums are added up by slot and without fusing, so they are the same on
 // every processor and in every block.
 func (m *whitener) make(b dataset.Block) {
-	n, slots, constant := b.Len(), len(m.y), m.of.Constant
+	n := b.Len()
+	slots := len(m.y)
+	constant := m.of.Constant
 	m.encoded.encode(b, constant)
 	m.norms = grow(m.norms, n)
 	for i, v := range m.encoded.x[slots] {

@@ -43,14 +43,16 @@ func exp(x float64) float64 {
 // sum 1 - P, P the probability of the class; elsewhere w <= 0 with the sum P - 1. So
 // |w|^2 <= 2 (1 - P)^2 <= 2, whatever the prototypes.
 func pull(logits []float64, class []int32, own int32) {
-	most, mostOwn := math.Inf(-1), math.Inf(-1)
+	most := math.Inf(-1)
+	mostOwn := math.Inf(-1)
 	for j, x := range logits {
 		most = max(most, x)
 		if class[j] == own {
 			mostOwn = max(mostOwn, x)
 		}
 	}
-	all, within := 0., 0.
+	all := 0.
+	within := 0.
 	for j, x := range logits {
 		all += exp(x - most)
 		if class[j] == own {

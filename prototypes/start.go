@@ -47,7 +47,9 @@ func (r *run) whiten(d method.Data) error {
 // number records, so that the mean squared norm is about mean.
 func stretches(values []float64, sigma, number, mean float64) []float64 {
 	ridge := max(momentRidge*sigma*math.Sqrt(2*float64(len(values))), math.SmallestNonzeroFloat64)
-	out, trace, positive := make([]float64, len(values)), 0., 0.
+	out := make([]float64, len(values))
+	trace := 0.
+	positive := 0.
 	for i, w := range values {
 		out[i] = math.Pow(max(w, 0)+ridge, -whitening)
 		trace += w
@@ -121,7 +123,9 @@ func (r *run) start() error {
 		}
 		cells.with(again)
 	}
-	between, all, prior := 0., 0., make([]float64, r.frame.classes())
+	between := 0.
+	all := 0.
+	prior := make([]float64, r.frame.classes())
 	for c, sum := range cells.sums {
 		count := max(cells.counts[c], 2*cells.noise, 1)
 		prior[c] = math.Log(max(cells.counts[c], cells.noise, 1))

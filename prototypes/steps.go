@@ -9,9 +9,11 @@ import (
 // move takes the steps: each releases the gradient at the prototypes of the one before, and by the sums of the
 // weights that of their priors.
 func (r *run) move() error {
-	steps, slots := r.steps(), r.frame.slots()
+	steps := r.steps()
+	slots := r.frame.slots()
 	numbers := r.numbers()
-	velocity, mean := r.rest(), r.rest()
+	velocity := r.rest()
+	mean := r.rest()
 	for t := range steps {
 		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.clip()})
 		if err != nil {
@@ -51,7 +53,8 @@ func (r *run) move() error {
 // rest returns a mixture of as many prototypes, with all their entries and priors at 0.
 func (r *run) rest() mixture {
 	m := r.at
-	m.Centers, m.Prior = make([][]float64, len(r.at.Centers)), make([]float64, len(r.at.Centers))
+	m.Centers = make([][]float64, len(r.at.Centers))
+	m.Prior = make([]float64, len(r.at.Centers))
 	for j := range m.Centers {
 		m.Centers[j] = make([]float64, r.frame.slots())
 	}

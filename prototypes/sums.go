@@ -70,7 +70,8 @@ func (p *spreadPass) Add(b mechanism.Block) {
 			p.values[k] = grow(p.values[k], len(codes))
 			clear(p.values[k])
 		}
-		norms, factors := p.values[0], p.values[1]
+		norms := p.values[0]
+		factors := p.values[1]
 		for _, column := range rows[:d] {
 			for i, v := range column {
 				norms[i] += float64(int64(v) * int64(v))

@@ -20,7 +20,8 @@ func BenchmarkSGEMM(b *testing.B) {
 	tab := publicTable(b, "361104_SGEMM.csv.gz", "Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1")
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
 	model, err := trainer.Plan(facts)
 	if err != nil {
 		b.Fatal(err)

@@ -25,7 +25,8 @@ const constantSpread = 8 * 0x1p-52
 // models deals the records to m buckets, each by its own coin, and fits them. A model depends on the records
 // of its bucket alone.
 func (f *frame) models(ctx context.Context, s *mechanism.Session, r mechanism.Records, m int) ([][]float64, error) {
-	models, shifts := make([][]float64, 0, m), s.Coins("jitter")
+	models := make([][]float64, 0, m)
+	shifts := s.Coins("jitter")
 	err := r.Buckets(ctx, s.Coins("buckets"), m, func(first int, buckets []dataset.View) error {
 		models = append(models, f.fitAll(ctx, buckets)...)
 		for i, model := range models[first:] {
@@ -120,7 +121,8 @@ func (b *bucketFit) model(v dataset.View) []float64 {
 
 // gather reads the rows of a bucket: slots less their anchors, and the target.
 func (b *bucketFit) gather(v dataset.View) {
-	f, rows := b.frame, v.Block(0, v.Len())
+	f := b.frame
+	rows := v.Block(0, v.Len())
 	last := len(f.columns) - 1
 	b.y = b.numeric(b.y, rows, last, 0)
 	column := -1
@@ -173,7 +175,10 @@ func (b *bucketFit) absent(dst []float64, rows dataset.Block, column int) []floa
 // standardise centres slot i and finds its scale.
 func (b *bucketFit) standardise(i int) {
 	x := b.x[i]
-	centre, largest, spread, squares := mean(x), 0., 0., 0.
+	centre := mean(x)
+	largest := 0.
+	spread := 0.
+	squares := 0.
 	for k, v := range x {
 		largest = max(largest, math.Abs(v))
 		v -= centre

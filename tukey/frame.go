@@ -52,19 +52,23 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	for j, c := range columns {
 		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Fill()}
 		if c.Ranged {
-			f.cells[j].lower, f.cells[j].upper = c.Lower, c.Upper
+			f.cells[j].lower = c.Lower
+			f.cells[j].upper = c.Upper
 		}
 		if c.HasMissing {
 			f.cells[j].missing = c.Missing
 		}
 	}
 	for _, slot := range f.slots {
-		anchor, half := ranges[slot.Column].Center(), ranges[slot.Column].Half()
+		anchor := ranges[slot.Column].Center()
+		half := ranges[slot.Column].Half()
 		switch {
 		case slot.Category == scaling.MissingSlot:
-			anchor, half = 0, 1
+			anchor = 0
+			half = 1
 		case slot.Category >= 0:
-			anchor, half = 1/float64(levels(columns[slot.Column])), 1
+			anchor = 1 / float64(levels(columns[slot.Column]))
+			half = 1
 		}
 		f.anchors = append(f.anchors, anchor)
 		f.jitter = append(f.jitter, jitter(f.target, half))

@@ -52,9 +52,11 @@ type check struct {
 //	ln r_k = lv_(t-k-2) + e'(t+k+2) - lw(t+k+1),
 //	lw(p) = ln(e^(e'p + lv_p) + sum over q > p of e^(e'(q-1)+lv_q) (e^e' - 1)).
 func (c check) passes(m int) bool {
-	e1, e := c.split.Check*c.epsilon, min(c.split.Step*c.epsilon, largestStep)
+	e1 := c.split.Check * c.epsilon
+	e := min(c.split.Step*c.epsilon, largestStep)
 	need := math.Ceil((math.Log(1/(2*c.delta)) + math.Log(1/(2*(1-passing)))) / e1)
-	t, depths := m/4, m/2
+	t := m / 4
+	depths := m / 2
 	if !(need <= float64(depths)) {
 		return false
 	}

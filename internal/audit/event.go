@@ -90,9 +90,11 @@ func (l *learned) consider(s score, at float64, values [2][]float64, delta, z fl
 	}
 	for side := range values {
 		for _, under := range []bool{true, false} {
-			p, q := below[side], below[1-side]
+			p := below[side]
+			q := below[1-side]
 			if !under {
-				p, q = n-p, n-q
+				p = n - p
+				q = n - q
 			}
 			// Wilson's interval stands in for the exact one: it only decides what
 			// is looked at on the second half.
@@ -100,18 +102,22 @@ func (l *learned) consider(s score, at float64, values [2][]float64, delta, z fl
 			_, high := wilson(q, n, z)
 			e := event{s, at, under, side}
 			if g := epsilonOf(low, high, delta); g > l.epsilonGuess {
-				l.epsilon, l.epsilonGuess = e, g
+				l.epsilon = e
+				l.epsilonGuess = g
 			}
 			if g := muOf(low, high); g > l.muGuess {
-				l.mu, l.muGuess = e, g
+				l.mu = e
+				l.muGuess = g
 			}
 		}
 	}
 }
 
 func wilson(k, n, z float64) (lo, hi float64) {
-	p, z2 := k/n, z*z/n
-	center, half := (p+z2/2)/(1+z2), z*math.Sqrt(p*(1-p)/n+z2/(4*n))/(1+z2)
+	p := k / n
+	z2 := z * z / n
+	center := (p + z2/2) / (1 + z2)
+	half := z * math.Sqrt(p*(1-p)/n+z2/(4*n)) / (1 + z2)
 	return max(center-half, 0), min(center+half, 1)
 }
 

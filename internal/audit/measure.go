@@ -114,10 +114,14 @@ func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64
 		}
 		l := learn(data, delta, z)
 		if l.epsilonGuess > best.epsilonGuess {
-			best.epsilon, best.epsilonGuess, epsilonPair = l.epsilon, l.epsilonGuess, k
+			best.epsilon = l.epsilon
+			best.epsilonGuess = l.epsilonGuess
+			epsilonPair = k
 		}
 		if l.muGuess > best.muGuess {
-			best.mu, best.muGuess, muPair = l.mu, l.muGuess, k
+			best.mu = l.mu
+			best.muGuess = l.muGuess
+			muPair = k
 		}
 	}
 	if best.muGuess == 0 && best.epsilonGuess == 0 {

@@ -31,7 +31,8 @@ func TestMixturesComeClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, part := priced.Guarantee(), priced.Leaves()[0].Law.Mu
+		g := priced.Guarantee()
+		part := priced.Leaves()[0].Law.Mu
 		t.Logf("coin %v, epsilon %v: measured epsilon %.3f, mu %.4f of %.4f; the training part alone %.4f", c.coin, c.epsilon, m.Epsilon, m.Mu, g.Mu, part)
 		if m.Epsilon > g.Epsilon || m.Mu > g.Mu {
 			t.Errorf("coin %v: measured %+v of %+v", c.coin, m, g)

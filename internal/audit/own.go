@@ -77,10 +77,12 @@ func (c *neighbourCache) get(i int, build func() (*dataset.Table, error)) (*data
 	if c.at == i {
 		return c.table, nil
 	}
-	c.at, c.table = -1, nil
+	c.at = -1
+	c.table = nil
 	t, err := build()
 	if err == nil {
-		c.at, c.table = i, t
+		c.at = i
+		c.table = t
 	}
 	return t, err
 }

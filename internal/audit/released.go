@@ -86,7 +86,8 @@ func walk(out map[string]float64, name string, v any) {
 
 // columnsOf lists the names whose values differ among some runs, in order.
 func columnsOf(runs []map[string]float64) []string {
-	first, varies := map[string]float64{}, map[string]bool{}
+	first := map[string]float64{}
+	varies := map[string]bool{}
 	for i, r := range runs {
 		for k, v := range r {
 			if w, ok := first[k]; !ok {

@@ -44,7 +44,8 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 			}
 		}
 		for kind, record := range strange(t, at) {
-			replace, verb := rel != budget.AddRemove, "added"
+			replace := rel != budget.AddRemove
+			verb := "added"
 			if replace {
 				verb = "replaced"
 			}

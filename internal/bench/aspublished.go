@@ -61,7 +61,8 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 			seen[j] = true
 		}
 		after := *p
-		after.Selector, after.Model = selection.Fixed{Features: chosen}, adassp.JointGram{}
+		after.Selector = selection.Fixed{Features: chosen}
+		after.Model = adassp.JointGram{}
 		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
 		if after.Budget.Epsilon <= 0 {
 			return predictor{}, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)

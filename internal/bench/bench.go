@@ -150,7 +150,9 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	}
 	total := 0
 	for _, x := range experiments {
-		x.skip, x.limit, x.balance = c.Skip, c.Rows, c.Balance
+		x.skip = c.Skip
+		x.limit = c.Rows
+		x.balance = c.Balance
 		total += x.remaining(c.trials())
 	}
 	var summaries []Summary
@@ -220,7 +222,8 @@ func (c Config) trials() int {
 func (c Config) budget() budget.Target {
 	b := c.Budget
 	if b.Epsilon == 0 {
-		b.Epsilon, b.Delta = DefaultEpsilon, DefaultDelta
+		b.Epsilon = DefaultEpsilon
+		b.Delta = DefaultDelta
 	}
 	return b
 }

@@ -157,7 +157,8 @@ func PublicColumns(ctx context.Context, path, target string, categories []string
 	if err != nil {
 		return nil, err
 	}
-	last, named := len(header)-1, slices.Clone(categories)
+	last := len(header) - 1
+	named := slices.Clone(categories)
 	if target != "" {
 		last, named = slices.Index(header, target), append(named, target)
 	}
@@ -196,7 +197,8 @@ func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error
 	if len(truth) != len(predicted) {
 		return ClassScore{}, ErrRowCount
 	}
-	rows, hits := make([]int, len(classes)), make([]int, len(classes))
+	rows := make([]int, len(classes))
+	hits := make([]int, len(classes))
 	for i, k := range truth {
 		if k < 0 || int(k) >= len(classes) {
 			continue
@@ -209,7 +211,8 @@ func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error
 	var all, right, present int
 	var recalls float64
 	for k, n := range rows {
-		all, right = all+n, right+hits[k]
+		all = all + n
+		right = right + hits[k]
 		if n > 0 {
 			present++
 			recalls += float64(hits[k]) / float64(n)

@@ -84,17 +84,20 @@ var errReading = errors.New("the recipes read the table in different ways: give 
 // readingOf returns how a table is read: as the recipes say that are run on it.
 func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
 	var out dataset.ReadOptions
-	multiline, said := false, false
+	multiline := false
+	said := false
 	for _, m := range methods {
 		if !m.file || !m.appliesTo(s.path) {
 			continue
 		}
 		next := m.recipe.Data.Reading()
-		multiline, next.MultilineQuotes = multiline || next.MultilineQuotes, false
+		multiline = multiline || next.MultilineQuotes
+		next.MultilineQuotes = false
 		if said && !reflect.DeepEqual(out, next) {
 			return out, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
 		}
-		out, said = next, true
+		out = next
+		said = true
 	}
 	out.MultilineQuotes = multiline
 	return out, nil

@@ -21,7 +21,8 @@ const (
 	// DefaultTables is the number of synthetic tables of an explanation.
 	DefaultTables = 9
 	// MinExplainRows and MaxExplainRows limit the size of a synthetic table.
-	MinExplainRows, MaxExplainRows = 10, 10_000_000
+	MinExplainRows = 10
+	MaxExplainRows = 10_000_000
 	// MaxExplainSizes is the largest number of sizes.
 	MaxExplainSizes = 8
 	// ExplainTestRows is the number of rows that models are tested on.
@@ -203,7 +204,8 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)
 	if private {
-		x.features, err = nil, nil
+		x.features = nil
+		err = nil
 		for j := range p.Schema.Columns {
 			if j != x.target {
 				x.features = append(x.features, j)

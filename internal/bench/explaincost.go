@@ -58,8 +58,12 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 // of second moments with its noise and its decomposition, a pass for each curve
 // of each epoch or for each step of a classifier, the model without privacy.
 func (s shape) seconds(sizes []int, epsilons int) float64 {
-	w, m, scores, fits := float64(s.width), float64(s.model), float64(s.scores), float64(s.fits)
-	perCell, cubic := 1e-7, 7e-10
+	w := float64(s.width)
+	m := float64(s.model)
+	scores := float64(s.scores)
+	fits := float64(s.fits)
+	perCell := 1e-7
+	cubic := 7e-10
 	if s.sorts {
 		perCell = 4e-7
 	}
@@ -126,7 +130,8 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	s := shape{width: 2, model: 2, scores: scoresOf(target), fits: 1} // the constant and the target
 	s.slow = method == adassp.AdaSSP{}.Name() || method == boosting.BoostedAdaSSP{}.Name()
 	if p.Search != nil { // as if every candidate were the slowest
-		s.slow, s.tries = true, p.Search.Runs
+		s.slow = true
+		s.tries = p.Search.Runs
 	}
 	if x, ok := p.Selector.(selection.Sizer); ok && x.SizeList() != nil {
 		s.tries = max(p.SizeRuns, pipeline.DefaultSizeRuns)

@@ -56,7 +56,8 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 		for i, p := range x.pipelines {
 			value, err := x.score(ctx, privately(p, x.plans[i]), train, test)
 			if errors.Is(err, ErrAbstained) {
-				value, err = math.NaN(), nil
+				value = math.NaN()
+				err = nil
 			}
 			if err != nil {
 				return scores, err

@@ -62,7 +62,8 @@ func ParseMethod(name string) (Method, error) {
 	case name == "":
 		return Method{}, &MethodError{name, "the name is empty; there are " + list(Models())}
 	case pair:
-		m.Selection, m.Model = before, after
+		m.Selection = before
+		m.Model = after
 		if selection, k, counted := strings.Cut(before, ":"); counted {
 			var err error
 			m.Selection = selection
@@ -172,7 +173,8 @@ func (c Config) fitsTask(m Method) error {
 
 // named writes the recipe that a method name stands for.
 func (c Config) named(parsed Method) *method {
-	r, b := recipe.Default(), c.budget()
+	r := recipe.Default()
+	b := c.budget()
 	r.Privacy = recipe.Privacy{
 		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
 	}
@@ -180,7 +182,8 @@ func (c Config) named(parsed Method) *method {
 		r.Task = c.Task
 	}
 	r.Data.Undeclared = "numbers" // text columns are declared, with the values that they have
-	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
+	r.Selection.Method = parsed.Selection
+	r.Model.Method = parsed.Model
 	r.Selection.Set("k", parsed.K)
 	if key, ok := recipe.NumberKey(parsed.Model); ok && parsed.Number > 0 {
 		r.Model.Set(key, parsed.Number)

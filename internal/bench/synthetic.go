@@ -56,7 +56,8 @@ func (a affine) at(z float64) float64 { return min(max(a.center+a.scale*z, a.low
 // deviations on either side of its middle; otherwise the scale lies between .1
 // and 1000 and the centre within five deviations of 0.
 func (g *generator) units(c dataset.Column) affine {
-	scale, center := math.Pow(10, -1+4*g.uniform()), 10*g.uniform()-5
+	scale := math.Pow(10, -1+4*g.uniform())
+	center := 10*g.uniform() - 5
 	if c.Ranged {
 		return affine{c.Lower/2 + c.Upper/2, (c.Upper/2 - c.Lower/2) / declaredSpread, c.Lower, c.Upper}
 	}
@@ -130,7 +131,8 @@ func (s *synthetic) newScore() linear {
 	t.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
 	t.total = math.Sqrt(variance / SyntheticR2)
 	if variance == 0 { // a category of one level explains nothing
-		t.noise, t.total = 1, 1
+		t.noise = 1
+		t.total = 1
 	}
 	return t
 }
@@ -138,9 +140,11 @@ func (s *synthetic) newScore() linear {
 // center takes the mean off each category's effects and returns the variance of
 // the true function.
 func (t *linear) center() float64 {
-	sum, squares := 0., 0.
+	sum := 0.
+	squares := 0.
 	for _, w := range t.weights {
-		sum, squares = sum+w, squares+w*w
+		sum = sum + w
+		squares = squares + w*w
 	}
 	variance := SyntheticCorrelation*sum*sum + (1-SyntheticCorrelation)*squares
 	for _, effects := range t.effects {
@@ -214,7 +218,8 @@ func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, erro
 func (s *synthetic) row(cols []dataset.ColumnData, i int, z []float64) {
 	s.g.normals(z)
 	d := len(s.numeric)
-	x, noise := z[:d], z[d+1:]
+	x := z[:d]
+	noise := z[d+1:]
 	common := math.Sqrt(SyntheticCorrelation) * z[d]
 	own := math.Sqrt(1 - SyntheticCorrelation)
 	for k, j := range s.numeric {
@@ -242,15 +247,18 @@ func (s *synthetic) class(x, noise []float64) (class, best int32) {
 		signal := t.signal(x, s.code)
 		return above(signal + t.noise/t.total*noise[0]), above(signal)
 	}
-	most, clearest := math.Inf(-1), math.Inf(-1)
+	most := math.Inf(-1)
+	clearest := math.Inf(-1)
 	for k := range s.scores {
 		t := &s.scores[k]
 		signal := t.signal(x, s.code)
 		if signal > clearest {
-			clearest, best = signal, int32(k)
+			clearest = signal
+			best = int32(k)
 		}
 		if y := signal + t.noise/t.total*noise[k]; y > most {
-			most, class = y, int32(k)
+			most = y
+			class = int32(k)
 		}
 	}
 	return class, best

@@ -26,7 +26,9 @@ func TestSyntheticLaw(t *testing.T) {
 		return cols, f
 	}
 	cols, f := draw(7)
-	a, b, y := cols[0].Floats, cols[3].Floats, cols[2].Floats
+	a := cols[0].Floats
+	b := cols[3].Floats
+	y := cols[2].Floats
 	if got := correlation(a, b); math.Abs(got-SyntheticCorrelation) > .03 {
 		t.Errorf("correlation %v", got)
 	}

@@ -46,7 +46,8 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		r.Data.Target = target
 	}
 	if !m.file {
-		r.Data.Classes, r.Data.Columns = facts.classes, facts.columns
+		r.Data.Classes = facts.classes
+		r.Data.Columns = facts.columns
 	}
 	p, err := r.Pipeline(header)
 	if err != nil {

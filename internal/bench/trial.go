@@ -94,7 +94,8 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 		}
 		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metric(), Err: m.err}
 		if r.Private = m.private; r.Private {
-			r.Epsilon, r.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
+			r.Epsilon = m.recipe.Privacy.Epsilon
+			r.Delta = m.recipe.Privacy.Delta
 		}
 		if m.err == nil {
 			p, ok := cut[m.table]
@@ -104,7 +105,10 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 			}
 			var got measured
 			got, r.Err = m.measure(ctx, p)
-			r.Value, r.Balanced, r.Seconds, r.Paid = got.value, got.balanced, got.seconds, got.paid
+			r.Value = got.value
+			r.Balanced = got.balanced
+			r.Seconds = got.seconds
+			r.Paid = got.paid
 		}
 		if r.Err != nil && ctx.Err() != nil {
 			break
@@ -146,7 +150,8 @@ func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
 	}
 	if k.classes != nil {
 		got, err := ScoreClasses(k.classes, p.test.Codes(k.target), codesOf(prediction))
-		out.value, out.balanced = got.Accuracy, got.Balanced
+		out.value = got.Accuracy
+		out.balanced = got.Balanced
 		return out, err
 	}
 	out.value, err = score(prediction, p.test.Float(k.target))

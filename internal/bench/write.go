@@ -33,13 +33,15 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Seconds float64  `json:"seconds"`
 	}{Data: r.Data, Method: r.Method, Trial: r.Trial, Metric: r.Metric, Seconds: r.Seconds}
 	if r.Private {
-		out.Epsilon, out.Delta = &r.Epsilon, &r.Delta
+		out.Epsilon = &r.Epsilon
+		out.Delta = &r.Delta
 	}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
 		return json.Marshal(out)
 	}
-	out.Value, out.Paid = &r.Value, r.Paid
+	out.Value = &r.Value
+	out.Paid = r.Paid
 	if r.Metric == MetricAccuracy {
 		out.Second = &r.Balanced
 	}
@@ -74,7 +76,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Trials int        `json:"trials"`
 	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Paid: s.Paid, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
 	if s.Private {
-		out.Epsilon, out.Delta = &s.Epsilon, &s.Delta
+		out.Epsilon = &s.Epsilon
+		out.Delta = &s.Delta
 	}
 	if s.Metric == MetricAccuracy {
 		second := of(&s.Balanced.Median, &s.Balanced.Q25, &s.Balanced.Q75)
@@ -92,7 +95,8 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Box.PaddingLeft = ""
+	style.Box.PaddingRight = "  "
 	t.SetStyle(style)
 	classes := slices.ContainsFunc(summaries, func(s Summary) bool { return s.Metric == MetricAccuracy })
 	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75"}

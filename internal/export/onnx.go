@@ -126,7 +126,8 @@ func (x *onnxModel) cell(c *regression.Column) onnxCell {
 			codes[i] = int64(texts[name])
 		}
 		if len(names) == 0 { // every cell is other
-			codes, names = []int64{-1}, []string{""}
+			codes = []int64{-1}
+			names = []string{""}
 		}
 		t.code = x.node(onnxML, "LabelEncoder", []string{c.Name}, x.name(), [][]byte{
 			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names), integersAttribute("values_int64s", codes),
@@ -217,7 +218,8 @@ func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) des
 func (d *design) weights(terms []regression.Term) []float64 {
 	out := make([]float64, d.width)
 	for _, t := range terms {
-		at, c := d.first[t.Column], &d.model.Columns[t.Column]
+		at := d.first[t.Column]
+		c := &d.model.Columns[t.Column]
 		switch {
 		case t.Missing:
 			at++
@@ -237,7 +239,8 @@ type line struct {
 
 // sums returns linear sums beside each other.
 func (x *onnxModel) sums(m *regression.Linear, lines []line) string {
-	lists, intercepts := make([][]regression.Term, len(lines)), make([]float64, len(lines))
+	lists := make([][]regression.Term, len(lines))
+	intercepts := make([]float64, len(lines))
 	for i, l := range lines {
 		lists[i], intercepts[i] = l.terms, l.intercept
 	}

@@ -56,7 +56,8 @@ func newONNXGraph(inputs []string) *onnxGraph {
 		again = false
 		for _, name := range inputs {
 			if strings.HasPrefix(name, g.prefix) {
-				g.prefix, again = "v"+g.prefix, true
+				g.prefix = "v" + g.prefix
+				again = true
 			}
 		}
 	}

@@ -159,9 +159,11 @@ func (q *query) probability(p *regression.Probability, score string) string {
 
 // raw is a cell of a numeric column as a double, maybe NULL or not finite.
 func (q *query) raw(c *regression.Column) string {
-	yes, no := "'true', 't'", "'false', 'f'"
+	yes := "'true', 't'"
+	no := "'false', 'f'"
 	if c.Reading.Strict {
-		yes, no = "'true'", "'false'"
+		yes = "'true'"
+		no = "'false'"
 	}
 	x := fmt.Sprintf(q.dialect.number, "t."+identifier(c.Name), q.trimmed(c), yes, no)
 	for _, missing := range c.Reading.Missing {

@@ -52,9 +52,14 @@ func (d Data) Describe(m regression.Model) {
 	}
 	o := d.Reading()
 	regression.SetReading(m, func(column string, r *regression.Reading) {
-		r.Decimal, r.Thousands, r.Strict, r.Missing = o.Format.Decimal, o.Format.Thousands, o.Format.Strict, o.Format.Missing
+		r.Decimal = o.Format.Decimal
+		r.Thousands = o.Format.Thousands
+		r.Strict = o.Format.Strict
+		r.Missing = o.Format.Missing
 		if c, found := dates[column]; found && numeric[column] {
-			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+			r.Source = c.Source
+			r.Part = c.Part
+			r.Date = c.Date
 		}
 	})
 }

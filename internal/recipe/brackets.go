@@ -21,7 +21,8 @@ func openBracket(src string) (line, col int, ok bool) {
 		c := src[i]
 		switch {
 		case c == '\n':
-			line, start = line+1, i+1
+			line = line + 1
+			start = i + 1
 			begins = begins || quote == 0
 		case quote != 0:
 			escapes := c == '\\' && quote == '"' || c == '\'' && quote == c && strings.HasPrefix(src[i:], "''")
@@ -37,7 +38,8 @@ func openBracket(src string) (line, col int, ok bool) {
 			}
 			i += end - 1
 		case (c == '"' || c == '\'') && begins:
-			quote, begins = c, false
+			quote = c
+			begins = false
 		case c == '[' && begins:
 			open = append(open, bracket{']', line, i - start + 1})
 		case c == '{' && begins:
@@ -47,7 +49,8 @@ func openBracket(src string) (line, col int, ok bool) {
 			if last.closes != c {
 				return last.line, last.col, true
 			}
-			open, begins = open[:len(open)-1], false
+			open = open[:len(open)-1]
+			begins = false
 		case c == ',' && len(open) > 0, c == ':' && strings.Trim(src[i+1:min(i+2, len(src))], " \t\r\n") == "", c == '-' && begins:
 			begins = true
 		case c != ' ' && c != '\t' && c != '\r':

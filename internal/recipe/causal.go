@@ -238,8 +238,11 @@ type publishedCausal struct {
 // becomes that of the columns it names.
 func (r *Recipe) publicCausal() []byte {
 	p := publishedCausal{Version: r.Version, Task: r.Task, Privacy: r.Privacy, Causal: r.Causal}
-	p.Data.Header, p.Data.MultilineQuotes, p.Data.Columns = r.Data.Header, r.Data.MultilineQuotes, r.Data.Columns
-	p.Data.Format, p.Data.Numbers = r.Data.Format, r.Data.Numbers
+	p.Data.Header = r.Data.Header
+	p.Data.MultilineQuotes = r.Data.MultilineQuotes
+	p.Data.Columns = r.Data.Columns
+	p.Data.Format = r.Data.Format
+	p.Data.Numbers = r.Data.Numbers
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

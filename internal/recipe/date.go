@@ -14,7 +14,9 @@ func dateColumns(name string, d Column) []dataset.Column {
 		if !slices.Contains(partsOf(d), c.Part) {
 			continue
 		}
-		c.Name, c.Source, c.Date = name+"."+c.Part, name, d.Date
+		c.Name = name + "." + c.Part
+		c.Source = name
+		c.Date = d.Date
 		if c.Part == "days" && len(d.Between) == 2 {
 			c.Ranged, c.Lower, c.Upper = true, dayOf(d.Between[0]), dayOf(d.Between[1])+1
 		}
@@ -30,7 +32,8 @@ func partsOf(d Column) []string {
 		return d.Parts
 	}
 	out := []string{"days", "month", "weekday"}
-	morning, evening := time.Date(2003, 4, 25, 5, 0, 0, 0, time.UTC), time.Date(2003, 4, 25, 18, 0, 0, 0, time.UTC)
+	morning := time.Date(2003, 4, 25, 5, 0, 0, 0, time.UTC)
+	evening := time.Date(2003, 4, 25, 18, 0, 0, 0, time.UTC)
 	if d.Date != dataset.AutoDate && morning.Format(d.Date) != evening.Format(d.Date) {
 		out = append(out, "hour")
 	}

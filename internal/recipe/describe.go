@@ -25,7 +25,9 @@ func ForDescription(f Flags, d Description) (*Recipe, Problems) {
 	src.at = newSource("", root).at
 	found := slices.DeleteFunc(checkStructure(root, src), optionalInBench)
 	r := Default()
-	r.src, r.Task, r.Description = src, TaskDescribe, &d
+	r.src = src
+	r.Task = TaskDescribe
+	r.Description = &d
 	r.settle(decode(root, &r), thisBuild())
 	if problems := merge(found, checkRules(&r, thisBuild(), false)); len(problems) > 0 {
 		return nil, problems

@@ -76,7 +76,10 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.Separator, _ = character(f.Separator, separatorWords, dataset.Separators)
 	o.Format.Decimal, _ = character(f.Decimal, markWords, ",.")
 	o.Format.Thousands, _ = character(f.Thousands, markWords, marks)
-	o.Format.Encoding, o.Format.Skip, o.Format.Missing, o.Format.Sheet = f.Encoding, f.Skip, f.Missing, f.Sheet
+	o.Format.Encoding = f.Encoding
+	o.Format.Skip = f.Skip
+	o.Format.Missing = f.Missing
+	o.Format.Sheet = f.Sheet
 	o.Format.Quote, _ = character(f.Quote, quoteWords, `"'`)
 	o.Format.NoQuote = f.Quote == "none"
 	o.Format.Escape, _ = character(f.Escape, escapeWords, escapes)
@@ -85,7 +88,9 @@ func (d *Data) Reading() dataset.ReadOptions {
 
 // SetReading makes [Data.Reading] return o. A format that reads as none at all is left out.
 func (d *Data) SetReading(o dataset.ReadOptions) {
-	d.MultilineQuotes, d.Numbers, d.Format = o.MultilineQuotes, "", nil
+	d.MultilineQuotes = o.MultilineQuotes
+	d.Numbers = ""
+	d.Format = nil
 	if o.Format.Strict {
 		d.Numbers = numbersStrict
 	}

@@ -62,7 +62,8 @@ func (h *headerCheck) same() {
 	if len(want) == 0 || slices.Equal(want, h.header) {
 		return
 	}
-	at, what := "data.header", fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
+	at := "data.header"
+	what := fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
 	for i := range want[:min(len(want), len(h.header))] {
 		if want[i] != h.header[i] {
 			at, what = item("data.header", i), fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1, quoted(want[i]))

@@ -46,8 +46,10 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 	}
 	var b strings.Builder
 	defaults := Default()
-	task, list := defaults.Task, ""
-	names, number := NamesOf(classes), len(classes)
+	task := defaults.Task
+	list := ""
+	names := NamesOf(classes)
+	number := len(classes)
 	if len(classes) > 0 {
 		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(names))
 	}

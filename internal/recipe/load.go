@@ -105,7 +105,8 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 	r := Default()
 	r.src = src
 	if o.Bench {
-		r.Privacy.Epsilon, r.Privacy.Delta = math.Log(3), 1e-5
+		r.Privacy.Epsilon = math.Log(3)
+		r.Privacy.Delta = 1e-5
 	}
 	r.settle(decode(root, &r), can)
 	var rules Problems

@@ -231,7 +231,8 @@ func (k ownedKey) schema() *generate.Schema {
 	case method.Word:
 		s.Type, s.Enum = "string", anys(k.words())
 	case method.Wholes:
-		s.Type, s.Items = "array", &generate.Schema{Type: "integer"}
+		s.Type = "array"
+		s.Items = &generate.Schema{Type: "integer"}
 	case method.Names:
 		s.Type, s.Items = "array", asName(&generate.Schema{})
 	case method.Flag:
@@ -255,7 +256,8 @@ func (k ownedKey) schema() *generate.Schema {
 		s.Default = number(k.Default)
 	}
 	if s.Items != nil {
-		s.MinItems, s.UniqueItems = new(uint64(k.Least)), true
+		s.MinItems = new(uint64(k.Least))
+		s.UniqueItems = true
 	}
 	return s
 }
@@ -263,7 +265,8 @@ func (k ownedKey) schema() *generate.Schema {
 // asName makes a schema that of a name. Names are taken as written, so a bare 7 or true is
 // one too.
 func asName(s *generate.Schema) *generate.Schema {
-	s.Type, s.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
+	s.Type = ""
+	s.Extras = map[string]any{"type": []string{"string", "number", "boolean"}}
 	return s
 }
 

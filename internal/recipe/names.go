@@ -107,13 +107,15 @@ func oneOf(names []string) string { return strings.Join(names, ", ") }
 // nearest returns the name closest to word if it is close enough to be what
 // was meant: at most two edits, and fewer than half of the name's letters.
 func nearest(word string, names []string) (string, bool) {
-	best, at := "", 3
+	best := ""
+	at := 3
 	for _, name := range names {
 		if strings.EqualFold(word, name) {
 			return name, true
 		}
 		if d := editDistance(strings.ToLower(word), name, at); d < at && 2*d < len(name) {
-			best, at = name, d
+			best = name
+			at = d
 		}
 	}
 	return best, best != ""
@@ -147,7 +149,9 @@ func editDistance(a, b string, limit int) int {
 	}
 	n := len(b) + 1
 	room := make([]int, 3*n)
-	older, old, cur := room[:n], room[n:2*n], room[2*n:]
+	older := room[:n]
+	old := room[n : 2*n]
+	cur := room[2*n:]
 	for j := range old {
 		old[j] = j
 	}

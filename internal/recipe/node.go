@@ -110,7 +110,8 @@ func newSource(file string, root *node) *source {
 
 func (s *source) walk(path string, n *node) {
 	for i, k := range n.kids {
-		p, key := item(path, i), k
+		p := item(path, i)
+		key := k
 		if n.kind == mapping {
 			key = n.keys[i]
 			p = child(path, key.literal)
@@ -138,13 +139,15 @@ func (s *source) problem(path, msg, hint string) Problem {
 		return p
 	}
 	if at, ok := s.at[path]; ok {
-		p.Line, p.Column = at.line, at.col
+		p.Line = at.line
+		p.Column = at.col
 		return p
 	}
 	for up := path; up != ""; {
 		up = parent(up)
 		if at, ok := s.at[up]; ok {
-			p.Line, p.Column = at.keyLine, at.keyCol
+			p.Line = at.keyLine
+			p.Column = at.keyCol
 			break
 		}
 	}
@@ -156,7 +159,8 @@ func (s *source) atKey(path, msg, hint string) Problem {
 	p := s.problem(path, msg, hint)
 	if s != nil && s.flags == nil && p.flag == "" {
 		if at, ok := s.at[path]; ok {
-			p.Line, p.Column = at.keyLine, at.keyCol
+			p.Line = at.keyLine
+			p.Column = at.keyCol
 		}
 	}
 	return p

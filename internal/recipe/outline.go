@@ -21,15 +21,19 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	if slices.Contains(rescale.Words(), declared.Transform) {
 		p.Transform = r.Data.transform()
 	}
-	p.Budget.Epsilon, p.Budget.Delta = r.Privacy.Epsilon, r.Privacy.Delta
+	p.Budget.Epsilon = r.Privacy.Epsilon
+	p.Budget.Delta = r.Privacy.Delta
 	p.Budget.Relation, _ = budget.ParseRelation(r.Privacy.Relation)
 	p.Budget.Composition, _ = budget.ParseComposition(r.Privacy.Composition)
 	if u := r.Privacy.Unit; u != nil && !bench {
-		p.Schema.Unit, p.Budget.Unit = u.Column, budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+		p.Schema.Unit = u.Column
+		p.Budget.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
 	target := dataset.Column{Name: r.Data.Target, Private: declared.Private}
 	if p.Transform != rescale.None && declared.Lower != nil && declared.Upper != nil {
-		target.Ranged, target.Lower, target.Upper = true, *declared.Lower, *declared.Upper
+		target.Ranged = true
+		target.Lower = *declared.Lower
+		target.Upper = *declared.Upper
 	}
 	if r.Task == regression.TaskClassification {
 		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()

@@ -35,7 +35,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	p.Shares, p.CountFailure = shares, r.countFailure()
 	reading := r.Data.Reading()
 	p.Schema.Numbers = reading.Format.Numbers()
-	excluded, kinds := map[string]bool{}, r.findsKinds()
+	excluded := map[string]bool{}
+	kinds := r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
 	}
@@ -126,12 +127,16 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 		return c
 	}
 	if d.Lower != nil && d.Upper != nil {
-		c.Ranged, c.Lower, c.Upper = true, *d.Lower, *d.Upper
+		c.Ranged = true
+		c.Lower = *d.Lower
+		c.Upper = *d.Upper
 	}
 	if x := d.Missing.number(); x != nil {
-		c.HasMissing, c.Missing = true, *x
+		c.HasMissing = true
+		c.Missing = *x
 	}
-	c.Indicator, c.TellsText = d.Missing.asIndicator(), name == r.Data.Target
+	c.Indicator = d.Missing.asIndicator()
+	c.TellsText = name == r.Data.Target
 	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
 		c.Fold = r.fold()
 	}

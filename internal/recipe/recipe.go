@@ -393,7 +393,8 @@ func (r *Recipe) movesShare() bool {
 func (r *Recipe) divided() (shares pipeline.Shares, selectionShare float64) {
 	shares, selectionShare = r.Budget.shares(), r.Selection.Share()
 	if r.movesShare() && shares.Selection == 0 {
-		shares.Selection, selectionShare = selectionShare, 0
+		shares.Selection = selectionShare
+		selectionShare = 0
 	}
 	return shares, selectionShare
 }

@@ -90,7 +90,8 @@ func (n *node) keepOnly(section string, all []Setting) {
 			}
 		}
 	}
-	n.keys, n.kids = kept.keys, kept.kids
+	n.keys = kept.keys
+	n.kids = kept.kids
 }
 
 // layAll puts all settings into the tree and returns by which flag each path is given.

@@ -146,7 +146,8 @@ func ratio(x float64, _ bool) string { return strconv.FormatFloat(x, 'f', -1, 64
 
 // locate follows an instance location of the validator to a node and a path.
 func locate(root *node, steps []string) (*node, string) {
-	n, path := root, ""
+	n := root
+	path := ""
 	for _, step := range steps {
 		if n.kind == list {
 			i, err := strconv.Atoi(step)
@@ -247,7 +248,8 @@ var homes = sync.OnceValue(func() map[string]string {
 // mistake, one message.
 func merge(found []finding, rules Problems) Problems {
 	var out Problems
-	strong, spoken := newPathSet(), newPathSet()
+	strong := newPathSet()
+	spoken := newPathSet()
 	for _, f := range found {
 		if f.structural && !strong.at[f.Path] {
 			strong.add(f.Path)

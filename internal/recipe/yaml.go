@@ -150,7 +150,8 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 		out.kind = boolean
 		ok = n.Decode(&out.truth) == nil
 	case "!!int", "!!float":
-		out.kind, out.whole = number, tag == "!!int"
+		out.kind = number
+		out.whole = tag == "!!int"
 		ok = n.Decode(&out.num) == nil
 		if !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num) {
 			out.kind, out.notation = text, true // a name may be written so, and is taken as written
@@ -191,7 +192,8 @@ var explanations = []struct{ part, msg, hint string }{
 // them one too early or elsewhere (placeOf); a tab in the indentation is found by looking.
 func (c *converter) syntax(err error, src []byte) Problems {
 	m := yamlLine.FindStringSubmatch(err.Error())
-	line, what := 1, ""
+	line := 1
+	what := ""
 	if m != nil {
 		what = m[2]
 		if l, e := strconv.Atoi(m[1]); e == nil {

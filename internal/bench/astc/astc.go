@@ -109,7 +109,8 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 			scores := t.scores(n.Theta)
 			n.Threshold = median(scores, x.weights)
 			low, high := part(scores, x.weights, n.Threshold, o.Soft)
-			n.Low, n.High = len(f.Nodes), len(f.Nodes)+1
+			n.Low = len(f.Nodes)
+			n.High = len(f.Nodes) + 1
 			f.Nodes[x.at] = n
 			f.Nodes = append(f.Nodes, Node{}, Node{})
 			next = append(next, open{low, n.paid, n.Paid, n.Low}, open{high, n.paid, n.Paid, n.High})

@@ -85,7 +85,8 @@ func (c *cstc) Init() error { return nil }
 // Record implements [optimize.Recorder].
 func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.Stats) error {
 	if l.X != nil && l.F < c.value {
-		c.best, c.value = append(c.best[:0], l.X...), l.F
+		c.best = append(c.best[:0], l.X...)
+		c.value = l.F
 	}
 	return nil
 }
@@ -108,8 +109,11 @@ func (c *cstc) threshold(x []float64, k int) float64 { return x[(k+1)*c.width()-
 
 // at returns the objective and, if grad is not nil, its gradient.
 func (c *cstc) at(x, grad []float64) float64 {
-	n, nodes := len(c.Rows), len(c.shape.Nodes)
-	scores, weights, ups := make([][]float64, nodes), make([][]float64, nodes), make([][]float64, nodes)
+	n := len(c.Rows)
+	nodes := len(c.shape.Nodes)
+	scores := make([][]float64, nodes)
+	weights := make([][]float64, nodes)
+	ups := make([][]float64, nodes)
 	for k := range nodes {
 		v := mat.NewVecDense(n, nil)
 		v.MulVec(c.rows, mat.NewVecDense(len(c.Group)+1, c.theta(x, k)))
@@ -133,7 +137,8 @@ func (c *cstc) at(x, grad []float64) float64 {
 	// Costs of leaves, and how a weight moves the objective: from the leaves up.
 	moves := make([][]float64, nodes)
 	for k := nodes - 1; k >= 0; k-- {
-		node, price := c.shape.Nodes[k], 0.
+		node := c.shape.Nodes[k]
+		price := 0.
 		if node.Low == 0 {
 			price = c.price(x, k, weights[k], grad)
 		}
@@ -146,7 +151,9 @@ func (c *cstc) at(x, grad []float64) float64 {
 			moves[k][i] = e*e + price
 			slope := -2 * weights[k][i] * e
 			if node.Low > 0 {
-				up, low, high := ups[k][i], moves[node.Low][i], moves[node.High][i]
+				up := ups[k][i]
+				low := moves[node.Low][i]
+				high := moves[node.High][i]
 				moves[k][i] += up*high + (1-up)*low
 				bend := weights[k][i] * up * (1 - up) * (high - low)
 				slope += bend
@@ -234,7 +241,8 @@ func (c *cstc) tree() *Tree {
 			}
 		}
 		p := c.problem(members[k], Options{Ridge: 1e-3})
-		n.problem, n.paid = p, bought
+		n.problem = p
+		n.paid = bought
 		n.Theta, n.Entries, n.Records, n.Paid = p.Solve(entries).Theta[0], entries, p.Gram.At(0, 0), 0
 		for g, is := range bought {
 			if is {
@@ -254,7 +262,8 @@ func (c *cstc) tree() *Tree {
 
 // share is the part of the members with a score of at most a threshold.
 func share(scores, members []float64, threshold float64) float64 {
-	low, all := 0., 0.
+	low := 0.
+	all := 0.
 	for i, w := range members {
 		if all += w; scores[i] <= threshold {
 			low += w

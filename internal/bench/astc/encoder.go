@@ -37,7 +37,8 @@ func Scaled(train *dataset.Table, columns []int) Encoder {
 // records.
 func Standardised(train *dataset.Table, columns []int) Encoder {
 	return newEncoder(train, columns, math.Inf(1), func(values []float64) (mean, sd float64) {
-		n, square := float64(len(values)), 0.
+		n := float64(len(values))
+		square := 0.
 		for _, v := range values {
 			mean += v / n
 		}

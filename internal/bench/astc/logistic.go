@@ -61,7 +61,8 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 			return nil, err
 		}
 		step := l.step(beta)
-		next, after := make([]float64, d), value
+		next := make([]float64, d)
+		after := value
 		for size := 1.; size > 1e-10; size /= 2 {
 			for j := range next {
 				next[j] = beta[j] + size*step[j]
@@ -76,7 +77,8 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 		if !(value-after > 1e-10*(1+value)) {
 			break
 		}
-		beta, value = next, after
+		beta = next
+		value = after
 	}
 	return beta, nil
 }
@@ -108,7 +110,8 @@ func (l *logisticFit) value(beta []float64) float64 {
 // step minimises the quadratic model at beta with the penalty, by coordinate descent.
 func (l *logisticFit) step(beta []float64) []float64 {
 	n, d := l.rows.Dims()
-	gradient, scaled := mat.NewVecDense(n, nil), mat.NewDense(n, d, nil)
+	gradient := mat.NewVecDense(n, nil)
+	scaled := mat.NewDense(n, d, nil)
 	for i, f := range l.margins(beta) {
 		y := l.table.Y[i]
 		p := 1 / (1 + math.Exp(y*f))

@@ -188,9 +188,12 @@ func modelOf(t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, v
 	for j, c := range columns[:last] {
 		in := regression.Column{Name: c.Name}
 		if c.Kind == dataset.Category {
-			in.Type, in.Categories = regression.Category, c.Categories
+			in.Type = regression.Category
+			in.Categories = c.Categories
 		} else {
-			in.Lower, in.Upper, in.Missing = coding[j].Lower, coding[j].Upper, coding[j].Missing
+			in.Lower = coding[j].Lower
+			in.Upper = coding[j].Upper
+			in.Missing = coding[j].Missing
 		}
 		m.Columns = append(m.Columns, in)
 	}

@@ -34,7 +34,9 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	n := len(r.Model.Vectors)
 	scores = append(scores, Score{"the model", n, float64(n), missed(classes, test.Class)})
 
-	all, placed, vote := r.scaling.Apply(r.given), r.scaling.Apply(test), neighbour.Vote{K: r.Model.K}
+	all := r.scaling.Apply(r.given)
+	placed := r.scaling.Apply(test)
+	vote := neighbour.Vote{K: r.Model.K}
 	if r.Model.Gamma2 > 0 {
 		vote.K = 1
 	}

@@ -44,7 +44,8 @@ func Points(t *dataset.Table) (neighbour.Points, []neighbour.Column, error) {
 
 // numeric returns how the cells of a numeric column become coordinates.
 func numeric(cells []float64) neighbour.Column {
-	sum, n := 0., 0.
+	sum := 0.
+	n := 0.
 	for _, v := range cells {
 		if v-v == 0 { // neither NaN nor infinite
 			sum += min(max(v, -unbounded), unbounded)

@@ -182,7 +182,8 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 			return nil, 0, err
 		}
 	}
-	w, b := make([]float64, k), theta.AtVec(k)
+	w := make([]float64, k)
+	b := theta.AtVec(k)
 	for j, x := range p.x {
 		w[j] = theta.AtVec(j) * p.scale[j]
 		b -= w[j] * x.Mean

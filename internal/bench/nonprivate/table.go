@@ -48,7 +48,8 @@ func classesForTable(name string) (TableTrainer, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error) {
-		all, c := v.Block(0, v.Len()), v.Schema().Columns[target]
+		all := v.Block(0, v.Len())
+		c := v.Schema().Columns[target]
 		d := ClassDesign{Target: c.Name, Classes: c.Categories, Labels: all.Codes(target, make([]int32, v.Len()))}
 		d.Names, d.X = expand(v, columns)
 		m, err := fit(ctx, d)

@@ -144,7 +144,8 @@ func untied(column []float64) float64 {
 	sorted := slices.Clone(column)
 	slices.Sort(sorted)
 	n := int64(len(sorted))
-	pairs, run := n*(n-1)/2, int64(0)
+	pairs := n * (n - 1) / 2
+	run := int64(0)
 	for i, v := range sorted {
 		if i > 0 && v == sorted[i-1] {
 			run++

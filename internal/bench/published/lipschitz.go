@@ -42,10 +42,12 @@ func (m TopK) Draw(src Source, scores []float64) ([]int, error) {
 	}
 	d := dice{src}
 	s := sortScores(scores)
-	best, top := class{}, math.Inf(-1)
+	best := class{}
+	top := math.Inf(-1)
 	m.classes(s.values, func(c class) {
 		if v := c.utility + m.noise(d, c.logSize); v > top {
-			best, top = c, v
+			best = c
+			top = v
 		}
 	})
 	ranks := d.subset(m.K-best.h-1, best.h, best.t-1)

@@ -52,7 +52,8 @@ func (m TopK) Law(scores []float64) (Law, error) {
 // a polynomial of degree sum m_c - 1, which Gauss-Legendre quadrature with half
 // as many nodes integrates without error but rounding.
 func (m TopK) probability(classes []class, i int, members float64) float64 {
-	top, logs := math.Inf(-1), make([]float64, len(classes))
+	top := math.Inf(-1)
+	logs := make([]float64, len(classes))
 	for c, x := range classes {
 		top = max(top, x.utility)
 		logs[c] = x.utility + x.logSize

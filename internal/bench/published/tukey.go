@@ -119,7 +119,8 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 	if m < leastModels || n/m < d {
 		return nil, fmt.Errorf("%w: %d models of %d coefficients", ErrTooFew, m, d)
 	}
-	order, size := dice{src}.permutation(n), n/m
+	order := dice{src}.permutation(n)
+	size := n / m
 	batches := make([][]int, m)
 	for b := range batches {
 		batches[b] = order[b*size : (b+1)*size]
@@ -153,7 +154,8 @@ func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]in
 // singular values below the rounding of the largest.
 func leastSquares(x [][]float64, y []float64, rows []int) []float64 {
 	d := len(x) + 1
-	design, target := mat.NewDense(len(rows), d, nil), mat.NewVecDense(len(rows), nil)
+	design := mat.NewDense(len(rows), d, nil)
+	target := mat.NewVecDense(len(rows), nil)
 	for i, row := range rows {
 		for j, column := range x {
 			design.Set(i, j, column[row])

@@ -74,7 +74,8 @@ func (s *Depths) firstLogs(r int) []float64 {
 
 // depth returns how many models lie on the lesser side of y in coefficient j.
 func (s *Depths) depth(j int, y float64) int {
-	below, above := 0, 0
+	below := 0
+	above := 0
 	for _, v := range s.x[j] {
 		if v <= y {
 			below++
@@ -102,7 +103,8 @@ func (s *Depths) LogDensity(point []float64) float64 {
 // logAt is the logarithm of the density at a point of a draw from depth r.
 func (s *Depths) logAt(r int, point []float64) float64 {
 	impossible := math.Inf(-1)
-	first, log := 0, 0.0
+	first := 0
+	log := 0.0
 	want := min(r, s.m-r) // the depth of what lies between models r and r+1
 	if logs := s.firstLogs(r); logs != nil {
 		for first < len(point) && s.depth(first, point[first]) != want {

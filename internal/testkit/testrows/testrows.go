@@ -26,7 +26,9 @@ func Linear(t testing.TB, columns []dataset.Column, n int, noise float64) *datas
 	data := make([]dataset.ColumnData, 4)
 	p := Points(7)
 	for range n {
-		a, b, k := p.Next(), 1+p.Next(), int32(0)
+		a := p.Next()
+		b := 1 + p.Next()
+		k := int32(0)
 		if p.Next() > 0 {
 			k = 1
 		}

@@ -73,7 +73,11 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 	out := Association{First: first.Name, Second: second.Name}
 	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
 		if ok {
-			out.Value, out.Lower, out.Upper, out.LowerAll, out.UpperAll = &value, &lower, &upper, &lowerAll, &upperAll
+			out.Value = &value
+			out.Lower = &lower
+			out.Upper = &upper
+			out.LowerAll = &lowerAll
+			out.UpperAll = &upperAll
 		}
 	}
 	const miss = normMiss + totalMiss
@@ -101,7 +105,8 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 		value, lower, upper, ok := e.interval(miss)
 		_, lowerAll, upperAll, okAll := e.interval(all)
 		if !okAll {
-			lowerAll, upperAll = 0, 1
+			lowerAll = 0
+			upperAll = 1
 		}
 		set(value, lower, upper, lowerAll, upperAll, ok && enough)
 	}
@@ -152,7 +157,8 @@ func (m matrix) contingency(a, b int) contingency {
 	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
 	for i := range m.lengths[a] {
 		n := m.levelCount(m.starts[a] + i)
-		t.rows, t.countNoise = append(t.rows, n.value), n.noise
+		t.rows = append(t.rows, n.value)
+		t.countNoise = n.noise
 		var row []float64
 		for j := range m.lengths[b] {
 			row = append(row, m.entry(m.packed, m.starts[a]+i, m.starts[b]+j))
@@ -170,7 +176,8 @@ func (m matrix) contingency(a, b int) contingency {
 // together they are below that too.
 func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
 	at = make([]int, len(counts))
-	rest, number := 0., 0.
+	rest := 0.
+	number := 0.
 	for k, n := range counts {
 		if n >= minSignal*noise {
 			at[k] = len(totals)
@@ -178,7 +185,8 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 			continue
 		}
 		at[k] = -1
-		rest, number = rest+n, number+1
+		rest = rest + n
+		number = number + 1
 	}
 	if number > 0 && rest >= minSignal*noise*math.Sqrt(number) {
 		for k := range at {
@@ -202,12 +210,15 @@ func (t contingency) interval(miss float64) (value, lower, upper float64, ok boo
 	columnAt, columns, columnMembers := poolSmallCategories(t.columns, t.countNoise)
 	share := miss / (normMiss + totalMiss)
 	z := twoSidedQuantile(totalMiss * share)
-	least, most := t.records.value-z*t.records.noise, t.records.value+z*t.records.noise
+	least := t.records.value - z*t.records.noise
+	most := t.records.value + z*t.records.noise
 	if len(rows) < 2 || len(columns) < 2 || !(least > 0) {
 		return 0, 0, 1, false
 	}
 	cells := make([][]float64, len(rows))
-	rowSums, columnSums, all := make([]float64, len(rows)), make([]float64, len(columns)), 0.
+	rowSums := make([]float64, len(rows))
+	columnSums := make([]float64, len(columns))
+	all := 0.
 	for i := range cells {
 		cells[i] = make([]float64, len(columns))
 	}
@@ -222,19 +233,24 @@ func (t contingency) interval(miss float64) (value, lower, upper float64, ok boo
 	if !(all > 0) {
 		return 0, 0, 1, false
 	}
-	square, noise, sum := 0., []float64(nil), 0.
+	square := 0.
+	noise := []float64(nil)
+	sum := 0.
 	for i := range cells {
 		for j, n := range cells[i] {
 			weight := t.records.value / (rows[i] * columns[j])
 			delta := n - rowSums[i]*columnSums[j]/all
 			square += delta * delta * weight
 			c := rowMembers[i] * columnMembers[j] * t.cellNoise * t.cellNoise * weight
-			noise, sum = append(noise, c), sum+c
+			noise = append(noise, c)
+			sum = sum + c
 		}
 	}
 	degrees := float64(min(len(rows), len(columns)) - 1)
-	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(square)
-	lower, upper = min(max(root-q, 0)/math.Sqrt(most*degrees), 1), min((root+q)/math.Sqrt(least*degrees), 1)
+	q := noiseNormQuantile(noise, normMiss*share)
+	root := math.Sqrt(square)
+	lower = min(max(root-q, 0)/math.Sqrt(most*degrees), 1)
+	upper = min((root+q)/math.Sqrt(least*degrees), 1)
 	value = math.Sqrt(math.Max(square-sum, 0) / (t.records.value * degrees))
 	return min(max(value, lower), upper), lower, upper, true
 }

@@ -162,12 +162,15 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 		return out
 	}
 	noise := mechanism.MomentNoise(r.MomentNoise)
-	sum, square := noisy{c.Sum, noise.Sum}, noisy{c.Square, noise.Square}
+	sum := noisy{c.Sum, noise.Sum}
+	square := noisy{c.Square, noise.Square}
 	out.Mean = c.scaled(meanInterval(sum, values))
 	value, lower, upper := deviationInterval(values, sum, square)
 	half := c.half()
 	upper = math.Min(upper, 1)
-	value, lower, upper = half*math.Min(value, 1), half*math.Min(lower, 1), half*upper
+	value = half * math.Min(value, 1)
+	lower = half * math.Min(lower, 1)
+	upper = half * upper
 	out.Deviation = Estimate{&value, &lower, &upper}
 	scan := quantileScan{leaves, r.HistogramNoise, noisy{c.Below, r.HistogramNoise}, values}
 	for _, q := range [...]float64{.25, .5, .75} {
@@ -180,15 +183,19 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 func (c *Column) half() float64 { return c.Upper/2 - c.Lower/2 }
 
 func (c *Column) scaled(value, lower, upper float64) Estimate {
-	middle, half := c.Lower/2+c.Upper/2, c.half()
-	value, lower, upper = middle+half*value, middle+half*lower, middle+half*upper
+	middle := c.Lower/2 + c.Upper/2
+	half := c.half()
+	value = middle + half*value
+	lower = middle + half*lower
+	upper = middle + half*upper
 	return Estimate{&value, &lower, &upper}
 }
 
 // meanInterval returns the mean of values in [-1, 1].
 func meanInterval(sum, count noisy) (value, lower, upper float64) {
 	lower, upper = fiellerInterval(sum, count, z95)
-	lower, upper = min(max(lower, -1), 1), min(max(upper, -1), 1)
+	lower = min(max(lower, -1), 1)
+	upper = min(max(upper, -1), 1)
 	return min(max(sum.value/count.value, lower), upper), lower, upper
 }
 
@@ -218,7 +225,8 @@ func shareEstimate(some, records noisy) Estimate {
 		return Estimate{}
 	}
 	lower, upper := fiellerInterval(some, records, z95)
-	lower, upper = min(max(lower, 0), 1), min(max(upper, 0), 1)
+	lower = min(max(lower, 0), 1)
+	upper = min(max(upper, 0), 1)
 	value := min(max(some.value/records.value, lower), upper)
 	return Estimate{&value, &lower, &upper}
 }
@@ -265,7 +273,9 @@ func (r *Released) groupMeans(k int, count noisy) []GroupMean {
 		mean := GroupMean{Column: c.Name}
 		if values.value > 0 && values.value >= minSignal*values.noise {
 			x := c.scaled(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
-			mean.Value, mean.Lower, mean.Upper = x.Value, x.Lower, x.Upper
+			mean.Value = x.Value
+			mean.Lower = x.Lower
+			mean.Upper = x.Upper
 		}
 		out = append(out, mean)
 	}

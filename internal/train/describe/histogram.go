@@ -71,7 +71,8 @@ func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 		s[k] = total - q*x.count.value
 		sd[k] = math.Sqrt(prefixVariance(k)*x.noise*x.noise + x.below.noise*x.below.noise + q*q*x.count.noise*x.count.noise)
 	}
-	lower, upper = -1, -1
+	lower = -1
+	upper = -1
 	for k := 0; k < edges && s[k] < -z95*sd[k]; k++ {
 		lower = k
 	}

@@ -16,7 +16,8 @@ type interval struct {
 
 // mapped writes the values of a column with the interval mapped to [-1, 1]. What is outside is clamped.
 func (x interval) mapped(out, column []float64) {
-	middle, half := x.Lower/2+x.Upper/2, x.Upper/2-x.Lower/2
+	middle := x.Lower/2 + x.Upper/2
+	half := x.Upper/2 - x.Lower/2
 	for k, v := range column {
 		z := x.Fill
 		if v == v {

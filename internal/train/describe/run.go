@@ -188,7 +188,8 @@ func (r *runner) findRanges(ctx context.Context) error {
 		case (in.Unread || !(in.Upper/2-in.Lower/2 > 0)) && !keep:
 			x.Kind = Unread
 		default:
-			x.Lower, x.Upper = in.Lower, in.Upper
+			x.Lower = in.Lower
+			x.Upper = in.Upper
 			if in.Declared {
 				x.Source = Declared
 			}
@@ -240,7 +241,11 @@ func (r *runner) histogram(ctx context.Context) error {
 			continue
 		}
 		c := &r.out.Columns[r.numeric[i]]
-		c.Nodes, c.Leaves, c.Below, c.Above, c.Missing = x.Nodes, x.Leaves, x.Other[0], x.Other[1], x.Other[2]
+		c.Nodes = x.Nodes
+		c.Leaves = x.Leaves
+		c.Below = x.Other[0]
+		c.Above = x.Other[1]
+		c.Missing = x.Other[2]
 	}
 	return nil
 }
@@ -269,7 +274,8 @@ func (r *runner) moments(ctx context.Context) error {
 	r.out.MomentNoise = noise
 	records, columns := acc.moments.Read(released.Value())
 	if !public {
-		r.out.Records, r.out.RecordNoise = roundedTo(records, noise), noise
+		r.out.Records = roundedTo(records, noise)
+		r.out.RecordNoise = noise
 	}
 	for i, x := range columns {
 		c := &r.out.Columns[r.numeric[i]]
@@ -295,14 +301,17 @@ func (r *runner) matrix(ctx context.Context) error {
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, leaves := fitTree(c.Nodes, c.Leaves)
-		below, above, values := noisy{c.Below, r.out.HistogramNoise}, noisy{c.Above, r.out.HistogramNoise}, r.valuesOf(c)
+		below := noisy{c.Below, r.out.HistogramNoise}
+		above := noisy{c.Above, r.out.HistogramNoise}
+		values := r.valuesOf(c)
 		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves, below, above, values)
 		scan := quantileScan{leaves, r.out.HistogramNoise, below, values}
 		_, _, at := scan.interval(.5)
 		part := at / mechanism.TreeLeaves
 		c.Fill = min(max(c.Lower*(1-part)+c.Upper*part, c.CutLower), c.CutUpper)
 		cut := &x.Numeric[i]
-		cut.Lower, cut.Upper = c.CutLower, c.CutUpper
+		cut.Lower = c.CutLower
+		cut.Upper = c.CutUpper
 		cut.Fill = (c.Fill - (cut.Lower/2 + cut.Upper/2)) / (cut.Upper/2 - cut.Lower/2)
 		cut.Fill = min(max(cut.Fill, -1), 1)
 	}

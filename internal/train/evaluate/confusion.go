@@ -188,7 +188,8 @@ const scoreShare = .7
 
 // tablesOf returns the joint tables.
 func tablesOf(classes int, b Bins) []mechanism.JointTable {
-	matrix, bins := (classes+1)*classes, b.count()
+	matrix := (classes + 1) * classes
+	bins := b.count()
 	switch {
 	case bins == 0:
 		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
@@ -210,7 +211,8 @@ func (p *confusionPass) Add(b mechanism.Block) {
 	for k := range p.tables {
 		p.tables[k] = growTo(p.tables[k], n)
 	}
-	prediction, score := make([]float64, n), make([]float64, n)
+	prediction := make([]float64, n)
+	score := make([]float64, n)
 	if p.Model != nil {
 		prediction, score = p.Model.Classify(b.Block)
 	}

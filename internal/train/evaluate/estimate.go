@@ -158,7 +158,8 @@ func (e *estimates) addErrorLuck(sizes mechanism.Sizes, fourths noisySum) {
 // distances from the mean, which is at least off away from the middle of the frame.
 func (e *estimates) addTotalLuck(sizes mechanism.Sizes, off float64) {
 	last := int(sizeBin(e.limits.target))
-	fourths, squares := 0., 0.
+	fourths := 0.
+	squares := 0.
 	for b, n := range sizes.Second[:last+1] {
 		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*edge(b), e.limits.target)
 		fourth := sq(sq(size + off))

@@ -129,7 +129,9 @@ func TestLimitsWithoutSignal(t *testing.T) {
 		}
 		return readLimits(sizes, 5)
 	}
-	none, some, signal := of(1), of(.8), of(.5)
+	none := of(1)
+	some := of(.8)
+	signal := of(.5)
 	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > edge(int(sizeBin(4.5/16))) {
 		t.Errorf("without signal: %+v", none)
 	}

@@ -162,7 +162,8 @@ type sizePass struct {
 func (a *sizePass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(a.residual) < n {
-		a.residual, a.target = make([]uint16, n), make([]uint16, n)
+		a.residual = make([]uint16, n)
+		a.target = make([]uint16, n)
 	}
 	a.residual, a.target = a.residual[:n], a.target[:n]
 	t, p := a.block(b)

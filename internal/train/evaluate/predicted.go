@@ -167,7 +167,8 @@ func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 			if n.Value-alpha*(a.Count+1)+1+twoSided*math.Hypot(n.Sigma, alpha*a.CountNoise) > 0 {
 				return q, ok
 			}
-			q, ok = partEdge(b, k), true
+			q = partEdge(b, k)
+			ok = true
 		}
 	}
 	return q, ok
@@ -183,7 +184,8 @@ func (o octaves) above(a mechanism.Squares, b, k int) Count {
 	for i := at + 1; i < len(o); i++ {
 		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)
 	}
-	cells, below := a.Cells[1+at*parts:][:parts], k+1
+	cells := a.Cells[1+at*parts:][:parts]
+	below := k + 1
 	if below < parts {
 		inside := combined(
 			Count{sum(cells[below:]), a.CellNoise * math.Sqrt(float64(parts-below))},

@@ -152,7 +152,8 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	mae, rmse := inUnits(e.mae()), inUnits(e.rmse())
+	mae := inUnits(e.mae())
+	rmse := inUnits(e.rmse())
 	if out.PredictionsCut {
 		// What is cut within the range has smaller errors, so the RMSE of that says nothing against a larger MAE.
 		rmse.Upper = max(rmse.Upper, mae.Upper)

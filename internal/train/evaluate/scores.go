@@ -59,7 +59,8 @@ const reliableAt = 3
 // variance v.
 func readScores(classes int, bins Bins, first, second []int, v float64) *Scores {
 	out := &Scores{Bins: bins, Counts: [2][]int{first, second}}
-	q, p := numbers(first), numbers(second)
+	q := numbers(first)
+	p := numbers(second)
 	for b := range p {
 		var e *Estimate
 		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
@@ -74,8 +75,10 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 	out.AUC = &area
 	out.LogLoss = logLoss(p, q, bins.Chance, v)
 	for b, edge := range bins.Edges {
-		above, below := part(p[b+1:], v), part(p[:b+1], v)
-		falseAbove, falseBelow := part(q[b+1:], v), part(q[:b+1], v)
+		above := part(p[b+1:], v)
+		below := part(p[:b+1], v)
+		falseAbove := part(q[b+1:], v)
+		falseBelow := part(q[:b+1], v)
 		out.Thresholds = append(out.Thresholds, Threshold{
 			Edge: edge, Recall: portion(above, below, Level), FirstRecall: portion(falseBelow, falseAbove, Level),
 			Precision: portion(above, falseAbove, Level),
@@ -165,7 +168,8 @@ func withinBins(p, q []float64) float64 {
 	if last < 1 {
 		return 0
 	}
-	w, s := make([]float64, len(p)), make([]float64, len(p))
+	w := make([]float64, len(p))
+	s := make([]float64, len(p))
 	for b := range p {
 		w[b] = max(p[b]+q[b], 0)
 		if w[b] > 0 {
@@ -190,9 +194,12 @@ func withinBins(p, q []float64) float64 {
 
 // aucVariance returns the area with the variances of noise and of luck.
 func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
-	inP, inQ := part(p, v).value, part(q, v).value
-	f, s := make([]float64, len(p)), make([]float64, len(p))
-	below, above := 0., 0.
+	inP := part(p, v).value
+	inQ := part(q, v).value
+	f := make([]float64, len(p))
+	s := make([]float64, len(p))
+	below := 0.
+	above := 0.
 	for b := range p {
 		f[b] = (below + q[b]/2) / inQ
 		below += q[b]
@@ -213,7 +220,8 @@ func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
 // spread is the mean squared distance from center of values, within [0, 1], weighted by
 // the counts that are positive.
 func spread(values, counts []float64, center float64) float64 {
-	total, weight := 0., 0.
+	total := 0.
+	weight := 0.
 	for b, n := range counts {
 		n = max(n, 0)
 		total += n * sq(min(max(values[b], 0), 1)-center)
@@ -232,7 +240,8 @@ func logLoss(p, q, chance []float64, v float64) *Loss {
 	if chance == nil || !part(p, v).known() || !part(q, v).known() {
 		return nil
 	}
-	total, squares := 0., 0.
+	total := 0.
+	squares := 0.
 	costs := make([][2]float64, len(p))
 	for b, pi := range chance {
 		pi = min(max(pi, smallestChance), 1-smallestChance)

@@ -89,7 +89,8 @@ func unlimited(part, rest noisy, level float64) Share {
 // solve returns the ends of that interval, with luck rho (1 - rho) in place of n rho (1 -
 // rho), and reports whether it has two.
 func solve(part, whole noisy, level, luck float64) (lower, upper float64, ok bool) {
-	n, z2 := whole.value, sq(normal(level))
+	n := whole.value
+	z2 := sq(normal(level))
 	a := n*n - z2*(whole.variance-luck)
 	b := part.value*n - z2*(part.variance-luck/2)
 	c := sq(part.value) - z2*part.variance
@@ -111,7 +112,8 @@ const (
 	// its noise, and plainGrowth times the root of the number of classes: the mean of
 	// noisy ratios is biased by the square of the noise over their wholes, which
 	// more classes do not average out.
-	plainStart, plainGrowth = 4, 2.5
+	plainStart  = 4
+	plainGrowth = 2.5
 	// plainBeside is how many times that a class must have beside one that has not: others
 	// like this one are above it by luck, and then their recalls are too low.
 	plainBeside = 2
@@ -135,7 +137,10 @@ func recalls(hits, misses []noisy) (each []Share, mean Share) {
 	mean.Level = Level
 	n := float64(len(hits))
 	least := plainFrom(hits, misses)
-	below, above, under, over := 0., 0., 0., 0.
+	below := 0.
+	above := 0.
+	under := 0.
+	over := 0.
 	for k := range hits {
 		each = append(each, portion(hits[k], misses[k], Level))
 		if hits[k].plus(misses[k]).deviations() >= least {

@@ -124,7 +124,8 @@ func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64
 	}
 	g := mat.NewVecDense(len(theta), nil) // the intercept is g.theta
 	for i, slot := range f.Encoder.Slots() {
-		term, unit := regression.Term{Column: slot.Column}, 1.
+		term := regression.Term{Column: slot.Column}
+		unit := 1.
 		c := f.columns[slot.Column]
 		switch {
 		case slot.Category == scaling.NumberSlot:

@@ -58,7 +58,8 @@ func (d Distribution) total(i int) measured {
 // averaged with weights 1/variance.
 func (d Distribution) count(i int) measured {
 	a, b := d.product(i, i), d.total(i)
-	va, vb := a.noise*a.noise, b.noise*b.noise
+	va := a.noise * a.noise
+	vb := b.noise * b.noise
 	if !(va+vb > 0) {
 		return a
 	}

@@ -48,7 +48,8 @@ type effects struct {
 // for the values that the column does not list if other is set.
 func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	e := effects{levels: make([]effect, hi-lo), share: make([]float64, hi-lo), seen: make([]bool, hi-lo), listed: true}
-	counts, total := make([]measured, hi-lo), 0.
+	counts := make([]measured, hi-lo)
+	total := 0.
 	for v := range e.share {
 		if n := d.count(lo + v); n.above(seenNoise) {
 			e.share[v], e.seen[v], counts[v] = n.value, true, n
@@ -108,7 +109,8 @@ func (e *effects) centre(fit Solution, lo int, mean float64) {
 // borrow gives every level that was not seen the effect of the other values.
 func (e *effects) borrow(other bool) {
 	stand := e.unlisted
-	spread, rest := 0., 1.
+	spread := 0.
+	rest := 1.
 	for v, x := range e.levels {
 		if e.seen[v] {
 			spread += e.share[v] * x.value * x.value

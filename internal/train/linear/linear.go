@@ -94,7 +94,9 @@ func (w *termWriter) category(column int, c dataset.Column, lo, hi int) {
 	}
 	w.shares += square(w.half) * e.shares
 	add := func(term regression.Term, x effect) {
-		term.Column, term.Coefficient, term.StdError = column, w.half*x.value, math.Abs(w.half)*x.deviation
+		term.Column = column
+		term.Coefficient = w.half * x.value
+		term.StdError = math.Abs(w.half) * x.deviation
 		w.Terms = append(w.Terms, term)
 	}
 	for v, x := range e.levels {
@@ -119,8 +121,11 @@ func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column 
 		out[j].Name = c.Name
 		if c.Kind == dataset.Category {
 			out[j].Type = regression.Category
-			out[j].Categories, out[j].Other = c.Categories, c.Other
-			out[j].Fold, out[j].Prefix, out[j].Hash = c.Fold, c.Prefix, c.Hash
+			out[j].Categories = c.Categories
+			out[j].Other = c.Other
+			out[j].Fold = c.Fold
+			out[j].Prefix = c.Prefix
+			out[j].Hash = c.Hash
 			continue
 		}
 		r := enc.Range(j)

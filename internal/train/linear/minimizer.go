@@ -198,7 +198,8 @@ func (f *ClassFrame) clipped(weights []float64, sigma, limit float64) []regressi
 			reach += math.Abs(w) * m.Norm
 		}
 		bias := constant * theta[size-1]
-		m.Lower, m.Upper = bias-reach, bias+reach
+		m.Lower = bias - reach
+		m.Upper = bias + reach
 		out[c] = m
 	}
 	return out

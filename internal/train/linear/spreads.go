@@ -17,7 +17,8 @@ func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Dis
 	out := make([]regression.Spread, last)
 	slots := enc.Slots()
 	for lo := 0; slots[lo].Column < last; {
-		j, hi := slots[lo].Column, lo+1
+		j := slots[lo].Column
+		hi := lo + 1
 		for slots[hi].Column == j {
 			hi++
 		}
@@ -61,14 +62,18 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 // whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q - 2s^2/n)/n^2.
 func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	var s regression.Spread
-	n, q, sum := d.records(), measured{}, measured{}
+	n := d.records()
+	q := measured{}
+	sum := measured{}
 	for i := lo; i < hi; i++ {
-		theta, b := fit.Theta[i], d.total(i)
+		theta := fit.Theta[i]
+		b := d.total(i)
 		s.Most += math.Abs(theta) // an entry lies in [-1, 1]
 		s.MostError += math.Sqrt(fit.Cov.At(i, i))
 		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
 		for j := i; j < hi; j++ {
-			times, g := theta*fit.Theta[j], d.product(i, j)
+			times := theta * fit.Theta[j]
+			g := d.product(i, j)
 			if j > i {
 				times *= 2
 			}
@@ -88,8 +93,10 @@ func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 
 // addNoise takes in the noise of theta: see [regression.Spread].
 func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
-	p, n := hi-lo, d.records().value
-	k, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	p := hi - lo
+	n := d.records().value
+	k := mat.NewDense(p, p, nil)
+	c := mat.NewDense(p, p, nil)
 	for i := range p {
 		for j := range p {
 			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
@@ -116,7 +123,9 @@ func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 // records, a the sum of squares and b that of the entry, it is a/n - (b/n)^2, whose
 // derivatives by a, b and n are 1/n, -2b/n^2 and -(a - 2b^2/n)/n^2.
 func (d Distribution) Variance(i int) (value, noise float64, known bool) {
-	n, a, b := d.records(), d.product(i, i), d.total(i)
+	n := d.records()
+	a := d.product(i, i)
+	b := d.total(i)
 	if !n.above(2) {
 		return 0, 0, false
 	}

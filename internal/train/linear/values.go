@@ -28,7 +28,8 @@ func MostEntries(columns []dataset.Column) []dataset.Column {
 	out := slices.Clone(columns)
 	for _, j := range ManyValues(columns) {
 		c := &out[j]
-		c.Categories, c.Other = c.Categories[:min(len(c.Categories), FewValues)], true
+		c.Categories = c.Categories[:min(len(c.Categories), FewValues)]
+		c.Other = true
 	}
 	return out
 }
@@ -47,7 +48,8 @@ func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column 
 	codes = codes[:min(len(codes), FewValues)]
 	slices.Sort(codes)
 	out := c
-	out.Categories, out.Other = make([]string, len(codes)), len(codes) > 0
+	out.Categories = make([]string, len(codes))
+	out.Other = len(codes) > 0
 	out.Levels = slices.Repeat([]int32{int32(len(codes))}, len(c.Categories)+1)
 	for i, v := range codes {
 		out.Categories[i], out.Levels[v] = c.Categories[v], int32(i)

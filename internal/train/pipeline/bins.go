@@ -45,7 +45,8 @@ func equalBins(scale method.Scale, bins int) []float64 {
 // quantiles of the mean of both classes' laws by their noisy counts, of which the one nearest to the cutoff is
 // replaced by it. Quantiles of all records would put the noise of a rare class into bins that it never enters.
 func (c *scoreCounts) quantileBins(bins int) []float64 {
-	first, second := 0., 0.
+	first := 0.
+	second := 0.
 	for b := range cutoffBins {
 		first += max(c.Counts[b], 0)
 		second += max(c.Counts[cutoffBins+b], 0)
@@ -112,7 +113,8 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 		if i < len(edges) {
 			to = edges[i]
 		}
-		sum, weight := 0., 0.
+		sum := 0.
+		weight := 0.
 		for b := range cutoffBins {
 			if middle := gridEdge(float64(b) + .5); middle > from && middle < to {
 				n := max(c.Counts[b]+c.Counts[cutoffBins+b], 0)

@@ -82,7 +82,8 @@ func smoothed(counts []float64, sigma float64) []float64 {
 			risk += (v - counts[b]) * (v - counts[b])
 		}
 		if risk < least {
-			least, best = risk, values
+			least = risk
+			best = values
 		}
 	}
 	for b, v := range best {
@@ -194,7 +195,8 @@ func calibrationPenalty(i int) float64 {
 // coefficients returns those of all functions of the basis. The fit starts at a line, whose fit starts at the share
 // of the second class.
 func (c *calibration) coefficients() (line, all []float64) {
-	first, second := total(c.first), total(c.second)
+	first := total(c.first)
+	second := total(c.second)
 	share := .5
 	if whole := first + second; whole > 0 {
 		share = min(max(second/whole, .01), .99)
@@ -207,7 +209,9 @@ func (c *calibration) coefficients() (line, all []float64) {
 // the numbers of records: where there are none the fit is free, and counts for nothing.
 func (c *calibration) curve() *regression.Probability {
 	line, coefficients := c.coefficients()
-	scores, values, weights := make([]float64, curvePoints), make([]float64, curvePoints), make([]float64, curvePoints)
+	scores := make([]float64, curvePoints)
+	values := make([]float64, curvePoints)
+	weights := make([]float64, curvePoints)
 	for k := range scores {
 		scores[k] = 2*float64(k)/(curvePoints-1) - 1
 		odds := 0.
@@ -218,9 +222,11 @@ func (c *calibration) curve() *regression.Probability {
 		weights[k] = leastWeight + c.mass[min(k*len(c.mass)/(curvePoints-1), len(c.mass)-1)]
 	}
 	p := thinned(scores, increasing(values, weights))
-	p.Intercept, p.Slope = line[0], line[1]
+	p.Intercept = line[0]
+	p.Slope = line[1]
 	if p.Slope < 0 {
-		p.Intercept, p.Slope = math.Log((total(c.second)+1)/(total(c.first)+1)), 0
+		p.Intercept = math.Log((total(c.second) + 1) / (total(c.first) + 1))
+		p.Slope = 0
 	}
 	return p
 }

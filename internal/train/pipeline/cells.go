@@ -58,7 +58,8 @@ type cellsPass struct {
 func (p *cellsPass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(p.bins) < n {
-		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+		p.bins = make([]uint16, n)
+		p.codes = make([]int32, n)
 	}
 	p.bins = p.bins[:n]
 	p.prediction = p.x.Model.Predict(b.Block, p.prediction)

@@ -93,7 +93,8 @@ func cutoffBin(score float64) int {
 // predictions over the cutoff 0, less the doubt that their noise leaves: with m
 // bins between the two it is sigma sqrt(2 m).
 func bestCutoff(counts []float64, sigma float64) float64 {
-	best, cutoff := 0., 0.
+	best := 0.
+	cutoff := 0.
 	for _, side := range []int{-1, 1} {
 		gain := 0.
 		for m := 1; m < cutoffBins/2; m++ {
@@ -105,7 +106,8 @@ func bestCutoff(counts []float64, sigma float64) float64 {
 			}
 			gain += float64(side) * (counts[b] - counts[cutoffBins+b])
 			if sure := gain - cutoffDoubt*sigma*math.Sqrt(float64(2*m)); sure > best {
-				best, cutoff = sure, float64(side*m)*(2*scoreRange)/cutoffBins
+				best = sure
+				cutoff = float64(side*m) * (2 * scoreRange) / cutoffBins
 			}
 		}
 	}

@@ -158,8 +158,11 @@ func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 	l.Columns = slices.Clone(l.Columns)
 	for k := range l.Columns {
 		if to := &l.Columns[k]; to.Name == c.Name {
-			to.Categories, to.Values = c.Categories, of.values
-			to.Fold, to.Prefix, to.Hash = c.Fold, c.Prefix, c.Hash
+			to.Categories = c.Categories
+			to.Values = of.values
+			to.Fold = c.Fold
+			to.Prefix = c.Prefix
+			to.Hash = c.Hash
 			to.Missing = of.values[len(c.Categories)]
 		}
 	}
@@ -260,7 +263,8 @@ func encode(counts, sums []float64, sigma, center, half float64) encodedNumbers 
 	for v, m := range means {
 		spread += e.counts[v] * square(m-e.mean) / max(e.total, 1)
 	}
-	reach, farthest := encodedReach*math.Sqrt(spread), 0.
+	reach := encodedReach * math.Sqrt(spread)
+	farthest := 0.
 	for _, m := range means {
 		farthest = max(farthest, math.Abs(m-e.mean))
 	}
@@ -291,10 +295,13 @@ type shrinkage struct {
 
 func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 	e := &shrinkage{}
-	sum, all := 0., 0.
+	sum := 0.
+	all := 0.
 	for v, n := range counts {
 		e.counts = append(e.counts, max(n, 0))
-		sum, all, e.total = sum+sums[v], all+n, e.total+max(n, 0)
+		sum = sum + sums[v]
+		all = all + n
+		e.total = e.total + max(n, 0)
 	}
 	if noise := 2 * sigma * math.Sqrt(float64(len(counts))); all > noise {
 		e.mean = min(max(sum/all, -1), 1)
@@ -312,7 +319,9 @@ func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 // the deviation of the sum of n records has the variance t n² + w n + noise. Both variances are the
 // likeliest on a grid, and t may be 0.
 func (e *shrinkage) means() []float64 {
-	best, t, w := math.Inf(-1), 0., e.within
+	best := math.Inf(-1)
+	t := 0.
+	w := e.within
 	for i := range encodingSteps {
 		for j := range encodingSteps / 2 {
 			x, y := math.Ldexp(e.within, -i), math.Ldexp(e.within, -j)
@@ -320,7 +329,9 @@ func (e *shrinkage) means() []float64 {
 				x = 0
 			}
 			if l := e.likelihood(x, y); l > best {
-				best, t, w = l, x, y
+				best = l
+				t = x
+				w = y
 			}
 		}
 	}

@@ -169,7 +169,8 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		return r.stopped(ctx, s, stop, from)
 	}
 	train, held := r.split(s, all)
-	r.held, r.training = held, train
+	r.held = held
+	r.training = train
 	training := s
 	if p.wraps() {
 		training = s.Sub(trainNode)
@@ -222,7 +223,8 @@ func (c *Curator) count(ctx context.Context, from source, train, held mechanism.
 
 // finish gives a model its way back to the units of the target and measures it.
 func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
-	p, part := r.pipeline, s.Sub(holdoutNode)
+	p := r.pipeline
+	part := s.Sub(holdoutNode)
 	if p.Transform != rescale.None {
 		back, err := r.wayBack(ctx, s.Sub(trainNode), r.training, fit)
 		if err != nil {
@@ -325,7 +327,9 @@ func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Recor
 		Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
-		pairs.Lower, pairs.Upper, pairs.From = m.Back.Lower, m.Back.Upper, m.Back.Transform
+		pairs.Lower = m.Back.Lower
+		pairs.Upper = m.Back.Upper
+		pairs.From = m.Back.Transform
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s, pairs)
 	if err != nil {
@@ -341,10 +345,15 @@ func recordReading(m regression.Model, s dataset.Schema) {
 		places[s.Columns[j].Name] = j
 	}
 	regression.SetReading(m, func(column string, r *regression.Reading) {
-		r.Decimal, r.Thousands, r.Strict, r.Missing = s.Numbers.Decimal, s.Numbers.Thousands, s.Numbers.Strict, s.Numbers.Missing
+		r.Decimal = s.Numbers.Decimal
+		r.Thousands = s.Numbers.Thousands
+		r.Strict = s.Numbers.Strict
+		r.Missing = s.Numbers.Missing
 		if j, found := places[column]; found {
 			c := &s.Columns[j]
-			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+			r.Source = c.Source
+			r.Part = c.Part
+			r.Date = c.Date
 		}
 	})
 }
@@ -357,8 +366,12 @@ func SchemaOf(m regression.Model) dataset.Schema {
 		s.Numbers = dataset.Numbers{Decimal: in.Reading.Decimal, Thousands: in.Reading.Thousands, Strict: in.Reading.Strict, Missing: in.Reading.Missing}
 		c := dataset.Column{Name: in.Name, Source: in.Reading.Source, Part: in.Reading.Part, Date: in.Reading.Date}
 		if in.Text() {
-			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
-			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash
+			c.Kind = dataset.Category
+			c.Categories = in.Categories
+			c.Other = in.Other
+			c.Fold = in.Fold
+			c.Prefix = in.Prefix
+			c.Hash = in.Hash
 		}
 		s.Columns = append(s.Columns, c)
 	}

@@ -127,7 +127,8 @@ func nextCount(n int) int {
 
 // planByClasses plans the training for each of several numbers of classes. path is that of the node of the choice.
 func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, counts []int) (budget.Node, error) {
-	branches, from := make([]budget.Node, len(counts)), leastClasses
+	branches := make([]budget.Node, len(counts))
+	from := leastClasses
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
@@ -157,7 +158,8 @@ func (p *Plan) forClasses(n int) *Plan {
 // the branch that their number chooses was planned for. Where the plan for fewer classes is that of the branch, leaf by leaf
 // and law by law, these are enough. What is looked at was released or is public.
 func (r *runner) completeClasses(target *dataset.Column) {
-	found, facts := target.Categories, r.plan.facts
+	found := target.Categories
+	facts := r.plan.facts
 	branches := r.pipeline.allClassCounts(facts)
 	for n := max(leastClasses, len(found), r.plan.forcedClasses); ; n++ {
 		target.Categories = slices.Clone(found)

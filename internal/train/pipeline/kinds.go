@@ -59,9 +59,11 @@ func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, colum
 	if err != nil {
 		return nil, err
 	}
-	counts, sigma := released.Value(), s.Scale(kindsLeaf)
+	counts := released.Value()
+	sigma := s.Scale(kindsLeaf)
 	for i, j := range columns {
-		numbers, text := counts[i*kindCells], counts[i*kindCells+1]
+		numbers := counts[i*kindCells]
+		text := counts[i*kindCells+1]
 		if text > numbers && text > kindDoubt*sigma {
 			words = append(words, j)
 		}

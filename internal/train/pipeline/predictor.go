@@ -52,7 +52,8 @@ func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
 // rowsOfColumns gathers the first columns of a block, which are these: numbers that do not follow one another in the table
 // in room, which grows to hold them, if there is one.
 func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
-	n, free := b.Len(), []float64(nil)
+	n := b.Len()
+	free := []float64(nil)
 	if room != nil {
 		*room = slices.Grow((*room)[:0], n*len(columns))
 		free = (*room)[:n*len(columns)]
@@ -62,7 +63,8 @@ func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) r
 		if c.Kind == dataset.Numeric {
 			var buf []float64
 			if room != nil {
-				buf, free = free[:n:n], free[n:]
+				buf = free[:n:n]
+				free = free[n:]
 			}
 			rows.Numeric[c.Name] = b.Float(j, buf)
 		} else {

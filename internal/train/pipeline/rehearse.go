@@ -68,7 +68,8 @@ func (p *Plan) rehearsals() []*Plan {
 		for _, n := range counts {
 			for i := range p.widest() {
 				only := p.force(i)
-				only.forcedWay, only.forcedClasses = way, n
+				only.forcedWay = way
+				only.forcedClasses = n
 				out = append(out, only)
 			}
 		}
@@ -101,7 +102,8 @@ func (p *Plan) force(i int) *Plan {
 	if n := len(p.branches); n > 0 {
 		only.forced = &p.branches[min(i, n-1)]
 	}
-	only.tries, only.byClasses = nil, nil
+	only.tries = nil
+	only.byClasses = nil
 	for _, t := range p.tries {
 		only.tries = append(only.tries, t.force(i))
 	}
@@ -134,7 +136,8 @@ func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) e
 		return err
 	}
 	// It abstained, and with records it may not.
-	held, target := t.All().Columns(plan.columns), len(plan.facts.Columns)
+	held := t.All().Columns(plan.columns)
+	target := len(plan.facts.Columns)
 	if p.classification() {
 		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: mechanism.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
 	} else {

@@ -51,7 +51,8 @@ func (p *Pipeline) Wrong() []*fault.Error {
 func (r *rules) wrong(err error, field, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if r.home != "" {
-		field, message = r.home+field, strings.TrimSuffix(r.home, ".")+": "+message
+		field = r.home + field
+		message = strings.TrimSuffix(r.home, ".") + ": " + message
 	}
 	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
 }
@@ -83,7 +84,8 @@ func (r *rules) target() {
 
 // unit compares the unit that the budget protects with the schema and the relation.
 func (r *rules) unit() {
-	column, unit := r.Schema.Unit, r.Budget.Unit
+	column := r.Schema.Unit
+	unit := r.Budget.Unit
 	switch {
 	case column != unit.Column && unit.Column == "":
 		r.wrong(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
@@ -167,9 +169,11 @@ func (r *rules) ofModel() {
 
 // forTask checks a method against the task and the number of classes.
 func (r *rules) forTask(field, name string) {
-	classes, found := 0, false
+	classes := 0
+	found := false
 	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
-		classes, found = r.classesOf(r.Schema.Columns[j]), r.Schema.Columns[j].Found
+		classes = r.classesOf(r.Schema.Columns[j])
+		found = r.Schema.Columns[j].Found
 	}
 	switch {
 	case !r.classification() && NeedsClasses(name):

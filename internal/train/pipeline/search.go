@@ -108,8 +108,12 @@ func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1)
 
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {
-	q, c := *p, p.Search.Candidates[i]
-	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
+	q := *p
+	c := p.Search.Candidates[i]
+	q.Search = nil
+	q.Selector = c.Selector
+	q.SelectionShare = c.SelectionShare
+	q.Model = c.Model
 	q.tried = true
 	return &q
 }

@@ -54,7 +54,8 @@ const shareTolerance = 1e-6
 func (r *rules) shares() {
 	sum := 0.
 	for _, share := range r.Shares.Named() {
-		field, x := "budget."+share.Name, *share.Value
+		field := "budget." + share.Name
+		x := *share.Value
 		if x != 0 && !(x > 0 && x < 1) {
 			r.wrong(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
 			return
@@ -194,7 +195,9 @@ func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division,
 	}
 	fallback := &stage{asked: p.Shares.Fallback, standard: standard.fallback * linear.GramShare * calibrated, runs: stages.fallback}
 	left := p.afterFixedStages(stages)
-	inner, weights, missing := left, 0., p.unpaid(stages)
+	inner := left
+	weights := 0.
+	missing := p.unpaid(stages)
 	list := []*stage{choice, ranges, model, fallback}
 	for _, s := range list {
 		switch {

@@ -90,7 +90,8 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
-	b.fixed, b.columns = shares.fixed, columns
+	b.fixed = shares.fixed
+	b.columns = columns
 	models, err := p.modelNodes(*b, columns, shares)
 	if err != nil {
 		return budget.Node{}, err

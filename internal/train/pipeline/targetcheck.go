@@ -41,7 +41,8 @@ const (
 	stopByChance = 1e-6
 	// A target of numbers is fine if at most mostText cells hold text for each that holds a number, and at most mostEmpty
 	// hold text or nothing: many tables have a target for few of their records.
-	mostText, mostEmpty = 2., 99.
+	mostText  = 2.
+	mostEmpty = 99.
 	// A target of classes is fine if at most mostUnlisted cells hold none of the classes for each that holds one.
 	mostUnlisted = 9.
 )
@@ -129,14 +130,17 @@ func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mech
 	target := r.facts.Target
 	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.paysForCheck()}
 	if target.Kind == dataset.Category {
-		x.Classes, x.Found = len(target.Categories), target.Found
+		x.Classes = len(target.Categories)
+		x.Found = target.Found
 	}
 	stop := &Stop{Target: p.Target, Task: p.task(), Found: target.Found}
 	counts, err := stop.count(ctx, s.Sub(allNode), all, x)
 	if err != nil {
 		return nil, err
 	}
-	stop.Readable, stop.Text, stop.Empty = counts[readableCell], counts[textCell], counts[emptyCell]
+	stop.Readable = counts[readableCell]
+	stop.Text = counts[textCell]
+	stop.Empty = counts[emptyCell]
 	if stop.needed() && !s.KeepsColumns() {
 		return stop, nil
 	}
@@ -198,7 +202,8 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 
 // stopped is the result of a run that stops.
 func (r *runner) stopped(ctx context.Context, s *mechanism.Session, stop *Stop, from source) (*Result, error) {
-	p, plan := r.pipeline, r.plan
+	p := r.pipeline
+	plan := r.plan
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: plan.Method(), Stopped: stop,
 		Guarantee: plan.Guarantee(), Considered: plan.Columns(), Events: s.Events(), Unprotected: p.unprotected(),
@@ -251,7 +256,9 @@ type targetPass struct {
 func (p *targetPass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(p.bins) < n {
-		p.bins, p.floats, p.codes = make([]uint16, n), make([]float64, n), make([]int32, n)
+		p.bins = make([]uint16, n)
+		p.floats = make([]float64, n)
+		p.codes = make([]int32, n)
 	}
 	bins := p.bins[:n]
 	if p.Classes < 0 {

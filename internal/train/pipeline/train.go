@@ -96,7 +96,8 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	if err != nil {
 		return nil, err
 	}
-	out.chosen, out.readings = pick(kept, out.chosen), told
+	out.chosen = pick(kept, out.chosen)
+	out.readings = told
 	return out, nil
 }
 
@@ -121,7 +122,8 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 	if err != nil {
 		return nil, err
 	}
-	out.chosen, out.readings = pick(chosen, kept), told
+	out.chosen = pick(chosen, kept)
+	out.readings = told
 	return out, nil
 }
 
@@ -193,7 +195,9 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLe
 	out := &trained{method: b.trainer.Name()}
 	var err error
 	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
-		out.fit, out.abstained, err = nil, true, nil
+		out.fit = nil
+		out.abstained = true
+		err = nil
 		if b.fallback != nil {
 			b.trainer, out.method = b.fallback, b.fallback.Name()
 			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)

@@ -237,11 +237,15 @@ func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) 
 		return 0, 0, 0
 	}
 	const w = errorWeight
-	n, ridge := a[0]/w, errorRidge*sigma/w
-	u, e := a[1]/w, a[3]/w
-	p, q := n+ridge, max(a[2]/w, u*u/n)+ridge
+	n := a[0] / w
+	ridge := errorRidge * sigma / w
+	u := a[1] / w
+	e := a[3] / w
+	p := n + ridge
+	q := max(a[2]/w, u*u/n) + ridge
 	det := float64(p*q) - float64(u*u)
-	intercept, slope = (float64(q*e)-float64(u*a[4]))/det, (float64(p*a[4])-float64(u*e))/det
+	intercept = (float64(q*e) - float64(u*a[4])) / det
+	slope = (float64(p*a[4]) - float64(u*e)) / det
 	v := min(max((a[5]-float64(intercept*e)-float64(slope*a[4]))/n, 0), 1)
 	d := sigma / n
 	if v > 0 {

@@ -70,7 +70,8 @@ func leave(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Rang
 // candidates are left.
 func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records, []int) {
 	kept := leave(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
-	columns, ranges := f.Columns, f.Ranges
+	columns := f.Columns
+	ranges := f.Ranges
 	f.Columns, f.Ranges = pick(columns, kept), append(pick(ranges, kept), ranges[len(columns)])
 	return narrow(v, kept), kept
 }

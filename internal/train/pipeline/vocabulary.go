@@ -57,7 +57,9 @@ const (
 	newWordDelta = budget.MinDelta / 10
 	// mostWords is how many words of a column are used, and mostWordsInAll of all of them. Where columns
 	// are many, leastWords of each are looked at.
-	mostWords, leastWords, mostWordsInAll = 256, 8, 1024
+	mostWords      = 256
+	leastWords     = 8
+	mostWordsInAll = 1024
 	// kindDoubt is how many standard deviations of noise the number of words must exceed for
 	// a column to be one of words.
 	kindDoubt = 2
@@ -140,7 +142,9 @@ func standIns(what string, n int) []string {
 // wholeTraining plans the training part with what comes before and after it: what is found out about columns before
 // anything else, and the way back of a transformed target.
 func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
-	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
+	rest := 1.
+	first := []budget.Node(nil)
+	last := []budget.Node(nil)
 	if p.finds() && !p.asksFirst() {
 		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
 		search := wordLeaves(wordShare)
@@ -207,7 +211,8 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 	for j := range columns {
 		switch c := &columns[j]; {
 		case c.Found && c.Kind == dataset.Numeric:
-			open, c.Found = append(open, j), false
+			open = append(open, j)
+			c.Found = false
 		case c.Found:
 			words = append(words, j)
 		}
@@ -232,7 +237,8 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 		}
 	}
 	last := len(columns) - 1
-	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
+	r.facts.Columns = columns[:last:last]
+	r.facts.Target = columns[last]
 	err := mechanism.Resolve(ctx, columns, &train, &r.held)
 	r.training = train
 	return s, train, err
@@ -265,7 +271,9 @@ func (r *runner) findWords(
 	var features []*dataset.Column
 	var counts [][]float64
 	for i, j := range words {
-		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
+		c := &columns[j]
+		found := released.Value()[i]
+		most := wordCap(len(words))
 		target := j == len(columns)-1
 		if target {
 			most = r.pipeline.MostClassesFound()
@@ -288,7 +296,8 @@ func (r *runner) findWords(
 	for i, j := range words {
 		c := &columns[j]
 		slices.Sort(c.Categories)
-		found, passed := c.Categories, len(released.Value()[i])
+		found := c.Categories
+		passed := len(released.Value()[i])
 		if passed == 0 {
 			found = nil // those of a rehearsal
 		}
@@ -325,7 +334,8 @@ func wordless(c dataset.Column) bool {
 func foundWarnings(r *Result) []Warning {
 	var out []Warning
 	var texts, none []string
-	cut, least := false, 0.
+	cut := false
+	least := 0.
 	for _, v := range r.Vocabulary {
 		least = v.Least
 		switch {

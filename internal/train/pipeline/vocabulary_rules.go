@@ -15,10 +15,12 @@ func (r *rules) vocabulary() {
 		if !c.Found {
 			continue
 		}
-		what, hint := r.NoVocabulary(), "declare its categories"
+		what := r.NoVocabulary()
+		hint := "declare its categories"
 		field := fault.Child(fault.Child("data.columns", c.Name), "categories")
 		if c.Name == r.Target {
-			field, hint = "data.classes", "list the classes"
+			field = "data.classes"
+			hint = "list the classes"
 		}
 		switch {
 		case c.Name == r.Target && !r.classification():

@@ -101,7 +101,8 @@ type Scratch struct {
 // to the grid. A missing value becomes the column's substitute.
 func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	r := e.ranges[j]
-	center, scale := r.Center(), mechanism.FixedOne/r.Half()
+	center := r.Center()
+	scale := mechanism.FixedOne / r.Half()
 	missing := e.Missing(j)
 	for i := (simd.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
 		x := column[i]

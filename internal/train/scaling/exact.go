@@ -29,7 +29,8 @@ func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, co
 			continue
 		}
 		out[j] = exactRange(places[i].value(0), places[i].value(2))
-		out[j].Median, out[j].HasMedian = min(max(places[i].value(1), -widest), widest), true
+		out[j].Median = min(max(places[i].value(1), -widest), widest)
+		out[j].HasMedian = true
 		out[j].Numbers.Value = float64(numbers[i])
 	}
 	return nil

@@ -37,8 +37,10 @@ func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 		}
 		return 0
 	}
-	below, above := excess(0, 1, whole.Lower), excess(last, last-1, whole.Upper-width)
-	out, hidden := whole, 0.
+	below := excess(0, 1, whole.Lower)
+	above := excess(last, last-1, whole.Upper-width)
+	out := whole
+	hidden := 0.
 	if end, ok := r.hiddenEnd(above); ok && end > whole.Upper {
 		out.Upper = end
 		hidden += above
@@ -120,7 +122,9 @@ func farMagnitude(c noisyCounts, first int, excess float64) (largest int, ok boo
 		for b := low; b < min(low+pooledWidth, len(c.counts)); b++ {
 			sum += c.counts[b]
 			if z := sum / math.Sqrt(float64(b-low+1)); z > best && sum > excess/2 {
-				best, largest, ok = z, b, true
+				best = z
+				largest = b
+				ok = true
 			}
 		}
 	}
@@ -139,9 +143,12 @@ func sumOf(counts []float64, first, last int) float64 {
 // mirrored returns r of the negated numbers.
 func (r coarse) mirrored() coarse {
 	out := r
-	out.lower, out.upper = -r.upper, -r.lower
-	out.low, out.high = 2*zeroBin-r.high, 2*zeroBin-r.low
-	out.negative, out.positive = r.positive, r.negative
+	out.lower = -r.upper
+	out.upper = -r.lower
+	out.low = 2*zeroBin - r.high
+	out.high = 2*zeroBin - r.low
+	out.negative = r.positive
+	out.positive = r.negative
 	out.magnitudes.counts = reversed(r.magnitudes.counts)
 	return out
 }

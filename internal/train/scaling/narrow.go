@@ -80,7 +80,8 @@ func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
 	lower := quantileFrom(c.counts[first:end], outer)
 	upper := float64(end-first) - quantileFrom(reversed(c.counts[first:end]), outer)
 	if !(upper-lower >= .5) { // one bin holds nearly all
-		lower, upper = 0, float64(end-first)
+		lower = 0
+		upper = float64(end - first)
 	}
 	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
 	return interval{whole.Lower + float64(width*(float64(first)+lower)), whole.Lower + float64(width*(float64(first)+upper))} // conversions forbid fusing
@@ -102,9 +103,12 @@ func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 	best := 0.
 	for a := range sums {
 		for b := a + 1; b < len(sums); b++ {
-			sum, root := sums[b]-sums[a], math.Sqrt(float64(b-a))
+			sum := sums[b] - sums[a]
+			root := math.Sqrt(float64(b - a))
 			if z := sum / root; z > best && sum+sigma*root >= windowShare*seen {
-				best, first, end = z, a, b
+				best = z
+				first = a
+				end = b
 			}
 		}
 	}
@@ -126,7 +130,8 @@ func extendUp(sums []float64, sigma float64, end int) int {
 	for v := 1; end+v <= last; v++ {
 		near := math.Sqrt(nearDeviations*nearDeviations + 4*math.Log(float64(v)))
 		if sums[end+v]-sums[end] > near*sigma*math.Sqrt(float64(v)) {
-			end, v = end+v, 0
+			end = end + v
+			v = 0
 		}
 	}
 	far := math.Sqrt(2 * math.Log(float64(last)*float64(last)/(4*extension)))

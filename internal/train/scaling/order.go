@@ -84,7 +84,8 @@ func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
 
 // orderOf finds the smallest, the lower median and the largest finite number of each column, with the number of them all.
 func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]place, []int64, error) {
-	places, numbers := make([]place, len(columns)), make([]int64, len(columns))
+	places := make([]place, len(columns))
+	numbers := make([]int64, len(columns))
 	for known := 0; known < keyBits; {
 		x := orderStatistic{Columns: columns, Known: known}
 		for _, p := range places {

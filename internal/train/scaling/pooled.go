@@ -29,7 +29,10 @@ const (
 // All is read from counts that are released anyhow. Uniform numbers around 0 are seen with
 // half of the records that one bin needs, those from 0 to 21 with five sixths.
 func pooledRange(counts []float64, threshold float64) coarse {
-	best, low, high, found := threshold, 0, 0, 0
+	best := threshold
+	low := 0
+	high := 0
+	found := 0
 	for e := range exponents { // the smallest magnitude of the sum
 		var sum [bothSigns + 1]float64
 		for w := 1; w <= pooledWidth && e+w <= exponents; w++ {
@@ -42,7 +45,10 @@ func pooledRange(counts []float64, threshold float64) coarse {
 					bins *= 2
 				}
 				if z := n / math.Sqrt(bins); signs > 0 && z > best {
-					best, low, high, found = z, e+1, e+w, signs
+					best = z
+					low = e + 1
+					high = e + w
+					found = signs
 				}
 			}
 		}
@@ -67,7 +73,8 @@ func pooledRange(counts []float64, threshold float64) coarse {
 func around(c noisyCounts, bin int) coarse {
 	low, high := bin, bin
 	for _, step := range [2]int{-1, 1} {
-		sum, bins := 0.0, 0
+		sum := 0.0
+		bins := 0
 		for w := 1; w < pooledWidth; w++ {
 			b := bin + step*w
 			if b < 0 || b == zeroBin || b >= len(c.counts) {
@@ -77,7 +84,8 @@ func around(c noisyCounts, bin int) coarse {
 			bins++
 			if sum > beside*c.sigma*math.Sqrt(float64(bins)) {
 				low, high = min(low, b), max(high, b)
-				sum, bins = 0, 0
+				sum = 0
+				bins = 0
 			}
 		}
 	}

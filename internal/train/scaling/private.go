@@ -189,7 +189,8 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
 		if at, ok := median(bins[i], within[i]); ok {
-			r.Median, r.HasMedian = min(max(at, r.Lower), r.Upper), true
+			r.Median = min(max(at, r.Lower), r.Upper)
+			r.HasMedian = true
 		}
 		if j == p.Target && p.Transform != rescale.None {
 			r = p.transformed(r, rough[i].least)
@@ -328,7 +329,9 @@ func (p Private) threshold(sigma, n float64) float64 {
 // share of the tail of what these bins count. Where no bin is above it, neighbouring ones are counted
 // together, see [pooledRange]. Where one of the target or of an outline is, so are those beside it; see [around].
 func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
-	total, first, last := 0.0, -1, -1
+	total := 0.0
+	first := -1
+	last := -1
 	for b, n := range c.counts {
 		if n > threshold {
 			if first < 0 {
@@ -347,7 +350,9 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if first == last && how != featureReading {
 		return around(c, first)
 	}
-	low, high, sum := -1, last, 0.0
+	low := -1
+	high := last
+	sum := 0.0
 	for b := first; b <= last; b++ {
 		if c.counts[b] <= threshold {
 			continue
@@ -375,7 +380,8 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 
 // between returns what was seen with the edges of its outermost bins.
 func between(low, high int, c coarse) coarse {
-	c.low, c.high = low, high
+	c.low = low
+	c.high = high
 	c.lower, _ = exponentEdges(low)
 	_, c.upper = exponentEdges(high)
 	if high > zeroBin {

@@ -16,7 +16,8 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 	whole := interval{r.lower, r.upper}
 	z := targetZoom{bins: Bins, seen: r.recordsAtLeast()}
 	if wide, hidden := r.widenToHidden(c); hidden > 0 {
-		z.within, z.wider = wide, true
+		z.within = wide
+		z.wider = true
 		z.seen += hidden
 		for z.bins < mostBins && float64(z.bins)*(whole.Upper-whole.Lower) < Bins*(wide.Upper-wide.Lower) {
 			z.bins *= 2 // as fine as the first zoom
@@ -58,7 +59,8 @@ func (z targetZoom) read(c noisyCounts, rough coarse) Range {
 // and much noise, so they are left out.
 func (r coarse) recordsAtLeast() float64 {
 	largest := max(r.high-zeroBin, zeroBin-r.low)
-	sum, bins := 0., 0
+	sum := 0.
+	bins := 0
 	for b := r.low; b <= r.high; b++ {
 		if size := max(b-zeroBin, zeroBin-b); size == 0 || size > largest-smallMagnitudes {
 			sum += r.magnitudes.counts[b]
