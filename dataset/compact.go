@@ -8,17 +8,18 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/largepages"
 )
 
-// Numbers with few digits need not take eight bytes each while they are in memory. What a pass sees of them is the same bit for bit.
+// Numbers with few digits take fewer than eight bytes each in memory. Passes see the same values bit for bit.
 
 const (
-	// compactRows is how many numbers are kept together: few enough that they stay in a second-level cache.
+	// compactRows is the number of numbers per piece, chosen so that a piece fits the second-level cache.
 	compactRows = 1 << 14
-	// leastCompact is how many records a table has whose numbers are kept in fewer bytes. In fewer records there is
-	// little to gain.
+	// leastCompact is the minimum number of records of a table with compact columns. Below it, little memory
+	// would be saved.
 	leastCompact = 1 << 17
-	// slabBytes is how much memory is asked for at once, at most.
+	// slabBytes is the maximum size of one allocation.
 	slabBytes = 1 << 25
-	// sparse is how many consecutive records there may be for each that is wanted, where all of them are unpacked.
+	// sparse is the maximum number of consecutive records per wanted record for which the whole span is
+	// unpacked.
 	sparse = 16
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/sheetfile"
 )
 
-// Workbooks and Arrow files become lines of CSV, so that all rules of cells are those of CSV: the same table in either has
-// the same cells. Numbers that are stored as numbers are written in full. What the packages that read them report becomes
-// words of our own.
+// Workbooks and Arrow files are converted to CSV lines, so that all rules for cells are those of CSV: the same
+// table has the same cells in either format. Stored numbers are written in full. Errors of the decoding
+// packages are replaced by messages of this package.
 
 // unpack returns the lines of a file, with columns that are not declared too if whole is set. Names of columns come from a
 // schema if the format has one.
@@ -57,7 +57,7 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 	return &packedLines{rd, ctx, file.Lines(want, comma, rd.opts.maxLine())}, nil
 }
 
-// packedLines says what is wrong with a file as other readers do.
+// packedLines converts the errors of a decoder to those of this package.
 type packedLines struct {
 	rd  *reader
 	ctx context.Context
@@ -129,7 +129,7 @@ func (rd *reader) packedError(ctx context.Context, err error) error {
 	return e
 }
 
-// counterAt is a counter for a file that is read at offsets: what was read of it so far, at most its size.
+// counterAt counts the bytes read from a file that is read at offsets, at most its size.
 type counterAt struct {
 	at   io.ReaderAt
 	most int64

@@ -55,10 +55,10 @@ func (t *Table) code(j int) []int32 {
 	return t.codes[j]
 }
 
-// Batches reads the records that [Read] reads, batch by batch: what is held of them does not grow with
-// their number. work is called for each batch from several goroutines at once, and emit with what
-// it returned, in the order of the records, from one. path - is standard input, which is from, read
-// like [ReadFrom]. Errors are those of [Read], work and emit.
+// Batches reads the same records as [Read], batch by batch, in memory that does not grow with their number.
+// work is called for each batch, from several goroutines at once; emit is called with its results in the order
+// of the records, from one goroutine. The path - reads standard input from from, like [ReadFrom]. Errors are
+// those of [Read], work and emit.
 func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error) error {
 	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
 	if from != nil {
@@ -90,7 +90,7 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 // Merge adds the counts of o, of the same schema.
 func (s *Stats) Merge(o *Stats) { s.addStats(o) }
 
-// Files lists the files that a path stands for, in the order of their records.
+// Files lists the files that a path denotes, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
 
 // Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Labels] and [Table.Words] returned them, as a

@@ -245,7 +245,7 @@ func (s *store) parseLine(b []byte, row int) {
 	s.width(fields)
 }
 
-// storeBytes is cell without a string where none is needed.
+// storeBytes is storeCell that avoids allocating a string where possible.
 func (s *store) storeBytes(target int, cell []byte, row int) {
 	if target >= 0 && s.words[target] != nil {
 		if k, ok := s.words[target].seen[string(cell)]; ok { // no allocation

@@ -194,8 +194,8 @@ func totalCodes(c *Column, x []int32) []int32 {
 	return out
 }
 
-// Mapped returns the table with other numbers in the numeric column j: f of each, a function of that number alone. c is
-// what is declared about the new column. All other columns are shared.
+// Mapped returns the table with f applied to every number of the numeric column j. c declares the new column.
+// All other columns are shared.
 func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 	out := *t
 	out.schema = t.schema.Clone()
@@ -244,7 +244,7 @@ func (t *Table) tellsMissing(j int) bool {
 	return c.Labels && len(c.Categories) > 0
 }
 
-// mergeMissing copies codes of a column of so many categories to dst, with one code for all cells outside of these.
+// mergeMissing copies codes to dst and replaces every code of at least categories by categories.
 func mergeMissing(dst, codes []int32, categories int) []int32 {
 	for i, code := range codes {
 		dst[i] = min(code, int32(categories))

@@ -116,8 +116,8 @@ func (v View) Mark(marks []byte) {
 	}
 }
 
-// MarkSides sets the bits that [View.Mark] sets, of the records whose side is 0 in zeros and of those whose side is 1 in ones. sides
-// has one entry per record, in row order; MarkSides panics if it has not.
+// MarkSides sets the bits that [View.Mark] sets: those of records whose side is 0 in zeros and of records whose
+// side is 1 in ones. sides has one entry per record, in row order; MarkSides panics otherwise.
 func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
 	if len(sides) != v.Len() {
 		panic("dataset: MarkSides: not one side per record")
