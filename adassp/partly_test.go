@@ -124,7 +124,7 @@ func TestPartlyPrivateTarget(t *testing.T) {
 	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
-	if partly(columns, budget.SubstitutePrivateColumns) {
+	if protectsFeaturesOnly(columns, budget.SubstitutePrivateColumns) {
 		t.Error("blocks of a private target count as public")
 	}
 }

@@ -72,7 +72,7 @@ func TestCouplingForesees(t *testing.T) {
 			for r, k := range before.bins[s.bins] {
 				want[k] += after.f[r] - before.f[r]
 			}
-			for k, got := range c.on(s) {
+			for k, got := range c.shiftOf(s) {
 				wrong += square(got - want[k])
 				size += square(want[k])
 			}

@@ -269,13 +269,13 @@ func TestGroup(t *testing.T) {
 		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
 		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
 		records := rapid.Float64Range(minRecords, 1e5).Draw(t, "records")
-		g := group(counts, sigma, records)
-		if len(g.counts) != len(g.edges)+1 || g.of[0] != 0 || int(g.of[fineBins-1]) != len(g.edges) {
-			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.of[fineBins-1])
+		g := groupBins(counts, sigma, records)
+		if len(g.counts) != len(g.edges)+1 || g.stepOf[0] != 0 || int(g.stepOf[fineBins-1]) != len(g.edges) {
+			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.stepOf[fineBins-1])
 		}
 		for b := 1; b < fineBins; b++ {
 			begins := slices.Contains(g.edges, b)
-			if step := int(g.of[b]) - int(g.of[b-1]); step != 0 && step != 1 || begins != (step == 1) {
+			if step := int(g.stepOf[b]) - int(g.stepOf[b-1]); step != 0 && step != 1 || begins != (step == 1) {
 				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
 			}
 		}
@@ -287,7 +287,7 @@ func TestGroup(t *testing.T) {
 	})
 	counts := make([]float64, fineBins)
 	counts[3], counts[100], counts[200] = 1000, 1000, 1000
-	g := group(counts, 1, 3000)
+	g := groupBins(counts, 1, 3000)
 	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
 		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
 	}
@@ -296,7 +296,7 @@ func TestGroup(t *testing.T) {
 		counts[b] = 10
 	}
 	counts[0] = 9 * 2550
-	if g = group(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
+	if g = groupBins(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
 		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins", len(g.counts), g.edges[0])
 	}
 }
@@ -316,7 +316,7 @@ func TestTwoValued(t *testing.T) {
 
 // TestTotal: the columns' counts are averaged.
 func TestTotal(t *testing.T) {
-	if got := total([][]float64{{10, 20}, {32, 0}}); got != 31 {
+	if got := recordCount([][]float64{{10, 20}, {32, 0}}); got != 31 {
 		t.Errorf("%v records", got)
 	}
 }
@@ -346,7 +346,7 @@ func TestClassesPlan(t *testing.T) {
 
 // TestShapeLearns: exact sums of a curve are followed, noise alone is not.
 func TestShapeLearns(t *testing.T) {
-	g := groups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
+	g := binGroups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
 	s := newShape(0, 0, g)
 	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
 	for range 4 { // the residual is what the shape does not explain yet
@@ -381,10 +381,10 @@ func TestShapeLearns(t *testing.T) {
 func TestLikeliest(t *testing.T) {
 	signal := []float64{100, 50, 1}
 	energy := []float64{41, 21, 1.1}
-	if got, _ := likeliest(geometric(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
 		t.Errorf("variance factor %v, want about .4", got)
 	}
-	if got, _ := likeliest(geometric(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
 		t.Errorf("variance factor %v of noise", got)
 	}
 }

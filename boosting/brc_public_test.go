@@ -247,7 +247,7 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 	}
 	labels := labelsOf(x.train.All(), last, 1, 2)
-	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used), pick(columns, used), pick(ranges, used))
+	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used), selectItems(columns, used), selectItems(ranges, used))
 	if err != nil {
 		x.t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 					}
 				}
 			}
-			if agreements != scoresOf(len(classes)) {
+			if agreements != scoreCount(len(classes)) {
 				t.Errorf("%v: %d boosting runs for %d classes", rel, agreements, len(classes))
 			}
 		}

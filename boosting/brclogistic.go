@@ -10,8 +10,8 @@ import (
 const (
 	// logisticRidge is the penalty of the public classifier, in records.
 	logisticRidge = 1
-	// logisticSteps and logisticTolerance end Newton's method: a step whose
-	// decrement, the improvement it promises, is below the tolerance is the last.
+	// logisticSteps and logisticTolerance stop Newton's method: a step whose decrement, the predicted
+	// improvement, is below the tolerance is the last.
 	logisticSteps     = 50
 	logisticTolerance = 1e-8
 )
@@ -145,7 +145,7 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 				continue
 			}
 			gradient[j] += g * x[a]
-			for b := a; b < len(at); b++ { // at increases
+			for b := a; b < len(at); b++ { // indices in at increase
 				hessian[j*p.size+at[b]] += h * x[a] * x[b]
 			}
 		}
@@ -153,7 +153,7 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 	var factor mat.Cholesky
 	var solved mat.VecDense
 	if !factor.Factorize(mat.NewSymDense(p.size, hessian)) || factor.SolveVecTo(&solved, mat.NewVecDense(p.size, gradient)) != nil {
-		return nil, 0 // rounding alone, the penalty keeps the matrix definite
+		return nil, 0 // only possible by rounding: the penalty keeps the matrix definite
 	}
 	step = solved.RawVector().Data
 	for k, g := range gradient {
