@@ -211,7 +211,7 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 // TestTwoReleasesOfCells: the mean of two releases has the weights of least noise.
 func TestTwoReleasesOfCells(t *testing.T) {
 	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
-	c.with(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
+	c.combine(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
 	want := cellSums{sums: [][]float64{{1.8, 2}, {3, 8}}, counts: []float64{14, 20}, tested: []float64{14, 20}, noise: 2 / math.Sqrt(5)}
 	if !reflect.DeepEqual(rounded(c), rounded(want)) {
 		t.Errorf("%+v, want %+v", c, want)
@@ -410,7 +410,7 @@ func TestStatisticIsTheStep(t *testing.T) {
 		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
 			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
 		}
-		pull(w, class, row.code)
+		recordWeights(w, class, row.code)
 		shorten(w, .5)
 		for j, a := range w {
 			for k, b := range x {

@@ -38,7 +38,7 @@ func weightsOf(x, z [][]float64, y, class []int32, gamma float64) [][]float64 {
 				out[i][j] -= gamma * square(v-z[j][k])
 			}
 		}
-		pull(out[i], class, y[i])
+		recordWeights(out[i], class, y[i])
 	}
 	return out
 }
@@ -225,7 +225,7 @@ func TestExp(t *testing.T) {
 func TestWeightsAreBounded(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, logits []float64, class []int32) float64 {
 		w := append([]float64(nil), logits...)
-		pull(w, class, 0)
+		recordWeights(w, class, 0)
 		right := 1.
 		length := math.Sqrt(dot(w, w))
 		for j, v := range w {
@@ -265,13 +265,13 @@ func TestWeightsAreBounded(t *testing.T) {
 // TestNearest: the first of the largest logits of the class.
 func TestNearest(t *testing.T) {
 	logits := []float64{5, 1, 2, 2}
-	nearest(logits, []int32{0, 1, 1, 1}, 1)
+	nearestWeights(logits, []int32{0, 1, 1, 1}, 1)
 	for j, want := range []float64{0, 0, 1, 0} {
 		if logits[j] != want {
 			t.Errorf("%v", logits)
 		}
 	}
-	nearest(logits, []int32{0, 1, 1, 1}, 9)
+	nearestWeights(logits, []int32{0, 1, 1, 1}, 9)
 	if dot(logits, logits) != 0 {
 		t.Errorf("a record in no class is in a cell: %v", logits)
 	}

@@ -62,10 +62,10 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan is the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []check{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
+	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
-				m, _ := c.least()
+				m, _ := c.minimumBuckets()
 				b.ReportMetric(float64(m), "buckets")
 			}
 		})

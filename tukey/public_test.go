@@ -117,7 +117,7 @@ func score(t testing.TB, m regression.Model, v dataset.View) float64 {
 		t.Fatal(err)
 	}
 	y := all.Float(last, nil)
-	centre := mean(y)
+	centre := meanOf(y)
 	errors := 0.
 	total := 0.
 	for i := range y {

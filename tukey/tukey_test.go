@@ -153,7 +153,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		m = 16
 	)
 	models := func(records []record) [][]float64 {
-		out, err := f.models(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestBucketModel(t *testing.T) {
 	records[3].b = math.NaN() // 1
 	records[4].b = 7          // 2
 	records[5].a = math.NaN() // the anchor
-	got := newBucketFit(f).model(mixedTable(t, records).All())
+	got := newBucketFit(f).fitBucket(mixedTable(t, records).All())
 
 	design := regression.Design{Target: "y", Names: []string{"a", "b", "x", "y1", "other"}, X: make([][]float64, 5)}
 	for _, r := range records {
@@ -220,7 +220,7 @@ func TestBucketModel(t *testing.T) {
 	}
 	deviation := make([]float64, 5)
 	for j, x := range design.X {
-		centre := mean(x)
+		centre := meanOf(x)
 		squares := 0.
 		for _, v := range x {
 			squares += (v - centre) * (v - centre)
@@ -312,7 +312,7 @@ func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
 	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
-	z, err := trainer.size(facts)
+	z, err := trainer.bucketCounts(facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.models(context.Background(), s, mechanism.Over(tab.All()), z.most)
+			models, err := f.fitBuckets(context.Background(), s, mechanism.Over(tab.All()), z.most)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +346,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			for i, m := range models {
 				points.Set(i, m)
 			}
-			if _, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound(), mechanism.UsualSplit()); err != nil {
+			if _, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, points.Bound(), mechanism.UsualSplit()); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				passed++
