@@ -26,7 +26,7 @@ const (
 	// kept it is linear, and differs from the values at the others by at most curveTolerance.
 	curvePoints    = 257
 	curveTolerance = 5e-5
-	// leastWeight is that of a score near which there are no records.
+	// leastWeight is the weight of a score without records nearby.
 	leastWeight = 1e-6
 )
 
@@ -114,10 +114,10 @@ func convolved(counts []float64, width float64) (values []float64, trace float64
 
 // fit returns the coefficients of the first len(start) functions of the basis.
 //
-// With P and Q the noisy counts of the second and the first class in a bin and pi the probability there,
-// e = P (1-pi) - Q pi has the mean 0 at the truth, for negative counts too. Its variance is
-// v = sigma^2 ((1-pi)^2 + pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are
-// those of Gauss and Newton for the sum of e^2/v, with v fixed in each.
+// With P and Q the noisy counts of the second and the first class in a bin and pi the probability there, e = P
+// (1-pi) - Q pi has mean 0 for the true pi, for negative counts too. Its variance is v = sigma^2 ((1-pi)^2 +
+// pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are those of
+// Gauss and Newton for the sum of e^2/v, with v fixed in each.
 func (c *calibration) fit(start []float64) []float64 {
 	coefficients := append([]float64(nil), start...)
 	n := len(coefficients)
@@ -205,8 +205,8 @@ func (c *calibration) coefficients() (line, all []float64) {
 	return line, c.fit(append(append([]float64(nil), line...), make([]float64, len(calibrationKinks()))...))
 }
 
-// curve returns the fitted curve, made increasing. Where the fit falls, values are replaced by their mean, weighted by
-// the numbers of records: where there are none the fit is free, and counts for nothing.
+// curve returns the fitted curve, made nondecreasing: values of a decreasing part are replaced by their mean,
+// weighted by the numbers of records, so that values in bins without records have no weight.
 func (c *calibration) curve() *regression.Probability {
 	line, coefficients := c.coefficients()
 	scores := make([]float64, curvePoints)

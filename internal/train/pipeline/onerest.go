@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two
-// classes, else one for each class against the others.
+// oneVsRest is a classifier made of numeric models: one of -1 and +1 for two classes, otherwise one for each
+// class against the others.
 type oneVsRest struct{ method.Trainer }
 
 // classNode is the name of the node of a class.

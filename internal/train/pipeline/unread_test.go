@@ -242,7 +242,7 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
 	tab := misread(t, 20000, false, false)
-	short, err := dataset.NewTable(dataset.Schema{Columns: pick(tab.Schema().Columns, []int{1, 3, 4})},
+	short, err := dataset.NewTable(dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
 		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)}, {Floats: tab.Float(4)}}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -325,7 +325,7 @@ func TestAskingIsRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, way := range plan.ways() {
+	for _, way := range plan.undeclaredWays() {
 		only := plan.force(0)
 		only.forcedWay = way
 		s, err := mechanism.NewRehearsal(plan.Priced)
@@ -350,7 +350,7 @@ func TestFaint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := plan.faint(); got != want {
+		if got := plan.hasFaintDraw(); got != want {
 			t.Errorf("epsilon %v: %v", epsilon, got)
 		}
 	}
