@@ -2,7 +2,7 @@ package describe
 
 import "math"
 
-// A layout says where the entries of a record are in a [Matrix].
+// A layout maps the columns to the entries of a record in a [Matrix].
 type layout struct {
 	size    int
 	starts  []int // of each column, -1 for one without entries
@@ -68,7 +68,7 @@ type matrix struct {
 // offDiagonalNoise is the noise of an entry off the diagonal.
 func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
 
-// associate returns the association of columns a and b, one of so many pairs.
+// associate returns the association of columns a and b, one of the given number of pairs.
 func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 	out := Association{First: first.Name, Second: second.Name}
 	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
@@ -171,9 +171,9 @@ func (m matrix) contingency(a, b int) contingency {
 	return t
 }
 
-// poolSmallCategories returns, for the entries of a column with these counts, the position each is merged into, -1 for none, and of each
-// position its count and how many entries it has. Entries below four standard deviations of noise are pooled, and left out if
-// together they are below that too.
+// poolSmallCategories returns, for the entries of a column with these counts, the position into which each is
+// merged, or -1, and the count and number of entries of each position. Entries below four standard deviations
+// of noise are pooled, and left out if together they are below that too.
 func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
 	at = make([]int, len(counts))
 	rest := 0.
@@ -199,12 +199,13 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 	return at, totals, members
 }
 
-// interval returns Cramér's V of the table and an interval that misses it with probability miss. Small categories are pooled. ok is false if a
-// column has fewer than two others.
+// interval returns Cramér's V of the table and an interval that misses it with probability miss. Small
+// categories are pooled. ok is false if a column has fewer than two other categories.
 //
-// V² is the sum of delta²/E over the cells, divided by the number of records and by the smaller number of categories less 1. delta
-// is a cell less what its row and its column make of it. In the norm with weights 1/E, taking off what rows and columns make of a
-// table is an orthogonal projection, so the norm of delta moves by at most that of the noise of the cells.
+// V² is the sum of delta²/E over the cells, divided by the number of records and by the smaller number of
+// categories minus 1. delta is the deviation of a cell from the value implied by its row and column. In the
+// norm with weights 1/E, removing the contributions of rows and columns from a table is an orthogonal
+// projection, so the norm of delta changes by at most the norm of the noise of the cells.
 func (t contingency) interval(miss float64) (value, lower, upper float64, ok bool) {
 	rowAt, rows, rowMembers := poolSmallCategories(t.rows, t.countNoise)
 	columnAt, columns, columnMembers := poolSmallCategories(t.columns, t.countNoise)

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// An Estimate is a number with an interval that holds it with confidence 95%. Value is nil for a number that the noise hides, and
-// an end is nil where it is open.
+// An Estimate is a number with a 95% confidence interval. Value is nil if the noise hides the number, and an
+// end is nil if the interval is open.
 type Estimate struct {
 	Value *float64 `json:"value"`
 	Lower *float64 `json:"lower"`
@@ -30,11 +30,12 @@ type Card struct {
 type ColumnCard struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Range is the lower and the upper end, and Source where it or the categories came from: "declared" or "found".
+	// Range is the lower and the upper end. Source is the origin of the range or of the categories: "declared"
+	// or "found".
 	Range   []float64 `json:"range"`
 	Source  string    `json:"source"`
 	Missing Estimate  `json:"missing"` // share of the records
-	// Mean and Deviation are those of values cut at the range.
+	// Mean and Deviation are those of values clamped to the range.
 	Mean      Estimate   `json:"mean"`
 	Deviation Estimate   `json:"deviation"`
 	Quartiles []Estimate `json:"quartiles"`
@@ -66,8 +67,9 @@ const (
 	CramersV    = "cramers v"         // of two category columns
 )
 
-// An Association measures how closely two columns go together, of numbers after they were cut at their outer quantiles. LowerAll
-// and UpperAll are ends of intervals that hold all associations of the card together with confidence 95%.
+// An Association measures the dependence of two columns; numbers are clamped at their outer quantiles first.
+// LowerAll and UpperAll are the ends of intervals that hold jointly, for all associations of the card, with
+// confidence 95%.
 type Association struct {
 	First    string   `json:"first"`
 	Second   string   `json:"second"`

@@ -191,7 +191,7 @@ func TestBalancedCoverage(t *testing.T) {
 			for k := range l {
 				right[k], wrong[k] = draw(hits[k], 1), draw(rows[k]-hits[k], l-1)
 			}
-			_, s := recalls(right, wrong)
+			_, s := classRecalls(right, wrong)
 			checkShare(t, s)
 			if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
 				covered++

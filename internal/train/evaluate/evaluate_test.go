@@ -246,7 +246,7 @@ func TestBeyond(t *testing.T) {
 		sizes.Second[rangeBin+8] = c.count
 		r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
 		reach := twoSided * math.Sqrt(sq(noise)+c.count) / 750
-		want := limited(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
+		want := limitShare(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
 		if diff := math.Abs(r.Beyond.Upper-want.Upper) + math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
 			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
 		}

@@ -35,5 +35,5 @@ func ShareOf(part, rest Count) Share {
 	}
 	share := min(max(part.Value/whole, 0), 1)
 	reach := twoSided * math.Hypot((1-share)*part.Sigma, share*rest.Sigma) / whole
-	return limited(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+	return limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 }

@@ -50,7 +50,7 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 		}
 	}
 	out.Accuracy = portion(right, wrong, Level)
-	out.Recalls, out.Balanced = recalls(hits, misses)
+	out.Recalls, out.Balanced = classRecalls(hits, misses)
 	out.Largest = largest(hits, misses, other)
 	out.Records, out.Other = right.plus(wrong).count(), other.count()
 	out.OtherShare = portion(other, total(hits).plus(total(misses)), Level)
@@ -143,7 +143,7 @@ func largest(hits, misses []noisy, other noisy) Largest {
 	d := gained.value - lost.value
 	all := own.value + others.value
 	luck := max(gained.value, 0) + max(lost.value, 0) - d*d/all
-	reach := normal(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
+	reach := normalDeviations(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
 	out.GainLower = max((d-reach)/all, -1)
 	out.GainUpper = min((d+reach)/all, 1)
 	return out

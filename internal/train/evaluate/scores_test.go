@@ -33,9 +33,9 @@ func TestAccuracyReproduces(t *testing.T) {
 	right := noisy{812, 2 * 16}
 	wrong := noisy{190, 2 * 16}
 	isNear(t, "accuracy", portion(right, wrong, Level).Value, .810379, 5e-7)
-	isNear(t, "variance", variance(right, wrong), 1.75435e-4, 5e-10)
+	isNear(t, "variance", shareVariance(right, wrong), 1.75435e-4, 5e-10)
 	// Far from 0 and 1 the interval is that of the variance.
-	sd := math.Sqrt(variance(right, wrong))
+	sd := math.Sqrt(shareVariance(right, wrong))
 	s := portion(right, wrong, Level)
 	isNear(t, "lower end", s.Lower, .810379-1.96*sd, .002)
 	isNear(t, "upper end", s.Upper, .810379+1.96*sd, .002)
@@ -76,7 +76,7 @@ func TestPortion(t *testing.T) {
 	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12}, {-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
 		part := noisy{c[0], c[2]}
 		rest := noisy{c[1], c[3]}
-		s := unlimited(part, rest, .95)
+		s := unlimitedPortion(part, rest, .95)
 		n := c[0] + c[1]
 		for rho := -.5; rho <= 1.5; rho += .0005 {
 			spread := sq(1-rho)*c[2] + sq(rho)*c[3] + n*max(rho*(1-rho), 0)

@@ -10,17 +10,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Model maps a fit of the scaled target by scaled features back to original
-// units, from released values only:
+// Model converts a fit of the scaled target by scaled features to original units, from released values only:
 //
 //	y = c_y + h_y (kappa theta_0 + sum_j theta_j (x_j - c_j)/h_j),
 //
-// c the middles and h the half widths of the ranges; a category's indicator is
-// its own scaled value, and that of a missing cell times [scaling.MissingEntry].
-// The effects of a category are those of [effects], about
-// their mean over the counts in d. extend says that values which a column does
-// not list, if there are many, may have a term even where training had no entry
-// for them.
+// with c the middles and h the half widths of the ranges; the indicator of a category is its own scaled value,
+// and that of a missing cell is multiplied by [scaling.MissingEntry]. The effects of a category are those of
+// [effects], relative to their mean over the counts in d. extend permits a term for values that a column does
+// not list, if there are many, even if training had no entry for them.
 func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution, extend bool) *regression.Linear {
 	last := len(columns) - 1
 	y := enc.Range(last)

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// FewValues is the largest number of categories of a column that are entries of x, one each, for a trainer that
-// learns more by their sums. Of a column of more so many are entries, the most frequent ones
+// FewValues is the maximum number of categories of a column with an entry of x each, for a trainer that learns
+// the others from sums. In a column with more categories, the most frequent ones have entries
 // (docs/methods/boosted-additive.md, "Columns of many values").
 const FewValues = 16
 
@@ -23,7 +23,8 @@ func ManyValues(columns []dataset.Column) []int {
 	return many
 }
 
-// MostEntries returns columns of which those of many values have as many entries as [Frequent] gives them at most.
+// MostEntries returns columns in which those of many values have the maximum number of entries that [Frequent]
+// gives them.
 func MostEntries(columns []dataset.Column) []dataset.Column {
 	out := slices.Clone(columns)
 	for _, j := range ManyValues(columns) {
@@ -34,8 +35,8 @@ func MostEntries(columns []dataset.Column) []dataset.Column {
 	return out
 }
 
-// Frequent returns a column of many values with entries for the most frequent ones alone, and one for all others.
-// counts are released ones, by code; values that do not exceed least are not frequent. Without a frequent value
+// Frequent returns a column of many values with entries for the most frequent ones only, and one for all
+// others. counts are released, by code; values with at most least are not frequent. Without a frequent value
 // the column has no entry.
 func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column {
 	var codes []int
