@@ -200,7 +200,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if published[side], err = released(res); err != nil {
+		if published[side], err = releasedRun(res); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -62,7 +62,7 @@ func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Rela
 				record[j].float = tab.Float(j)[at]
 			}
 		}
-		n, err := edit(tab, at, rel != budget.AddRemove, record)
+		n, err := editTable(tab, at, rel != budget.AddRemove, record)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestMixturesComeClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := measure(t.Context(), []trial{splitCounts(t, priced, c.coin)}, c.draws, 1e-6, 1e-6, func(float64) {})
+		m, err := measureTrials(t.Context(), []trial{splitCounts(t, priced, c.coin)}, c.draws, 1e-6, 1e-6, func(float64) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -206,7 +206,7 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 			}
 			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
 		} else {
-			n, err = edit(tab, at, replace, record)
+			n, err = editTable(tab, at, replace, record)
 		}
 		if err != nil {
 			t.Fatal(err)

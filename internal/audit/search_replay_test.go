@@ -58,7 +58,7 @@ func TestSearchReplay(t *testing.T) {
 			if len(tried) != len(c.candidates)+1 {
 				t.Fatalf("candidates that were tried: %v; take another seed", tried)
 			}
-			before, err := released(published)
+			before, err := releasedRun(published)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestSearchReplay(t *testing.T) {
 				for _, f := range faults {
 					t.Errorf("%s: %s", n.Name, f)
 				}
-				after, err := released(res)
+				after, err := releasedRun(res)
 				if err != nil {
 					t.Fatal(err)
 				}

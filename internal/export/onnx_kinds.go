@@ -155,7 +155,7 @@ func (x *onnxModel) prototypes(m *regression.Prototypes, total string) string {
 	return total
 }
 
-// bins returns what the kernels see of a record, as whole numbers.
+// bins returns the inputs of the kernels for a record, as integers.
 func (x *onnxModel) bins(m *regression.Kernel) []string {
 	out := make([]string, len(m.Cells))
 	for i, in := range m.Cells {
@@ -212,7 +212,7 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 			metric = append(metric, float64(v))
 		}
 	}
-	point := x.wrapped(x.op("MatMul", []string{x.beside(cells), x.matrix(dims, metric)}))
+	point := x.wrapped(x.op("MatMul", []string{x.concat(cells), x.matrix(dims, metric)}))
 	point = x.op("Sub", []string{x.op("Div", []string{x.op("Add", []string{point, x.integers(1 << 31)}), x.integers(1 << 13)}), x.integers(1 << 18)})
 	here := x.clamp(x.cast(point, onnxDouble), -reach, reach)
 

@@ -65,7 +65,7 @@ const (
 // A pmmlModel is a document under construction.
 type pmmlModel struct {
 	used            map[string]bool   // names of fields
-	treated         map[string]string // fields of treated cells, by what they are
+	treated         map[string]string // fields of treated cells, by their properties
 	fields          []*tag            // derived fields
 	output, targets *tag
 	target          string

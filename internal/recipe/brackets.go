@@ -2,11 +2,10 @@ package recipe
 
 import "strings"
 
-// openBracket finds the bracket or brace of a YAML text that is never closed, or is
-// closed by one of the other kind: its line and column from 1, in bytes. ok is
-// false where all of them match. The library names some other line, so this looks
-// itself. It knows flow brackets where a value or an entry begins, quotes and
-// comments; block texts (| and >), which no recipe needs, it reads as values.
+// openBracket finds the bracket or brace of a YAML text that is never closed, or is closed by one of the other
+// kind: its line and column, counted from 1, in bytes. ok is false if all of them match. It exists because the
+// YAML library reports a different line. It handles flow brackets at the start of values and entries, quotes
+// and comments; it treats block texts (| and >), which no recipe needs, as values.
 func openBracket(src string) (line, col int, ok bool) {
 	type bracket struct {
 		closes    byte
@@ -15,7 +14,7 @@ func openBracket(src string) (line, col int, ok bool) {
 	var open []bracket
 	line = 1
 	start := 0       // of the line
-	begins := true   // a value may begin here
+	begins := true   // a value may start here
 	quote := byte(0) // inside such quotes
 	for i := 0; i < len(src); i++ {
 		c := src[i]

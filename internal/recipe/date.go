@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// dateColumns returns the columns that stand for the parts of the dates in a column.
+// dateColumns returns the columns for the parts of the dates in a column.
 func dateColumns(name string, d Column) []dataset.Column {
 	var out []dataset.Column
 	for _, c := range dataset.DateParts() {
@@ -25,8 +25,8 @@ func dateColumns(name string, d Column) []dataset.Column {
 	return out
 }
 
-// partsOf lists the parts that a column of dates has: those that are declared, else all but the hour, and the hour too if
-// the layout says it.
+// partsOf lists the parts of a date column: the declared ones, otherwise all except the hour, and the hour too
+// if the layout has it.
 func partsOf(d Column) []string {
 	if len(d.Parts) > 0 {
 		return d.Parts

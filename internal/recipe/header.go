@@ -8,12 +8,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Validate checks r against the names of the columns: every column the recipe
-// speaks of is there, and there are enough of them. It is total on any header.
+// Validate checks r against the names of the columns: every column in the recipe must exist, and there must be
+// enough columns. It is total on any header.
 //
-// A table without a header has data where names should be, so no message
-// repeats a name from header unless the recipe and the header agree on at
-// least one column.
+// The first line of a table without a header contains data, so no message quotes a name from header unless the
+// recipe and the header have at least one column in common.
 func (r *Recipe) Validate(header []string) Problems {
 	h := &headerCheck{r: r, names: map[string]bool{}, header: header}
 	for _, name := range header {

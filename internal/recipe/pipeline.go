@@ -66,13 +66,13 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	return p, nil
 }
 
-// selector translates the selection section for d candidate features. Methods that read
-// classes can also choose how many to keep.
+// selector converts the selection section, for d candidate features. Methods that support classes can also
+// choose the number of features.
 func (r *Recipe) selector(d int) (selection.Selector, error) {
 	s := r.Selection
 	if s.Method == pipeline.Auto {
 		switch {
-		case s.K() > 0: // told how many
+		case s.K() > 0: // the number is set
 			return selection.Kendall{K: s.K()}, nil
 		case r.Model.Method == pipeline.Auto: // the pipeline chooses
 			return nil, nil
@@ -88,7 +88,7 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		x.Share = pipeline.ClassedSelectionShare
 	}
 	if m.Private && !m.NeedsClasses && s.K() == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
-		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
+		if x.K = selection.DefaultK; d <= x.K { // every candidate is kept
 			return selection.None{}, nil
 		}
 	}
@@ -109,8 +109,7 @@ func (r *Recipe) budget() (budget.Target, error) {
 	return out, err
 }
 
-// column translates what is declared about a column.
-// kinds is [Recipe.findsKinds].
+// column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
 		return dataset.Column{Name: name, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Classes().Private(), Fold: r.fold()}

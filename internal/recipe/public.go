@@ -2,8 +2,8 @@ package recipe
 
 import "maps"
 
-// published is the recipe as it goes to release/recipe.yaml. It has no place
-// for the paths of the data, the ledger and the output, nor for the engine, on which no other byte depends.
+// published is the form of the recipe in release/recipe.yaml. It omits the paths of the data, the ledger and
+// the output, and the engine, on which the release does not depend.
 type published struct {
 	Version int    `yaml:"version"`
 	Task    string `yaml:"task"`

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// choice is a selection and a model of the recipe with what stands before their paths.
+// choice is a selection and a model of the recipe with the prefix of their paths.
 type choice struct {
 	path      string // "", or "search.candidates[0]."
 	selection *Selection
@@ -26,7 +26,7 @@ func (r *Recipe) choices() []choice {
 	return out
 }
 
-// candidatePath is what stands before the keys of a candidate.
+// candidatePath returns the prefix of the keys of a candidate.
 func candidatePath(i int) string { return item("search.candidates", i) + "." }
 
 // settleSearch fills the defaults of a search.
@@ -57,7 +57,7 @@ func (r *Recipe) settleSearch(given map[string]bool) {
 	}
 }
 
-// search checks the search, each candidate as if it stood alone.
+// search validates the search, and each candidate separately.
 func (c *checker) search() {
 	r := c.r
 	d := Default()

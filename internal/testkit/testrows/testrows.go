@@ -53,7 +53,7 @@ func Ranges(columns []dataset.Column) []scaling.Range {
 	return out
 }
 
-// Session prices a node alone, at delta 1e-6, and opens a session for it.
+// Session prices a single node, at delta 1e-6, and opens a session for it.
 func Session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
