@@ -113,7 +113,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	return value, nil
 }
 
-// count tells of one more model.
+// count reports one more model.
 func (x *explainer) count() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -76,7 +76,7 @@ func NotApplicable(err error) bool {
 	return kind == fault.Recipe || kind == fault.Budget || kind == fault.Usage
 }
 
-// without says why trials have no value: "0" if all have one.
+// without describes why trials have no value: "0" if all have one.
 func (s *Summary) without() string {
 	var out []string
 	for _, x := range []struct {

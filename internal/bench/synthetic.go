@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// The law of synthetic tables; see [Explain].
+// Distribution of synthetic tables; see [Explain].
 const (
 	// SyntheticR2 is the R² of the true linear function, of a classification that
 	// of each score.
@@ -52,9 +52,8 @@ type affine struct{ center, scale, lower, upper float64 }
 
 func (a affine) at(z float64) float64 { return min(max(a.center+a.scale*z, a.lower), a.upper) }
 
-// units draws the map of a column: a declared range is [declaredSpread]
-// deviations on either side of its middle; otherwise the scale lies between .1
-// and 1000 and the centre within five deviations of 0.
+// units draws the map of a column: a declared range is [declaredSpread] deviations on either side of its
+// middle; otherwise the scale is between .1 and 1000 and the center within five deviations of 0.
 func (g *generator) units(c dataset.Column) affine {
 	scale := math.Pow(10, -1+4*g.uniform())
 	center := 10*g.uniform() - 5
@@ -82,7 +81,7 @@ type synthetic struct {
 	units    []affine // by column
 	numeric  []int    // of features
 	category []int    // of features
-	scores   []linear // one for a number or two classes, else one a class
+	scores   []linear // one for a number or two classes, otherwise one per class
 
 	code []int32 // of the row being written, by category
 	best []int32 // of the rows last written: the class of the scores without noise
@@ -96,8 +95,8 @@ type linear struct {
 	total   float64     // standard deviation of signal and noise together
 }
 
-// newFamily draws the columns' units and the true functions of a table, with
-// every effect from the standard normal law.
+// newFamily draws the columns' units and the true functions of a table, with every effect from the standard
+// normal distribution.
 func newFamily(schema dataset.Schema, features []int, target int, g *generator) *synthetic {
 	s := &synthetic{schema: schema, features: features, target: target, g: g}
 	for _, c := range schema.Columns {
@@ -111,7 +110,7 @@ func newFamily(schema dataset.Schema, features []int, target int, g *generator) 
 		}
 	}
 	s.code = make([]int32, len(s.category))
-	for range scoresOf(schema.Columns[target]) {
+	for range scoreCount(schema.Columns[target]) {
 		s.scores = append(s.scores, s.newScore())
 	}
 	return s
@@ -130,7 +129,7 @@ func (s *synthetic) newScore() linear {
 	variance := t.center()
 	t.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
 	t.total = math.Sqrt(variance / SyntheticR2)
-	if variance == 0 { // a category of one level explains nothing
+	if variance == 0 { // a category with a single level has no effect
 		t.noise = 1
 		t.total = 1
 	}
@@ -272,8 +271,8 @@ func above(score float64) int32 {
 	return 0
 }
 
-// scoresOf is how many scores make a target: two classes take one.
-func scoresOf(target dataset.Column) int {
+// scoreCount returns the number of scores of a target: two classes have one.
+func scoreCount(target dataset.Column) int {
 	if n := len(target.Categories); target.Kind != dataset.Numeric && n > 2 {
 		return n
 	}

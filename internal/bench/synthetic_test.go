@@ -83,7 +83,7 @@ func TestSyntheticClasses(t *testing.T) {
 			return cols, f
 		}
 		cols, f := draw(7)
-		if len(f.scores) != scoresOf(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
+		if len(f.scores) != scoreCount(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
 			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores), cols[2].Floats[:5])
 		}
 		count := make([]int, classes)

@@ -14,9 +14,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// MarshalJSON writes one object with the keys data, method, epsilon, delta,
-// trial, metric, value and seconds, with error in place of value where there is
-// none, balanced_accuracy after a value that is an accuracy, and paid, the mean over the
+// MarshalJSON writes one object with the keys data, method, epsilon, delta, trial, metric, value and seconds,
+// with error in place of an absent value, balanced_accuracy after an accuracy, and paid, the mean cost over the
 // rows, if features have a cost. Epsilon and delta of a method without privacy are null.
 func (r Row) MarshalJSON() ([]byte, error) {
 	out := struct {
@@ -86,10 +85,9 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// WriteTable writes summaries as a table of text, one line each. Where one is of
-// an accuracy there is a column for the median of the balanced accuracy, and where features
-// have a cost one for what the rows pay on average. Below the
-// table it says why where no trial gave a value.
+// WriteTable writes summaries as a text table, one line each. If one has an accuracy, there is a column for the
+// median of the balanced accuracy; if features have a cost, there is one for the mean cost of the rows. Below
+// the table it gives the reasons if no trial has a value.
 func WriteTable(w io.Writer, summaries []Summary) error {
 	t := table.NewWriter()
 	style := table.StyleDefault

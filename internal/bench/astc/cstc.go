@@ -10,7 +10,7 @@ import (
 
 const (
 	smooth    = 1e-8 // under the roots of the mixed norm and of absolute values
-	pruned    = 1e-3 // a smaller weight is none
+	pruned    = 1e-3 // smaller weights are dropped
 	cstcSteps = 100
 )
 
@@ -21,16 +21,15 @@ type CSTCOptions struct {
 	Lambda float64 // price of a unit of cost, for each record that pays it
 }
 
-// CSTC fits the cost-sensitive tree of classifiers (Z. Xu, M. Kusner, K. Weinberger and M.
-// Chen, "Cost-sensitive tree of classifiers", 2013), the baseline of the thesis. It minimises
+// CSTC fits the cost-sensitive tree of classifiers (Z. Xu, M. Kusner, K. Weinberger and M. Chen,
+// "Cost-sensitive tree of classifiers", 2013), the baseline of the thesis. It minimises
 //
 //	sum_k sum_i p_ik (y_i - x_i beta_k)^2 + rho sum_k |beta_k|_1
 //	  + lambda sum_leaves (sum_i p_il) sum_j c_j sqrt(sum_{k above l} beta_kj^2),
 //
-// p by logistic functions of scores less thresholds down the tree, c_j the cost of entry j,
-// from the tree of [Fit] on, by L-BFGS on norms that are smoothed at 0. Weights below 1e-3 are
-// then dropped and the nodes fitted anew to the records that end up in them. Errors are those
-// of [Fit].
+// with p given by logistic functions of scores minus thresholds along the path, and c_j the cost of entry j,
+// starting from the tree of [Fit], by L-BFGS on norms that are smoothed at 0. Weights below 1e-3 are then
+// dropped and the nodes are refitted to the records that reach them. Errors are those of [Fit].
 func CSTC(ctx context.Context, t Table, o CSTCOptions) (*Tree, error) {
 	start, err := Fit(ctx, t, Options{Depth: o.Depth, Ridge: 1e-3})
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *cstc) norms(x, grad []float64) float64 {
 	return sum
 }
 
-// price is what a record pays in leaf l, times lambda, and adds its slopes for all records there.
+// price returns the cost of a record in leaf l, times lambda, and adds its derivatives for all records there.
 func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 	records := 0.
 	for _, w := range weights {
@@ -214,8 +213,8 @@ func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 	return sum
 }
 
-// tree drops small weights and fits the nodes anew to the records that end up in them; as
-// many records go low as before.
+// tree drops small weights and refits the nodes to the records that reach them, keeping the number of records
+// that go low.
 func (c *cstc) tree() *Tree {
 	out := &Tree{Nodes: append([]Node(nil), c.shape.Nodes...), Cost: c.Cost}
 	members := make([][]float64, len(out.Nodes))

@@ -167,7 +167,8 @@ func shrink(x, by float64) float64 {
 	return 0
 }
 
-// Scores returns the score of every row by what [Logistic] returned, and what each pays: all features that it reads.
+// Scores returns the score of every row for the coefficients of [Logistic], and its cost: all features that the
+// model reads.
 func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64) {
 	read := make([]bool, len(t.Cost))
 	for j, b := range beta[1:] {
@@ -187,8 +188,8 @@ func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64)
 	return scores, paid
 }
 
-// Judge returns the share of records on the wrong side of what [Logistic] returned, and how many features
-// that reads where each costs 1.
+// Judge returns the share of records misclassified with the coefficients of [Logistic], and the number of
+// features used if each costs 1.
 func (t Table) Judge(beta []float64) (wrong float64, features int) {
 	scores, paid := t.Scores(beta, t.Rows)
 	for i, f := range scores {

@@ -152,8 +152,8 @@ func (m Lipschitz) Fit(ctx context.Context, src Source, v dataset.View, target i
 	return t.selected(picks), nil
 }
 
-// Law returns the exact law of the picks from columns x, each as long as y.
-// Errors: [ErrCount], [ErrBudget], [ErrLarge].
+// Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],
+// [ErrBudget], [ErrLarge].
 func (m Lipschitz) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	scores, err := tauA(context.Background(), x, y)
 	if err != nil {
