@@ -20,7 +20,7 @@ func usual(d int, epsilon, delta float64) depthCheck {
 
 // TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
 // 147) pass while the next number does not, so they are 2 too low by the
-// definition, which [check.least] keeps.
+// definition, which [depthCheck.minimumBuckets] keeps.
 func TestLeastValues(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta float64

@@ -92,7 +92,7 @@ func (p *Pipeline) checkedShare() float64 {
 // trainingEpsilon is the part of epsilon that the training part may spend.
 func (p *Pipeline) trainingEpsilon() float64 { return 1 - p.checkedShare() }
 
-// DefaultCountShare returns the share of the noisy count in the whole epsilon of the run.
+// countShare returns the share of the noisy count in the whole epsilon of the run.
 func (p *Pipeline) countShare() float64 {
 	switch {
 	case p.Shares == (Shares{}):

@@ -188,7 +188,7 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 	return ranges, nil
 }
 
-// trainModel trains a branch's method on the columns of records, of which there are at least stageFacts, and trains the
+// trainModel trains a branch's method on the columns of records, of which there are at least atLeast, and trains the
 // fallback if the method abstains.
 func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
