@@ -80,8 +80,8 @@ func newLogistic(features []feature, labels []int8, weights []float64) *logistic
 	n := 0.
 	for i, w := range weights {
 		if labels[i] != 0 {
-			total = total + w
-			n = n + 1
+			total += w
+			n++
 		}
 	}
 	if total > 0 {

@@ -159,7 +159,7 @@ func (k *kernelBooster) run() error {
 			if err := k.begin(plan[at]); err != nil {
 				return err
 			}
-			next = next + plan[at].epochs
+			next += plan[at].epochs
 			last = at
 			at++
 		}

@@ -104,7 +104,7 @@ func (c *compact) unpackRange(x []float64, at int) {
 			p.form.UnpackSome(x[:n], p.data, of, from)
 		}
 		x = x[n:]
-		at = at + n
+		at += n
 	}
 }
 

@@ -38,8 +38,8 @@ func TestMissingTerms(t *testing.T) {
 		for i, age := range rows.Numeric["age"] {
 			want := before[i]
 			if math.IsNaN(age) || math.IsInf(age, 0) {
-				want = want + extra
-				seen = seen + 1
+				want += extra
+				seen++
 			}
 			if math.Abs(after[i]-want) > 1e-9*math.Abs(want) {
 				t.Fatalf("%s: age %v predicts %v, want %v", name, age, after[i], want)

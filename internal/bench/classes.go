@@ -209,8 +209,8 @@ func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error
 	var all, right, present int
 	var recalls float64
 	for k, n := range rows {
-		all = all + n
-		right = right + hits[k]
+		all += n
+		right += hits[k]
 		if n > 0 {
 			present++
 			recalls += float64(hits[k]) / float64(n)

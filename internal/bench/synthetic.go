@@ -142,8 +142,8 @@ func (t *linear) center() float64 {
 	sum := 0.
 	squares := 0.
 	for _, w := range t.weights {
-		sum = sum + w
-		squares = squares + w*w
+		sum += w
+		squares += w * w
 	}
 	variance := SyntheticCorrelation*sum*sum + (1-SyntheticCorrelation)*squares
 	for _, effects := range t.effects {

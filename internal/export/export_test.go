@@ -114,7 +114,7 @@ func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper 
 	}
 	l := regression.LinearPart(out)
 	shift := (l.Lower/2 + l.Upper/2) - (lower/2 + upper/2)
-	l.Intercept = l.Intercept - shift
+	l.Intercept -= shift
 	l.Lower = lower
 	l.Upper = upper
 	l.Back = &b

@@ -20,7 +20,7 @@ func openBracket(src string) (line, col int, ok bool) {
 		c := src[i]
 		switch {
 		case c == '\n':
-			line = line + 1
+			line++
 			start = i + 1
 			begins = begins || quote == 0
 		case quote != 0:

@@ -96,9 +96,9 @@ func TestScoreCanBeNegative(t *testing.T) {
 	sum := 0.
 	square := 0.
 	for i := range x {
-		xy = xy + x[i]*y[i]
-		xx = xx + x[i]*x[i]
-		sum = sum + y[i]
+		xy += x[i] * y[i]
+		xx += x[i] * x[i]
+		sum += y[i]
 	}
 	left := 0.
 	variance := 0.

@@ -118,9 +118,9 @@ func TestKendallScores(t *testing.T) {
 		for i := range y {
 			for h := range i {
 				a, b := sign(x[j][i]-x[j][h]), sign(y[i]-y[h])
-				s = s + a*b
-				inX = inX + a*a
-				inY = inY + b*b
+				s += a * b
+				inX += a * a
+				inY += b * b
 			}
 		}
 		near(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)

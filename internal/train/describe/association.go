@@ -185,8 +185,8 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 			continue
 		}
 		at[k] = -1
-		rest = rest + n
-		number = number + 1
+		rest += n
+		number++
 	}
 	if number > 0 && rest >= minSignal*noise*math.Sqrt(number) {
 		for k := range at {
@@ -244,7 +244,7 @@ func (t contingency) interval(miss float64) (value, lower, upper float64, ok boo
 			square += delta * delta * weight
 			c := rowMembers[i] * columnMembers[j] * t.cellNoise * t.cellNoise * weight
 			noise = append(noise, c)
-			sum = sum + c
+			sum += c
 		}
 	}
 	degrees := float64(min(len(rows), len(columns)) - 1)

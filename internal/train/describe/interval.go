@@ -135,9 +135,9 @@ func (e etaSums) pooled() (counts, sums, members []float64) {
 			counts, sums, members = append(counts, n), append(sums, e.sums[k]), append(members, 1)
 			continue
 		}
-		rest = rest + n
-		restSum = restSum + e.sums[k]
-		number = number + 1
+		rest += n
+		restSum += e.sums[k]
+		number++
 	}
 	if len(counts) >= 2 && number > 0 && rest >= minSignal*e.countNoise*math.Sqrt(number) {
 		counts, sums, members = append(counts, rest), append(sums, restSum), append(members, number)

@@ -106,7 +106,7 @@ func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score 
 		s := .4 * r.NormFloat64()
 		if r.Float64() < p.recalls[k] {
 			guess = k
-			s = s + .3
+			s += .3
 		}
 		if r.Float64() < p.other {
 			k = l

@@ -7,7 +7,8 @@ const (
 	// for the level to have an effect of its own. A level without records exceeds it with probability 2.3%.
 	seenNoise = 2
 	// unlistedNoise is the same for the values that a column does not list, if training had no entry for them.
-	// Noise alone exceeds it with probability 1e-9, because such an effect changes the form of the model.
+	// It is so large that noise alone exceeds it only with probability 1e-9, because such an effect changes the form
+	// of the model.
 	unlistedNoise = 6
 )
 

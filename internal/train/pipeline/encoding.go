@@ -299,9 +299,9 @@ func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 	all := 0.
 	for v, n := range counts {
 		e.counts = append(e.counts, max(n, 0))
-		sum = sum + sums[v]
-		all = all + n
-		e.total = e.total + max(n, 0)
+		sum += sums[v]
+		all += n
+		e.total += max(n, 0)
 	}
 	if noise := 2 * sigma * math.Sqrt(float64(len(counts))); all > noise {
 		e.mean = min(max(sum/all, -1), 1)

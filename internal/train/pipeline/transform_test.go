@@ -53,8 +53,8 @@ func TestTransform(t *testing.T) {
 		}
 		var mean, want float64
 		for i, y := range table.Float(2) {
-			mean = mean + predicted[i]
-			want = want + y
+			mean += predicted[i]
+			want += y
 		}
 		if ratio := mean / want; ratio < .95 || ratio > 1.05 {
 			t.Errorf("%s: the mean prediction is %.3f of the mean", transform, ratio)

@@ -129,7 +129,7 @@ func extendUp(sums []float64, sigma float64, end int) int {
 	for v := 1; end+v <= last; v++ {
 		near := math.Sqrt(nearDeviations*nearDeviations + 4*math.Log(float64(v)))
 		if sums[end+v]-sums[end] > near*sigma*math.Sqrt(float64(v)) {
-			end = end + v
+			end += v
 			v = 0
 		}
 	}
