@@ -471,7 +471,7 @@ func parseLines(t *testing.T, lines []string) []float64 {
 func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
 	m := k.model()
-	s, err := serve.New(m, pipeline.SchemaOf(m), dataset.ReadOptions{}, serve.Limits{})
+	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{}, serve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
