@@ -72,7 +72,8 @@ func TestRecipeIsChanged(t *testing.T) {
 		"model: {method: tukey, fallback: joint-gram, buckets: 450}\n"
 	run := must(dptrain.ParseRecipe("r", []byte(text)))
 	table := must(run.Open())
-	run.Epsilon, run.Holdout = 3, dptrain.None
+	run.Epsilon = 3
+	run.Holdout = dptrain.None
 	plan := must(run.Plan(table))
 	if g := plan.Guarantee(); g.Epsilon != 3 || plan.Method() != "tukey" || !strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
 		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
@@ -81,7 +82,8 @@ func TestRecipeIsChanged(t *testing.T) {
 	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrFallback) {
 		t.Errorf("the fallback is the recipe's, and adassp never abstains: %v", err)
 	}
-	run.Model, run.Fallback = tukey.Tukey{Buckets: 450}, adassp.AdaSSP{}
+	run.Model = tukey.Tukey{Buckets: 450}
+	run.Fallback = adassp.AdaSSP{}
 	other := must(run.Plan(table))
 	if other.Recipe() != nil || !slices.ContainsFunc(other.Leaves(), func(l budget.PricedLeaf) bool { return strings.Contains(l.Path, "adassp") }) {
 		t.Error("the fallback that was set is not planned")
@@ -110,7 +112,10 @@ func TestRecipeMistakes(t *testing.T) {
 func memory(t *testing.T) *dataset.Table {
 	t.Helper()
 	const n = 4000
-	dose, noise, home, repaid := make([]float64, n), make([]float64, n), make([]int32, n), make([]int32, n)
+	dose := make([]float64, n)
+	noise := make([]float64, n)
+	home := make([]int32, n)
+	repaid := make([]int32, n)
 	for i := range n {
 		dose[i], home[i] = float64(i%100)/10, int32(i%3)
 		if dose[i] < 5 {
@@ -171,7 +176,8 @@ func TestHold(t *testing.T) {
 // TestHoldUnits: the units of a table in memory stay with its records, and a table that has none is refused.
 func TestHoldUnits(t *testing.T) {
 	const n = 3000
-	x, ids := make([]float64, n), make([]uint64, n)
+	x := make([]float64, n)
+	ids := make([]uint64, n)
 	for i := range n {
 		x[i], ids[i] = float64(i%50), uint64(i/3)
 	}
@@ -236,7 +242,8 @@ func TestFitOn(t *testing.T) {
 	if err != nil || fit.Model == nil || e.passes == 0 || fit.Curator.Rows != len(rows) {
 		t.Fatalf("%+v, %v, %d passes", fit, err, e.passes)
 	}
-	run.Selector, run.Exclude = selection.Kendall{K: 1}, []string{"repaid"}
+	run.Selector = selection.Kendall{K: 1}
+	run.Exclude = []string{"repaid"}
 	before := must(book.Account(t.Context(), "doses")).Spent()
 	if _, err := must(run.Plan(table)).FitOn(t.Context(), e); !errors.Is(err, pipeline.ErrEngine) {
 		t.Errorf("ranks need all records: %v", err)
@@ -333,7 +340,10 @@ func TestPureRun(t *testing.T) {
 		"auto":     func(*dptrain.Run) {},
 		"selector": func(r *dptrain.Run) { r.Selector = selection.Kendall{K: 2} },
 		"model":    func(r *dptrain.Run) { r.Model = svm.SVM{Lambda: 5} },
-		"both":     func(r *dptrain.Run) { r.Selector, r.Model = selection.SIS{K: 2}, boosting.BRC{} },
+		"both": func(r *dptrain.Run) {
+			r.Selector = selection.SIS{K: 2}
+			r.Model = boosting.BRC{}
+		},
 	} {
 		r := run
 		change(&r)
@@ -351,7 +361,10 @@ func TestPureRun(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*dptrain.Run){
-		"the held-out metric draws Gaussian noise":        func(r *dptrain.Run) { r.Holdout, r.Model = .2, svm.SVM{} },
+		"the held-out metric draws Gaussian noise": func(r *dptrain.Run) {
+			r.Holdout = .2
+			r.Model = svm.SVM{}
+		},
 		"the model (adassp) draws Gaussian noise":         func(r *dptrain.Run) { r.Model = adassp.AdaSSP{} },
 		"the selection (greedy-gram) draws Gaussian nois": func(r *dptrain.Run) { r.Selector = selection.GreedyGram{K: 2} },
 	} {

@@ -7,11 +7,10 @@
 //	fmt.Println(fit.R2, fit.Guarantee)
 //	err = fit.Save("out")
 //
-// A run is that of `dptrain fit` with the same settings: same defaults, same promise, same
-// files. Selectors and trainers of packages selection, adassp, boosting, svm and tukey may be put
-// into a [Run], and [OpenLedger] returns what keeps all runs on a data set within a total.
-// [ReadRecipe] returns the run of a recipe, [Hold] a table that is in memory, and [Predict]
-// applies a model to one.
+// A run corresponds to `dptrain fit` with the same settings: same defaults, same guarantee, same files. A [Run] may
+// use selectors and trainers of packages selection, adassp, boosting, svm and tukey, and [OpenLedger] returns a
+// ledger that keeps all runs on a data set within a total. [ReadRecipe] returns the run of a recipe, [Hold] a table
+// that is in memory, and [Predict] applies a model to a table.
 package dptrain
 
 import (
@@ -31,12 +30,11 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// None stands for 0 as a Delta or Holdout: no delta, no held-out metric. A zero there
-// stands for the default.
+// None means 0 for Delta or Holdout: no delta, no held-out metric. The zero value means the default.
 const None = -1
 
-// A Run says what to learn and at which price. The zero value of a field stands for the
-// default of a recipe, which docs/reference/recipe.md explains. All of it is public.
+// A Run describes the training and its price. The zero value of a field means the default of the recipe key,
+// see docs/reference/recipe.md. All fields are public.
 type Run struct {
 	Target  string  // the column to predict; required
 	Epsilon float64 // the privacy budget, above 0; required
@@ -50,9 +48,10 @@ type Run struct {
 	Classes     []string
 	MostClasses int
 	Exclude     []string          // columns that are not features
-	Columns     map[string]Column // what is public about columns, by name
-	// Undeclared says what features are that Columns does not mention: "found" for numbers or text, whichever is found
-	// privately, or "numbers". Empty means found where that has a price; in a table in memory, what its schema says.
+	Columns     map[string]Column // public declarations about columns, by name
+	// Undeclared is the treatment of features that Columns does not list: "found", which determines privately
+	// whether they are numbers or text, or "numbers". Empty means "found" if the run can pay for that; in a
+	// table in memory, the schema decides.
 	Undeclared string
 	Holdout    float64 // share of the records for the held-out metric, in (0, 0.5], or None
 
@@ -61,24 +60,25 @@ type Run struct {
 	Unit        budget.Unit // who is protected, where one person may have several records
 
 	Selector selection.Selector // how features are chosen
-	Model    Trainer            // what is trained
-	// Fallback is what is trained if Model abstains. It is paid for whether it is used or not.
+	Model    Trainer            // trainer of the model
+	// Fallback is the trainer used if Model abstains. It is paid for whether it is used or not.
 	Fallback Trainer
-	// Shares divide the training budget among stages, by name as in the section budget of a recipe: "count", "words",
-	// "ranges", "selection", "model", "fallback", "transform". Each is in (0, 1); the others take their defaults.
+	// Shares divide the training budget among stages, by name as in the section budget of a recipe: "count",
+	// "words", "ranges", "selection", "model", "fallback", "transform". Each is in (0, 1); absent stages use
+	// their defaults.
 	Shares map[string]float64
-	// CountFailure is the probability, above 0 and at most 1/2, with which the released lower bound of the number of records
-	// may exceed it; 0 stands for 0.01. Privacy does not depend on it.
+	// CountFailure is the probability, above 0 and at most 1/2, that the released lower bound on the number of
+	// records exceeds that number; 0 means 0.01. Privacy does not depend on it.
 	CountFailure float64
 	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1.
 	SizeRuns float64
-	// Search tries several ways to select and train, in place of the fields from Selector on.
+	// Search tries several combinations of selection and model. It replaces the fields from Selector on.
 	Search *Search
-	// DeclaredScaling refuses a numeric column without a range; by default it is found
+	// DeclaredScaling rejects numeric columns without a declared range; by default such ranges are found
 	// privately.
 	DeclaredScaling bool
-	// UncheckedSelector admits a Selector that is not of package selection. It is handed the
-	// exact records, and nobody checks what it publishes of them.
+	// UncheckedSelector permits a Selector from outside package selection. It gets the exact records, and its
+	// choice is published unprotected.
 	UncheckedSelector bool
 
 	// Ledger, if set, keeps all runs on the data set of that name within its total.
@@ -86,18 +86,17 @@ type Run struct {
 	Dataset string
 	Note    string // a label that the ledger keeps with the run; it is not protected
 
-	// Engine says where [Plan.Fit] keeps the table: "memory" (the default), "stream", which is an encrypted scratch
+	// Engine selects where [Plan.Fit] keeps the table: "memory" (the default), "stream", an encrypted scratch
 	// file for tables larger than memory, or "auto", which decides by the plan and the size of the file. The
 	// release does not depend on it (docs/guide/large.md). A table in memory stays there.
 	Engine  string
 	Scratch string // the folder of the scratch file; that for temporary files if it is empty
 
-	// Progress, if set, is called when a stage begins, with the share of the stages that are
-	// done, in [0, 1], and at the end with 1. Both depend on the plan and on what is
-	// released alone.
+	// Progress, if set, is called when a stage starts, with the completed share of the stages, in [0, 1], and
+	// at the end with 1. Both depend only on the plan and on releases.
 	Progress func(share float64, stage string)
 
-	base *recipe.Recipe // what the run was read from, or nil
+	base *recipe.Recipe // the recipe from which the run was read, or nil
 }
 
 // A Plan is a priced run.
@@ -106,17 +105,16 @@ type Plan struct {
 	run      Run
 	pipeline *pipeline.Pipeline
 	header   []string
-	recipe   []byte // as published; nil for a run with values that no recipe states
+	recipe   []byte // as published; nil for a run that a recipe cannot express
 	used     atomic.Bool
 }
 
-// errDataset says that a run cannot be entered.
+// errDataset is returned for a run with Dataset or Note but no Ledger.
 var errDataset = fault.New(fault.Usage, "Dataset and Note belong to a run with a Ledger")
 
-// Plan prices the run for the columns of a table; no row is read. Errors are
-// [Problems], which name the key of the recipe that a field stands for, [ErrSchema] for a table in
-// memory whose columns are declared otherwise, and those of [pipeline.Pipeline.Plan] and
-// [pipeline.Pipeline.Rehearse].
+// Plan prices the run for the columns of a table; no row is read. It returns [Problems], which name the recipe
+// key of each field, [ErrSchema] for a table in memory whose schema contradicts the declarations, and errors of
+// [pipeline.Pipeline.Plan] and [pipeline.Pipeline.Rehearse].
 func (r Run) Plan(t *Table) (*Plan, error) {
 	if r.Ledger == nil && (r.Dataset != "" || r.Note != "") {
 		return nil, errDataset
@@ -176,7 +174,7 @@ const (
 	asNumbers      = "numbers"
 )
 
-// values puts the values of the run that no recipe states into a pipeline. It reports whether there are any.
+// values sets the values of a pipeline that a recipe cannot express. It reports whether there are any.
 func (r Run) values(p *pipeline.Pipeline) bool {
 	before := *p
 	if r.Selector != nil {
@@ -198,11 +196,11 @@ func (r Run) values(p *pipeline.Pipeline) bool {
 	return !reflect.DeepEqual(&before, p)
 }
 
-// Recipe returns the recipe that the run stands for, as it is published: YAML with every
-// default. It is nil for a run with a Selector, a Model or another value that no recipe states.
+// Recipe returns the recipe of the run as it is published: YAML with every default. It is nil for a run with a
+// Selector, a Model or another value that a recipe cannot express.
 func (p *Plan) Recipe() []byte { return slices.Clone(p.recipe) }
 
-// Again returns the plan for one run more, which costs what the first one did once more.
+// Again returns a plan for another run, at the same price.
 func (p *Plan) Again() *Plan {
 	return &Plan{Plan: p.Plan.Again(), run: p.run, pipeline: p.pipeline, header: p.header, recipe: p.recipe}
 }

@@ -198,7 +198,8 @@ func TestLedgerIsBusy(t *testing.T) {
 	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) || !strings.Contains(err.Error(), "stays spent") {
 		t.Fatalf("%v, %v", fit, err)
 	}
-	out, later := filepath.Join(dir, "out"), filepath.Join(dir, "later")
+	out := filepath.Join(dir, "out")
+	later := filepath.Join(dir, "later")
 	if err := fit.Save(out); err == nil || !strings.Contains(err.Error(), "ledger commit") {
 		t.Errorf("save: %v", err)
 	}

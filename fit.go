@@ -18,37 +18,36 @@ import (
 // ErrAbstained is returned by [Fit.Predictor] where the method abstained: there is no model.
 var ErrAbstained = fault.New(fault.Abstained, "the method abstained, so there is no model; the budget is spent")
 
-// A StoppedError is returned, beside the result, where a run stopped before it trained anything, because hardly any record has a
-// target that can be read: the task or the decimal mark may be wrong. It depends on released counts alone. Nothing else was
-// released, and a ledger is charged for these counts only. The result has no model; Save writes its report.
+// A StoppedError is returned with the result if a run stopped before training because hardly any record has a
+// usable target: the task or the decimal mark may be wrong. It depends on released counts only. No other
+// release was made, and a ledger is charged for these counts only. The result has no model; Save writes its
+// report.
 type StoppedError struct {
 	pipeline.Stop
 }
 
-// Error says what is wrong with the target and what to do.
+// Error describes the problem of the target and the remedy.
 func (e *StoppedError) Error() string { return e.Advice() }
 
-// FaultKind says that there is no model.
+// FaultKind returns [fault.Abstained].
 func (e *StoppedError) FaultKind() fault.Kind { return fault.Abstained }
 
-// A Fit is what a run produced. All that it prints and encodes to JSON is public; exact
-// facts for the owner of the data are in Curator, which does neither, and in what Save
-// writes to curator/. It is not for concurrent use.
+// A Fit is the result of a run. Its printed and JSON forms are public. Exact facts for the data owner are only
+// in Curator, which is neither printed nor encoded, and in the folder curator/ that Save writes. A Fit must not
+// be used concurrently.
 type Fit struct {
 	pipeline.Result
 	files *report.Files // a pointer, so that package fmt prints an address
 	entry *entry.Entry  // nil for a run without a ledger
 }
 
-// Fit reads the table, trains, and releases the held-out metric. The table has the header
-// that was planned for ([ErrSchema]), and must fit into memory (dataset.ErrTooLarge), if
-// [Run].Engine does not say otherwise. A plan pays
-// for one run: a second call is [ErrOpened], whatever came of the first; see [Plan.Again].
+// Fit reads the table, trains, and releases the held-out metric. The table must have the header of the plan
+// ([ErrSchema]) and fit into memory (dataset.ErrTooLarge), unless [Run].Engine selects another engine. A plan
+// pays for one run: a second call returns [ErrOpened], whatever the result of the first; see [Plan.Again].
 //
-// With a ledger the price is entered before a row is read, or refused with a
-// [*SpentError]. It stays spent if Fit fails after that; of a [*StoppedError] the most is given back. Where training succeeded and
-// the ledger could not be written at the end, Fit returns the result beside the error: Save
-// tries again.
+// With a ledger the price is entered before a row is read, or rejected with a [*SpentError]. It remains spent
+// if Fit fails later; after a [*StoppedError] most of it is returned. If training succeeded but the ledger
+// could not be written at the end, Fit returns the result and the error: Save tries again.
 func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if !slices.Equal(t.Header, p.header) {
 		return nil, ErrSchema
@@ -67,7 +66,8 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 		options.Progress(readStage)
 		start := time.Now()
 		if stream {
-			from, seconds := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}, 0.
+			from := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
+			seconds := 0.
 			res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options, func() { seconds = time.Since(start).Seconds() })
 			if err == nil {
 				res.Curator.Seconds[readStage] = seconds
@@ -87,7 +87,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	})
 }
 
-// streams reports whether the table goes to a scratch file. Otherwise one that cannot be held is refused.
+// streams reports whether the table goes to a scratch file. It rejects a table that cannot be held otherwise.
 func (p *Plan) streams(t *Table) (bool, error) {
 	engine := p.run.Engine
 	if engine == "" || t.held != nil {
@@ -100,9 +100,9 @@ func (p *Plan) streams(t *Table) (bool, error) {
 	return false, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
 }
 
-// FitOn is [Plan.Fit] on the records that an engine holds, with the schema of the plan. A plan
-// with a stage that needs all records in one place ([Plan.Gathers]) is refused before it is paid
-// for, and so is one that protects units, unless the engine limits their records.
+// FitOn is [Plan.Fit] on the records of an engine, which must have the schema of the plan. A plan with a stage
+// that needs all records in one place ([Plan.Gathers]) is rejected before it is paid for, and so is one that
+// protects units, unless the engine limits their records.
 func (p *Plan) FitOn(ctx context.Context, e Engine) (*Fit, error) {
 	if err := p.pipeline.CheckEngine(p.Plan, e); err != nil {
 		return nil, err
@@ -156,10 +156,10 @@ func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error)
 	return f, nil
 }
 
-// trainer trains on records. It also returns what a reader counted, if one did.
+// trainer trains on records. It also returns the counts of the reader, if there was one.
 type trainer func(pipeline.Options) (*pipeline.Result, *dataset.Stats, error)
 
-// collect trains and collects what is published.
+// collect trains and collects the results to publish.
 func (p *Plan) collect(train trainer, path string, e *entry.Entry) (*Fit, error) {
 	res, stats, err := train(pipeline.Options{Progress: p.progress()})
 	if err != nil {
@@ -177,8 +177,8 @@ func (p *Plan) collect(train trainer, path string, e *entry.Entry) (*Fit, error)
 // readStage is the stage before those of the pipeline.
 const readStage = "read"
 
-// progress returns the function that is told of every stage as it begins. How many there are
-// is known from the plan.
+// progress returns the function to call at the start of each stage. The number of stages is known from the
+// plan.
 func (p *Plan) progress() func(stage string) {
 	planned := float64(1 + len(p.Stages()))
 	begun := 0
@@ -190,7 +190,7 @@ func (p *Plan) progress() func(stage string) {
 	}
 }
 
-// Predictor returns what predicts single records, or [ErrAbstained] or a [*StoppedError].
+// Predictor returns a predictor for single records, or [ErrAbstained] or a [*StoppedError].
 func (f *Fit) Predictor() (*regression.Predictor, error) {
 	if f.Stopped != nil {
 		return nil, &StoppedError{*f.Stopped}

@@ -2,25 +2,26 @@ package dptrain
 
 import "github.com/dptrain/dptrain/internal/ledger"
 
-// A Ledger keeps what all runs on a data set have spent within its total, in one file. Its method Register
-// enters a data set with its total, and makes the file if there is none:
+// A Ledger records the spending of all runs on a data set and enforces its total, in one file. Its method
+// Register enters a data set with its total, and creates the file if necessary:
 //
 //	book := dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{})
 //	_, err := book.Register(ctx, "houses", budget.Total{Epsilon: 3, Delta: 1e-6, BlackBox: 5e-7})
 //	run := dptrain.Run{Target: "price", Epsilon: 1, Ledger: book, Dataset: "houses"}
 //
-// Account returns what is spent and left, Spend enters what was spent elsewhere, Verify checks the chain of
-// entries.
+// Account returns the spent and remaining budget, Spend enters spending from elsewhere, Verify checks the chain
+// of entries.
 type Ledger = ledger.Ledger
 
-// LedgerOptions say how long a ledger is waited for that another process holds.
+// LedgerOptions control how long to wait for a ledger that another process holds.
 type LedgerOptions = ledger.Options
 
 // OpenLedger returns the ledger in the file at path, which need not exist yet. Every method opens the file and
 // closes it again.
 func OpenLedger(path string, o LedgerOptions) *Ledger { return ledger.At(path, o) }
 
-// A SpentError refuses a run that would cross the total of its data set. Its text says which epsilon would fit.
+// A SpentError rejects a run that would exceed the total of its data set. Its text gives the epsilon that would
+// fit.
 type SpentError = ledger.SpentError
 
 // Errors of a ledger, for errors.Is.

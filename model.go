@@ -9,8 +9,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ReadModel reads the model of a run: model.json in its folder release. A model of an earlier version reads cells as the
-// recipe.yaml beside it says. Errors are those of the file and of [regression.DecodeModel].
+// ReadModel reads the model of a run: model.json in its folder release. A model of an earlier version reads
+// cells as described in recipe.yaml in the same folder. Errors are those of the file and of
+// [regression.DecodeModel].
 func ReadModel(path string) (regression.Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -27,10 +28,10 @@ func ReadModel(path string) (regression.Model, error) {
 	return m, nil
 }
 
-// Predict returns one prediction per record of a table, in its order. The prediction of a classifier is a
-// position in the Classes of the model's Output. No cell is an error: what a model cannot read takes the
-// value that it has for missing cells. Texts of a file are read as in training, unless the table has a Format that says
-// how numbers are written. Single records are predicted by [regression.Compile].
+// Predict returns one prediction per record of a table, in its order. The prediction of a classifier is an
+// index into the Classes of the model's Output. No cell causes an error: a cell that the model cannot read is
+// treated as missing. Texts of a file are read as in training, unless the table has a Format with number
+// settings. Use [regression.Compile] to predict single records.
 func Predict(ctx context.Context, m regression.Model, t *Table) ([]float64, error) {
 	if t.held != nil {
 		return m.Predict(nil, pipeline.RowsOf(t.held.All()))

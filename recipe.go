@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Problems is everything that is wrong with a recipe, or with a run in the words of one.
+// Problems lists all problems of a recipe, or of a run in terms of recipe keys.
 type Problems = recipe.Problems
 
 // errNoRecipe is returned for a run that names no table.
@@ -17,10 +17,10 @@ var errNoRecipe = fault.New(fault.Usage, "the run was not read from a recipe tha
 // errQuery is returned for a run whose records are in a database or on a cluster.
 var errQuery = fault.New(fault.Recipe, "data.sql and data.spark: the program dptrain reads databases and clusters, by other programs; this package reads files and tables in memory")
 
-// ReadRecipe returns the run that the recipe in a file describes (docs/reference/recipe.md). Its fields have
-// what they can say. The rest stays with the run: how features are chosen, what is trained, fallbacks,
-// searches. A Selector, Model or Fallback that is set afterwards takes the place of the recipe's. The
-// recipe's ledger is the run's, and output.dir is for `dptrain fit` alone. Errors are [Problems].
+// ReadRecipe returns the run of a recipe file (docs/reference/recipe.md). It sets the fields of the run that
+// correspond to keys; the run keeps the other settings internally: selection, training, fallbacks, searches. A
+// Selector, Model or Fallback set afterwards replaces that of the recipe. The recipe's ledger is the run's;
+// output.dir applies to `dptrain fit` only. Errors are [Problems].
 func ReadRecipe(path string) (Run, error) {
 	r, err := recipe.Load(path)
 	if err != nil {
@@ -65,7 +65,8 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
 	if r.Ledger != nil {
-		out.Ledger, out.Dataset = ledger.At(r.LedgerFile(), ledger.Options{}), r.Ledger.Dataset
+		out.Ledger = ledger.At(r.LedgerFile(), ledger.Options{})
+		out.Dataset = r.Ledger.Dataset
 	}
 	return out, nil
 }
@@ -73,8 +74,8 @@ func runOf(r *recipe.Recipe) (Run, error) {
 // declaredScaling is the value of the key scaling.method for ranges that are declared.
 const declaredScaling = "declared"
 
-// Open returns the table that the run's recipe names, of which it reads the header. A published recipe names
-// none: the table then has the columns that it lists, and is good for a plan.
+// Open opens the table named by the run's recipe and reads its header. A published recipe names no table: the
+// result then has the columns that it lists, and can only be used for a plan.
 func (r Run) Open() (*Table, error) {
 	if r.base == nil {
 		return nil, errNoRecipe
@@ -96,7 +97,7 @@ func (r Run) Open() (*Table, error) {
 	return nil, errNoRecipe
 }
 
-// describe returns the recipe that the run stands for, on a table.
+// describe returns the recipe of the run for a table.
 func (r Run) describe(t *Table) *recipe.Recipe {
 	t.declared(&r)
 	or := func(x, standard float64) float64 {

@@ -16,25 +16,25 @@ type Search = pipeline.Search
 // A Candidate of a [Search] is one way to select and train.
 type Candidate = pipeline.Candidate
 
-// A Session is what a [selection.Selector] releases something with. A selector from elsewhere needs
+// A Session makes the releases of a [selection.Selector]. A selector from another module requires
 // UncheckedSelector in its [Run].
 type Session = mechanism.Session
 
 // Records are those that a [selection.Selector] chooses from.
 type Records = mechanism.Records
 
-// An Engine holds the records of a run, perhaps in other processes, and adds up what it is asked; see
+// An Engine holds the records of a run, possibly in other processes, and computes sums over them; see
 // [Plan.FitOn].
 type Engine = mechanism.Engine
 
-// A Pass is what an [Engine] is asked: a statistic over a part of the records. Its method Over does the work
-// where the records are, and Merge adds up what several places returned.
+// A Pass is a request to an [Engine]: a statistic over a part of the records. Its method Over computes it where
+// the records are, and Merge adds up the results of several places.
 type Pass = mechanism.Pass
 
-// A Part says which records a [Pass] is about. Its method Of picks them.
+// A Part selects the records of a [Pass]. Its method Of returns them.
 type Part = mechanism.Part
 
-// A State is what an [Engine] may keep of the records between passes.
+// A State is the data that an [Engine] may keep for the records between passes.
 type State = mechanism.State
 
 // RegisterPasses makes the statistics of all methods known to encoding/gob, so that a [Pass] can be sent to

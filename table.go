@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. Opened or made by
-// hand, it holds the names of the columns and no record; made by [Hold], it is in memory.
+// A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. It holds only the names of the
+// columns if it was opened or constructed directly; if made by [Hold], it is in memory.
 type Table struct {
 	Path            string
 	Header          []string // all columns, in the order of the file
@@ -24,9 +24,9 @@ type Table struct {
 	held *dataset.Table // nil for a file
 }
 
-// Open returns the table in a file, of which it reads the header. known are names of columns that the caller knows to be
-// there, such as the target: a header of numbers alone is refused without them, because it may be a record. Errors are those
-// of [dataset.Header].
+// Open opens the table in a file and reads its header. known are names of columns that must be in the header,
+// such as the target: without them, a header that consists of numbers is rejected, because it may be a record.
+// Errors are those of [dataset.Header].
 func Open(path string, known ...string) (*Table, error) {
 	return open(path, dataset.ReadOptions{Known: known})
 }
@@ -54,11 +54,11 @@ func (t *Table) reading() dataset.ReadOptions {
 	return o
 }
 
-// Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn.
-// What its schema declares is public, as if [Run].Columns had it: ranges, categories, and for a
-// target that is a category the classes. Where both speak of a column, [Run].Columns counts; it can
-// not change categories. Text of columns with [dataset.Column.Found] is found privately, as that of a file. Cells of a
-// target without a label are told from labels that are none of its categories if it has [dataset.Column.Labels].
+// Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn. The
+// declarations of its schema are public, as if they were in [Run].Columns: ranges, categories, and for a
+// category target the classes. If both declare a column, [Run].Columns takes precedence, but cannot change
+// categories. Text of columns with [dataset.Column.Found] is found privately, as for a file. Missing cells of a
+// target are distinguished from labels outside its categories if it has [dataset.Column.Labels].
 func Hold(records *dataset.Table) *Table {
 	s := records.Schema()
 	t := &Table{Header: s.Names(), held: records}
@@ -68,12 +68,12 @@ func Hold(records *dataset.Table) *Table {
 	return t
 }
 
-// A Column declares what is public about a column; the guarantee does not protect it. See [Range] and
+// A Column declares public facts about a column; the guarantee does not protect them. See [Range] and
 // [Categories].
 type Column = recipe.Column
 
-// Missing is the number that stands for a cell of a [Column] that is missing, or says that such
-// cells have a term of their own in the model.
+// Missing is the number that replaces a missing cell of a [Column], or selects a separate term in the model for
+// such cells.
 type Missing = recipe.Missing
 
 // Range declares a numeric column with values from lower to upper, in its own units; others
@@ -83,12 +83,13 @@ func Range(lower, upper float64) Column { return Column{Lower: &lower, Upper: &u
 // Categories declares a column with these values; others form a category of their own.
 func Categories(names ...string) Column { return Column{Categories: names, Other: new(true)} }
 
-// declared adds what the schema of a table in memory declares to a run.
+// declared adds the declarations of the schema of a table in memory to a run.
 func (t *Table) declared(r *Run) {
 	if t.held == nil {
 		return
 	}
-	columns, found := map[string]Column{}, false
+	columns := map[string]Column{}
+	found := false
 	for _, c := range t.held.Schema().Columns {
 		switch {
 		case c.Name == r.Target && c.Kind == dataset.Category:
@@ -104,7 +105,7 @@ func (t *Table) declared(r *Run) {
 		}
 	}
 	if r.Undeclared == "" && !found {
-		r.Undeclared = asNumbers // text is where the schema says that it may be
+		r.Undeclared = asNumbers // the schema states which columns may be text
 	}
 	for name, c := range r.Columns {
 		columns[name] = c
@@ -119,9 +120,11 @@ func columnOf(c dataset.Column) Column {
 	case c.Kind == dataset.Category && c.Found:
 		out.Categories, out.Other = recipe.Private(), new(true)
 	case c.Kind == dataset.Category:
-		out.Categories, out.Other = c.Categories, &c.Other
+		out.Categories = c.Categories
+		out.Other = &c.Other
 	case c.Ranged:
-		out.Lower, out.Upper = &c.Lower, &c.Upper
+		out.Lower = &c.Lower
+		out.Upper = &c.Upper
 	}
 	switch {
 	case c.Indicator:
@@ -132,7 +135,7 @@ func columnOf(c dataset.Column) Column {
 	return out
 }
 
-// fits reports, as [ErrSchema], that a table in memory cannot be read as the schema says.
+// fits returns [ErrSchema] if a table in memory does not match the schema.
 func (t *Table) fits(s dataset.Schema) error {
 	if t.held == nil {
 		return nil
@@ -153,7 +156,7 @@ func (t *Table) fits(s dataset.Schema) error {
 	return nil
 }
 
-// read returns the records under a schema that fits, and what was counted in a file.
+// read returns the records under a schema that fits, and the counts of the reader of a file.
 func (t *Table) read(ctx context.Context, s dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
 	if t.held == nil {
 		return dataset.Read(ctx, t.Path, s, t.reading())

@@ -17,54 +17,50 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The settings of faithful AdaSSP (docs/proofs/adassp.md, "Budget and defaults").
+// Settings of AdaSSP as published (docs/proofs/adassp.md, "Budget and defaults").
 const (
-	// eigenvalueShare, matrixShare and momentsShare are the default shares of mu^2 of
-	// the three releases, of a model budget of 1.
+	// eigenvalueShare, matrixShare and momentsShare are the default shares of the model's mu^2 for the three
+	// releases.
 	eigenvalueShare = .10
 	matrixShare     = .45
 	momentsShare    = .45
-	// failure is beta: the chance allowed to each of the two bounds that the
-	// ridge penalty rests on.
+	// failure is beta: the failure probability of each of the two bounds on which the ridge penalty rests.
 	failure = .05
 	// eigenFloor is the smallest eigenvalue that is inverted.
 	eigenFloor = 1e-9
 )
 
-// AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private
-// linear regression" (2018), algorithm 2, as published except for its
-// accounting: three Gaussian releases, of the smallest eigenvalue of X^T X, of
-// X^T X and of X^T y, composed as Gaussian privacy (mu^2 adds;
-// docs/proofs/adassp.md, "Sensitivity and proof") instead of by thirds of
-// epsilon and delta, which needs 1.26 to 2.05 times the noise. The ridge
-// penalty is the smallest that a bound on the released eigenvalue shows to be
-// needed.
+// AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private linear regression" (2018), algorithm
+// 2, as published except for its accounting: three Gaussian releases, of the smallest eigenvalue of X^T X, of
+// X^T X and of X^T y, composed as Gaussian privacy (mu^2 adds; docs/proofs/adassp.md, "Sensitivity and proof")
+// instead of by thirds of epsilon and delta, which needs 1.26 to 2.05 times the noise. The ridge penalty is the
+// smallest that a bound on the released eigenvalue permits.
 //
-// Rows x hold the scaled features and the constant [linear.Kappa], which stands for
-// the intercept. Their features are limited to norm F, so |x|^2 <= B^2 = F^2 + kappa^2 (see
-// [linear.Frame.NewLimitedRows]); the target is scaled
-// to [-1, 1], so |y| <= C = 1 and the sensitivity of X^T y is B.
+// Rows x hold the scaled features and the constant [linear.Kappa] for the intercept. Their features are limited
+// to norm F, so |x|^2 <= B^2 = F^2 + kappa^2 (see [linear.Frame.NewLimitedRows]); the target is scaled to [-1,
+// 1], so |y| <= C = 1 and the sensitivity of X^T y is B.
 //
-// [JointGram] is usually the better choice: it needs neither the first release,
-// because the eigenvalues of the released matrix serve as well, nor the third.
+// [JointGram] is usually the better choice: the eigenvalues of the released matrix replace the first release,
+// and the matrix contains the third.
 type AdaSSP struct {
-	// EigenvalueShare, GramShare and CrossShare are the shares of the three releases in the budget of the model, each above
-	// 0 and below 1. Where all are set they must add up to 1. Those that are 0 divide what the others leave in the
-	// proportion of the defaults, which are .10, .45 and .45.
+	// EigenvalueShare, GramShare and CrossShare are the shares of the three releases in the budget of the
+	// model, each above 0 and below 1. If all are set they must add up to 1. Those that are 0 divide the
+	// remainder in proportion to the defaults, which are .10, .45 and .45.
 	EigenvalueShare, GramShare, CrossShare float64
 }
 
-// errShares is wrapped by the error of a plan with shares that are out of range or do not add up to the whole.
+// errShares is wrapped by the error of a plan with shares that are out of range or do not add up to 1.
 var errShares = errors.New("the shares of AdaSSP must be above 0 and below 1 and add up to 1")
 
-// shareTolerance is how far from 1 the shares may add up to: they are written with few digits.
+// shareTolerance is the permitted deviation of the sum of the shares from 1: they are written with few digits.
 const shareTolerance = 1e-9
 
-// split returns the shares of the eigenvalue, the matrix and the moments.
-func (t AdaSSP) split() ([3]float64, error) {
+// shares returns the shares of the eigenvalue, the matrix and the moments.
+func (t AdaSSP) shares() ([3]float64, error) {
 	asked := [3]float64{t.EigenvalueShare, t.GramShare, t.CrossShare}
 	shares := [3]float64{eigenvalueShare, matrixShare, momentsShare}
-	left, weights := 1., 0.
+	left := 1.
+	weights := 0.
 	for i, x := range asked {
 		switch {
 		case x == 0:
@@ -93,7 +89,7 @@ func (t AdaSSP) split() ([3]float64, error) {
 // Name returns "adassp".
 func (AdaSSP) Name() string { return "adassp" }
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	adasspNode     = "adassp"
 	eigenvalueLeaf = "eigenvalue"
@@ -107,7 +103,7 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
-	shares, err := t.split()
+	shares, err := t.shares()
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -127,20 +123,21 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	if err != nil {
 		return nil, err
 	}
-	r, err := acc.release(s.Sub(adasspNode))
+	r, err := acc.releaseMoments(s.Sub(adasspNode))
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	fit, last := r.solve(), frame.Slots()-1
+	fit := r.solve()
+	last := frame.Slots() - 1
 	lambda, _ := r.ridge()
 	fit.LiftConstant(r.matrix.At(last, last), lambda)
 	return frame.Fit(fit.Theta, fit.Cov, r.moments[last], linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil
 }
 
-// momentsStatistic is the sums of x x^T and of x y, rows as a [linear.Frame] sees them.
+// momentsStatistic is the sums of x x^T and of x y over the rows of a [linear.Frame].
 type momentsStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
@@ -168,54 +165,52 @@ func (p *momentsPass) Cells() mechanism.Cells {
 	return mechanism.Join(p.gram.Cells(), p.cross.Cells())
 }
 
-// released are the three noisy statistics with the standard deviations of their
-// noise: s1, s2 and s3 of docs/proofs/adassp.md, "Budget and defaults".
-type released struct {
+// noisyMoments holds the three noisy statistics and the standard deviations of their noise: s1, s2 and s3 of
+// docs/proofs/adassp.md, "Budget and defaults".
+type noisyMoments struct {
 	smallest   float64
 	matrix     linear.Packed
 	moments    []float64
 	s1, s2, s3 float64
 }
 
-// release spends the three leaves.
-func (p *momentsPass) release(s *mechanism.Session) (released, error) {
+// releaseMoments spends the three leaves.
+func (p *momentsPass) releaseMoments(s *mechanism.Session) (noisyMoments, error) {
 	smallest, err := mechanism.Gaussian(s, eigenvalueLeaf, p.gram.SmallestEigenvalue())
 	if err != nil {
-		return released{}, err
+		return noisyMoments{}, err
 	}
 	matrix, err := mechanism.SymmetricGaussian(s, matrixLeaf, p.gram.Bound())
 	if err != nil {
-		return released{}, err
+		return noisyMoments{}, err
 	}
 	moments, err := mechanism.Gaussian(s, momentsLeaf, p.cross.Bound())
 	if err != nil {
-		return released{}, err
+		return noisyMoments{}, err
 	}
-	return released{
+	return noisyMoments{
 		smallest.Value()[0], linear.Packed{P: len(moments.Value()), Values: matrix.Value()}, moments.Value(),
 		s.Scale(eigenvalueLeaf), s.Scale(matrixLeaf), s.Scale(momentsLeaf),
 	}, nil
 }
 
-// ridge returns the penalty lambda = max(0, eta - l): l is a lower bound on the
-// smallest eigenvalue and eta an upper bound on the operator norm of the noise
-// in the matrix, each wrong with probability at most beta. The second result
-// says whether noise in the released eigenvalue moves lambda.
-func (r released) ridge() (lambda float64, noisy bool) {
+// ridge returns the penalty lambda = max(0, eta - l), with l a lower bound on the smallest eigenvalue and eta
+// an upper bound on the operator norm of the noise in the matrix. Each bound fails with probability at most
+// beta. noisy reports whether the noise in the released eigenvalue affects lambda.
+func (r noisyMoments) ridge() (lambda float64, noisy bool) {
 	d := float64(r.matrix.P)
 	bound := r.smallest - mathext.NormalQuantile(1-failure)*r.s1
 	eta := r.s2 * math.Sqrt(2*d*math.Log(2*d*d/failure))
 	return max(0, eta-max(0, bound)), bound > 0 && bound < eta
 }
 
-// solve returns theta = (G + lambda I)^-1 v, G the noisy matrix and v the noisy
-// moments, no eigenvalue of what is inverted below 1e-9. It is total.
+// solve returns theta = (G + lambda I)^-1 v, with G the noisy matrix and v the noisy moments; eigenvalues of
+// the inverted matrix are at least 1e-9. It is total.
 //
-// To first order the error of theta is S (e - E theta - f theta), S the
-// inverse, with the noises e of v (covariance s3^2 I), E of G (E theta has
-// covariance s2^2/2 (|theta|^2 I + theta theta^T)) and f of lambda (s1^2, or
-// none).
-func (r released) solve() linear.Solution {
+// To first order the error of theta is S (e - E theta - f theta), with S the inverse and the noises e of v
+// (covariance s3^2 I), E of G (E theta has covariance s2^2/2 (|theta|^2 I + theta theta^T)) and f of lambda
+// (variance s1^2, or 0).
+func (r noisyMoments) solve() linear.Solution {
 	lambda, noisy := r.ridge()
 	inverse := linear.NewSpectrum(r.matrix.Symmetric()).Apply(func(e float64) float64 { return 1 / max(e+lambda, eigenFloor) })
 	theta := mat.NewVecDense(r.matrix.P, nil)

@@ -10,22 +10,19 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Of classes, [JointGram] fits one score per class: the rows (x, e, kappa) hold
-// the target as a block e of one 0/1 entry a class, and one noisy Gram matrix
-// gives the least-squares fit of every class's entry. That costs one release,
-// where one class against the others would cost one a class.
+// For classes, [JointGram] fits one score per class: the rows (x, e, kappa) hold the target as a block e of one
+// 0/1 entry per class, and one noisy Gram matrix gives the least-squares fit of every class's entry. That takes
+// one release, whereas one-versus-rest would take one per class.
 //
-// The bound is that of [mechanism.Gram]: a row limited to norm B moves the
-// matrix by at most B^2 in Frobenius norm (sqrt 2 B^2 for a substituted one),
-// whatever its entries mean. The block of the target counts 1 in B^2, as every
-// category block does. A record in no class has a block of zeros.
+// The bound is that of [mechanism.Gram]: a row limited to norm B moves the matrix by at most B^2 in Frobenius
+// norm (sqrt 2 B^2 for a substituted row), whatever its entries mean. The block of the target contributes 1 to
+// B^2, as every category block does. A record in no class has a block of zeros.
 //
-// Where only private columns may change, the products of public entries with each
-// other and with the classes are exact, as in JointGram: the block of the target
-// is public, and as long as a number in [-1, 1] at most.
+// If only private columns may change, the products of public entries with each other and with the classes are
+// exact, as for a numeric target: the block of the target is public, and its length is at most that of a number
+// in [-1, 1].
 
-// fitClasses fits one score per class: a number that is near 1 for its records and near
-// 0 for the others.
+// fitClasses fits one score per class: near 1 for the records of the class and near 0 for the others.
 func fitClasses(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
 	enc, d, fits, err := classFits(ctx, s, data)
 	if err != nil {
@@ -36,19 +33,20 @@ func fitClasses(ctx context.Context, s *mechanism.Session, data method.Data) (*m
 	out := &method.Fit{Model: model, Scale: method.Shares}
 	for _, fit := range fits {
 		score := linear.Model(data.Columns, enc, fit, d, true)
-		score.Lower, score.Upper = -method.ScoreLimit, method.ScoreLimit
+		score.Lower = -method.ScoreLimit
+		score.Upper = method.ScoreLimit
 		model.Scores = append(model.Scores, score)
 		out.Spreads = append(out.Spreads, linear.Spreads(data.Columns, enc, fit, d))
 	}
 	return out, nil
 }
 
-// classFits returns the fits in scaled units, the encoder that says which these are
-// and the distribution of the features.
+// classFits returns the fits in scaled units, the encoder that defines these units and the distribution of the
+// features.
 func classFits(ctx context.Context, s *mechanism.Session, data method.Data) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	last := len(data.Columns) - 1
 	enc := scaling.NewEncoder(data.Columns, append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
-	if partly(data.Columns, s.Relation()) {
+	if protectsFeaturesOnly(data.Columns, s.Relation()) {
 		m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 		if err != nil {
 			return nil, linear.Distribution{}, nil, err

@@ -20,7 +20,8 @@ func TestClassGram(t *testing.T) {
 		{Name: "g", Kind: dataset.Category, Categories: []string{"p", "q"}},
 		{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
 	}
-	g, y := make([]int32, n), make([]int32, n)
+	g := make([]int32, n)
+	y := make([]int32, n)
 	for i := range n {
 		g[i] = int32(i % 2)
 		y[i] = int32(i / 2 % 3)
@@ -66,7 +67,9 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 		{Name: "g", Kind: dataset.Category, Categories: []string{"p", "q", "r"}},
 		{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
 	}
-	x, g, y := make([]float64, n), make([]int32, n), make([]int32, n)
+	x := make([]float64, n)
+	g := make([]int32, n)
+	y := make([]int32, n)
 	for i := range n {
 		g[i] = int32(i % 3)
 		if y[i] = g[i]; i%7 < 3 {

@@ -18,7 +18,8 @@ func ExampleAdaSSP() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer, facts := adassp.AdaSSP{}, method.Facts{Columns: columns}
+	trainer := adassp.AdaSSP{}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)

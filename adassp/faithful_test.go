@@ -140,8 +140,8 @@ func TestFaithfulScales(t *testing.T) {
 
 // TestRidge: the penalty of the specification, step 2, at its three branches.
 func TestRidge(t *testing.T) {
-	at := func(smallest float64) released {
-		return released{smallest: smallest, matrix: linear.Packed{P: 3}, s1: 2, s2: 1}
+	at := func(smallest float64) noisyMoments {
+		return noisyMoments{smallest: smallest, matrix: linear.Packed{P: 3}, s1: 2, s2: 1}
 	}
 	eta := math.Sqrt(6 * math.Log(18/.05)) // d = 3, beta = .05
 	margin := 1.6448536269514722 * 2
@@ -159,7 +159,7 @@ func TestRidge(t *testing.T) {
 // TestFaithfulSolveExact: without noise the solution is least squares.
 func TestFaithfulSolveExact(t *testing.T) {
 	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}), mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
-	r := released{matrix: linear.Packed{P: 3, Values: make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
+	r := noisyMoments{matrix: linear.Packed{P: 3, Values: make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
 	for n := range 5 {
 		for i, k := 0, 0; i < 3; i++ {
 			r.moments[i] += x.At(n, i) * y.AtVec(n)
@@ -186,7 +186,7 @@ func TestFaithfulSolveIsTotal(t *testing.T) {
 		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
 	} {
 		for _, smallest := range []float64{-1e10, 0, 1e10} {
-			fit := released{smallest, linear.Packed{P: 3, Values: values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
+			fit := noisyMoments{smallest, linear.Packed{P: 3, Values: values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
 			for i, v := range fit.Theta {
 				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) || math.IsInf(fit.Cov.At(i, i), 0) {
 					t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
@@ -358,7 +358,8 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, shortened := frame.Target(), 0
+	y := frame.Target()
+	shortened := 0
 	for i, v := range got {
 		want := 0.0
 		for k, w := range theta {

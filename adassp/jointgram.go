@@ -11,12 +11,12 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// JointGram is the joint noisy Gram trainer, of a number or of classes; see classes.go.
+// JointGram is the joint noisy Gram trainer for a numeric or a class target; see classes.go.
 type JointGram struct {
-	pure bool // the noise is Laplace
+	pure bool // use Laplace noise
 }
 
-// PureForm returns the trainer with Laplace noise, which it has unless only private columns are protected.
+// PureForm returns the trainer with Laplace noise. It applies unless only private columns are protected.
 func (t JointGram) PureForm() method.Trainer {
 	t.pure = true
 	return t
@@ -31,7 +31,7 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	switch {
-	case len(f.Columns) > 0 && partly(f.Columns, f.Relation):
+	case len(f.Columns) > 0 && protectsFeaturesOnly(f.Columns, f.Relation):
 		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatPrivateBlocks), nil
 	case t.pure:
 		return budget.PureLeaf("gram", linear.GramShare, 1).Of(mechanism.StatGramEntries), nil
@@ -41,13 +41,13 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 //
-// Where only private columns may change and the target is not one of them, the
-// moments of public columns are exact and the release holds the others alone.
+// If only private columns may change and the target is not one of them, the moments of public columns are exact
+// and the release holds the other moments only.
 func (JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	switch {
 	case d.Target().Kind == dataset.Category:
 		return fitClasses(ctx, s, d)
-	case partly(d.Columns, s.Relation()):
+	case protectsFeaturesOnly(d.Columns, s.Relation()):
 		return fitPartly(ctx, s, d)
 	}
 	m, err := linear.ReleaseMoments(ctx, s, "gram", d.Columns, d.Records, d.Ranges)

@@ -31,22 +31,22 @@ func (AdaSSP) Method() method.Method {
 				" The paper (Wang 2018, algorithm 2) gives each of the three a third of epsilon and delta."),
 		},
 		Check: checkShares,
-		New:   func(v method.Values) method.Trainer { return fromValues(v) },
+		New:   func(v method.Values) method.Trainer { return newAdaSSP(v) },
 	}
 }
 
-// The keys of the shares.
+// Keys of the shares.
 const (
 	gramKey       = "gram_share"
 	crossKey      = "cross_share"
 	eigenvalueKey = "eigenvalue_share"
 )
 
-func fromValues(v method.Values) AdaSSP {
+func newAdaSSP(v method.Values) AdaSSP {
 	return AdaSSP{EigenvalueShare: v.Number(eigenvalueKey), GramShare: v.Number(gramKey), CrossShare: v.Number(crossKey)}
 }
 
-// shareKey is the key of the share of a release.
+// shareKey returns the key for the share of a release.
 func shareKey(name, release string, usual float64, doc string) method.Key {
 	return method.Key{
 		Name: name, Kind: method.Number, Text: "Share of " + release + " in the budget of the model", Min: 0, Max: 1, Above: true, Below: true,
@@ -56,12 +56,13 @@ func shareKey(name, release string, usual float64, doc string) method.Key {
 	}
 }
 
-// checkShares refuses shares that do not add up to the whole.
+// checkShares rejects shares that do not add up to 1.
 func checkShares(v method.Values) (key, message, hint string) {
-	if _, err := fromValues(v).split(); err == nil {
+	if _, err := newAdaSSP(v).shares(); err == nil {
 		return "", "", ""
 	}
-	sum, given := 0., 0
+	sum := 0.
+	given := 0
 	for _, name := range []string{gramKey, crossKey, eigenvalueKey} {
 		if v.Has(name) {
 			key, sum, given = name, sum+v.Number(name), given+1

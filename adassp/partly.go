@@ -15,33 +15,32 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The settings of the joint Gram where only private columns may change. They are public constants;
-// docs/proofs/brc.md, "joint-gram with private columns", says how they were chosen.
+// Settings of the joint Gram trainer if only private columns may change. They are public constants; see
+// docs/proofs/brc.md, "joint-gram with private columns".
 const (
-	// crossShare is k, the square of the length of a weighted public part over
-	// that of the private part: 1 gives the products of public and private
-	// entries 1.06 times the noise that they need by themselves and those of
-	// private entries 1.5 times.
+	// crossShare is k, the squared length of a weighted public part relative to that of the private part. With
+	// 1, the products of public and private entries get 1.06 times the noise that they would need alone, and
+	// those of private entries 1.5 times.
 	crossShare = 1
-	// featureWeight is how much less exactly a public feature is counted against
-	// private entries than the target is.
+	// featureWeight is the weight of a public feature relative to the target in products with private entries;
+	// a smaller weight means more noise.
 	featureWeight = .5
 	// partlyRidge times the size of the noise is the ridge penalty.
 	partlyRidge = .35
 )
 
-// partly reports whether the run protects private columns only and the target,
+// protectsFeaturesOnly reports whether the run protects private columns only and the target,
 // the last one, is not among them, so that blocks of public columns are exact.
-func partly(columns []dataset.Column, rel budget.Relation) bool {
+func protectsFeaturesOnly(columns []dataset.Column, rel budget.Relation) bool {
 	return rel == budget.SubstitutePrivateColumns && !columns[len(columns)-1].Private
 }
 
-// layout splits the entries of an encoded row into public and private ones.
-// Entry len(slots) is the constant.
+// layout separates the entries of an encoded row into public and private ones. Entry len(slots) is the
+// constant.
 type layout struct {
 	enc             *scaling.Encoder
-	public, private []int // entries; the targets' and the constant's are the last public ones
-	targets         int   // entries of the target: 1, or one a class
+	public, private []int // entries; those of the target and the constant are the last public ones
+	targets         int   // entries of the target: 1, or one per class
 	weights         []int // of the public entries
 	limit           float64
 }
@@ -49,7 +48,7 @@ type layout struct {
 func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 	l := layout{enc: scaling.NewEncoder(columns, ranges)}
 	var protected []dataset.Column
-	features := 0 // the largest square of the public features' length
+	features := 0 // maximum squared length of the public features
 	for _, c := range columns[:len(columns)-1] {
 		if c.Private {
 			protected = append(protected, c)
@@ -58,7 +57,7 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 		}
 	}
 	l.limit = scaling.NewEncoder(protected, nil).NormLimit(0)
-	// The target's entries have length 1 at most together, classes too.
+	// the target's entries have a total length of at most 1, for classes too
 	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+linear.Kappa*linear.Kappa))
 	times := math.Sqrt(crossShare*l.limit) / longest
 	slots := l.enc.Slots()
@@ -80,7 +79,7 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 	return l
 }
 
-// partStatistic is that of [mechanism.PartGram] over the encoded rows.
+// partStatistic is the statistic of [mechanism.PartGram] over the encoded rows.
 type partStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
@@ -92,8 +91,7 @@ func (x partStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	return &partPass{rows: linear.NewRows(l.enc), layout: l, sums: m.NewPartGram(l.weights, len(l.private), l.limit)}
 }
 
-// partPass encodes blocks and feeds their public and private parts to an
-// accumulator.
+// partPass encodes blocks and passes their public and private parts to an accumulator.
 type partPass struct {
 	rows   *linear.Rows
 	layout layout
@@ -115,9 +113,8 @@ func (p *partPass) Add(b mechanism.Block) {
 
 func (p *partPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
-// releasePartly releases the moments where only private columns may change: those
-// of public entries, the target and the constant among them, are exact, and one
-// release of the leaf "gram" holds those of private entries.
+// releasePartly releases the moments if only private columns may change: those of public entries, including the
+// target and the constant, are exact; one release of the leaf "gram" holds those of private entries.
 func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (partMoments, error) {
 	l := newLayout(columns, ranges)
 	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
@@ -144,41 +141,41 @@ func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.
 	return m, ctx.Err()
 }
 
-// fitPartly is the fit of a number where only private columns may change.
+// fitPartly fits a numeric target if only private columns may change.
 func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
 	m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	fit, d := m.solve()[0], m.distribution()
+	fit := m.solve()[0]
+	d := m.distribution()
 	model := linear.Model(data.Columns, m.enc, fit, d, true)
 	n := len(m.public)
-	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
+	cross := m.exact[gram.Index(n, n-2, n-1)]
+	weight := m.exact[gram.Index(n, n-1, n-1)]
 	mean := linear.MeanOf(m.enc.Range(len(data.Columns)-1), cross, weight)
 	return linear.FitOf(model, mean, linear.Spreads(data.Columns, m.enc, fit, d)), nil
 }
 
-// partMoments are second moments; those of private entries are noisy.
+// partMoments holds second moments; those with private entries are noisy.
 type partMoments struct {
 	layout
 	exact             []float64 // public by public, packed
-	products, squares []float64 // public by private, by rows, and private by private, packed
+	products, squares []float64 // public by private, in rows, and private by private, packed
 	cross             []float64 // standard deviation of the noise in a row of products
-	square            float64   // and on the diagonal of squares; off it 1/sqrt2 of that
+	square            float64   // standard deviation of the noise on the diagonal of squares; 1/sqrt2 of it elsewhere
 }
 
-// solve fits every entry of the target by the entries of features and the
-// constant, like the solve of the joint matrix: theta = (A+ + lambda I)^-1 v,
-// lambda = partlyRidge times the size of the noise in A. A private entry of
-// v - A theta has the noise e_i - sum_j E_ji theta_j - sum_l P_il theta_l, j
-// public and l private, and a public one -sum_i E_ji theta_i, from which the
-// covariance M of v - A theta follows; that of theta is S M S to first order,
-// S = (A+ + lambda I)^-1.
+// solve fits every entry of the target by the entries of features and the constant, as for the joint matrix:
+// theta = (A+ + lambda I)^-1 v, with lambda = partlyRidge times the size of the noise in A. The noise of a
+// private entry of v - A theta is e_i - sum_j E_ji theta_j - sum_l P_il theta_l, j public and l private; that
+// of a public entry is -sum_i E_ji theta_i. The covariance M of v - A theta follows; that of theta is S M S to
+// first order, S = (A+ + lambda I)^-1.
 func (m partMoments) solve() []linear.Solution {
-	sums, trace := m.packed()
+	sums, trace := m.packMoments()
 	first := sums.P - 1 - m.targets
 	a := sums.Features(first)
-	// Public blocks without noise may be singular: one-hot blocks are.
+	// noise-free public blocks may be singular, for example one-hot blocks
 	inverse := linear.NewSpectrum(a).RidgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
 	fits := make([]linear.Solution, m.targets)
 	for t := range fits {
@@ -189,11 +186,11 @@ func (m partMoments) solve() []linear.Solution {
 	return fits
 }
 
-// distribution returns that of the features: exact between public entries.
+// distribution returns the distribution of the features, exact between public entries.
 func (m partMoments) distribution() linear.Distribution {
-	sums, _ := m.packed()
+	sums, _ := m.packMoments()
 	a := sums.Features(sums.P - 1 - m.targets)
-	deviation := make([]float64, a.SymmetricDim()) // of a public entry's products with private ones; 0 of a private one
+	deviation := make([]float64, a.SymmetricDim()) // of the products of a public entry with private ones; 0 for a private entry
 	for k, j := range m.public {
 		if k == len(m.public)-1 {
 			j = len(deviation) - 1
@@ -221,8 +218,8 @@ func (m partMoments) distribution() linear.Distribution {
 	}}
 }
 
-// packed returns all moments as one matrix, and the sum of the sizes on its diagonal.
-func (m partMoments) packed() (sums linear.Packed, trace float64) {
+// packMoments returns all moments as one matrix, and the sum of the absolute values on its diagonal.
+func (m partMoments) packMoments() (sums linear.Packed, trace float64) {
 	entries := len(m.public) + len(m.private)
 	full := mat.NewSymDense(entries, nil)
 	for a, i := range m.public {
@@ -248,30 +245,30 @@ func (m partMoments) packed() (sums linear.Packed, trace float64) {
 	return sums, trace
 }
 
-// covariance returns S M S, S the inverse.
+// covariance returns S M S, with S the inverse.
 func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat.SymDense {
 	var half, cov mat.Dense
-	dense := mat.DenseCopyOf(inverse) // products of two symmetric matrices go entry by entry
+	dense := mat.DenseCopyOf(inverse) // products of two symmetric matrices would be computed entry by entry
 	half.Mul(dense, m.residual(theta))
 	cov.Mul(&half, dense)
 	return linear.Covariance(&cov)
 }
 
-// noise is about the operator norm of the noise in A: sqrt(2p) for the private
-// block, a symmetric matrix of p rows, and sqrt(q) + sqrt(p) for the q x p cross
-// block, in standard deviations.
+// noise approximates the operator norm of the noise in A: sqrt(2p) for the private block, a symmetric matrix of
+// p rows, and sqrt(q) + sqrt(p) for the q x p cross block, in standard deviations.
 func (m partMoments) noise() float64 {
-	p, q := float64(len(m.private)), float64(len(m.public)-m.targets)
+	p := float64(len(m.private))
+	q := float64(len(m.public) - m.targets)
 	return max(m.square*math.Sqrt(2*p), m.cross[len(m.cross)-1]*(math.Sqrt(p)+math.Sqrt(q)))
 }
 
-// residual returns the covariance of the noise in v - A theta. Entries of the target
-// differ in it by their theta only.
+// residual returns the covariance of the noise in v - A theta. Entries of the target differ in it only by their
+// theta.
 func (m partMoments) residual(theta *mat.VecDense) *mat.SymDense {
 	k := theta.Len()
 	out := mat.NewSymDense(k, nil)
 	constant := len(m.public) - 1
-	target := constant - 1 // any of them: their weights are equal
+	target := constant - 1 // any target entry: their weights are equal
 	label, square, half := m.cross[target]*m.cross[target], 0.0, m.square*m.square/2
 	for _, i := range m.private {
 		square += theta.AtVec(i) * theta.AtVec(i)
@@ -279,7 +276,7 @@ func (m partMoments) residual(theta *mat.VecDense) *mat.SymDense {
 	alike := label + half*square
 	for a, j := range m.public {
 		switch {
-		case a == constant: // its place in theta: the target's entries are left out
+		case a == constant: // its position in theta, where the target's entries are left out
 			j = k - 1
 		case a >= constant-m.targets:
 			continue

@@ -35,7 +35,8 @@ func TestPartlyReplays(t *testing.T) {
 		return f
 	}
 	edit := func(at int, a float64, c int32) *dataset.Table {
-		as, cs := append([]float64(nil), tab.Float(0)...), append([]int32(nil), tab.Codes(2)...)
+		as := append([]float64(nil), tab.Float(0)...)
+		cs := append([]int32(nil), tab.Codes(2)...)
 		as[at], cs[at] = a, c
 		out, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: as}, {Floats: tab.Float(1)}, {Codes: cs}, {Floats: tab.Float(3)}}, nil)
 		if err != nil {

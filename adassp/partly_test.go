@@ -18,10 +18,13 @@ func partlyTable(t testing.TB, n int, noise float64, private ...string) (*datase
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
 	columns, ranges = append([]dataset.Column(nil), columns...), append([]scaling.Range(nil), ranges...)
-	columns[0].Lower, columns[0].Upper = -4, 4
-	columns[1].Lower, columns[1].Upper = -3, 5
+	columns[0].Lower = -4
+	columns[0].Upper = 4
+	columns[1].Lower = -3
+	columns[1].Upper = 5
 	for j := range 2 {
-		ranges[j].Lower, ranges[j].Upper = columns[j].Lower, columns[j].Upper
+		ranges[j].Lower = columns[j].Lower
+		ranges[j].Upper = columns[j].Upper
 	}
 	for j := range columns {
 		for _, name := range private {
@@ -72,7 +75,9 @@ func TestPartlyStdErrors(t *testing.T) {
 	}{{[]string{"b"}, .8}, {[]string{"b", "c"}, .6}} {
 		tab, columns, ranges := partlyTable(t, 20000, .1, c.private...)
 		const fits = 300
-		sums, squares, claimed := make([]float64, 4), make([]float64, 4), make([]float64, 4)
+		sums := make([]float64, 4)
+		squares := make([]float64, 4)
+		claimed := make([]float64, 4)
 		for range fits {
 			m := fit(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
 			for i, term := range m.Terms[:4] {
@@ -119,14 +124,15 @@ func TestPartlyPrivateTarget(t *testing.T) {
 	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
-	if partly(columns, budget.SubstitutePrivateColumns) {
+	if protectsFeaturesOnly(columns, budget.SubstitutePrivateColumns) {
 		t.Error("blocks of a private target count as public")
 	}
 }
 
 // TestPartlyIsTotal: odd tables give a valid model.
 func TestPartlyIsTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, x := range map[string][]float64{"none": {}, "one": {2}, "missing": {nan, nan}, "infinite": {inf, -inf}, "constant": {1, 1, 1}} {
 		_, columns, ranges := partlyTable(t, 0, 0, "b")
 		tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: make([]int32, len(x))}, {Floats: x}}, nil)

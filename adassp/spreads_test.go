@@ -16,7 +16,10 @@ import (
 // 140 or fewer do with probability below 1e-7.
 func TestSpreadsHoldTheirMean(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
-	const fits, least = 60, 140
+	const (
+		fits  = 60
+		least = 140
+	)
 	for name, trainer := range map[string]method.Trainer{"joint-gram": JointGram{}, "adassp": AdaSSP{}} {
 		var mean [3]float64
 		var lower, upper [fits][3]float64

@@ -18,17 +18,20 @@ import (
 const (
 	// MaxRounds is the largest number of rounds.
 	MaxRounds = 1000
-	// The bounds of the clip are far enough apart for any use and well within those of [mechanism.Maker.NewCross].
-	minClip, maxClip = .01, 4
-	// defaultClip is C, the clamp of residuals in half widths of the target's range. The target itself lies in [-1, 1], so
-	// the first round clamps nothing.
+	// The bounds of the clip are wide enough for any use and well within those of [mechanism.Maker.NewCross].
+	minClip = .01
+	maxClip = 4
+	// defaultClip is C, the clamp of residuals, in half widths of the target's range. The target is in [-1, 1],
+	// so the first round clamps no residual.
 	defaultClip = 1
 	// minShrinkage is the smallest factor of a step. Factors above 1 may diverge.
 	minShrinkage     = .01
 	defaultShrinkage = 1
-	// The matrix gets a share of the model's mu^2 and the gradients get the rest; each needs some noise to be finite.
-	minGramShare, maxGramShare = .01, .99
-	defaultGramShare           = .5
+	// The matrix and the gradients share the model's mu^2. Each needs a positive share for its noise to be
+	// finite.
+	minGramShare     = .01
+	maxGramShare     = .99
+	defaultGramShare = .5
 )
 
 var (
@@ -39,8 +42,8 @@ var (
 	errSetting = errors.New("a setting of boosted-adassp is out of range")
 )
 
-// BoostedAdaSSP is Boosted AdaSSP; see the package comment. Its fields are public: none may be chosen by looking at the data.
-// The zero value of each selects its default.
+// BoostedAdaSSP is Boosted AdaSSP; see the package comment. Its fields are public and must not be chosen from
+// the data. The zero value of each field selects its default.
 type BoostedAdaSSP struct {
 	// Rounds is the number of rounds T, at most MaxRounds. 0 chooses it from the released matrix: see [chosenRounds].
 	Rounds int
@@ -56,7 +59,7 @@ type BoostedAdaSSP struct {
 // Name returns "boosted-adassp".
 func (BoostedAdaSSP) Name() string { return "boosted-adassp" }
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	rootNode      = "boosted-adassp"
 	gramLeaf      = "gram"
@@ -128,7 +131,8 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 		return nil, err
 	}
 	noise := s.Scale(gradientsLeaf)
-	theta, cov := slices.Clone(solver.theta), solver.covariance(noise)
+	theta := slices.Clone(solver.theta)
+	cov := solver.covariance(noise)
 	last := len(theta) - 1
 	residual := cross
 	for k, x := range solver.theta {

@@ -80,7 +80,8 @@ func TestGradientSensitivity(t *testing.T) {
 			}
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				gradients, bound := recordGradients(t, columns, records, rel, theta, clip)
-				empty, largest := gradients[len(records)], 0.
+				empty := gradients[len(records)]
+				largest := 0.
 				for i, g := range gradients {
 					if rel == budget.AddRemove {
 						largest = max(largest, distance(g, empty))
@@ -124,7 +125,8 @@ func TestBoostedReplays(t *testing.T) {
 				return written(t, fit.Model)
 			}
 			first := mechanism.NewRecorder(9)
-			want, closest := run(x.tab, first), 0.
+			want := run(x.tab, first)
+			closest := 0.
 			if rounds := len(first.Releases()) - 1; rounds < 2 || trainer.Rounds != 0 && rounds != trainer.Rounds {
 				t.Errorf("%+v, %v: %d rounds", trainer, rel, rounds)
 			}

@@ -258,7 +258,8 @@ func TestGradient(t *testing.T) {
 	by := s.NewCross(frame.Slots(), frame.NormLimit(), defaultClip)
 	clamped := 0
 	for i, y := range rows.Y {
-		g, row := y, make([][]int16, len(theta))
+		g := y
+		row := make([][]int16, len(theta))
 		for k, w := range theta {
 			row[k] = []int16{rows.X[k][i]}
 			g -= float64(w / mechanism.FixedOne * float64(rows.X[k][i]))

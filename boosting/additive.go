@@ -16,26 +16,24 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The settings of the additive trainer. They are public constants, the same for
-// every table: what depends on the data is read from released values.
-// docs/proofs/boosted-additive.md, "How the settings were chosen", has the figures.
+// Settings of the additive trainer. They are public constants, identical for all tables; values that depend on
+// the data come from released statistics. See docs/proofs/boosted-additive.md, "How the settings were chosen".
 const (
-	// additiveEpochs is T: how often every part of the model is corrected.
+	// additiveEpochs is T, the number of corrections of each part of the model.
 	additiveEpochs = 8
-	// fineBins is the number of equal bins of which the steps of a shape are
-	// made.
+	// fineBins is the number of equal bins of a feature. The steps of a shape are unions of fine bins.
 	fineBins = 256
 
-	// The shares of the model's mu^2; they sum to 1.
+	// Shares of the model's mu^2; they sum to 1.
 	momentsShare   = .14
 	countsShare    = .06
 	residualsShare = .02
 	linearShare    = .18
 	shapesShare    = .60
 
-	// Where the number of records times mu is above manyRecords, one pass asks for all sums of a round, and an epoch has
-	// manyRounds of them. Below, noise is large, and so is that of what the sums of a pass say of one another: every
-	// sum has a pass of its own.
+	// If the number of records times mu exceeds manyRecords, one pass computes all sums of a round, and an
+	// epoch has manyRounds rounds. Otherwise the noise is too large to predict how an update of one part
+	// changes the sums of the others, and every sum has a pass of its own.
 	manyRecords = 1090.
 	manyRounds  = 2
 )
@@ -46,7 +44,7 @@ type Additive struct{}
 // Name returns "boosted-additive".
 func (Additive) Name() string { return "boosted-additive" }
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	additiveNode  = "boosted-additive"
 	countsLeaf    = "counts"
@@ -55,10 +53,9 @@ const (
 	shapesLeaf    = "shapes"
 )
 
-// Plan returns the leaves: the matrix of the start and the counts with one draw
-// each; the residual scale, the linear correction and the shapes with one draw
-// an epoch, the last two spent in parts. A target that stands for classes says how large residuals are: there is
-// no residual scale then. Its error is [linear.ErrTooWide].
+// Plan returns the leaves: the initial matrix and the counts with one draw each; the residual scale, the linear
+// correction and the shapes with one draw per epoch, the last two spent in parts. A target that encodes classes
+// needs no residual scale, because its residuals have a known size. The error is [linear.ErrTooWide].
 func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = linear.MostEntries(f.Columns)
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
@@ -102,7 +99,7 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 	return b.fit(b.model(d.Ranges)), nil
 }
 
-// newBooster releases the matrix of the start and returns the run that starts from it.
+// newBooster releases the initial matrix and returns a run that starts from it.
 func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*booster, error) {
 	b := &booster{ctx: ctx, session: s, records: d.Records, classes: d.Derived, columns: d.Columns}
 	if !b.classes {
@@ -128,13 +125,12 @@ func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*boos
 	return b, nil
 }
 
-// fit returns what was learned with a model of it.
+// fit returns the fit with model m.
 func (b *booster) fit(m regression.Model) *method.Fit {
 	return &method.Fit{Model: m, TargetMean: b.moments.TargetMean(), Spreads: [][]regression.Spread{b.spreads(indicators(b.state.Columns))}}
 }
 
-// booster is one run: what was released so far and, by record, the private
-// state that is computed from it.
+// booster is one run: the released values and, by record, the private state computed from them.
 type booster struct {
 	ctx     context.Context
 	session *mechanism.Session
@@ -142,12 +138,12 @@ type booster struct {
 	frame   *linear.Frame
 	moments *linear.Moments
 	classes bool
-	columns []dataset.Column // as they are declared; those of the state have entries for frequent values alone
-	valued  []*shape         // of the columns of many values
+	columns []dataset.Column // as declared; columns of the state have entries for frequent values only
+	valued  []*shape         // shapes of columns with many values
 
 	releases releases
 
-	start    []float64 // coefficients of the start, by entry of x
+	start    []float64 // initial coefficients, by entry of x
 	startCov covariance
 	second   *mat.SymDense // the released sums of products of the entries of x
 	score    []float64     // second times start
@@ -155,11 +151,11 @@ type booster struct {
 	shapes   []*shape
 	counted  []counted
 
-	total     float64                             // the noisy number of records
-	mu        float64                             // of a release of sensitivity 1 that would spend all, relative to sums over all records
-	rounds    int                                 // of an epoch
-	inTurn    bool                                // whether every sum has a pass of its own
-	residuals mechanism.Bounded[mechanism.Vector] // their sizes in the last pass that counted them
+	total     float64                             // noisy number of records
+	mu        float64                             // of a release of sensitivity 1 with the whole budget, relative to sums over all records
+	rounds    int                                 // per epoch
+	inTurn    bool                                // every sum has a pass of its own
+	residuals mechanism.Bounded[mechanism.Vector] // residual sizes from the last pass that counted them
 
 	residualCounts residualCounts // that epochs release
 	clamp          clamp          // of the residuals, in this epoch
@@ -167,9 +163,8 @@ type booster struct {
 	state *state
 }
 
-// prepare computes the state of the start, releases the counts and makes the
-// shapes: one for the score, the prediction of the start, and one for every
-// numeric feature with more than two values worth the name.
+// prepare computes the initial state, releases the counts and makes the shapes: one for the score, the initial
+// prediction, and one for every numeric feature with clearly more than two values.
 func (b *booster) prepare() error {
 	b.linear = newCorrection(b.moments)
 	numeric, slots := numericFeatures(b.state.Columns)
@@ -187,38 +182,40 @@ func (b *booster) prepare() error {
 	for i, j := range numeric {
 		b.counted = append(b.counted, counted{j, slots[i], counts[i]})
 	}
-	// The start knows nothing of values, so they come first.
+	// The initial model ignores these values, so their shapes come first.
 	b.shapes = append(b.shapes, b.valued...)
-	b.reckon(counts[:len(numeric)])
+	b.estimateStrength(counts[:len(numeric)])
 	for i, j := range append(numeric, scoreColumn) {
-		if j != scoreColumn && twoValued(counts[i], sigma, max(total(counts), minRecords)) {
+		if j != scoreColumn && twoValued(counts[i], sigma, max(recordCount(counts), minRecords)) {
 			continue
 		}
-		g := group(counts[i], sigma, records)
-		b.state.Moves = append(b.state.Moves, move{Bins: i, Of: g.of[:]})
+		g := groupBins(counts[i], sigma, records)
+		b.state.Moves = append(b.state.Moves, move{Bins: i, Of: g.stepOf[:]})
 		b.shapes = append(b.shapes, newShape(j, i, g))
 	}
 	return b.ctx.Err()
 }
 
-// reckon reads from released counts how strong the sums are.
-func (b *booster) reckon(counts [][]float64) {
+// estimateStrength derives the number of records, and thereby the precision of sums, from released counts.
+func (b *booster) estimateStrength(counts [][]float64) {
 	b.total = max(b.moments.Records(), minRecords)
 	if len(counts) > 0 {
-		b.total = max(total(counts), minRecords)
+		b.total = max(recordCount(counts), minRecords)
 	}
 	b.mu = b.session.Mu(countsLeaf) / math.Sqrt(countsShare)
 	if b.session.Relation() != budget.AddRemove {
-		b.mu /= 2 // sums move by twice as much
+		b.mu /= 2 // replacing a record moves sums by twice as much
 	}
-	// The matrix of the start does not tell how the values of a column of many go with other columns.
-	b.rounds, b.inTurn = manyRounds, false
+	// The initial matrix does not show correlations between the values of such a column and other columns.
+	b.rounds = manyRounds
+	b.inTurn = false
 	if len(b.valued) > 0 || b.total*b.mu <= manyRecords {
-		b.rounds, b.inTurn = 1, true
+		b.rounds = 1
+		b.inTurn = true
 	}
 }
 
-// mostKept is the number of cells of encoded rows up to which all are kept in memory.
+// mostKept returns the maximum number of cells of encoded rows that are kept in memory.
 func (b *booster) mostKept() int {
 	if len(linear.ManyValues(b.columns[:len(b.columns)-1])) > 0 {
 		return keptValues
@@ -236,8 +233,7 @@ func numericFeatures(columns []dataset.Column) (features, slots []int) {
 	return features, slots
 }
 
-// indicators lists the entries of x that belong to a numeric feature and are not its
-// number: those of missing cells.
+// indicators lists the entries of x that are missing-cell indicators of numeric features.
 func indicators(columns []dataset.Column) []int {
 	var out []int
 	slots := scaling.NewEncoder(columns[:len(columns)-1], nil).Slots()
@@ -249,8 +245,7 @@ func indicators(columns []dataset.Column) []int {
 	return out
 }
 
-// releaseCounts releases how many records lie in each fine bin of each numeric
-// feature and of the score.
+// releaseCounts releases the number of records in each fine bin of each numeric feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
 	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state, b.residualCounts})
 	if err != nil {
@@ -274,8 +269,8 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 	return counts, nil
 }
 
-// model states the parts in original units. Shapes are centred on the released
-// counts; their means go to the intercept.
+// model converts the parts to original units. Shapes are centred on the released counts; their means go to the
+// intercept.
 func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 	target := b.frame.Target()
 	first := b.moments.Linear(b.start, b.startCov)
@@ -284,13 +279,13 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 		if s.levels != nil {
 			continue
 		}
-		r := target // the score's
+		r := target // range of the score
 		if s.column != scoreColumn {
 			r = ranges[s.column]
 		}
 		step, mean := s.step(r, target.Half())
-		m.Intercept = saturated(m.Intercept + mean)
-		m.InterceptStdError = saturated(math.Hypot(m.InterceptStdError, target.Half()*s.meanError(b.session.Scale(countsLeaf))))
+		m.Intercept = saturate(m.Intercept + mean)
+		m.InterceptStdError = saturate(math.Hypot(m.InterceptStdError, target.Half()*s.meanError(b.session.Scale(countsLeaf))))
 		if len(step.Edges) == 0 {
 			continue
 		}
@@ -298,9 +293,9 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 			m.Shapes = append(m.Shapes, regression.Shape{Column: s.column, Step: step})
 			continue
 		}
-		m.Score = &regression.Score{Intercept: saturated(first.Intercept), Step: step}
+		m.Score = &regression.Score{Intercept: saturate(first.Intercept), Step: step}
 		for _, term := range first.Terms {
-			m.Score.Coefficients = append(m.Score.Coefficients, saturated(term.Coefficient))
+			m.Score.Coefficients = append(m.Score.Coefficients, saturate(term.Coefficient))
 		}
 	}
 	if len(b.valued) > 0 {

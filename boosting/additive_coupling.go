@@ -6,14 +6,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// coupling says what parts of the model that moved since a pass have added to the predictions of the records of a step of
-// another: so all sums of one pass can be used in turn, each as if it had been asked for after the moves
-// before it. A curve counts with its mean and its slope, and what goes with a column is read from
-// the matrix of the start, as in a normal law. Errors are of second order, and become small as the moves do.
+// coupling predicts how updates of some parts of the model, made after a pass, change the sums of that pass for
+// the other parts. It allows all sums of one pass to be used in sequence, as if each had been computed after
+// the preceding updates. A curve is represented by its mean and slope; correlations between columns come from
+// the initial matrix, under a normal approximation. Errors are of second order in the size of the updates.
 type coupling struct {
 	b       *booster
 	records float64
-	moved   []float64 // by entry of x, the constant last: the sum of the entry times what was added
+	moved   []float64 // by entry of x, the constant last: the sum over records of the entry times the update
 }
 
 func newCoupling(b *booster) *coupling {
@@ -24,17 +24,17 @@ func newCoupling(b *booster) *coupling {
 
 func (c *coupling) constant() int { return len(c.moved) - 1 }
 
-// mean returns the mean over the records, given the sums of an entry times the constant.
+// mean returns the mean of an entry over the records, from the sum of the entry times the constant.
 func (c *coupling) mean(sum float64) float64 { return sum / linear.Kappa / c.records }
 
-// add takes in that theta times an entry of x was added.
+// add records an update of the predictions by theta times an entry of x.
 func (c *coupling) add(theta float64, entry int) {
 	for i := range c.moved {
 		c.moved[i] += theta * c.b.second.At(i, entry)
 	}
 }
 
-// moveLine takes in a step of the coefficients.
+// moveLine records an update of the coefficients.
 func (c *coupling) moveLine(step []float64) {
 	var out mat.VecDense
 	out.MulVec(c.b.second, mat.NewVecDense(len(step), step))
@@ -43,13 +43,14 @@ func (c *coupling) moveLine(step []float64) {
 	}
 }
 
-// moveShape takes in a step of the values of a shape.
+// moveShape records an update of the values of a shape.
 func (c *coupling) moveShape(s *shape, step []float64) {
 	if s.levels != nil {
-		return // it has a pass of its own, as all shapes beside it have
+		return // such a column has passes of its own
 	}
 	r := s.regress(step, s.groups.centers)
-	mean, slope := r.mean, r.slope
+	mean := r.mean
+	slope := r.slope
 	if s.column == scoreColumn {
 		for i := range c.moved {
 			c.moved[i] += slope * c.b.score[i]
@@ -63,7 +64,7 @@ func (c *coupling) moveShape(s *shape, step []float64) {
 	c.add(mean/linear.Kappa, c.constant())
 }
 
-// entry returns the entry of x of the column of a curve.
+// entry returns the entry of x of a shape's column.
 func (c *coupling) entry(s *shape) int {
 	for _, n := range c.b.counted {
 		if n.column == s.column {
@@ -73,9 +74,9 @@ func (c *coupling) entry(s *shape) int {
 	panic("boosting: a curve of a column that was not counted")
 }
 
-// on returns by how much the moves raised the sum of the predictions of the records of each step. A mean is
+// shiftOf returns the change of the sum of the predictions over the records of each step of s. A mean change is
 // limited to [-1, 1], half of the target's range.
-func (c *coupling) on(s *shape) []float64 {
+func (c *coupling) shiftOf(s *shape) []float64 {
 	out := make([]float64, len(s.values))
 	if s.levels != nil {
 		return out
@@ -92,8 +93,9 @@ func (c *coupling) on(s *shape) []float64 {
 		e := c.entry(s)
 		along, square, mean = c.moved[e], c.b.second.At(e, e), c.mean(c.b.second.At(e, c.constant()))
 	}
-	slope, r := 0., s.regress(s.values, s.groups.centers)
-	// The noise of the matrix may hide a variance: half of the one by counts is its floor.
+	slope := 0.
+	r := s.regress(s.values, s.groups.centers)
+	// Noise in the matrix may make the variance too small: its floor is half of the variance from the counts.
 	if v := max(square/c.records-mean*mean, r.variance/2); v > 0 {
 		slope = (along/c.records - shift*mean) / v
 	}

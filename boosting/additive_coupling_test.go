@@ -45,7 +45,8 @@ func TestCouplingForesees(t *testing.T) {
 	b := x.booster(t, 30)
 	line := []float64{.2, -.1, .05}
 	for moving := -1; moving < len(b.shapes); moving++ {
-		c, m := newCoupling(b), move{Linear: line}
+		c := newCoupling(b)
+		m := move{Linear: line}
 		if moving < 0 {
 			c.moveLine(line)
 		} else {
@@ -65,11 +66,13 @@ func TestCouplingForesees(t *testing.T) {
 			if i == moving {
 				continue
 			}
-			want, wrong, size := make([]float64, len(s.values)), 0., 0.
+			want := make([]float64, len(s.values))
+			wrong := 0.
+			size := 0.
 			for r, k := range before.bins[s.bins] {
 				want[k] += after.f[r] - before.f[r]
 			}
-			for k, got := range c.on(s) {
+			for k, got := range c.shiftOf(s) {
 				wrong += square(got - want[k])
 				size += square(want[k])
 			}
@@ -94,9 +97,11 @@ func TestPasses(t *testing.T) {
 		"values": {valued, true, 10},
 	} {
 		b := c.x.booster(t, c.asked)
-		rounds, passes := manyRounds, 1
+		rounds := manyRounds
+		passes := 1
 		if c.each {
-			rounds, passes = 1, 1+len(b.shapes)
+			rounds = 1
+			passes = 1 + len(b.shapes)
 		}
 		if got := b.passes(0, 0); b.rounds != rounds || len(got) != passes {
 			t.Errorf("%s: %d rounds of %d passes", name, b.rounds, len(got))
@@ -137,7 +142,8 @@ func TestJointPassIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Reverse(joint.steps) // the last round goes backward
-	b.inTurn, b.rounds = true, 1
+	b.inTurn = true
+	b.rounds = 1
 	for i, x := range b.passes(0, 0) {
 		one, err := mechanism.Sum[*sumsPass](context.Background(), b.session, b.records, x.sumsStatistic)
 		if err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the
-// noise. Sums of an epoch are so many parts of what it has for their kind.
+// releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the noise. Each
+// sum takes part of parts equal parts of the epoch's budget for its kind.
 type releases interface {
 	sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error)
 	linear(epoch, part, parts int, x *mechanism.Cross) (sums []float64, sigma float64, err error)
 	shape(epoch, part, parts int, x *mechanism.BinSums) (sums []float64, sigma float64, err error)
 }
 
-// additiveReleases spends a draw an epoch of a leaf for each kind of sums.
+// additiveReleases has a leaf with one draw per epoch for each kind of sums.
 type additiveReleases struct{ session *mechanism.Session }
 
 func (r additiveReleases) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
@@ -37,11 +37,11 @@ func (r additiveReleases) shape(epoch, part, parts int, x *mechanism.BinSums) ([
 // part spends a part of the epoch's draw.
 func (r additiveReleases) part(leaf string, epoch, part, parts int, x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
 	out, err := mechanism.GaussianPart(r.session, leaf, epoch, part, parts, x)
-	return out.Value(), x.Sensitivity() * rootOf(parts) / r.session.Mu(leaf), err
+	return out.Value(), x.Sensitivity() * sqrtParts(parts) / r.session.Mu(leaf), err
 }
 
-// epoch corrects the linear part and every shape in each of its rounds. It returns the clamp of the residuals, which
-// follows from the released counts of the residuals of the last pass that counted them.
+// epoch corrects the linear part and every shape in each of its rounds. It returns the clamp of the residuals,
+// which is computed from the released counts of the residuals in the last pass that counted them.
 func (b *booster) epoch(epoch int) (clamp, error) {
 	b.clamp = clamp{limit: classClip, slope: 1}
 	if !b.classes {
@@ -66,14 +66,14 @@ func (b *booster) epoch(epoch int) (clamp, error) {
 	return b.clamp, b.ctx.Err()
 }
 
-// keepCounts keeps the counts of residuals of a pass that made some, for the next epoch to release.
+// keepCounts stores the counts of residuals if a pass has made them; the next epoch releases them.
 func (b *booster) keepCounts(s *residualHistogram) {
 	if s != nil {
 		b.residuals = s.hist.Bound()
 	}
 }
 
-// pass is what is asked in one pass, with the shapes that its lists belong to. The first of them is number first of the
+// pass holds the sums of one pass and the shapes of its lists. The first of them has the index first among the
 // shapes of the round.
 type pass struct {
 	sumsStatistic
@@ -81,8 +81,8 @@ type pass struct {
 	first  int
 }
 
-// passes returns the passes of a round: one for all sums, or one for each. Shapes are in the order in which they move, forward
-// and backward in turn.
+// passes returns the passes of a round: one for all sums, or one for each. Shapes are in the order of their
+// updates, alternately forward and backward.
 func (b *booster) passes(epoch, round int) []pass {
 	clip := b.clamp.limit
 	all := pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}, shapes: slices.Clone(b.shapes)}
@@ -94,7 +94,8 @@ func (b *booster) passes(epoch, round int) []pass {
 	}
 	each := []pass{{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}}}
 	for i, s := range all.shapes {
-		list, steps := []int{s.bins}, []int{len(s.values)}
+		list := []int{s.bins}
+		steps := []int{len(s.values)}
 		each = append(each, pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
 		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
 	}
@@ -104,8 +105,9 @@ func (b *booster) passes(epoch, round int) []pass {
 	return []pass{all}
 }
 
-// correct releases the sums of a pass and moves the parts of the model: the line, then every shape. What those before it
-// have added since the pass is taken from the sums of a shape, as far as the coupling tells.
+// correct releases the sums of a pass and updates the parts of the model: the linear part, then every shape.
+// The effect of earlier updates since the pass, estimated by the coupling, is subtracted from the sums of a
+// shape.
 func (b *booster) correct(epoch, round int, x pass) error {
 	acc, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, x.sumsStatistic)
 	if err != nil {
@@ -131,7 +133,7 @@ func (b *booster) correct(epoch, round int, x pass) error {
 	return b.ctx.Err()
 }
 
-// correctShape releases the sums of the clamped residuals by step of a shape and moves the shape.
+// correctShape releases the sums of the clamped residuals by step of a shape and updates the shape.
 func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, c *coupling) error {
 	sums, sigma, err := b.releases.shape(epoch, part, b.rounds*len(b.shapes), x)
 	if err != nil {
@@ -139,7 +141,7 @@ func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, 
 	}
 	sums, sigma = b.clamp.unbiased(sums, sigma)
 	left := make([]float64, len(sums))
-	for k, added := range c.on(s) {
+	for k, added := range c.shiftOf(s) {
 		left[k] = sums[k] - added
 	}
 	step := s.learn(left, sigma, b.clamp.limit/b.clamp.slope)

@@ -8,25 +8,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// covariance is that of the noise in the coefficients.
+// covariance is the covariance matrix of the noise in the coefficients.
 type covariance = *mat.SymDense
 
-// correction is the linear part on top of the start: the posterior mean of what
-// the start misses, learned from noisy sums of x g.
+// correction is the linear part added to the initial model: the posterior mean of the coefficients that the
+// initial model lacks, learned from noisy sums of x g.
 //
-// With A the released matrix, a release at coefficients theta is in expectation
-// A (beta - theta), so A theta plus the release observes A beta with noise of
-// known scale, whatever theta was. The observations are averaged with weights
-// 1/sigma^2, which leaves noise of variance v. In the eigenbasis of A, with
-// eigenvalues e, coordinate i of the average is N(e_i beta_i, v), and under
-// beta_i ~ N(0, p_i), p_i = t (e_max/e_i)^q, its law is N(0, v + e_i^2 p_i): the
-// prior is the one of highest marginal likelihood among a grid of t and q in
-// {0, 1} (empirical Bayes), and the correction the posterior mean. Everything
-// here is post-processing.
+// With A the released matrix, a release at coefficients theta is in expectation A (beta - theta), so A theta
+// plus the release observes A beta with noise of known scale, for any theta. The observations are averaged with
+// weights 1/sigma^2, which leaves noise of variance v. In the eigenbasis of A, with eigenvalues e, coordinate i
+// of the average is N(e_i beta_i, v). Under the prior beta_i ~ N(0, p_i), p_i = t (e_max/e_i)^q, its
+// distribution is N(0, v + e_i^2 p_i). The prior is the one of highest marginal likelihood over a grid of t and
+// q in {0, 1} (empirical Bayes), and the correction is the posterior mean. All of this is post-processing.
 type correction struct {
 	spectrum linear.Spectrum
-	eigen    []float64 // floored at the noise of the matrix
-	theta    []float64 // so far
+	eigen    []float64 // floored at the noise level of the matrix
+	theta    []float64 // current coefficients
 	mean     []float64 // of the observations, in the eigenbasis
 	weight   float64   // 1/v
 	shrink   []float64 // by coordinate: beta = shrink * mean
@@ -42,8 +39,8 @@ func newCorrection(m *linear.Moments) *correction {
 	return c
 }
 
-// learn takes in a release with noise of standard deviation sigma and returns
-// by how much the coefficients move.
+// learn updates the correction with a release whose noise has standard deviation sigma. It returns the change
+// of the coefficients.
 func (c *correction) learn(sums []float64, sigma float64) []float64 {
 	k := len(c.theta)
 	var seen, at mat.VecDense
@@ -79,7 +76,9 @@ const (
 // choosePrior sets the shrinkage by the prior of highest marginal likelihood.
 func (c *correction) choosePrior() {
 	k := len(c.mean)
-	signal, energy, prior := make([]float64, k), make([]float64, k), make([]float64, k)
+	signal := make([]float64, k)
+	energy := make([]float64, k)
+	prior := make([]float64, k)
 	largest := 0.0
 	for i, e := range c.eigen {
 		energy[i] = c.mean[i] * c.mean[i] * c.weight
@@ -91,8 +90,8 @@ func (c *correction) choosePrior() {
 			prior[i] = math.Pow(largest/e, float64(power))
 			signal[i] = prior[i] * e * e * c.weight
 		}
-		grid := geometric(priorLeast, 1, priorSteps)
-		t, likelihood := likeliest(grid, signal, energy)
+		grid := geometricGrid(priorLeast, 1, priorSteps)
+		t, likelihood := mostLikelyVariance(grid, signal, energy)
 		if likelihood <= best {
 			continue
 		}
@@ -103,10 +102,10 @@ func (c *correction) choosePrior() {
 	}
 }
 
-// likeliest returns the variance factor t, 0 or one of the grid, of highest
+// mostLikelyVariance returns the variance factor t, 0 or one of the grid, of highest
 // marginal likelihood for independent coordinates N(0, 1 + t signal_i) with the
 // squares energy_i, and that log-likelihood up to a constant.
-func likeliest(grid, signal, energy []float64) (t, likelihood float64) {
+func mostLikelyVariance(grid, signal, energy []float64) (t, likelihood float64) {
 	at := func(t float64) float64 {
 		sum := 0.0
 		for i, s := range signal {
@@ -118,14 +117,15 @@ func likeliest(grid, signal, energy []float64) (t, likelihood float64) {
 	likelihood = at(0)
 	for _, g := range grid {
 		if l := at(g); l > likelihood {
-			t, likelihood = g, l
+			t = g
+			likelihood = l
 		}
 	}
 	return t, likelihood
 }
 
-// geometric returns n numbers from a to b with equal ratios.
-func geometric(a, b float64, n int) []float64 {
+// geometricGrid returns n numbers from a to b with equal ratios.
+func geometricGrid(a, b float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = a * math.Pow(b/a, float64(i)/float64(n-1))
@@ -133,7 +133,7 @@ func geometric(a, b float64, n int) []float64 {
 	return out
 }
 
-// total returns the coefficients of start and correction together.
+// total returns the sum of the initial coefficients and the correction.
 func (c *correction) total(start []float64) []float64 {
 	out := make([]float64, len(start))
 	for i := range out {
@@ -142,9 +142,9 @@ func (c *correction) total(start []float64) []float64 {
 	return out
 }
 
-// covariance returns that of the noise in total, to first order: the averaged
-// releases give shrink^2 v in the eigenbasis, and of the start's noise the
-// correction leaves the share that it does not see, 1 - shrink e.
+// covariance returns the covariance of the noise in total, to first order: the averaged releases contribute
+// shrink^2 v in the eigenbasis, and of the noise in the initial coefficients the share 1 - shrink e remains,
+// because the correction removes the rest.
 func (c *correction) covariance(start covariance) covariance {
 	k := len(c.theta)
 	var inner, full mat.Dense

@@ -11,43 +11,45 @@ import (
 )
 
 const (
-	// scoreColumn stands for the score among the columns with a shape.
+	// scoreColumn is the column index of the score's shape.
 	scoreColumn = -1
-	// twoValuedShare is the share of the records in the two fullest fine bins
-	// from which a feature counts as two-valued. Such a feature needs no shape:
-	// the linear part says all about it.
+	// twoValuedShare is the share of the records in the two fullest fine bins from which a feature counts as
+	// two-valued. Such a feature needs no shape, because the linear part can represent any function of it.
 	twoValuedShare = .98
-	// twoValuedNoise is how many standard deviations of the noise of a count the
-	// other records of a feature must exceed, so that there is something to learn.
+	// twoValuedNoise is the number of standard deviations of the noise of a count that the other records of a
+	// feature must exceed to justify a shape.
 	twoValuedNoise = 3
-	// minRecords is the smallest number of records that is reckoned with.
+	// minRecords is the minimum number of records that computations assume.
 	minRecords = 10
-	// leastShare is the smallest share of the records that a step is taken to
-	// hold: fewer would make its mean unbounded.
+	// leastShare is the minimum share of the records that a step is assumed to hold; a smaller share would make
+	// its mean unbounded.
 	leastShare = .002
-	// A shape has about as many steps as leave each stepNoise times the noise
-	// of one fine bin's count, but no fewer than leastSteps and no more than
-	// mostSteps, beside bins that are full enough to be steps by themselves: the
-	// curve is smoothed anyway, but its steps must be weighed.
-	stepNoise, leastSteps, mostSteps = 5, 8, 48
-	// clipQuantile is the quantile of the sizes of the residuals at which they
-	// are clamped.
+	// The number of steps of a shape is such that each holds about stepNoise times the noise of one fine bin's
+	// count, limited to leastSteps and mostSteps, plus bins that are full enough to be steps by themselves. The
+	// curve is smoothed anyway, but its steps must have reliable weights.
+	stepNoise  = 5
+	leastSteps = 8
+	mostSteps  = 48
+	// clipQuantile is the quantile of the sizes of the residuals at which they are clamped.
 	clipQuantile = .9
 	// smoothness is the distance, as a share of the steps, over which the prior
 	// correlation of a shape's values falls by a factor e.
 	smoothness = .3
-	// classClip is where the residuals of a target of -1 and +1 are clamped. They
-	// lie within [-2, 2], and are beyond 1 where the prediction is wrong.
+	// classClip is the clamp of the residuals of a target of -1 and +1. They are in [-2, 2], and beyond 1 if
+	// the prediction is wrong.
 	classClip = 1.4
 	// The grid of prior variances of a shape, relative to the smallest one
 	// that could be seen through the noise.
-	shapeSteps, shapeLeast, shapeMost = 18, .3, 3e4
+	shapeSteps = 18
+	shapeLeast = .3
+	shapeMost  = 3e4
 )
 
-// twoValued reports whether two fine bins hold almost all of the records, as far
-// as the counts, with noise of standard deviation sigma, can tell.
+// twoValued reports whether two fine bins hold almost all of the records, given counts with noise of standard
+// deviation sigma.
 func twoValued(counts []float64, sigma, records float64) bool {
-	first, second := math.Inf(-1), math.Inf(-1)
+	first := math.Inf(-1)
+	second := math.Inf(-1)
 	for _, n := range counts {
 		if n > first {
 			first, second = n, first
@@ -59,8 +61,8 @@ func twoValued(counts []float64, sigma, records float64) bool {
 	return records > 4*sigma && others < max((1-twoValuedShare)*records, twoValuedNoise*sigma)
 }
 
-// total returns the noisy number of records: every column counts each once.
-func total(counts [][]float64) float64 {
+// recordCount returns the noisy number of records, averaged over columns: each counts every record once.
+func recordCount(counts [][]float64) float64 {
 	sum := 0.0
 	for _, column := range counts {
 		for _, n := range column {
@@ -70,17 +72,17 @@ func total(counts [][]float64) float64 {
 	return sum / float64(len(counts))
 }
 
-// groups says how fine bins are joined to the steps of a shape.
-type groups struct {
-	of     [fineBins]uint8 // the step of each fine bin
+// binGroups maps fine bins to the steps of a shape.
+type binGroups struct {
+	stepOf [fineBins]uint8 // the step of each fine bin
 	edges  []int           // first fine bin of every step but the first
 	counts []float64       // noisy number of records of each step, floored
 
-	centers []float64 // of each step: where its records are, the range being [-1, 1]
+	centers []float64 // mean position of the records of each step, in a range of [-1, 1]
 }
 
 // bins returns the first fine bin of a step and the one after its last.
-func (g groups) bins(step int) (first, last int) {
+func (g binGroups) bins(step int) (first, last int) {
 	last = fineBins
 	if step > 0 {
 		first = g.edges[step-1]
@@ -91,11 +93,10 @@ func (g groups) bins(step int) (first, last int) {
 	return first, last
 }
 
-// group joins fine bins to steps of about equally many records; a fine bin that
-// holds more is a step of its own, and the others share the records that are
-// left. sigma is the noise in counts. Bins whose count does not pass the noise
-// count as empty and join the step to their left.
-func group(counts []float64, sigma, records float64) groups {
+// groupBins joins fine bins to steps of about equally many records. A fine bin that holds more is a step of its
+// own, and the others share the remaining records. sigma is the noise in counts. Bins whose count does not
+// exceed the noise count as empty and join the step to their left.
+func groupBins(counts []float64, sigma, records float64) binGroups {
 	kept := make([]float64, len(counts))
 	total := 0.0
 	for b, n := range counts {
@@ -118,16 +119,19 @@ func group(counts []float64, sigma, records float64) groups {
 		}
 	}
 	share := max(rest/steps, min(stepNoise*sigma, total/steps))
-	g := groups{counts: []float64{0}}
-	size, sizes, held := 0, []int{}, 0.0
+	g := binGroups{counts: []float64{0}}
+	size := 0
+	sizes := []int{}
+	held := 0.0
 	for b, n := range kept {
 		if held > 0 && n > 0 && held+n/2 > share {
 			g.edges, g.counts, sizes = append(g.edges, b), append(g.counts, 0), append(sizes, size)
-			held, size = 0, 0
+			held = 0
+			size = 0
 		}
 		held += n
 		size++
-		g.of[b] = uint8(len(g.edges))
+		g.stepOf[b] = uint8(len(g.edges))
 		g.counts[len(g.edges)] += counts[b]
 	}
 	sizes = append(sizes, size)
@@ -138,7 +142,8 @@ func group(counts []float64, sigma, records float64) groups {
 	g.centers = make([]float64, len(g.counts))
 	for k := range g.centers {
 		first, last := g.bins(k)
-		held, sum := 0., 0.
+		held := 0.
+		sum := 0.
 		for b := first; b < last; b++ {
 			held += kept[b]
 			sum += kept[b] * (float64(2*b+1)/fineBins - 1)
@@ -152,32 +157,31 @@ func group(counts []float64, sigma, records float64) groups {
 
 // shape is the curve of one column while it is learned.
 //
-// At values f the sum of the residuals in bin b is in expectation
-// n_b (u_b - f_b), u the curve that fits best given the other parts, so f_b plus
-// sum/n_b observes u_b whatever f was. The observations are averaged with
-// weights 1/sigma^2. The curve is the posterior mean under a Gaussian prior with
-// covariance t exp(-|b - c|/(k smoothness)) for k steps, and t of highest marginal likelihood among 0 and a grid
-// (empirical Bayes). A curve that the noise hides becomes 0.
+// At values f the sum of the residuals in bin b is in expectation n_b (u_b - f_b), with u the curve that fits
+// best given the other parts, so f_b plus sum/n_b is an observation of u_b for any f. The observations are
+// averaged with weights 1/sigma^2. The curve is the posterior mean under a Gaussian prior with covariance t
+// exp(-|b - c|/(k smoothness)) for k steps, with t of highest marginal likelihood among 0 and a grid (empirical
+// Bayes). A curve that is below the noise becomes 0.
 type shape struct {
 	column int // index of the column, or scoreColumn
-	bins   int // of the state
-	groups groups
+	bins   int // number of the shape's list of bins in the state
+	groups binGroups
 	levels *valueGroups  // of a column of many values; nil for a curve
-	kernel *mat.SymDense // nil for values without order, which are independent
+	kernel *mat.SymDense // nil for unordered values, which are independent
 	values []float64
 	mean   []float64 // of the observations
 	weight float64   // the sum of 1/sigma^2
 	last   posterior // of the last epoch
 }
 
-// posterior says how values follow from the averaged observations: with D the
-// deviations and U the vectors, values = D U diag(shrink) U' D^-1 mean.
+// posterior maps averaged observations to values: with D the deviations and U the vectors, values = D U
+// diag(shrink) U' D^-1 mean.
 type posterior struct {
 	vectors           *mat.Dense
 	shrink, deviation []float64
 }
 
-func newShape(column, bins int, g groups) *shape {
+func newShape(column, bins int, g binGroups) *shape {
 	k := len(g.counts)
 	s := &shape{column: column, bins: bins, groups: g, kernel: mat.NewSymDense(k, nil), values: make([]float64, k), mean: make([]float64, k)}
 	for b := range k {
@@ -188,8 +192,8 @@ func newShape(column, bins int, g groups) *shape {
 	return s
 }
 
-// learn takes in a release of sums of residuals clamped to [-clip, clip] with
-// noise of standard deviation sigma and returns by how much the values move.
+// learn updates the shape with a release of sums of residuals clamped to [-clip, clip], whose noise has
+// standard deviation sigma. It returns the change of the values.
 func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	k := len(s.values)
 	w := 1 / (sigma * sigma)
@@ -197,11 +201,11 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	deviation := make([]float64, k) // of the averaged observation of each value
 	for b, n := range s.groups.counts {
 		s.mean[b] += w / s.weight * (s.values[b] + sums[b]/n - s.mean[b])
-		// Privacy noise, and that residuals of about clip/2 are a sample.
+		// privacy noise, and the sampling error of residuals of about clip/2
 		deviation[b] = math.Sqrt(1/s.weight/(n*n) + clip*clip/4/n)
 	}
 	if s.kernel == nil {
-		return s.independent(deviation)
+		return s.learnIndependent(deviation)
 	}
 	scaled := mat.NewSymDense(k, nil)
 	for b := range k {
@@ -216,13 +220,14 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	}
 	var turned, back mat.VecDense
 	turned.MulVec(spectrum.Vectors.T(), observed)
-	signal, energy := make([]float64, k), make([]float64, k)
+	signal := make([]float64, k)
+	energy := make([]float64, k)
 	largest := math.SmallestNonzeroFloat32
 	for i, e := range spectrum.Values {
 		signal[i], energy[i] = max(e, 0), turned.AtVec(i)*turned.AtVec(i)
 		largest = max(largest, e)
 	}
-	t, _ := likeliest(geometric(shapeLeast/largest, shapeMost/largest, shapeSteps), signal, energy)
+	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, shapeMost/largest, shapeSteps), signal, energy)
 	for i, e := range signal {
 		signal[i] = t * e / (1 + t*e)
 		turned.SetVec(i, turned.AtVec(i)*signal[i])
@@ -237,31 +242,32 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	return step
 }
 
-// step states the shape in original units: edges within r, values of a target
-// with the given half width, less their mean over the released counts, which is
-// returned beside it. A shape that is flat, and one whose edges float64 does
-// not tell apart, has no edges and that mean.
+// step converts the shape to original units: edges within r, values of a target with the given half width, less
+// their mean over the released counts, which it returns too. A flat shape, or one whose edges coincide in
+// float64, has no edges and that mean.
 func (s *shape) step(r scaling.Range, half float64) (regression.Step, float64) {
-	total, sum, flat := 0.0, 0.0, true
+	total := 0.0
+	sum := 0.0
+	flat := true
 	for b, n := range s.groups.counts {
 		total += n
 		sum += n * s.values[b]
 		flat = flat && s.values[b] == s.values[0]
 	}
-	mean := saturated(sum / total * half)
+	mean := saturate(sum / total * half)
 	if flat {
 		return regression.Step{}, mean
 	}
 	out := regression.Step{}
 	for i, v := range s.values {
 		if i > 0 {
-			edge := saturated(r.Center() + r.Half()*(2*float64(s.groups.edges[i-1])/fineBins-1))
+			edge := saturate(r.Center() + r.Half()*(2*float64(s.groups.edges[i-1])/fineBins-1))
 			if last := len(out.Edges) - 1; last >= 0 && !(edge > out.Edges[last]) {
 				return regression.Step{}, mean
 			}
 			out.Edges = append(out.Edges, edge)
 		}
-		out.Values = append(out.Values, saturated(v*half-mean))
+		out.Values = append(out.Values, saturate(v*half-mean))
 	}
 	return out, mean
 }
@@ -269,12 +275,12 @@ func (s *shape) step(r scaling.Range, half float64) (regression.Step, float64) {
 // largestNumber is the magnitude at which the numbers of a model saturate.
 const largestNumber = 1e300
 
-// saturated returns x within the numbers that a model may hold.
-func saturated(x float64) float64 {
+// saturate returns x limited to the numbers that a model may hold.
+func saturate(x float64) float64 {
 	if x != x {
 		return 0
 	}
 	return min(max(x, -largestNumber), largestNumber)
 }
 
-func rootOf(parts int) float64 { return math.Sqrt(float64(parts)) }
+func sqrtParts(parts int) float64 { return math.Sqrt(float64(parts)) }

@@ -5,15 +5,15 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The lists of a state on a shelf: the targets, the predictions, then the bins of each list, then those of
-// each input. Rows are a group, and features of a map are one under the step that brought the map.
+// Lists of a state on a shelf: the targets, the predictions, the bins of each list, and the bins of each input.
+// Rows form a group. Features of a map form a group stored under the step that introduced the map.
 const (
 	targetList = iota
 	predictionList
 	binLists
 )
 
-// The groups of a state on a shelf.
+// Groups of a state on a shelf.
 const (
 	rowGroup = iota
 	featureGroup
@@ -29,16 +29,17 @@ func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
 	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, s.lists()), joined: make([]bool, s.lists())}
 	for i, m := range s.Moves[:done] {
 		if m.Map != nil {
-			k.features, k.entered = m.Map, i
+			k.features = m.Map
+			k.entered = i
 		}
 	}
 	return k
 }
 
-// shelfCells is the number of cells of features up to which all are on the shelf, and likewise of rows.
+// shelfCells is the maximum number of cells of features that the shelf stores, and likewise of rows.
 const shelfCells = 1 << 32
 
-// shelvedFeatures returns the features of the block, from the shelf if they are there.
+// shelvedFeatures returns the features of the block from the shelf, or nil if they are not stored.
 func (k *kept) shelvedFeatures() [][]int16 {
 	if phi := k.shelf.Group(featureGroup, k.entered, k.features.Features()); phi != nil {
 		return phi
@@ -70,7 +71,7 @@ func (k *kept) Shelve(to *mechanism.Shelf) {
 	}
 }
 
-// shelvedRows returns the rows of the block, to read only, nil if they are not on the shelf.
+// shelvedRows returns the rows of the block from the shelf, read only, or nil if they are not stored.
 func (k *kept) shelvedRows() [][]int16 {
 	if k.shelf == nil || k.rowlessShelf {
 		return nil
@@ -86,7 +87,7 @@ func (k *kept) targets() []int16 {
 	return k.y
 }
 
-// predictions returns the predictions so far, to read only.
+// predictions returns the current predictions, read only.
 func (k *kept) predictions() []float64 {
 	if k.f == nil {
 		k.f = k.shelf.Floats(predictionList)
@@ -94,8 +95,8 @@ func (k *kept) predictions() []float64 {
 	return k.f
 }
 
-// moving returns the predictions so far, to be changed.
-func (k *kept) moving() []float64 {
+// mutablePredictions returns the current predictions for modification.
+func (k *kept) mutablePredictions() []float64 {
 	k.moved = true
 	return k.predictions()
 }
@@ -108,8 +109,8 @@ func (k *kept) list(i int) []uint8 {
 	return k.bins[i]
 }
 
-// seen returns the bins of the inputs.
-func (k *kept) seen() [][]uint8 {
+// inputBins returns the bins of the inputs.
+func (k *kept) inputBins() [][]uint8 {
 	if k.inputs == nil {
 		for i := range k.Inputs {
 			k.inputs = append(k.inputs, k.shelf.Bytes(k.inputLists()+i))

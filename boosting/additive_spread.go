@@ -15,17 +15,16 @@ type counted struct {
 	counts       []float64
 }
 
-// spreads says how much what each feature adds, line and curve together, varies
-// over the records: curves by the counts of the fine bins, lines and categories by
-// the matrix of the start. What the curve of the score adds belongs to no
-// feature; of a number with an indicator of missing cells, that of the curve at these
-// is left out.
+// spreads returns the spread of the contribution of each feature, line and curve together: curves by the counts
+// of the fine bins, lines and categories by the initial matrix. The curve of the score is not attributed to
+// features; for a feature with a missing-cell indicator, the value of its curve at missing cells is ignored.
 func (b *booster) spreads(indicators []int) []regression.Spread {
-	theta, cov := b.linear.total(b.start), b.covariance()
+	theta := b.linear.total(b.start)
+	cov := b.covariance()
 	out := b.moments.Spreads(theta, cov)
 	lines := out
 	if len(indicators) > 0 {
-		lines = b.moments.Spreads(without(theta, cov, indicators))
+		lines = b.moments.Spreads(zeroEntries(theta, cov, indicators))
 	}
 	for _, c := range b.counted {
 		var curve *shape
@@ -48,9 +47,10 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 	return out
 }
 
-// without returns coefficients and their covariance with 0 for some entries.
-func without(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat.SymDense) {
-	left, noise := slices.Clone(theta), mat.NewSymDense(len(theta), nil)
+// zeroEntries returns copies of coefficients and their covariance with some entries set to 0.
+func zeroEntries(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat.SymDense) {
+	left := slices.Clone(theta)
+	noise := mat.NewSymDense(len(theta), nil)
 	noise.CopySym(cov)
 	for _, i := range entries {
 		left[i] = 0
@@ -61,9 +61,8 @@ func without(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat
 	return left, noise
 }
 
-// cells returns the fine bins with the values of a line, of the given slope and
-// its variance, and of a curve, if there is one. The noise of the two comes from
-// releases of their own.
+// cells returns the fine bins with the values of a line with the given slope and slope variance and of a curve,
+// which may be nil. The noise in the two is independent.
 func (c counted) cells(slope, variance float64, curve *shape, sigma float64) regression.Cells {
 	steps := 0
 	if curve != nil {
@@ -75,7 +74,7 @@ func (c counted) cells(slope, variance float64, curve *shape, sigma float64) reg
 		out.Values, out.Noise = append(out.Values, slope*middle), append(out.Noise, sigma)
 		out.Basis.Set(bin, 0, middle)
 		if curve != nil {
-			k := int(curve.groups.of[bin])
+			k := int(curve.groups.stepOf[bin])
 			out.Values[bin] += curve.values[k]
 			out.Basis.Set(bin, 1+k, 1)
 		}
@@ -92,8 +91,8 @@ func (c counted) cells(slope, variance float64, curve *shape, sigma float64) reg
 	return out
 }
 
-// tilt returns the slope of a curve: that of its regression on the middles of its
-// steps, the range being [-1, 1], over the released counts.
+// tilt returns the slope of a curve: of its regression on the centers of its steps, in a range of [-1, 1],
+// weighted by the released counts.
 func (s *shape) tilt() float64 {
 	middles := make([]float64, len(s.values))
 	for b := range middles {
@@ -103,15 +102,17 @@ func (s *shape) tilt() float64 {
 	return s.regress(s.values, middles).slope
 }
 
-// regressed is the regression of some values of the steps on others, over the released counts.
+// regressed is the regression of values of the steps on others, weighted by the released counts.
 type regressed struct {
 	mean, slope      float64 // of the values
-	center, variance float64 // of what they are regressed on
+	center, variance float64 // of the regressor
 }
 
 func (s *shape) regress(values, on []float64) regressed {
 	var r regressed
-	total, along, square := 0., 0., 0.
+	total := 0.
+	along := 0.
+	square := 0.
 	for b, n := range s.groups.counts {
 		total += n
 		r.mean += n * values[b]
@@ -129,9 +130,8 @@ func (s *shape) regress(values, on []float64) regressed {
 	return r
 }
 
-// noise returns the covariance of the privacy noise in the values, given the prior
-// of the last epoch: an averaged observation has the variance 1/(weight n^2), n the
-// count of its step.
+// noise returns the covariance of the privacy noise in the values, given the prior of the last epoch. An
+// averaged observation has the variance 1/(weight n^2), n the count of its step.
 func (s *shape) noise() *mat.SymDense {
 	if s.levels != nil {
 		return s.variances()
@@ -152,11 +152,10 @@ func (s *shape) noise() *mat.SymDense {
 	return out
 }
 
-// covariance returns that of the noise in the coefficients, the part of the curves
-// included. Only the sum of a line and the slope of a curve is determined: what
-// share beta the curve of the score has of the start, and so the terms lack, is a
-// matter of noise and of the order of steps. The coefficients are off by beta times
-// those of the start, which is therefore added to their noise.
+// covariance returns the covariance of the noise in the coefficients, including the effect of the curves. Only
+// the sum of a line and the slope of a curve is identified: the share beta of the initial model that the curve
+// of the score absorbs, and that the terms therefore lack, depends on noise and on the order of steps. The
+// coefficients are off by beta times the initial ones, which is added to their noise.
 func (b *booster) covariance() *mat.SymDense {
 	cov := b.linear.covariance(b.startCov)
 	for _, s := range b.shapes {
@@ -167,8 +166,7 @@ func (b *booster) covariance() *mat.SymDense {
 	return cov
 }
 
-// ownCurves adds to a covariance that the line of a column and the slope of its own
-// curve trade places in the same way.
+// ownCurves adds to a covariance the same exchange between the line of a column and the slope of its own curve.
 func (b *booster) ownCurves(cov *mat.SymDense) *mat.SymDense {
 	out := mat.NewSymDense(cov.SymmetricDim(), nil)
 	out.CopySym(cov)
@@ -182,10 +180,12 @@ func (b *booster) ownCurves(cov *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// meanError returns the standard deviation of the mean of a curve from the noise
-// sigma of the counts of fine bins.
+// meanError returns the standard deviation of the mean of a curve due to the noise sigma in the counts of fine
+// bins.
 func (s *shape) meanError(sigma float64) float64 {
-	total, mean, sum := 0., 0., 0.
+	total := 0.
+	mean := 0.
+	sum := 0.
 	for b, n := range s.groups.counts {
 		total += n
 		mean += n * s.values[b]

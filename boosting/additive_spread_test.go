@@ -14,7 +14,8 @@ func truthOfCurves(x sample) []float64 {
 	for j, f := range []func(float64) float64{
 		func(a float64) float64 { return 2 * math.Sin(3*a) }, func(b float64) float64 { return 3 * b * b }, func(c float64) float64 { return c / 2 },
 	} {
-		sum, squares := 0., 0.
+		sum := 0.
+		squares := 0.
 		for _, v := range x.tab.Float(j) {
 			sum += f(v)
 			squares += f(v) * f(v)
@@ -34,7 +35,8 @@ func truthOfCurves(x sample) []float64 {
 func TestSpreadsHoldTheTruth(t *testing.T) {
 	x := curvedSample(t, 10000, .1)
 	want := truthOfCurves(x)
-	held, of := 0, 0
+	held := 0
+	of := 0
 	for range 50 {
 		fit, _ := x.additive(t, 1, budget.AddRemove)
 		for j, s := range fit.Spreads[0] {

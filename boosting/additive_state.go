@@ -11,21 +11,20 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// state says what the booster keeps of every record: the scaled target, the prediction so
-// far and the bins it falls into. All of it is computed from that record and from the
-// released values that are here.
+// state describes the state kept for every record: the scaled target, the current prediction and the bins of
+// the record. The state of a record is a function of that record and of the released values stored here.
 type state struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
 	Start   []float64   // coefficients of the start, by entry of x
-	Slots   []int       // entries of x with bins; the last bins are those of the start's prediction
+	Slots   []int       // entries of x with bins; the last list of bins is that of the initial prediction
 	Values  []valueList // columns of many values; their bins come after all others
-	Inputs  []input     // of feature maps, if there may be any
+	Inputs  []input     // of feature maps, empty if there are none
 	Moves   []move
 
-	// These say what is made anew in every pass because all of it would take too much room in memory or on a shelf: encoded rows,
-	// and the features of held records, about, if they have more than mostCells. Workers, to which they are not
-	// sent, keep all of a block for as long as they have it.
+	// These fields select what is recomputed in every pass because it would need too much memory or shelf
+	// space: encoded rows, and features if about held records would have more than mostCells. They are not sent
+	// to workers, which keep everything for a block as long as they have it.
 	rowless, rowlessShelf bool
 	held, mostCells       float64
 
@@ -35,9 +34,9 @@ type state struct {
 	parts sync.Pool // of *featurePart
 }
 
-// A move is one step of the state: predictions move by x Linear, or, of one list of bins, the fine
-// bins are joined as Of says, or predictions move by the value of Table for the record's bin. Or
-// the features of a Map take the place of those before, or predictions move by features times Theta.
+// A move is one step of the state. Either predictions change by x Linear; or, for one list of bins, the fine
+// bins are joined according to Of, or predictions change by the value of Table for the record's bin; or the
+// features of a Map replace the former ones, or predictions change by features times Theta.
 type move struct {
 	Linear []float64
 	Bins   int
@@ -47,47 +46,47 @@ type move struct {
 	Theta  []float64
 }
 
-// keptRows is the number of cells of encoded rows up to which all are kept in memory, and keptValues where columns have many values:
-// their entries are most of a row, and made anew in little time.
+// keptRows is the maximum number of cells of encoded rows that are kept in memory. With columns of many values
+// the maximum is keptValues: their entries are most of a row and quick to recompute.
 const (
 	keptRows   = 1 << 28
 	keptValues = 1 << 23
 )
 
-// blockRows is the number of records of a block of a pass.
+// blockRows is the number of records per block of a pass.
 const blockRows = 4096
 
-// kept is the state of a block. A list that is nil is on the shelf.
+// kept is the state of a block. A nil list is on the shelf.
 type kept struct {
 	*state
 	n    int
 	y    []int16 // in units of 2^-14
 	f    []float64
 	bins [][]uint8 // of each list: fine bins, then steps
-	x    [][]int16 // the rows, if they are kept
+	x    [][]int16 // rows, if they are kept
 
 	inputs   [][]uint8 // the bins of each input
 	features *kernelmap.Map
-	entered  int       // the step that brought the map
-	phi      [][]int16 // the features, if they are kept
+	entered  int       // step that introduced the map
+	phi      [][]int16 // features, if they are kept
 	cells    []int16   // the memory of features
 
 	shelf  *mechanism.Shelf // nil for a block that was begun
-	moved  bool             // f differs from that on the shelf
-	joined []bool           // by list: whether the bins do
+	moved  bool             // f differs from the predictions on the shelf
+	joined []bool           // by list: the bins differ from those on the shelf
 }
 
-// lists is the number of lists of bins: of numbers, of the score, of values.
+// lists returns the number of lists of bins: of numbers, of the score, of values.
 func (s *state) lists() int { return len(s.Slots) + 1 + len(s.Values) }
 
 // Steps implements [mechanism.State].
 func (s *state) Steps() int { return len(s.Moves) }
 
-// Begin implements [mechanism.State]: it encodes the records, predicts them with the start
-// and finds their fine bins.
+// Begin implements [mechanism.State]: it encodes the records, predicts them with the initial model and computes
+// their fine bins.
 func (s *state) Begin(b dataset.Block) mechanism.Kept { return s.begin(b, !s.rowless) }
 
-// begin is Begin that keeps the rows or does not.
+// begin implements Begin, with or without keeping the rows.
 func (s *state) begin(b dataset.Block, keepRows bool) *kept {
 	n := b.Len()
 	k := &kept{state: s, n: n, joined: make([]bool, s.lists()), y: make([]int16, n), f: make([]float64, n), bins: make([][]uint8, s.lists())}
@@ -122,7 +121,7 @@ func (s *state) begin(b dataset.Block, keepRows bool) *kept {
 	return k
 }
 
-// encode returns the rows of a block in memory that goes back to s.rows.
+// encode returns the encoded rows of a block, in a buffer that the caller returns to s.rows.
 func (s *state) encode(b dataset.Block) *linear.TargetRows {
 	s.once.Do(func() { s.frame = linear.FrameOf(s.Columns, s.Ranges) })
 	rows, ok := s.rows.Get().(*linear.TargetRows)
@@ -133,8 +132,8 @@ func (s *state) encode(b dataset.Block) *linear.TargetRows {
 	return rows
 }
 
-// each calls f with the rows of the block, to read only.
-func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
+// eachRow calls f with the rows of the block, read only.
+func (k *kept) eachRow(b dataset.Block, f func(x [][]int16)) {
 	if k.x == nil {
 		k.x = k.shelvedRows()
 	}
@@ -151,7 +150,7 @@ func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
 func (k *kept) Take(step int, b dataset.Block) {
 	switch m := &k.Moves[step]; {
 	case m.Linear != nil:
-		k.each(b, func(x [][]int16) { gram.AddProducts(k.moving(), x, m.Linear) })
+		k.eachRow(b, func(x [][]int16) { gram.AddProducts(k.mutablePredictions(), x, m.Linear) })
 	case m.Of != nil:
 		bins := k.list(m.Bins)
 		k.joined[m.Bins] = true
@@ -161,33 +160,34 @@ func (k *kept) Take(step int, b dataset.Block) {
 	case m.Map != nil:
 		k.enter(m.Map, step)
 	case m.Theta != nil:
-		f := k.moving()
+		f := k.mutablePredictions()
 		k.eachFeature(func(phi [][]int16, from int) { gram.AddProducts(f[from:][:len(phi[0])], phi, m.Theta) })
 	default:
-		table, bins := (*[fineBins]float64)(m.Table), k.list(m.Bins)
-		f := k.moving()[:len(bins)]
+		table := (*[fineBins]float64)(m.Table)
+		bins := k.list(m.Bins)
+		f := k.mutablePredictions()[:len(bins)]
 		for r, bin := range bins {
 			f[r] += table[bin]
 		}
 	}
 }
 
-// residuals returns the residuals of the block, in buf if it has room. Predictions are
-// clamped as the model clamps them.
+// residuals returns the residuals of the block, in buf if it has room. Predictions are clamped like those of
+// the model.
 func (k *kept) residuals(buf []float64) []float64 {
 	if cap(buf) < k.n {
 		buf = make([]float64, max(blockRows, k.n))
 	}
 	buf = buf[:k.n]
-	y, f := k.targets()[:len(buf)], k.predictions()[:len(buf)]
+	y := k.targets()[:len(buf)]
+	f := k.predictions()[:len(buf)]
 	for i := range buf {
 		buf[i] = float64(y[i])/mechanism.FixedOne - min(max(f[i], -1), 1)
 	}
 	return buf
 }
 
-// fineBin returns the bin of a fixed-point number among fineBins equal ones of
-// [-1, 1].
+// fineBin returns the index of a fixed-point number among fineBins equal bins of [-1, 1].
 func fineBin(x int16) uint8 {
 	const width = 2 * mechanism.FixedOne / fineBins
 	return uint8(min((int(x)+mechanism.FixedOne)/width, fineBins-1))

@@ -5,7 +5,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// countsStatistic counts the records in each fine bin of every list and, the residuals, as Counts says.
+// countsStatistic counts the records in each fine bin of every list, and the residuals as selected by Counts.
 type countsStatistic struct {
 	Of     *state
 	Counts residualCounts
@@ -20,10 +20,10 @@ func (countsStatistic) BlockRows() int { return blockRows }
 // New implements [mechanism.Statistic].
 func (x countsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	lists := len(x.Of.Slots) + 1
-	return &countsPass{m.NewHistogram(ones(lists), fineBins), make([][]uint16, lists), newResidualHistogram(m, x.Counts), nil}
+	return &countsPass{m.NewHistogram(repeatOne(lists), fineBins), make([][]uint16, lists), newResidualHistogram(m, x.Counts), nil}
 }
 
-func ones(n int) []int {
+func repeatOne(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = 1
@@ -57,14 +57,15 @@ func (p *countsPass) Cells() mechanism.Cells {
 	return mechanism.Join(p.hist.Cells(), p.residuals.cells())
 }
 
-// sumsStatistic is what a pass of an epoch asks of every record, g its residual clamped to [-Clip, Clip]: if Line, x g, x
-// limited to norm B; g by step of each of some lists; counts of the residuals.
+// sumsStatistic holds the sums of a pass of an epoch, with g the residual of a record clamped to [-Clip, Clip]:
+// if Line is set, the sum of x g, x limited to norm B; for each of some lists, the sum of g by step; and counts of
+// the residuals.
 type sumsStatistic struct {
 	Of     *state
 	Clip   float64
 	Line   bool
 	Lists  []int // of bins
-	Steps  []int // how many each of them has
+	Steps  []int // the number of steps of each list
 	Counts residualCounts
 }
 
@@ -89,7 +90,7 @@ func (x sumsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 
 type sumsPass struct {
 	cross     *mechanism.Cross // nil without a line
-	x         [][]int16        // limited by cross in place, so a copy
+	x         [][]int16        // a copy, because cross limits rows in place
 	lists     []int
 	steps     []*mechanism.BinSums
 	residuals *residualHistogram
@@ -105,7 +106,7 @@ func (p *sumsPass) Add(b mechanism.Block) {
 		p.residuals.add(p.g)
 	}
 	if p.cross != nil {
-		k.each(b.Block, func(x [][]int16) {
+		k.eachRow(b.Block, func(x [][]int16) {
 			for j, column := range x {
 				p.x[j] = append(p.x[j][:0], column...)
 			}

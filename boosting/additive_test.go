@@ -34,7 +34,10 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 	data := make([]dataset.ColumnData, 5)
 	p := testrows.Points(11)
 	for i := range n {
-		a, b, c, k := p.Next(), p.Next(), float64(i%2), int32(i/2%2)
+		a := p.Next()
+		b := p.Next()
+		c := float64(i % 2)
+		k := int32(i / 2 % 2)
 		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.Next()
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Floats, c)
 		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
@@ -105,7 +108,8 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, target := 0, b.frame.Target()
+	far := 0
+	target := b.frame.Target()
 	state := b.state.of(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
@@ -265,13 +269,13 @@ func TestGroup(t *testing.T) {
 		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
 		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
 		records := rapid.Float64Range(minRecords, 1e5).Draw(t, "records")
-		g := group(counts, sigma, records)
-		if len(g.counts) != len(g.edges)+1 || g.of[0] != 0 || int(g.of[fineBins-1]) != len(g.edges) {
-			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.of[fineBins-1])
+		g := groupBins(counts, sigma, records)
+		if len(g.counts) != len(g.edges)+1 || g.stepOf[0] != 0 || int(g.stepOf[fineBins-1]) != len(g.edges) {
+			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.stepOf[fineBins-1])
 		}
 		for b := 1; b < fineBins; b++ {
 			begins := slices.Contains(g.edges, b)
-			if step := int(g.of[b]) - int(g.of[b-1]); step != 0 && step != 1 || begins != (step == 1) {
+			if step := int(g.stepOf[b]) - int(g.stepOf[b-1]); step != 0 && step != 1 || begins != (step == 1) {
 				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
 			}
 		}
@@ -283,7 +287,7 @@ func TestGroup(t *testing.T) {
 	})
 	counts := make([]float64, fineBins)
 	counts[3], counts[100], counts[200] = 1000, 1000, 1000
-	g := group(counts, 1, 3000)
+	g := groupBins(counts, 1, 3000)
 	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
 		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
 	}
@@ -292,7 +296,7 @@ func TestGroup(t *testing.T) {
 		counts[b] = 10
 	}
 	counts[0] = 9 * 2550
-	if g = group(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
+	if g = groupBins(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
 		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins", len(g.counts), g.edges[0])
 	}
 }
@@ -312,7 +316,7 @@ func TestTwoValued(t *testing.T) {
 
 // TestTotal: the columns' counts are averaged.
 func TestTotal(t *testing.T) {
-	if got := total([][]float64{{10, 20}, {32, 0}}); got != 31 {
+	if got := recordCount([][]float64{{10, 20}, {32, 0}}); got != 31 {
 		t.Errorf("%v records", got)
 	}
 }
@@ -342,7 +346,7 @@ func TestClassesPlan(t *testing.T) {
 
 // TestShapeLearns: exact sums of a curve are followed, noise alone is not.
 func TestShapeLearns(t *testing.T) {
-	g := groups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
+	g := binGroups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
 	s := newShape(0, 0, g)
 	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
 	for range 4 { // the residual is what the shape does not explain yet
@@ -357,7 +361,8 @@ func TestShapeLearns(t *testing.T) {
 			t.Errorf("value %d: %v, want %v", b, v, curve(b))
 		}
 	}
-	p, size := testrows.Points(5), 0.0
+	p := testrows.Points(5)
+	size := 0.0
 	s = newShape(0, 0, g)
 	sums := make([]float64, 20)
 	for b := range sums {
@@ -374,11 +379,12 @@ func TestShapeLearns(t *testing.T) {
 
 // TestLikeliest agrees with a search on a finer grid, and shrinks noise to 0.
 func TestLikeliest(t *testing.T) {
-	signal, energy := []float64{100, 50, 1}, []float64{41, 21, 1.1}
-	if got, _ := likeliest(geometric(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
+	signal := []float64{100, 50, 1}
+	energy := []float64{41, 21, 1.1}
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
 		t.Errorf("variance factor %v, want about .4", got)
 	}
-	if got, _ := likeliest(geometric(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
+	if got, _ := mostLikelyVariance(geometricGrid(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
 		t.Errorf("variance factor %v of noise", got)
 	}
 }

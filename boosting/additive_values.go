@@ -15,25 +15,26 @@ import (
 )
 
 const (
-	// mostValues is the largest number of values of a column with a step of their own, beside one for all
-	// other values that it lists and one for those that it does not.
+	// mostValues is the maximum number of values of a column with a step of their own. There is one more step
+	// for all other listed values and one for unlisted values.
 	mostValues = fineBins - 2
-	// listedNoise is how many standard deviations of noise the number of records with values that a column does
-	// not list must exceed for them to have an effect.
+	// listedNoise is the number of standard deviations of the noise that the number of records with unlisted
+	// values must exceed for them to have an effect.
 	listedNoise = 6
-	// seenValue is how many standard deviations of noise a count must exceed to be told from 0.
+	// seenValue is the number of standard deviations of the noise above which a count is considered positive.
 	seenValue = 3
 )
 
-// valueList says which step each value of a column belongs to.
+// valueList maps each value of a column to a step.
 type valueList struct {
 	Column int
-	Of     []uint8 // by code; the last is that of all cells without a listed value
+	Of     []uint8 // by code; the last is for all cells without a listed value
 }
 
-// bins returns the steps of a block.
+// bins returns the steps of the records of a block.
 func (v valueList) bins(b dataset.Block) []uint8 {
-	codes, other := b.Codes(v.Column, nil), len(v.Of)-1
+	codes := b.Codes(v.Column, nil)
+	other := len(v.Of) - 1
 	out := make([]uint8, len(codes))
 	for r, c := range codes {
 		if c < 0 || int(c) > other {
@@ -46,12 +47,12 @@ func (v valueList) bins(b dataset.Block) []uint8 {
 
 // valuesStatistic counts the records with each value of some columns.
 type valuesStatistic struct {
-	Columns, Levels []int // columns, and how many values they list
+	Columns, Levels []int // columns, and the numbers of values that they list
 }
 
 // New implements [mechanism.Statistic].
 func (x valuesStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &valuesPass{x, m.NewHistogram(ones(len(x.Columns)), slices.Max(x.Levels)+1), make([][]uint16, len(x.Columns)), nil}
+	return &valuesPass{x, m.NewHistogram(repeatOne(len(x.Columns)), slices.Max(x.Levels)+1), make([][]uint16, len(x.Columns)), nil}
 }
 
 type valuesPass struct {
@@ -83,11 +84,11 @@ func (p *valuesPass) Cells() mechanism.Cells { return p.hist.Cells() }
 type valueGroups struct {
 	of     []uint8   // by code, as in valueList
 	counts []float64 // released number of records of each step
-	sizes  []int     // how many values it has
+	sizes  []int     // number of values in each step
 }
 
-// groupValues gives every value a step of its own, the less frequent ones of too many a common one. The last count
-// is that of all cells without a listed value.
+// groupValues gives every value a step of its own; if there are too many, the less frequent ones share a step.
+// The last count is that of all cells without a listed value.
 func groupValues(counts []float64) valueGroups {
 	listed := len(counts) - 1
 	order := make([]int, listed)
@@ -116,8 +117,8 @@ func groupValues(counts []float64) valueGroups {
 	return g
 }
 
-// countValues releases how many records have each value of the columns of many values, as a part of the draw of the
-// counts, and makes the shapes of these columns. The most frequent values become entries of x.
+// countValues releases the number of records with each value of the columns of many values, as a part of the
+// draw of the counts, and makes the shapes of these columns. The most frequent values become entries of x.
 func (b *booster) countValues() error {
 	many := linear.ManyValues(b.columns[:len(b.columns)-1])
 	if len(many) == 0 {
@@ -137,7 +138,8 @@ func (b *booster) countValues() error {
 	}
 	b.state.Columns = slices.Clone(b.columns)
 	numbers, _ := numericFeatures(b.columns)
-	width, sigma := slices.Max(x.Levels)+1, b.session.Scale(countsLeaf)
+	width := slices.Max(x.Levels) + 1
+	sigma := b.session.Scale(countsLeaf)
 	for i, j := range many {
 		counts := released.Value()[i*width : i*width+x.Levels[i]+1]
 		g := groupValues(counts)
@@ -150,23 +152,24 @@ func (b *booster) countValues() error {
 	return nil
 }
 
-// countParts are the weights of the two parts of the counts, each the number of its lists: so
-// all counts have the same noise.
+// countParts returns the weights of the two parts of the counts, each proportional to its number of lists, so
+// that all counts have the same noise.
 func (b *booster) countParts(many int) []int {
 	numbers, _ := numericFeatures(b.columns)
 	return []int{many, len(numbers) + 1}
 }
 
-// independent sets the values to the posterior means under a prior in which they are independent, of one variance t,
+// learnIndependent sets the values to the posterior means under an independent prior of common variance t,
 // given averaged observations with these standard deviations.
-func (s *shape) independent(deviation []float64) []float64 {
-	signal, energy := make([]float64, len(deviation)), make([]float64, len(deviation))
+func (s *shape) learnIndependent(deviation []float64) []float64 {
+	signal := make([]float64, len(deviation))
+	energy := make([]float64, len(deviation))
 	largest := 0.
 	for i, d := range deviation {
 		signal[i], energy[i] = 1/(d*d), s.mean[i]*s.mean[i]/(d*d)
 		largest = max(largest, signal[i])
 	}
-	t, _ := likeliest(geometric(shapeLeast/largest, max(shapeMost/largest, 1), shapeSteps), signal, energy)
+	t, _ := mostLikelyVariance(geometricGrid(shapeLeast/largest, max(shapeMost/largest, 1), shapeSteps), signal, energy)
 	s.last = posterior{nil, signal, deviation}
 	step := make([]float64, len(deviation))
 	for i, x := range signal {
@@ -177,13 +180,15 @@ func (s *shape) independent(deviation []float64) []float64 {
 	return step
 }
 
-// divisors returns what sums are divided by. Too large a count slows learning down, too small a one lets it overshoot.
-// A count that cannot be told from 0 is replaced by the posterior mean, plus a standard deviation, under an exponential
-// prior: its mean is that of these counts, which is known well. With m the mean, the posterior is normal with mean
-// n - sigma^2/m and deviation sigma, cut at 0. The values of a common step were chosen for their low noise,
-// so its count is what the records lack that were seen elsewhere.
+// divisors returns the counts by which sums are divided. Too large a count slows learning; too small a count
+// lets it overshoot. A count that is not significantly positive is replaced by the posterior mean plus a
+// standard deviation, under an exponential prior whose mean is the mean of these counts, which is known well.
+// With m that mean, the posterior is normal with mean n - sigma^2/m and standard deviation sigma, truncated at
+// 0. The values of a common step were selected for small noisy counts, so its count is the number of records
+// that the other steps leave.
 func (g *valueGroups) divisors(sigma float64) []float64 {
-	rest, few := 0., 0.
+	rest := 0.
+	few := 0.
 	for k, n := range g.counts {
 		if rest += n; g.sizes[k] == 1 && n > seenValue*sigma {
 			rest -= n
@@ -206,19 +211,20 @@ func (g *valueGroups) divisors(sigma float64) []float64 {
 	return out
 }
 
-// positivePart returns the mean plus the standard deviation of a normal law cut at 0.
+// positivePart returns the mean plus the standard deviation of a normal distribution truncated at 0.
 func positivePart(mean, sigma float64) float64 {
 	z := mean / sigma
-	if z < -6 { // an exponential law, nearly
+	if z < -6 { // approximately exponential
 		return -2 * sigma / z
 	}
 	h := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / normalCDF(z)
 	return sigma * (z + h + math.Sqrt(max(1-z*h-h*h, 0)))
 }
 
-// shares returns the steps' shares of the records, by counts that pass the noise.
+// shares returns the steps' shares of the records, from counts that exceed the noise.
 func (g *valueGroups) shares(sigma float64) []float64 {
-	out, sum := make([]float64, len(g.counts)), 0.
+	out := make([]float64, len(g.counts))
+	sum := 0.
 	for k, n := range g.counts {
 		if n > sigma*math.Sqrt(float64(g.sizes[k])) {
 			out[k] = n
@@ -235,7 +241,7 @@ func (g *valueGroups) shares(sigma float64) []float64 {
 	return out
 }
 
-// entries returns the entry of x of each step of a column of many values; -1 for all if it has none.
+// entries returns the entry of x of each step of a column of many values, or -1 for all if it has none.
 func (b *booster) entries(s *shape) []int {
 	out := slices.Repeat([]int{-1}, len(s.values))
 	for k, slot := range scaling.NewEncoder(b.state.Columns[:len(b.columns)-1], nil).Slots() {
@@ -251,7 +257,7 @@ func (b *booster) entries(s *shape) []int {
 	return out
 }
 
-// effects returns what a column of many values adds by step: by an entry of x, and beyond.
+// effects returns the contribution of a column of many values by step: through an entry of x, and beyond it.
 func (b *booster) effects(s *shape, theta []float64) []float64 {
 	out := slices.Clone(s.values)
 	for k, entry := range b.entries(s) {
@@ -262,7 +268,7 @@ func (b *booster) effects(s *shape, theta []float64) []float64 {
 	return out
 }
 
-// addValues puts what was learned of the columns of many values into a model that has terms of entries alone.
+// addValues adds the columns of many values to a model that has terms for their entries only.
 func (b *booster) addValues(m *regression.Additive) {
 	of := make([][]int, len(m.Columns)) // terms by column
 	for i, t := range m.Terms {
@@ -297,14 +303,18 @@ func (b *booster) addValues(m *regression.Additive) {
 	}
 }
 
-// valueTerms adds the terms of a column of many values to a model: the effects of entries, whose terms are given, with
-// those of the steps about their mean m over the released counts. That goes to the intercept. With C the variances of the
-// noise in the values, p the shares of the steps, s the noise of a count and n the number of records, the variance of
-// such an effect is C_v (1 - 2 p_v) + sum p^2 C + sum (s (f - m)/n)^2.
+// valueTerms adds the terms of a column of many values to a model: the effects of entries, whose terms are
+// given, plus those of the steps, less their mean m over the released counts, which goes to the intercept. With
+// C the variances of the noise in the values, p the shares of the steps, s the noise of a count and n the
+// number of records, the variance of such an effect is C_v (1 - 2 p_v) + sum p^2 C + sum (s (f - m)/n)^2.
 func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, add func(regression.Term, int)) {
-	sigma, half := b.session.Scale(countsLeaf), b.frame.Target().Half()
-	p, noise := s.levels.shares(sigma), s.variances()
-	mean, total, common := 0., 0., 0.
+	sigma := b.session.Scale(countsLeaf)
+	half := b.frame.Target().Half()
+	p := s.levels.shares(sigma)
+	noise := s.variances()
+	mean := 0.
+	total := 0.
+	common := 0.
 	for k, f := range s.values {
 		mean += p[k] * f
 		total += max(s.levels.counts[k], 0)
@@ -312,22 +322,26 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 	for k, f := range s.values {
 		common += p[k]*p[k]*noise.At(k, k) + float64(s.levels.sizes[k])*square(sigma*(f-mean)/max(total, minRecords))
 	}
-	m.Intercept = saturated(m.Intercept + half*mean)
-	m.InterceptStdError = saturated(math.Hypot(m.InterceptStdError, half*math.Sqrt(common)))
+	m.Intercept = saturate(m.Intercept + half*mean)
+	m.InterceptStdError = saturate(math.Hypot(m.InterceptStdError, half*math.Sqrt(common)))
 	levels := b.state.Columns[s.column].Levels
 	term := func(code int, t regression.Term) {
-		k, entry := int(s.levels.of[code]), -1
-		t.Column, t.Coefficient = s.column, half*(s.values[k]-mean)
+		k := int(s.levels.of[code])
+		entry := -1
+		t.Column = s.column
+		t.Coefficient = half * (s.values[k] - mean)
 		t.StdError = half * math.Sqrt(max(noise.At(k, k)*(1-2*p[k])+common, 0))
 		if at := int(levels[code]); at < len(entries) {
 			entry = entries[at]
 			t.Coefficient, t.StdError = t.Coefficient+m.Terms[entry].Coefficient, math.Hypot(t.StdError, m.Terms[entry].StdError)
 		}
-		t.Coefficient, t.StdError = saturated(t.Coefficient), saturated(t.StdError)
+		t.Coefficient, t.StdError = saturate(t.Coefficient), saturate(t.StdError)
 		add(t, entry)
 	}
-	c, to := b.columns[s.column], &m.Columns[s.column]
-	to.Categories, to.Other = c.Categories, c.Other
+	c := b.columns[s.column]
+	to := &m.Columns[s.column]
+	to.Categories = c.Categories
+	to.Other = c.Other
 	for v, name := range c.Categories {
 		term(v, regression.Term{Category: name})
 	}
@@ -337,10 +351,12 @@ func (b *booster) valueTerms(m *regression.Additive, s *shape, entries []int, ad
 	}
 }
 
-// valueSpread says how much what a column of many values adds varies over the records. Its parameters are the
+// valueSpread returns the spread of the contribution of a column of many values. Its parameters are the
 // coefficients of its entries and the values of its steps.
 func (b *booster) valueSpread(s *shape, theta []float64, cov *mat.SymDense) regression.Spread {
-	sigma, entries, steps := b.session.Scale(countsLeaf), b.entries(s), len(s.values)
+	sigma := b.session.Scale(countsLeaf)
+	entries := b.entries(s)
+	steps := len(s.values)
 	var slots []int
 	for _, k := range entries {
 		if k >= 0 && !slices.Contains(slots, k) {

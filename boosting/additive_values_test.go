@@ -25,7 +25,9 @@ func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64
 		{Name: "k", Kind: dataset.Category, Other: true},
 		{Name: "y", Ranged: true, Lower: -4, Upper: 4},
 	}
-	effects, weights, sum := make([]float64, values), make([]float64, values), 0.
+	effects := make([]float64, values)
+	weights := make([]float64, values)
+	sum := 0.
 	for v := range values {
 		columns[1].Categories = append(columns[1].Categories, fmt.Sprintf("v%03d", v))
 		effects[v] = 1 - 2*float64(v%2)
@@ -39,9 +41,11 @@ func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64
 		u := (p.Next() + 1) / 2 * sum
 		v, _ := slices.BinarySearch(weights, u)
 		v = min(v, values-1)
-		y, code := a+effects[v]+noise*p.Next(), int32(v)
+		y := a + effects[v] + noise*p.Next()
+		code := int32(v)
 		if i%20 == 0 {
-			y, code = a, int32(values)
+			y = a
+			code = int32(values)
 		}
 		data[0].Floats, data[1].Codes, data[2].Floats = append(data[0].Floats, a), append(data[1].Codes, code), append(data[2].Floats, y)
 	}
@@ -115,7 +119,9 @@ func TestGroupValues(t *testing.T) {
 	if len(g.counts) != mostValues+2 || len(g.of) != len(counts) {
 		t.Fatalf("%d steps of %d values", len(g.counts), len(g.of))
 	}
-	sums, least, most := make([]float64, len(g.counts)), math.Inf(1), 0.
+	sums := make([]float64, len(g.counts))
+	least := math.Inf(1)
+	most := 0.
 	for v, k := range g.of {
 		sums[k] += counts[v]
 		switch {

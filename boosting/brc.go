@@ -15,15 +15,13 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The settings of BRC; docs/proofs/brc.md, "Algorithm", has them too.
+// Settings of BRC; see docs/proofs/brc.md, "Algorithm".
 const (
-	// DefaultBRCRounds is the number of rounds where none is given, and
-	// PublishedBRCRounds that of the paper.
+	// DefaultBRCRounds is the default number of rounds, PublishedBRCRounds the number in the paper.
 	DefaultBRCRounds   = 100
 	PublishedBRCRounds = 25
-	// defaultWeightLower and defaultWeightUpper are l and u, between which
-	// private weights are clipped. Only u/l matters to accuracy and to the noise
-	// beside it.
+	// defaultWeightLower and defaultWeightUpper are l and u, the bounds of private weights. Accuracy and noise
+	// depend only on u/l.
 	defaultWeightLower = .5
 	defaultWeightUpper = 2
 	// maxWeightRatio bounds u/l.
@@ -32,10 +30,10 @@ const (
 	leastWeight = 1e-3
 	// interceptCandidates is the number of points of the grid that an intercept is chosen from.
 	interceptCandidates = 33
-	// interceptShare is the share of the choices of intercepts in what the rounds of a boosting run spend; the agreements
-	// have the rest.
+	// interceptShare is the share of the budget of the rounds that choosing intercepts takes; the agreements
+	// take the rest.
 	interceptShare = .5
-	// brcCountShare is the share of the number of records where it is private.
+	// brcCountShare is the share of releasing the number of records, if that is private.
 	brcCountShare = .02
 )
 
@@ -49,12 +47,11 @@ var (
 	// ErrPublished is returned at plan time for the published form under
 	// add-remove, where its ratio has no public bound.
 	ErrPublished = errors.New("BRC as published needs a public number of records")
-	// ErrIndicator is returned at plan time for a column with an indicator of missing
-	// cells: a random classifier looks at one number of a column.
+	// ErrIndicator is returned at plan time for a column with a missing-cell indicator: a random classifier
+	// uses one number of a column.
 	ErrIndicator = errors.New("BRC takes no indicator of missing cells; declare a missing value, or choose another method")
-	// ErrNoPrivate is returned at plan time for a run that protects private
-	// columns of which there are none among the features, or whose target is
-	// one: the target is public under that relation.
+	// ErrNoPrivate is returned at plan time for a run that protects private columns if no feature is private,
+	// or if the target is: the target is public under that relation.
 	ErrNoPrivate = errors.New("BRC needs a private feature and a public target")
 )
 
@@ -73,11 +70,11 @@ type BRC struct {
 	Form string
 }
 
-// The forms of [BRC], as recipes name them.
+// Forms of [BRC], as named in recipes.
 const (
 	// Gaussian has Gaussian noise on a sum, and starts from the public columns.
 	Gaussian = "gaussian"
-	// Laplace is that with Laplace noise, which a run with delta 0 needs.
+	// Laplace is the same with Laplace noise, which a run with delta 0 requires.
 	Laplace = "laplace"
 	// Paper is the algorithm as published: 25 rounds unless Rounds is given, Laplace
 	// noise on the accuracy as a ratio, random classifiers of all columns at once, and
@@ -86,21 +83,21 @@ const (
 	Paper = "paper"
 )
 
-// The intercepts of random classifiers, as recipes name them.
+// Intercepts of random classifiers, as named in recipes.
 const (
-	// randomIntercept is drawn without the data, as the coefficients are.
+	// randomIntercept is drawn independently of the data, like the coefficients.
 	randomIntercept = "random"
 	// zeroIntercept is 0.
 	zeroIntercept = "zero"
-	// chosenIntercept is chosen among the points of a public grid by the exponential mechanism, once a round.
+	// chosenIntercept is chosen in every round from a public grid by the exponential mechanism.
 	chosenIntercept = "exponential"
 )
 
 // Name returns "brc".
 func (BRC) Name() string { return "brc" }
 
-// Gathers returns true: the public classifier is fitted to all rows, and the weights of records
-// are kept beside them.
+// Gathers returns true: the public classifier is fitted to all rows, and the weights of records are kept in
+// memory.
 func (BRC) Gathers() bool { return true }
 
 // PureForm returns the trainer with the form [Laplace] if none is named.
@@ -114,7 +111,7 @@ func (t BRC) PureForm() method.Trainer {
 // FormName returns the form.
 func (t BRC) FormName() string { return t.Form }
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	brcNode       = "brc"
 	agreementLeaf = "agreement"
@@ -154,7 +151,8 @@ func (t BRC) settings() (settings, error) {
 		}
 	}
 	if out.lower == 0 && out.upper == 0 {
-		out.lower, out.upper = defaultWeightLower, defaultWeightUpper
+		out.lower = defaultWeightLower
+		out.upper = defaultWeightUpper
 	}
 	if !(out.lower >= leastWeight && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
 		return out, fmt.Errorf("%w: l = %v, u = %v; choose %v <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, leastWeight, maxWeightRatio, maxWeightRatio)
@@ -162,10 +160,9 @@ func (t BRC) settings() (settings, error) {
 	return out, nil
 }
 
-// Plan returns the leaf of the agreements, one draw a round, and where the
-// number of records is private a leaf for it. More than two classes take one
-// boosting run each, with an equal part of the budget. Its errors are those of
-// this file and [ErrRounds].
+// Plan returns the leaf of the agreements, with one draw per round, and a leaf for the number of records if it
+// is private. More than two classes take one boosting run each, with an equal part of the budget. Its errors
+// are those of this file and [ErrRounds].
 func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	set, err := t.settings()
 	if err != nil {
@@ -187,14 +184,14 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 		root.Kids = append(root.Kids, set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
 		share *= 1 - brcCountShare
 	}
-	scores := scoresOf(len(f.Target().Categories))
+	scores := scoreCount(len(f.Target().Categories))
 	for c := range scores {
 		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.roundLeaves(share/float64(scores), agreement)...))
 	}
 	return root, nil
 }
 
-// roundLeaves are the leaves of a boosting run, with one draw a round each.
+// roundLeaves returns the leaves of a boosting run, with one draw per round each.
 func (set settings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
 	if set.intercept != chosenIntercept {
 		return []budget.Node{set.leaf(agreementLeaf, share, set.rounds, agreement)}
@@ -205,8 +202,8 @@ func (set settings) roundLeaves(share float64, agreement budget.Statistic) []bud
 	}
 }
 
-// scoresOf returns how many scores a classifier of a number of classes takes.
-func scoresOf(classes int) int {
+// scoreCount returns the number of scores of a classifier with that many classes.
+func scoreCount(classes int) int {
 	if classes == 2 {
 		return 1
 	}
@@ -229,8 +226,8 @@ func (set settings) check(f method.Facts) error {
 	return nil
 }
 
-// checkFeatures refuses a plan without the features that it needs. A run may have
-// fewer than were planned, where the ranges of some could not be found.
+// checkFeatures returns an error for a plan without the required features. A run may have fewer features than
+// were planned, if the ranges of some could not be found.
 func checkFeatures(f method.Facts) error {
 	if len(f.Columns) < 2 {
 		return ErrClasses
@@ -238,7 +235,7 @@ func checkFeatures(f method.Facts) error {
 	if f.Relation != budget.SubstitutePrivateColumns {
 		return nil
 	}
-	if private, _ := sides(f); len(private) == 0 {
+	if private, _ := splitFeatures(f); len(private) == 0 {
 		return errNoPrivate()
 	}
 	return nil
@@ -248,9 +245,9 @@ func errNoPrivate() error {
 	return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation", ErrNoPrivate)
 }
 
-// sides lists the features that the random classifiers see and those of the
-// public classifier. Without public columns the former see all.
-func sides(f method.Facts) (private, public []int) {
+// splitFeatures lists the features of the random classifiers and those of the public classifier. Without public
+// columns the former are all features.
+func splitFeatures(f method.Facts) (private, public []int) {
 	for j, c := range f.Columns[:len(f.Columns)-1] {
 		if f.Relation == budget.SubstitutePrivateColumns && !c.Private {
 			public = append(public, j)
@@ -261,11 +258,10 @@ func sides(f method.Facts) (private, public []int) {
 	return private, public
 }
 
-// Fit trains; see [method.Trainer]. A record in no class has no part in any sum. Where a
-// record may be replaced d must hold all of them: their number is then public, and that
-// of records in a class is not. Ranges of public columns may be exact. Without a private
-// feature the model is the public classifier, and without any the constant 0. Every score
-// is a [*regression.Votes].
+// Fit trains; see [method.Trainer]. A record in no class contributes to no sum. If a record may be replaced, d
+// must hold all records: their number is then public, and that of records in a class is not. Ranges of public
+// columns may be exact. Without a private feature the model is the public classifier, and without any features
+// it is the constant 0. Every score is a [*regression.Votes].
 func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	set, err := t.settings()
 	if err != nil {
@@ -284,7 +280,7 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 		return nil, err
 	}
 	model := &regression.Classifier{Target: d.Target().Name, Classes: classes}
-	for c := range scoresOf(len(classes)) {
+	for c := range scoreCount(len(classes)) {
 		positive := int32(c)
 		if len(classes) == 2 {
 			positive = 1
@@ -302,13 +298,12 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 	return &method.Fit{Model: model, Scale: method.LogOdds}, nil
 }
 
-// records returns the number by which sums are divided: that of the records in a class,
-// released and at least the size of its noise, or exact where the classes are public.
+// records returns the divisor of sums: the number of records in a class, released and at least the size of its
+// noise, or exact if the classes are public.
 //
-// Under substitution that number is private, as a record that is replaced may lose its
-// class; the public number of all records takes its place. Then every alpha is
-// smaller by the share of records in a class: the steps are shorter, and which way they go
-// stays.
+// Under substitution that number is private, because a replaced record may lose its class; the public number of
+// all records is used instead. Then every alpha is smaller by the share of records in a class: the steps are
+// shorter, but their signs are unchanged.
 func (set settings) records(ctx context.Context, s *mechanism.Session, d method.Data) (float64, error) {
 	counted := d.Records
 	if d.Relation != budget.Substitute {
@@ -346,5 +341,5 @@ func (set settings) release(s *mechanism.Session, leaf string, draw int, x mecha
 	return out.Value()[0], nil
 }
 
-// reference is the weight that all private weights start from, sqrt(l u).
+// reference returns the initial private weight, sqrt(l u).
 func (set settings) reference() float64 { return math.Sqrt(set.lower * set.upper) }

@@ -62,7 +62,8 @@ func readPublic(t *testing.T, file, target string, drop, public []string, codes 
 				}
 			}
 			if d.Codes != nil {
-				c.Kind, c.Categories = dataset.Category, levels
+				c.Kind = dataset.Category
+				c.Categories = levels
 			}
 		}
 		out.columns, out.data = append(out.columns, c), append(out.data, d)
@@ -176,7 +177,8 @@ func (x trial) accuracy(m regression.Model) float64 {
 
 func (x trial) brc(published bool) float64 {
 	x.t.Helper()
-	trainer, facts := BRC{Form: map[bool]string{true: Paper}[published]}, method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
+	trainer := BRC{Form: map[bool]string{true: Paper}[published]}
+	facts := method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		x.t.Fatal(err)
@@ -245,7 +247,7 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 	}
 	labels := labelsOf(x.train.All(), last, 1, 2)
-	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used), pick(columns, used), pick(ranges, used))
+	rows, err := encodeFeatures(context.Background(), x.train.All().Columns(used), selectItems(columns, used), selectItems(ranges, used))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -286,7 +288,8 @@ func TestBRCOnPublicData(t *testing.T) {
 			}
 			return median(out)
 		}
-		part, sub := budget.SubstitutePrivateColumns, budget.Substitute
+		part := budget.SubstitutePrivateColumns
+		sub := budget.Substitute
 		t.Logf("%s: public columns only %.4f, all columns without noise %.4f", set.name,
 			measure(1, part, func(x trial) float64 { return x.publicOnly(false) }), measure(1, part, func(x trial) float64 { return x.publicOnly(true) }))
 		for _, epsilon := range []float64{.1, .3, .5, 1, 3, 5} {

@@ -197,7 +197,8 @@ func TestPublicSideIsPublic(t *testing.T) {
 			"the label":         func(i int) (float64, int32) { return float64(x.tab.Codes(4)[i]), x.tab.Codes(4)[i] },
 			"the public column": func(i int) (float64, int32) { return x.tab.Float(0)[i], x.tab.Codes(2)[i] },
 		} {
-			bs, ss := make([]float64, 400), make([]int32, 400)
+			bs := make([]float64, 400)
+			ss := make([]int32, 400)
 			for i := range bs {
 				bs[i], ss[i] = cell(i)
 			}

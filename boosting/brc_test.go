@@ -37,7 +37,10 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 	data := make([]dataset.ColumnData, 5)
 	p := testrows.Points(5)
 	for i := range n {
-		a, b, k, s := p.Next(), p.Next(), int32(i%2), int32(i/2%5)
+		a := p.Next()
+		b := p.Next()
+		k := int32(i % 2)
+		s := int32(i / 2 % 5)
 		score := a + b + .5 - float64(k)
 		if s == 0 {
 			score--
@@ -182,7 +185,7 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 					}
 				}
 			}
-			if agreements != scoresOf(len(classes)) {
+			if agreements != scoreCount(len(classes)) {
 				t.Errorf("%v: %d boosting runs for %d classes", rel, agreements, len(classes))
 			}
 		}
@@ -212,7 +215,8 @@ func TestBRCKeys(t *testing.T) {
 		}
 		fit, s := x.boosted(t, related{BRC: trainer}, 1)
 		for _, e := range s.Events() {
-			want, intercept := c.upper, strings.HasSuffix(e.Path, "/"+interceptLeaf)
+			want := c.upper
+			intercept := strings.HasSuffix(e.Path, "/"+interceptLeaf)
 			switch {
 			case strings.HasSuffix(e.Path, "/"+recordsLeaf):
 				want = 1
@@ -344,7 +348,8 @@ func TestBRCReweighs(t *testing.T) {
 func TestBRCRefusals(t *testing.T) {
 	x := classSample(t, 10)
 	private := budget.SubstitutePrivateColumns
-	open, target := slices.Clone(x.columns), slices.Clone(x.columns)
+	open := slices.Clone(x.columns)
+	target := slices.Clone(x.columns)
 	for j := range open {
 		open[j].Private = false
 	}
@@ -390,7 +395,8 @@ func TestBRCRefusals(t *testing.T) {
 // class.
 func TestBRCIsTotal(t *testing.T) {
 	columns := classSample(t, 0).columns
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, x := range map[string][]float64{"none": {}, "one": {3}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, 0}} {
 		for _, code := range []int32{0, 1, 2} {
 			codes := slices.Repeat([]int32{code}, len(x))
@@ -435,7 +441,8 @@ func TestBRCCancels(t *testing.T) {
 func TestLogistic(t *testing.T) {
 	for _, separable := range []bool{false, true} {
 		f := []feature{{numbers: make([]int16, 200)}, {codes: make([]int32, 200), levels: 3}}
-		labels, weights := make([]int8, 200), make([]float64, 200)
+		labels := make([]int8, 200)
+		weights := make([]float64, 200)
 		p := testrows.Points(3)
 		for i := range labels {
 			x := p.Next()

@@ -10,8 +10,8 @@ import (
 const (
 	// logisticRidge is the penalty of the public classifier, in records.
 	logisticRidge = 1
-	// logisticSteps and logisticTolerance end Newton's method: a step whose
-	// decrement, the improvement it promises, is below the tolerance is the last.
+	// logisticSteps and logisticTolerance stop Newton's method: a step whose decrement, the predicted
+	// improvement, is below the tolerance is the last.
 	logisticSteps     = 50
 	logisticTolerance = 1e-8
 )
@@ -38,13 +38,15 @@ func fitLogistic(ctx context.Context, features []feature, labels []int8, weights
 			break
 		}
 		next := make([]float64, p.size)
-		scale, better := 1., false
+		scale := 1.
+		better := false
 		for range 40 {
 			for k := range next {
 				next[k] = theta[k] + scale*step[k]
 			}
 			if v := p.value(next); v < value {
-				value, better = v, true
+				value = v
+				better = true
 				break
 			}
 			scale /= 2
@@ -74,10 +76,12 @@ func newLogistic(features []feature, labels []int8, weights []float64) *logistic
 		p.size += features[k].width()
 	}
 	p.size++
-	total, n := 0., 0.
+	total := 0.
+	n := 0.
 	for i, w := range weights {
 		if labels[i] != 0 {
-			total, n = total+w, n+1
+			total += w
+			n++
 		}
 	}
 	if total > 0 {
@@ -103,7 +107,8 @@ func (p *logistic) row(i int, theta []float64, at []int, x []float64) float64 {
 }
 
 func (p *logistic) value(theta []float64) float64 {
-	at, x := make([]int, len(p.features)+1), make([]float64, len(p.features)+1)
+	at := make([]int, len(p.features)+1)
+	x := make([]float64, len(p.features)+1)
 	sum := 0.
 	for _, v := range theta {
 		sum += logisticRidge / 2. * v * v
@@ -120,8 +125,10 @@ func (p *logistic) value(theta []float64) float64 {
 
 // newton returns the Newton step at theta and its decrement.
 func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
-	at, x := make([]int, len(p.features)+1), make([]float64, len(p.features)+1)
-	hessian, gradient := make([]float64, p.size*p.size), make([]float64, p.size)
+	at := make([]int, len(p.features)+1)
+	x := make([]float64, len(p.features)+1)
+	hessian := make([]float64, p.size*p.size)
+	gradient := make([]float64, p.size)
 	for k, v := range theta {
 		gradient[k] = -logisticRidge * v
 		hessian[k*p.size+k] = logisticRidge
@@ -131,13 +138,14 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 			continue
 		}
 		q := 1 / (1 + math.Exp(float64(y)*p.row(i, theta, at, x)))
-		g, h := p.weights[i]*q*float64(y), p.weights[i]*q*(1-q)
+		g := p.weights[i] * q * float64(y)
+		h := p.weights[i] * q * (1 - q)
 		for a, j := range at {
 			if x[a] == 0 {
 				continue
 			}
 			gradient[j] += g * x[a]
-			for b := a; b < len(at); b++ { // at increases
+			for b := a; b < len(at); b++ { // indices in at increase
 				hessian[j*p.size+at[b]] += h * x[a] * x[b]
 			}
 		}
@@ -145,7 +153,7 @@ func (p *logistic) newton(theta []float64) (step []float64, decrement float64) {
 	var factor mat.Cholesky
 	var solved mat.VecDense
 	if !factor.Factorize(mat.NewSymDense(p.size, hessian)) || factor.SolveVecTo(&solved, mat.NewVecDense(p.size, gradient)) != nil {
-		return nil, 0 // rounding alone, the penalty keeps the matrix definite
+		return nil, 0 // only possible by rounding: the penalty keeps the matrix definite
 	}
 	step = solved.RawVector().Data
 	for k, g := range gradient {

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// privateSide is what the random classifiers see: the private features, and the
-// private weights. Nothing of it but released agreements reaches anything else.
+// privateSide holds the data of the random classifiers: the private features and the private weights. Only
+// released agreements leave it.
 type privateSide struct {
 	features []feature
 	names    []int // of the features, as columns of the run
@@ -18,12 +18,11 @@ type privateSide struct {
 	zero     bool // intercepts are 0
 }
 
-// draw returns a random classifier, which depends on no record. As published it
-// has every coefficient and the intercept uniform on [-1, 1]. Otherwise it looks
-// at one column, chosen at random: at which side of a uniform threshold a number
-// lies, or to which of two random halves a category belongs. Such classifiers
-// differ more from chance, one way or the other, than those in which many
-// random coefficients cancel. The intercept is uniform on [-span, span], or 0.
+// draw returns a random classifier, independent of all records. In the published form every coefficient and the
+// intercept are uniform on [-1, 1]. Otherwise the classifier uses one random column: a number is compared with
+// a uniform threshold, and the categories are split into two random halves. Such classifiers differ more from
+// chance, in either direction, than those in which many random coefficients cancel. The intercept is uniform on
+// [-span, span], or 0.
 func (p *privateSide) draw() (h weighted, span float64) {
 	chosen := make([]int, len(p.features))
 	for k := range chosen {
@@ -62,8 +61,8 @@ func interceptAt(c int, span float64) float64 {
 	return span * float64(2*c-(interceptCandidates-1)) / (interceptCandidates - 1)
 }
 
-// firstIntercepts returns, for every record, the first candidate with which a classifier that has no intercept yet
-// answers +1.
+// firstIntercepts returns, for every record, the first candidate intercept with which a classifier without an
+// intercept answers +1.
 func (p *privateSide) firstIntercepts(h weighted, span float64) []int {
 	h.intercept = 0
 	scores := p.scores(h)
@@ -77,7 +76,7 @@ func (p *privateSide) firstIntercepts(h weighted, span float64) []int {
 
 // votes returns, for every record, label times classifier: +1 where they agree,
 // -1 where not, 0 without a label.
-func (p *privateSide) votes(h weighted) []int8 { return agree(p.labels, p.scores(h)) }
+func (p *privateSide) votes(h weighted) []int8 { return agreements(p.labels, p.scores(h)) }
 
 // scores returns the score of every record.
 func (p *privateSide) scores(h weighted) []float64 {
@@ -95,7 +94,7 @@ func (p *privateSide) scores(h weighted) []float64 {
 	return scores
 }
 
-func agree(labels []int8, scores []float64) []int8 {
+func agreements(labels []int8, scores []float64) []int8 {
 	out := make([]int8, len(labels))
 	for i, x := range scores {
 		out[i] = labels[i]
@@ -106,11 +105,11 @@ func agree(labels []int8, scores []float64) []int8 {
 	return out
 }
 
-// reweigh multiplies the weight of every record by exp(-alpha y h) and clips it
-// to [l, u]. The weight of a record depends on that record and on released
-// values alone: it is never normalised.
+// reweigh multiplies the weight of every record by exp(-alpha y h) and clips it to [l, u]. The weight of a
+// record depends only on that record and on released values: it is never normalised.
 func (p *privateSide) reweigh(votes []int8, alpha float64, set settings) {
-	up, down := math.Exp(alpha), math.Exp(-alpha)
+	up := math.Exp(alpha)
+	down := math.Exp(-alpha)
 	for i, v := range votes {
 		switch {
 		case v > 0:

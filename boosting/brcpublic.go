@@ -5,18 +5,16 @@ import (
 	"math"
 )
 
-// publicRows are the public features of all records. Only columns that are
-// public under the relation of the run are encoded into it, from a view that
-// holds no other.
+// publicRows holds the public features of all records. It is encoded from a view that contains only columns
+// that are public under the relation of the run.
 type publicRows struct {
 	features []feature
 	names    []int // as columns of the run
 }
 
-// publicSide trains the public classifier. It is made of public features and
-// labels and learns of nothing else: its methods take no other argument but its
-// own classifiers. So its weights are functions of public columns, and a private
-// column cannot reach them.
+// publicSide trains the public classifier from public features and labels. Its methods take no other data than
+// its own classifiers, so its weights are functions of public columns, and no private column can influence
+// them.
 type publicSide struct {
 	rows    publicRows
 	labels  []int8
@@ -39,8 +37,8 @@ func newPublicSide(rows publicRows, labels []int8) *publicSide {
 	return p
 }
 
-// best returns the logistic regression of the labels under the present weights,
-// fitted once as long as they stay.
+// best returns the logistic regression of the labels under the current weights. It is refitted only after the
+// weights change.
 func (p *publicSide) best(ctx context.Context) (*publicClassifier, error) {
 	if p.current != nil {
 		return p.current, nil
@@ -56,8 +54,9 @@ func (p *publicSide) best(ctx context.Context) (*publicClassifier, error) {
 		theta = theta[w:]
 	}
 	f.intercept = theta[0]
-	f.votes = agree(p.labels, p.scores(f))
-	sum, total := 0., 0.
+	f.votes = agreements(p.labels, p.scores(f))
+	sum := 0.
+	total := 0.
 	for i, v := range f.votes {
 		if v != 0 {
 			sum += p.weights[i] * float64(v)
@@ -82,8 +81,8 @@ func (p *publicSide) scores(f *publicClassifier) []float64 {
 	return scores
 }
 
-// start reweighs the records as after a first model whose margin is half the
-// log odds of f, and returns that margin, within [-8, 8].
+// start reweighs the records as after a first model whose margin is half the log odds of f. It returns that
+// margin, limited to [-8, 8].
 func (p *publicSide) start(f *publicClassifier) []float64 {
 	margin := p.scores(f)
 	for i, m := range margin {
@@ -101,7 +100,7 @@ func (p *publicSide) reweigh(f *publicClassifier) {
 		p.weights[i] *= math.Exp(-f.edge * float64(v))
 		largest = max(largest, p.weights[i])
 	}
-	for i := range p.weights { // far from overflow, over any number of rounds
+	for i := range p.weights { // cannot overflow within the maximum number of rounds
 		p.weights[i] /= largest
 	}
 	p.current = nil

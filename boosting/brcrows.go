@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// feature is one column of all records: a number in fixed point, or the code of
-// a category, levels of which count.
+// feature is one column of all records: numbers in fixed point, or category codes of which the first levels
+// ones count.
 type feature struct {
 	numbers []int16
 	codes   []int32
@@ -43,9 +43,8 @@ func encodeFeatures(ctx context.Context, v dataset.View, columns []dataset.Colum
 	return out, err
 }
 
-// at returns the coefficient and the value with which a record counts in a
-// linear score of this column: level 0 and the number, or the level of its code
-// and 1, or 0 for a value without a level.
+// at returns the level and the value of a record in a linear score of this column: level 0 and the number, or
+// the level of its code and 1, or 0 for a value without a level.
 func (f *feature) at(i int) (level int, value float64) {
 	if f.levels == 0 && f.codes == nil {
 		return 0, float64(f.numbers[i]) / mechanism.FixedOne

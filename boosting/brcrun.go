@@ -20,35 +20,36 @@ type brcRun struct {
 	enc     *scaling.Encoder
 	records float64
 
-	public  *publicSide // nil: no public columns
+	public  *publicSide // nil if there are no public columns
 	private *privateSide
 
-	start        *publicClassifier // nil: none
+	start        *publicClassifier // optional
 	members      []regression.Member
 	publicRounds int
 }
 
-// newRun prepares the run of a class: labels +1 for it, -1 for another declared
-// class and 0 for none.
+// newRun prepares the run of a class, with labels +1 for it, -1 for another declared class and 0 for records in
+// no class.
 func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32) (*brcRun, error) {
-	private, public := sides(d.Facts)
-	columns, ranges := d.Columns, d.Ranges
+	private, public := splitFeatures(d.Facts)
+	columns := d.Columns
+	ranges := d.Ranges
 	v, err := d.Records.View(ctx)
 	if err != nil {
 		return nil, err
 	}
 	labels := labelsOf(v, len(columns)-1, positive, int32(len(d.Target().Categories)))
-	// Classes are no numbers: the target has no range.
+	// The target is a category and has no range.
 	b := &brcRun{set: set, session: s, columns: columns, enc: scaling.NewEncoder(columns[:len(columns)-1], ranges)}
 	if len(public) > 0 {
-		rows, err := encodeFeatures(ctx, v.Columns(public), pick(columns, public), pick(ranges, public))
+		rows, err := encodeFeatures(ctx, v.Columns(public), selectItems(columns, public), selectItems(ranges, public))
 		if err != nil {
 			return nil, err
 		}
 		b.public = newPublicSide(publicRows{rows, public}, labels)
 	}
 	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published, zero: set.intercept != randomIntercept}
-	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(columns, private), pick(ranges, private))
+	b.private.features, err = encodeFeatures(ctx, v.Columns(private), selectItems(columns, private), selectItems(ranges, private))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func labelsOf(v dataset.View, target int, positive, classes int32) []int8 {
 	return out
 }
 
-func pick[T any](list []T, indices []int) []T {
+func selectItems[T any](list []T, indices []int) []T {
 	out := make([]T, len(indices))
 	for k, j := range indices {
 		out[k] = list[j]
@@ -80,10 +81,9 @@ func pick[T any](list []T, indices []int) []T {
 	return out
 }
 
-// boost runs the rounds. In each a random classifier is drawn without the data
-// and its agreement with the labels under the private weights is released; of it
-// and the public classifier the one further from chance joins the model, and its
-// own side alone reweighs the records.
+// boost runs the rounds. In each round a random classifier is drawn independently of the data, and its
+// agreement with the labels under the private weights is released. Of it and the public classifier, the one
+// further from chance joins the model, and only its own side reweighs the records.
 func (b *brcRun) boost(ctx context.Context) error {
 	if b.public != nil && !b.set.published {
 		if err := b.startFromPublic(ctx); err != nil {
@@ -121,8 +121,8 @@ func (b *brcRun) boost(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// classifier returns the random classifier of a round. Its coefficients depend on no record, its intercept on no more than
-// what was released.
+// classifier returns the random classifier of a round. Its coefficients are independent of the records; its
+// intercept depends on releases only.
 func (b *brcRun) classifier(round int) (weighted, error) {
 	h, span := b.private.draw()
 	if b.set.intercept != chosenIntercept {
@@ -135,8 +135,8 @@ func (b *brcRun) classifier(round int) (weighted, error) {
 	return h, err
 }
 
-// startFromPublic begins with the public classifier's own score, half its log
-// odds: the private weights are those of a booster whose first model it was.
+// startFromPublic starts with the score of the public classifier, half its log odds: the private weights become
+// those of a booster that started with this model.
 func (b *brcRun) startFromPublic(ctx context.Context) error {
 	f, err := b.public.best(ctx)
 	if err != nil {
@@ -154,9 +154,8 @@ func (b *brcRun) startFromPublic(ctx context.Context) error {
 // clip limits a weight to [l, u].
 func (set settings) clip(w float64) float64 { return min(max(w, set.lower), set.upper) }
 
-// agreement releases how well the votes agree with the labels and returns
-// alpha, in [-1, 1]: the noisy sum of w y h over sqrt(l u) times the number of
-// records, or as published twice the noisy accuracy less 1.
+// agreement releases the agreement of the votes with the labels and returns alpha, in [-1, 1]: the noisy sum of
+// w y h over sqrt(l u) times the number of records; in the published form, twice the noisy accuracy minus 1.
 func (b *brcRun) agreement(ctx context.Context, round int, votes []int8) (float64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -175,7 +174,7 @@ func (b *brcRun) agreement(ctx context.Context, round int, votes []int8) (float6
 	return min(max(sum/(b.set.reference()*b.records), -1), 1), err
 }
 
-// model states the members in original units.
+// model converts the members to original units.
 func (b *brcRun) model() *regression.Votes {
 	target := b.columns[len(b.columns)-1].Name
 	m := &regression.Votes{
@@ -188,7 +187,7 @@ func (b *brcRun) model() *regression.Votes {
 	if b.start != nil {
 		// Half the log odds is the margin of a booster.
 		half := b.start.member(b, 1)
-		m.Intercept = saturated(half.Intercept / 2)
+		m.Intercept = saturate(half.Intercept / 2)
 		for _, t := range half.Terms {
 			t.Coefficient /= 2
 			m.Terms = append(m.Terms, t)
@@ -204,16 +203,16 @@ type weighted struct {
 	levels    [][]float64 // one coefficient for a number, one a level for a category
 }
 
-// member states a linear classifier in original units.
+// member converts a linear classifier to original units.
 func (h weighted) member(b *brcRun, weight float64) regression.Member {
 	m := regression.Member{Weight: weight, Intercept: h.intercept}
 	for k, j := range h.columns {
 		c := b.columns[j]
 		if c.Kind == dataset.Numeric {
 			r := b.enc.Range(j)
-			slope := saturated(h.levels[k][0] / r.Half())
+			slope := saturate(h.levels[k][0] / r.Half())
 			m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: slope})
-			m.Intercept = saturated(m.Intercept - slope*r.Center())
+			m.Intercept = saturate(m.Intercept - slope*r.Center())
 			continue
 		}
 		for level, v := range h.levels[k] {

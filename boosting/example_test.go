@@ -20,7 +20,8 @@ func ExampleBoostedAdaSSP() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer, facts := boosting.BoostedAdaSSP{Rounds: 10}, method.Facts{Columns: columns}
+	trainer := boosting.BoostedAdaSSP{Rounds: 10}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
@@ -66,7 +67,8 @@ func ExampleAdditive() {
 		{Name: "hour", Ranged: true, Lower: 0, Upper: 24},
 		{Name: "rentals", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer, facts := boosting.Additive{}, method.Facts{Columns: columns}
+	trainer := boosting.Additive{}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
@@ -115,7 +117,8 @@ func ExampleBRC() {
 		{Name: "income", Ranged: true, Lower: 0, Upper: 100, Private: true},
 		{Name: "rides", Kind: dataset.Category, Categories: []string{"few", "many"}},
 	}
-	trainer, facts := boosting.BRC{}, method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns}
+	trainer := boosting.BRC{}
+	facts := method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
@@ -129,7 +132,9 @@ func ExampleBRC() {
 	}
 	data := make([]dataset.ColumnData, 3)
 	for i := range 20000 {
-		age, income, many := float64(18+i%80), float64(i/80%100), int32(0)
+		age := float64(18 + i%80)
+		income := float64(i / 80 % 100)
+		many := int32(0)
 		if income-age/4 > 30 {
 			many = 1
 		}

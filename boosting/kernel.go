@@ -15,40 +15,41 @@ import (
 
 // Kernel is the additive booster with kernel stages; see the package comment.
 type Kernel struct {
-	most int // of records that the stages learn from; 0: mostLearned
+	most int // maximum number of records that the stages learn from; 0: mostLearned
 }
 
 // Name returns "boosted-kernel".
 func (Kernel) Name() string { return kernelNode }
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	kernelNode = "boosted-kernel"
 	sumsLeaf   = "sums"
 )
 
-// A stage is what is public about a kernel stage.
+// A stagePlan holds the public settings of a kernel stage.
 type stagePlan struct {
 	epochs int
-	share  float64 // of what the kernel stages get
-	power  float64 // to which the eigenvalues of the metric are raised
-	full   bool    // whether the metric is a full matrix, or diagonal
-	alone  bool    // whether it sees two inputs only, those of pair
+	share  float64 // of the budget of the kernel stages
+	power  float64 // exponent of the eigenvalues of the metric
+	full   bool    // the metric is a full matrix, not a diagonal one
+	alone  bool    // the stage uses only the two inputs of pair
 	pair   [2]int
 }
 
-// The settings of the kernel stages. They are public constants, the same for every table.
-// docs/proofs/boosted-kernel.md, "Algorithm", has what they mean.
+// Settings of the kernel stages. They are public constants, identical for all tables.
+// docs/proofs/boosted-kernel.md, "Algorithm", explains them.
 const (
 	// leadEpochs is the number of epochs before the first stage.
 	leadEpochs = 2
-	// kernelShare is the largest share of the budget of linear parts and curves that the
-	// kernel stages get. It grows from 0 where the number of records times mu passes
-	// fewRecords to where it passes [manyRecords], and likewise with that product by input.
-	kernelShare               = .5
-	fewRecords                = 540.
-	fewPerInput, manyPerInput = 36., 90.
-	leastKernel               = .02
+	// kernelShare is the maximum share of the budget of linear parts and curves that the kernel stages get. The
+	// share grows from 0, where the number of records times mu is fewRecords, to the maximum, where it is
+	// [manyRecords], and likewise with that product per input.
+	kernelShare  = .5
+	fewRecords   = 540.
+	fewPerInput  = 36.
+	manyPerInput = 90.
+	leastKernel  = .02
 	// mostInputs is the largest number of coordinates of a feature map.
 	mostInputs = 256
 )
@@ -61,8 +62,8 @@ func kernelStages() []stagePlan {
 	}
 }
 
-// Plan returns the leaves: those of [Additive], but that the sizes of the residuals and the
-// sums of all epochs are one draw each, spent in parts. Its error is [linear.ErrTooWide].
+// Plan returns the leaves of [Additive], except that the sizes of the residuals and the sums of all epochs are
+// one draw each, spent in parts. Its error is [linear.ErrTooWide].
 func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = linear.MostEntries(f.Columns)
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
@@ -116,20 +117,20 @@ func newKernelBooster(ctx context.Context, s *mechanism.Session, d method.Data) 
 // kernelBooster is a booster with kernel stages.
 type kernelBooster struct {
 	*booster
-	levels []levels // the inputs that are no numbers
+	levels []levels // category inputs
 
-	most  int     // of records that the stages learn from, about
-	share float64 // of the stages; 0: there are none
-	marks int     // the number of landmarks
-	gate  []bool  // by number: whether the rest of its curve is a coordinate
-	// gateValues says by column of many values whether its effects are one.
+	most  int     // approximate number of records that the stages learn from
+	share float64 // of the stages; 0 if there are none
+	marks int     // number of landmarks
+	gate  []bool  // by numeric feature: the nonlinear part of its curve is a coordinate
+	// ^gateValues reports, by column of many values, whether its effects are a coordinate.
 	gateValues []bool
 	spend      *schedule
 	public     *syntheticRecords
 	stages     []*kernelStage
 }
 
-// run carries the epochs out.
+// run carries out the epochs.
 func (k *kernelBooster) run() error {
 	k.divide()
 	plan := []stagePlan{}
@@ -142,7 +143,9 @@ func (k *kernelBooster) run() error {
 	}
 	k.spend = newSchedule(k.session, k.rounds, len(k.shapes), k.share, plan, k.classes)
 	k.releases = k.spend
-	next, at, last := leadEpochs, 0, 0
+	next := leadEpochs
+	at := 0
+	last := 0
 	for epoch := 0; epoch < k.spend.epochs; epoch++ {
 		if at < len(plan) && epoch == next {
 			if at == 0 {
@@ -150,13 +153,14 @@ func (k *kernelBooster) run() error {
 					return err
 				}
 			}
-			if at == 1 { // what is strong is seen in the first stage
+			if at == 1 { // strong effects were found in the first stage
 				plan = k.withPair(plan, epoch)
 			}
 			if err := k.begin(plan[at]); err != nil {
 				return err
 			}
-			next, last = next+plan[at].epochs, at
+			next += plan[at].epochs
+			last = at
 			at++
 		}
 		c, err := k.epoch(epoch)
@@ -173,18 +177,20 @@ func (k *kernelBooster) run() error {
 	return nil
 }
 
-// turnRecords is the number of records times mu up to which every sum has a pass of its own beside a kernel, which is more
-// accurate so. Above it two rounds of one pass each are as accurate, and a quarter of the passes.
+// turnRecords is the number of records times mu up to which every sum of an epoch with a kernel has a pass of
+// its own, which is more accurate there. Above it, two rounds of one pass each are as accurate with a quarter
+// of the passes.
 const turnRecords = 100_000.
 
-// takeTurns decides how many passes an epoch beside a kernel has.
+// takeTurns decides the number of passes of an epoch with a kernel.
 func (k *kernelBooster) takeTurns() {
 	if k.total*k.mu <= turnRecords {
-		k.rounds, k.inTurn = 1, true
+		k.rounds = 1
+		k.inTurn = true
 	}
 }
 
-// divide reads from the noisy number of records what the kernel stages get.
+// divide computes the budget share of the kernel stages from the noisy number of records.
 func (k *kernelBooster) divide() {
 	k.keep(k.moments.Records())
 	inputs := len(k.counted) + len(k.valued)
@@ -202,10 +208,10 @@ func (k *kernelBooster) divide() {
 	}
 }
 
-// ramp grows from 0 at a to 1 at b.
+// ramp grows linearly from 0 at a to 1 at b.
 func ramp(x, a, b float64) float64 { return min(max((x-a)/(b-a), 0), 1) }
 
-// correctKernel releases the sum of phi g and moves the stage.
+// correctKernel releases the sum of phi g and updates the stage.
 func (k *kernelBooster) correctKernel(s *kernelStage, c clamp) error {
 	x := kernelStatistic{k.state, s.features.Features(), c.limit}
 	acc, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, x)
@@ -221,24 +227,28 @@ func (k *kernelBooster) correctKernel(s *kernelStage, c clamp) error {
 	return k.ctx.Err()
 }
 
-// schedule spends the one draw of the sums in parts: in every round of an epoch the linear part and every curve,
-// and, in a stage, the features of its map once.
+// schedule spends the single draw of the sums in parts: in every round of an epoch the linear part and every
+// curve, and, in a stage, the features of its map once.
 type schedule struct {
 	session *mechanism.Session
 	epochs  int
 	weights []int
 	next    int
-	sizing  []int   // the weights of the sizes, by epoch
-	rounds  int     // of an epoch
-	shapes  int     // curves of a round
-	curves  float64 // their share, and that of linear parts with them
+	sizing  []int // weights of the sizes, by epoch
+	rounds  int   // per epoch
+	shapes  int   // curves per round
+	// curves is the share of the curves, all that of curves and linear parts together.
+	curves  float64
 	all     float64
 	share   float64 // of the kernel stages
-	sampled float64 // the share of the records that sums are over
+	sampled float64 // share of the records that sums cover
 }
 
-// scheduleUnit is about the sum of the weights, sizingUnit the weight of the sizes of an epoch.
-const scheduleUnit, sizingUnit = 1 << 30, 1 << 20
+// scheduleUnit is the approximate sum of the weights, sizingUnit the weight of the sizes of an epoch.
+const (
+	scheduleUnit = 1 << 30
+	sizingUnit   = 1 << 20
+)
 
 func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
 	s := &schedule{session: session, epochs: additiveEpochs, rounds: rounds, shapes: shapes, share: share, sampled: 1}
@@ -252,10 +262,12 @@ func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, 
 	if classes {
 		curves += residualsShare
 	}
-	all, epochs := linearShare+curves, float64(s.epochs)
+	all := linearShare + curves
+	epochs := float64(s.epochs)
 	s.curves, s.all, s.sizing = curves, all, slices.Repeat([]int{sizingUnit}, s.epochs)
 	part := func(of float64) { s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1)) }
-	stage, left := -1, leadEpochs
+	stage := -1
+	left := leadEpochs
 	for range s.epochs {
 		if left == 0 {
 			stage++
@@ -278,15 +290,16 @@ func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, 
 	return s
 }
 
-// extend divides what the epochs from done on would get anew, among the epochs of some stages. Shares of
-// these are of all kernel stages.
+// extend redistributes the budget of the epochs from done on among the epochs of some stages. Stage shares are
+// relative to all kernel stages.
 func (s *schedule) extend(done int, stages []stagePlan) {
-	old, epochs := s.epochs, 0
+	old := s.epochs
+	epochs := 0
 	for _, p := range stages {
 		epochs += p.epochs
 	}
 	s.epochs = done + epochs
-	base := (1 - s.share) * float64(old-done) / float64(old*epochs) // of an epoch
+	base := (1 - s.share) * float64(old-done) / float64(old*epochs) // per epoch
 	left := 0
 	for _, w := range s.weights[s.next:] {
 		left += w
@@ -308,7 +321,7 @@ func (s *schedule) extend(done int, stages []stagePlan) {
 			part(s.all * s.share * p.share / float64(p.epochs))
 		}
 	}
-	s.weights[len(s.weights)-1] += left // what rounding left: the sum stays
+	s.weights[len(s.weights)-1] += left // rounding error, so that the sum is unchanged
 	s.sizing = slices.Clone(s.sizing[:done])
 	for i := range epochs {
 		whole := (old - done) * sizingUnit
@@ -316,7 +329,7 @@ func (s *schedule) extend(done int, stages []stagePlan) {
 	}
 }
 
-// release spends the next part, and scales what it releases to all records.
+// release spends the next part and scales the result to all records.
 func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
 	part := s.next
 	s.next++

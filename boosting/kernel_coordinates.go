@@ -12,14 +12,14 @@ type coordinate struct {
 }
 
 const (
-	// rankStep is half of the distance over which a curve's slope along ranks is taken.
+	// rankStep is half of the interval over which the slope of a curve along the ranks is taken.
 	rankStep = .15
-	// gateShare is the share of the variance of the additive part from which what is not linear
-	// in the ranks of a column is a coordinate of its own.
+	// gateShare is the share of the variance of the additive part from which the nonlinear part of a column's
+	// curve, relative to its ranks, is a coordinate of its own.
 	gateShare = .02
 )
 
-// curve returns what the additive part adds, line and curve, by fine bin of a number.
+// curve returns the contribution of the additive part, line and curve, by fine bin of a numeric feature.
 func (k *kernelBooster) curve(c counted) []float64 {
 	theta := k.linear.total(k.start)[c.slot]
 	out := make([]float64, fineBins)
@@ -29,14 +29,14 @@ func (k *kernelBooster) curve(c counted) []float64 {
 	for _, s := range k.shapes {
 		if s.column == c.column {
 			for b := range out {
-				out[b] += s.values[s.groups.of[b]]
+				out[b] += s.values[s.groups.stepOf[b]]
 			}
 		}
 	}
 	return out
 }
 
-// split is a curve in two parts: along the ranks, and the rest.
+// split divides a curve into a part along the ranks and the rest.
 type split struct {
 	ranks, rest           []float64
 	alongShare, restShare float64 // their variances
@@ -44,13 +44,15 @@ type split struct {
 
 func (m marginal) split(curve []float64) split {
 	s := split{ranks: make([]float64, len(curve)), rest: make([]float64, len(curve))}
-	middle, mean := 0., 0.
+	middle := 0.
+	mean := 0.
 	for b, p := range m.share {
 		s.ranks[b] = 2*m.middle[b] - 1
 		middle += p * s.ranks[b]
 		mean += p * curve[b]
 	}
-	along, square := 0., 0.
+	along := 0.
+	square := 0.
 	for b, p := range m.share {
 		along += p * (s.ranks[b] - middle) * (curve[b] - mean)
 		square += p * (s.ranks[b] - middle) * (s.ranks[b] - middle)
@@ -64,8 +66,8 @@ func (m marginal) split(curve []float64) split {
 	return s
 }
 
-// coordinates returns those of the released curves: the ranks of every number, the rest of the
-// curves of gated columns, and the indicators of levels.
+// coordinates returns the coordinates from released curves: the ranks of every numeric feature, the nonlinear
+// part of the curves of gated columns, and the indicators of levels.
 func (k *kernelBooster) coordinates() []coordinate {
 	splits := make([]split, len(k.counted))
 	all := 0.
@@ -100,9 +102,9 @@ func (k *kernelBooster) coordinates() []coordinate {
 	}
 	for i, l := range k.levels {
 		for level, e := range l.entries {
-			values := constant(len(l.entries)+1, -l.shares[level])
+			values := constantSlice(len(l.entries)+1, -l.shares[level])
 			values[level+1]++
-			out = append(out, coordinate{len(k.counted) + i, values, constant(len(values), theta[e])})
+			out = append(out, coordinate{len(k.counted) + i, values, constantSlice(len(values), theta[e])})
 		}
 	}
 	for i, s := range effects {
@@ -113,9 +115,11 @@ func (k *kernelBooster) coordinates() []coordinate {
 	return out
 }
 
-// centred returns effects about their mean, none of them along an order.
+// centred returns effects less their mean as the rest of a split; values without an order have no part along
+// the ranks.
 func (m marginal) centred(effects []float64) split {
-	s, mean := split{rest: slices.Clone(effects)}, 0.
+	s := split{rest: slices.Clone(effects)}
+	mean := 0.
 	for b, p := range m.share {
 		mean += p * effects[b]
 	}
@@ -126,16 +130,16 @@ func (m marginal) centred(effects []float64) split {
 	return s
 }
 
-// coordinate returns the rest as one of an input, of standard deviation 1/sqrt3 as a rank has.
+// coordinate returns the rest as a coordinate with standard deviation 1/sqrt3, which a rank has.
 func (s split) coordinate(input int) coordinate {
 	scale := max(math.Sqrt(3*s.restShare), 1e-7)
 	for b := range s.rest {
 		s.rest[b] /= scale
 	}
-	return coordinate{input, s.rest, constant(len(s.rest), scale)}
+	return coordinate{input, s.rest, constantSlice(len(s.rest), scale)}
 }
 
-func constant(n int, x float64) []float64 {
+func constantSlice(n int, x float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = x
@@ -156,7 +160,8 @@ func (m marginal) slopes(ranks, curve []float64) []float64 {
 		return out
 	}
 	for b, u := range ranks {
-		lower, upper := max(u-rankStep, -1), min(u+rankStep, 1)
+		lower := max(u-rankStep, -1)
+		upper := min(u+rankStep, 1)
 		out[b] = (interpolate(x, y, upper) - interpolate(x, y, lower)) / max(upper-lower, 1e-9)
 	}
 	return out

@@ -2,16 +2,16 @@ package boosting
 
 import "github.com/dptrain/dptrain/internal/numeric/dense"
 
-// The passes of leading. Eigenvalues of smooth kernels fall fast, so that few are enough; a
-// direction that is missed is one at the edge of the noise.
+// leadingPasses is the number of passes of leading. Eigenvalues of smooth kernels decrease fast, so few passes
+// suffice; a direction that is missed is close to the noise level.
 const leadingPasses = 3
 
-// leading returns about the largest eigenvalues of a positive semidefinite matrix, in falling
-// order, and their vectors as rows, at most count: by subspace iteration from the first coordinates and the
+// leading returns approximately the largest eigenvalues of a positive semidefinite matrix in decreasing order,
+// and their vectors as rows, at most count: by subspace iteration from the first coordinates and the
 // Rayleigh-Ritz method (Halko, Martinsson and Tropp 2011, algorithm 4.4).
 func leading(a dense.Matrix, count int) ([]float64, dense.Matrix) {
 	n := a.Rows
-	if 3*count > 2*n { // no cheaper than all of them
+	if 3*count > 2*n { // not cheaper than a full decomposition
 		values, vectors := spectrum(a)
 		count = min(count, n)
 		return values[:count], vectors.Slice(0, count, 0, n)
@@ -28,9 +28,9 @@ func leading(a dense.Matrix, count int) ([]float64, dense.Matrix) {
 	return values, dense.Mul(turn, basis)
 }
 
-// spectrum returns the eigenvalues of a symmetric matrix in falling order and their vectors as rows. If
-// they are not found, which no finite matrix is known to cause, it returns those of a multiple of the identity that
-// bounds a, so that what is made of them stays total.
+// spectrum returns the eigenvalues of a symmetric matrix in decreasing order and their vectors as rows. If the
+// decomposition fails, which is not known to happen for a finite matrix, it returns those of a multiple of the
+// identity that bounds a, so that callers remain total.
 func spectrum(a dense.Matrix) ([]float64, dense.Matrix) {
 	values, vectors, ok := dense.Spectrum(a)
 	if ok {
@@ -61,8 +61,8 @@ func orthonormalize(x dense.Matrix) {
 	}
 }
 
-// factored returns the upper Cholesky factor of a matrix, of which it reads the entries on and above the
-// diagonal. If there is none, ridges are added to the diagonal, the first one and larger ones.
+// factored returns the upper Cholesky factor of a matrix; it reads the entries on and above the diagonal. If
+// the factorisation fails, it adds increasing ridges to the diagonal, starting with the given one.
 func factored(a dense.Matrix, ridge float64) dense.Matrix {
 	for range mostRidges {
 		upper := a.Clone()
@@ -74,7 +74,7 @@ func factored(a dense.Matrix, ridge float64) dense.Matrix {
 		}
 		ridge *= 10
 	}
-	for i := range a.Rows { // numbers that are not finite: the factor of the identity
+	for i := range a.Rows { // entries that are not finite: factor of the identity
 		for j := range a.Cols {
 			a.Set(i, j, 0)
 		}
@@ -83,5 +83,5 @@ func factored(a dense.Matrix, ridge float64) dense.Matrix {
 	return a
 }
 
-// mostRidges is how many ridges are tried: the last exceeds every eigenvalue.
+// mostRidges is the maximum number of ridges tried: the last exceeds every eigenvalue.
 const mostRidges = 24

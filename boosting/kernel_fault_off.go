@@ -2,8 +2,8 @@
 
 package boosting
 
-// The hooks at which test builds plant known faults (kernel_fault_on.go). In a shipped
-// binary each is what it stands in the way of.
+// Hooks at which test builds plant known faults (kernel_fault_on.go). In a shipped binary they do not change
+// the computation.
 
 func (*kernelBooster) plantLandmarks() error { return nil }
 

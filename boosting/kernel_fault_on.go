@@ -4,7 +4,7 @@ package boosting
 
 import "github.com/dptrain/dptrain/internal/mechanism"
 
-// exactBins returns the bins of the records themselves, over and over until there are n.
+// exactBins returns the bins of the records themselves, repeated up to n.
 func (k *kernelBooster) exactBins(n int) ([][]uint8, error) {
 	v, err := k.records.View(k.ctx)
 	if err != nil || v.Len() == 0 {
@@ -20,7 +20,7 @@ func (k *kernelBooster) exactBins(n int) ([][]uint8, error) {
 	return out, nil
 }
 
-// plantLandmarks makes records of the first synthetic records.
+// plantLandmarks replaces the first synthetic records by records of the table.
 func (k *kernelBooster) plantLandmarks() error {
 	if !k.session.Planted(mechanism.RecordsAsLandmarks) {
 		return nil

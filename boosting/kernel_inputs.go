@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// levels are the entries of x of one column of which at most one is 1: the categories that
-// are frequent enough to be seen, or that its cell is missing.
+// levels describes the entries of x of one column of which at most one is 1: its frequent categories, or the
+// indicator of a missing cell.
 type levels struct {
 	column  int
 	entries []int
@@ -26,14 +26,14 @@ type levels struct {
 }
 
 const (
-	// mostLevels is the largest number of categories of a column that are told apart.
+	// mostLevels is the maximum number of categories of a column that are distinguished.
 	mostLevels = 24
-	// levelNoise is how many standard deviations of its noise the number of records of a
-	// category must exceed.
+	// levelNoise is the number of standard deviations of its noise that the number of records of a category
+	// must exceed.
 	levelNoise = 4
 )
 
-// levelInputs lists the levels of columns, by released counts.
+// levelInputs lists the levels of columns, from released counts.
 func levelInputs(m *linear.Moments, columns []dataset.Column) []levels {
 	second, n := secondMoments(m)
 	last := second.SymmetricDim() - 1
@@ -90,9 +90,9 @@ func (k *kernelBooster) inputs(columns []dataset.Column) []input {
 	return out
 }
 
-// marginal is the released distribution of the fine bins of a number.
+// marginal is the released distribution of the fine bins of a numeric feature.
 type marginal struct {
-	share, middle []float64 // of the records; distribution function in the middle of a bin
+	share, middle []float64 // shares of the records; distribution function at the middle of each bin
 }
 
 func newMarginal(counts []float64, sigma float64) marginal {
@@ -119,12 +119,13 @@ func newMarginal(counts []float64, sigma float64) marginal {
 	return m
 }
 
-// marginalOf is a distribution without a distribution function.
+// marginalOf returns a marginal without a distribution function.
 func marginalOf(shares []float64) marginal { return marginal{share: shares} }
 
 // quantile returns the bin in which the distribution function reaches q.
 func (m marginal) quantile(q float64) uint8 {
-	below, last := 0., 0
+	below := 0.
+	last := 0
 	for b, p := range m.share {
 		if p > 0 {
 			last = b
@@ -136,8 +137,9 @@ func (m marginal) quantile(q float64) uint8 {
 	return uint8(last)
 }
 
-// syntheticRecords are drawn from a Gaussian copula of released marginals and correlations, by
-// a public stream. They are landmarks, and say how features vary together; they are nobody's.
+// syntheticRecords are drawn from a Gaussian copula of released marginals and correlations, by a public stream.
+// They serve as landmarks and as a sample of the joint distribution of features; they are not records of the
+// table.
 type syntheticRecords struct {
 	marginals []marginal // of the numbers
 	values    []marginal // of the columns of many values
@@ -180,7 +182,7 @@ func (k *kernelBooster) synthesize() {
 	k.public = p
 }
 
-// draw sets a synthetic record from independent normal numbers.
+// draw sets a synthetic record from independent normal variates.
 func (k *kernelBooster) draw(p *syntheticRecords, r int, root *mat.TriDense, normal []float64) {
 	latent := func(i int) float64 {
 		sum := 0.
@@ -216,8 +218,10 @@ func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // entries of x, made positive.
 func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	second, n := secondMoments(k.moments)
-	last, d := second.SymmetricDim()-1, len(entries)
-	mean, deviation := make([]float64, d), make([]float64, d)
+	last := second.SymmetricDim() - 1
+	d := len(entries)
+	mean := make([]float64, d)
+	deviation := make([]float64, d)
 	for i, e := range entries {
 		mean[i] = second.At(e, last) / n / linear.Kappa
 		deviation[i] = math.Sqrt(max(second.At(e, e)/n-mean[i]*mean[i], 1e-4))
@@ -243,7 +247,7 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	}
 	var chol mat.Cholesky
 	var root mat.TriDense
-	if !chol.Factorize(corr) { // cannot happen but for rounding: independent then
+	if !chol.Factorize(corr) { // only by rounding errors: treat the entries as independent
 		identity := mat.NewSymDense(d, nil)
 		for i := range d {
 			identity.SetSym(i, i, 1)
@@ -254,7 +258,7 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	return &root
 }
 
-// sliced returns some of the synthetic records.
+// sliced returns the synthetic records in a range.
 func (p *syntheticRecords) sliced(from, to int) [][]uint8 {
 	out := make([][]uint8, len(p.bins))
 	for j := range out {
@@ -282,7 +286,7 @@ func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
 		phi[i] = make([]int16, syntheticCount)
 	}
 	const part = 256
-	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+	_ = parallel.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // the background context never ends
 		from, to := i*part, min((i+1)*part, syntheticCount)
 		some := make([][]int16, len(phi))
 		for j := range some {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// gradientRecords is the number of synthetic records at which gradients are taken.
+	// gradientRecords is the number of synthetic records at which gradients are evaluated.
 	gradientRecords = 800
-	// metricFloor is the root of the least eigenvalue of a metric before it is raised to a
-	// power, beside the largest.
+	// metricFloor is the square root of the smallest eigenvalue of a metric, relative to the largest, before it
+	// is raised to a power.
 	metricFloor = .03
 )
 
-// slopes returns gradients of what was released, at synthetic records: of the additive part in
-// the first stage, of the kernel part and of the whole, both of norm 1, in later ones.
+// slopes returns gradients of released functions at synthetic records: of the additive part in the first stage;
+// of the kernel part and of the whole model, both of norm 1, in later ones.
 func (k *kernelBooster) slopes(s *kernelStage, points [][]uint8) *mat.Dense {
 	g := mat.NewDense(len(points[0]), len(s.coords), nil)
 	for c, x := range s.coords {
@@ -33,7 +33,7 @@ func (k *kernelBooster) slopes(s *kernelStage, points [][]uint8) *mat.Dense {
 	}
 	kernel := mat.NewDense(len(points[0]), len(s.coords), nil)
 	for _, stage := range k.stages {
-		own := stage.gradient(points) // those of a pair have further coordinates
+		own := stage.gradient(points) // a pair stage has additional coordinates
 		kernel.Add(kernel, own.Slice(0, len(points[0]), 0, len(s.coords)))
 	}
 	var whole, both mat.Dense
@@ -46,13 +46,16 @@ func (k *kernelBooster) slopes(s *kernelStage, points [][]uint8) *mat.Dense {
 
 func normalize(x *mat.Dense) { x.Scale(1/max(mat.Norm(x, 2), 1e-30), x) }
 
-// gradient returns that of what the stage predicts along its coordinates, at synthetic records: of
+// gradient returns the gradient of the stage's prediction along its coordinates, at synthetic records: of
 // b'q/|q|, q = W k(u), by the quotient rule, the gradient of a kernel value being k(u, l) M (l - u).
 func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
-	m, records := s.features, len(at[0])
-	features, marks := m.Features(), len(m.Landmarks)
+	m := s.features
+	records := len(at[0])
+	features := m.Features()
+	marks := len(m.Landmarks)
 	kernel := m.Kernel(at)
-	values, weights := dense.New(records, marks), dense.New(marks, features)
+	values := dense.New(records, marks)
+	weights := dense.New(marks, features)
 	for l := range marks {
 		for r, v := range kernel[l] {
 			values.Set(r, l, float64(v)/gram.MaxAbs)
@@ -67,7 +70,8 @@ func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
 	q := dense.Mul(values, weights)
 	for r := range records {
 		row := q.Row(r)
-		square, dot := 0., 0.
+		square := 0.
+		dot := 0.
 		for i, v := range row {
 			square += v * v
 			dot += v * b[i]
@@ -97,9 +101,11 @@ const gramBits = 14
 
 // chain returns the gradient of kernel values, weighted, along the coordinates.
 func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
-	n, records := len(s.coords), len(at[0])
+	n := len(s.coords)
+	records := len(at[0])
 	marks := len(s.features.Landmarks)
-	points, own := dense.New(marks, n), dense.New(records, n)
+	points := dense.New(marks, n)
+	own := dense.New(records, n)
 	for c, x := range s.coords {
 		for l := range marks {
 			points.Set(l, c, x.values[s.features.Landmarks[l][x.input]])
@@ -122,8 +128,8 @@ func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
 	return dense.Mul(out, dense.Mul(m, m.T())).Dense()
 }
 
-// metric returns a root of the metric that gradients, one a row, speak for, of trace 1: the second
-// moments of the gradients, with eigenvalues floored and raised to a power.
+// metric returns a root, of trace 1, of the metric derived from gradients, one per row: the second moments of
+// the gradients, with eigenvalues floored and raised to a power.
 func metric(gradients *mat.Dense, power float64, full bool) *mat.Dense {
 	rows, n := gradients.Dims()
 	a := mat.NewSymDense(n, nil)
@@ -136,7 +142,8 @@ func metric(gradients *mat.Dense, power float64, full bool) *mat.Dense {
 		}
 	}
 	spectrum := linear.NewSpectrum(a)
-	largest, sum := 1e-30, 0.
+	largest := 1e-30
+	sum := 0.
 	for _, e := range spectrum.Values {
 		largest = max(largest, e)
 	}

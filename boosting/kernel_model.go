@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// model states the parts in original units.
+// model converts the parts to original units.
 func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 	m := &regression.Kernel{Additive: *k.booster.model(ranges), Landmarks: k.public.landmarks(k.marks)}
 	for _, c := range k.counted {
@@ -17,7 +17,8 @@ func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 	for _, l := range k.levels {
 		in := kernelmap.Input{Column: l.column, Of: kernelmap.Missing}
 		if c := k.state.Columns[l.column]; c.Kind == dataset.Category {
-			in.Of, in.Bins = kernelmap.Categories, make([]uint8, len(c.Categories)+1)
+			in.Of = kernelmap.Categories
+			in.Bins = make([]uint8, len(c.Categories)+1)
 			for level, e := range l.entries {
 				in.Bins[slots[e].Category] = uint8(level + 1)
 			}
@@ -31,7 +32,7 @@ func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 	for _, s := range k.stages {
 		t := kernelmap.Term{Map: s.features, Coefficients: s.coefficients(s.theta)}
 		for i, v := range t.Coefficients {
-			t.Coefficients[i] = saturated(v * half)
+			t.Coefficients[i] = saturate(v * half)
 		}
 		m.Kernels = append(m.Kernels, t)
 	}

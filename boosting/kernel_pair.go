@@ -7,26 +7,29 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The settings of the stage of a pair of numbers. They are public constants.
+// Settings of the stage of a pair of numeric features. They are public constants.
 const (
-	// pairLength is the length of its kernel, in units of ranks and of numbers scaled as ranks.
+	// pairLength is the length scale of its kernel, in units of ranks and of numbers scaled as ranks.
 	pairLength = .12
-	// pairEpochs is the number of its epochs, and pairShare its weight beside the shares of the other
-	// stages. It grows from 0 where the number of records times mu passes pairFew to where
-	// it passes pairMany; with less than leastPair there is no such stage.
-	pairEpochs, pairShare = 4, .9
-	pairFew, pairMany     = 6000., 10000.
-	leastPair             = .2
-	// pairScale bounds rho, for synthetic records know less of two numbers than of all together.
+	// pairEpochs is the number of its epochs, and pairShare its maximum weight relative to the shares of the
+	// other stages. The weight grows from 0, where the number of records times mu is pairFew, to the maximum,
+	// where it is pairMany; below leastPair there is no such stage.
+	pairEpochs = 4
+	pairShare  = .9
+	pairFew    = 6000.
+	pairMany   = 10000.
+	leastPair  = .2
+	// pairScale bounds rho, because synthetic records represent two features less accurately than all together.
 	pairScale = 6
-	// The inputs whose pairs are compared, and the synthetic records at which they are.
-	pairInputs, pairRecords = 8, 200
+	// pairInputs is the number of inputs whose pairs are compared, at pairRecords synthetic records.
+	pairInputs  = 8
+	pairRecords = 200
 	// mostValue bounds the coordinates by value.
 	mostValue = 3
 )
 
-// withPair returns the plan with a stage of the strongest pair of numbers after the first one, if
-// records are many enough, and divides what is left of the draws anew. It looks at what was released.
+// withPair returns the plan with a stage for the strongest pair of numeric features after the first one, if
+// there are enough records, and redistributes the remaining draws. It depends only on releases.
 func (k *kernelBooster) withPair(plan []stagePlan, epoch int) []stagePlan {
 	share := pairShare * ramp(k.total*k.mu, pairFew, pairMany)
 	if share < leastPair || len(k.counted) < 2 {
@@ -34,7 +37,7 @@ func (k *kernelBooster) withPair(plan []stagePlan, epoch int) []stagePlan {
 	}
 	pair := k.strongestPair()
 	if max(pair[0], pair[1]) >= len(k.counted) {
-		return plan // what is strong is not between numbers
+		return plan // the strongest interaction is not between numeric features
 	}
 	left := 1 - plan[0].share
 	rest := append([]stagePlan{{epochs: pairEpochs, share: share, alone: true, pair: pair}}, plan[1:]...)
@@ -45,16 +48,16 @@ func (k *kernelBooster) withPair(plan []stagePlan, epoch int) []stagePlan {
 	return append(slices.Clone(plan[:1]), rest...)
 }
 
-// strongestPair returns the two inputs that the stages so far take together the most:
-// by the mean square of the second differences of what they predict at synthetic records, in which the
-// inputs are replaced by those of other ones, alone and together.
+// strongestPair returns the two inputs with the strongest interaction in the stages so far: by the mean square
+// of the second differences of the predictions at synthetic records, with the inputs replaced by those of other
+// records, separately and jointly.
 func (k *kernelBooster) strongestPair() (pair [2]int) {
 	bins := k.public.sliced(0, pairRecords)
 	replaced := func(inputs ...int) []float64 {
 		other := slices.Clone(bins)
 		for i, j := range inputs {
 			if j >= 0 {
-				shift := (i + 1) * pairRecords / 3 // another record for each
+				shift := (i + 1) * pairRecords / 3 // a different record for each input
 				other[j] = slices.Concat(bins[j][shift:], bins[j][:shift])
 			}
 		}
@@ -66,7 +69,7 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 	}
 	type mover struct {
 		input         int
-		first, second []float64 // the predictions where it is replaced as the first or second
+		first, second []float64 // predictions with the input replaced, as the first or second of a pair
 		size          float64
 	}
 	base := replaced()
@@ -86,20 +89,22 @@ func (k *kernelBooster) strongestPair() (pair [2]int) {
 	}
 	for i, a := range movers {
 		for _, b := range movers[:i] {
-			both, strength := replaced(a.input, b.input), 0.
+			both := replaced(a.input, b.input)
+			strength := 0.
 			for r := range both {
 				strength += square(both[r] - a.first[r] - b.second[r] + base[r])
 			}
 			if strength > best {
-				best, pair = strength, [2]int{b.input, a.input}
+				best = strength
+				pair = [2]int{b.input, a.input}
 			}
 		}
 	}
 	return pair
 }
 
-// pairCoordinates returns coordinates with those of two numbers by value after them, of standard
-// deviation 1/sqrt3 as a rank has, and a root of a metric of the ranks and values of the two alone.
+// pairCoordinates returns coordinates with those of two features by value appended, of standard deviation
+// 1/sqrt3, which a rank has, and a root of a metric of the ranks and values of these two only.
 func (k *kernelBooster) pairCoordinates(coords []coordinate, pair [2]int) ([]coordinate, *mat.Dense) {
 	var seen []int
 	for _, j := range pair {

@@ -44,7 +44,8 @@ func TestPairIsFound(t *testing.T) {
 		t.Fatalf("the pair is %v", pair)
 	}
 	for c, coordinate := range s.coords {
-		row, sees := s.features.Metric[c], slices.Contains(pair, coordinate.input)
+		row := s.features.Metric[c]
+		sees := slices.Contains(pair, coordinate.input)
 		if moves := slices.Max(row) > 0; moves && !sees || c >= len(s.coords)-2 && !moves {
 			t.Errorf("coordinate %d of input %d has the metric %v", c, coordinate.input, row)
 		}
@@ -78,8 +79,10 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 	for _, classes := range []bool{false, true} {
 		for _, strength := range []float64{pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01, pairMany} {
 			k := pairBooster(t, strength, classes)
-			done, parts := leadEpochs+2, (leadEpochs+2)*(3+1)+2
-			before, sizes := slices.Clone(k.spend.weights), slices.Clone(k.spend.sizing)
+			done := leadEpochs + 2
+			parts := (leadEpochs+2)*(3+1) + 2
+			before := slices.Clone(k.spend.weights)
+			sizes := slices.Clone(k.spend.sizing)
 			k.spend.next = parts
 			plan := k.withPair(kernelStages(), done)
 			s := k.spend
@@ -119,7 +122,8 @@ func pairBooster(t *testing.T, strength float64, classes bool) *kernelBooster {
 	t.Helper()
 	_, trained := trainedBooster(t)
 	b := *trained.booster
-	b.total, b.mu = strength, 1
+	b.total = strength
+	b.mu = 1
 	k := &kernelBooster{booster: &b, share: kernelShare, public: trained.public, stages: trained.stages[:1]}
 	k.spend = newSchedule(nil, 1, 3, k.share, kernelStages(), classes)
 	return k

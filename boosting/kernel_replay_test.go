@@ -46,7 +46,8 @@ func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.
 	t.Helper()
 	var out []*dataset.Table
 	for i, row := range [][4]float64{{}, {1, -1, 0, 9}, {math.NaN(), math.Inf(1), 3, -9}} {
-		at, drop := x.tab.Len()/2, 1
+		at := x.tab.Len() / 2
+		drop := 1
 		if rel == budget.AddRemove && i > 0 {
 			drop = 0
 		}
@@ -84,7 +85,8 @@ func (x sample) replays(t *testing.T, rel budget.Relation, f mechanism.Fault, ne
 		second := first.Replay()
 		got := x.kernelRecorded(t, rel, tab, second)
 		found, ratio := mechanism.Compare(first, second)
-		faults, closest = append(faults, found...), max(closest, ratio)
+		faults = append(faults, found...)
+		closest = max(closest, ratio)
 		if f == 0 && !bytes.Equal(written(t, got.Model), written(t, want.Model)) {
 			t.Error("the model depends on the record")
 		}

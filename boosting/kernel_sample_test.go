@@ -11,7 +11,10 @@ import (
 // TestSampleIsScaled: stages that learn from a third of the records have about as many, and what they learn is as large
 // as it is from all of them.
 func TestSampleIsScaled(t *testing.T) {
-	const n, most = 9000, 3000
+	const (
+		n    = 9000
+		most = 3000
+	)
 	x := surfaceSample(t, n)
 	node, err := Kernel{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {

@@ -14,54 +14,57 @@ import (
 )
 
 const (
-	// Landmarks are the first synthetic records: landmarkRate for each unit of the number of
-	// records times mu, within bounds. About six times as many as directions that exceed the noise
-	// are enough.
-	leastLandmarks, mostLandmarks, landmarkRate = 240, 600, .3
-	// directionFloor times the noise of a stage is the least eigenvalue of its features.
+	// Landmarks are the first synthetic records: landmarkRate per unit of the number of records times mu,
+	// within bounds. About six times the number of directions that exceed the noise suffices.
+	leastLandmarks = 240
+	mostLandmarks  = 600
+	landmarkRate   = .3
+	// directionFloor times the noise of a stage is the smallest eigenvalue of its features.
 	directionFloor = .7
-	// whitening is the power of an eigenvalue that its direction is divided by.
+	// whitening is the exponent of an eigenvalue by which its direction is divided.
 	whitening = .4
-	// mostFeatures bounds the features of a map, and so does mostFeaturesLarge where there
-	// are more than largeRecords records.
-	mostFeatures, mostFeaturesLarge, largeRecords = 400, 256, 100_000
-	// A map has half as many features again as directions were counted, and some more.
+	// mostFeatures limits the features of a map; mostFeaturesLarge does so with more than largeRecords records.
+	mostFeatures      = 400
+	mostFeaturesLarge = 256
+	largeRecords      = 100_000
+	// A map has one and a half times as many features as directions were counted, plus moreFeatures.
 	moreFeatures = 20
-	// enoughDirections are as many as give a map of a large table all its features.
+	// enoughDirections is the number of directions that gives a map of a large table the maximum number of
+	// features.
 	enoughDirections = (mostFeaturesLarge - moreFeatures) * 2 / 3
-	// kernelRidge, as a share of the largest eigenvalue, is added to the kernel of landmarks.
+	// kernelRidge, as a share of the largest eigenvalue, is added to the kernel matrix of the landmarks.
 	kernelRidge = 1e-6
 )
 
 // kernelStage is a feature map with the coefficients of its features while they are learned.
 //
-// With e the eigenvalues of n E[phi phi'] in the basis R, which synthetic records tell, a release
-// at coefficients theta observes e beta + noise as e theta + R' sums, beta the best ones. The
-// observations are averaged with weights 1/sigma^2. As the synthetic records may be wrong about
-// the size of features, e is scaled by rho, how much the sums fell from release to release
-// over how much they should have. The prior of beta_i is N(0, t/e_i), t of highest marginal
-// likelihood for each group of neighbouring directions; beta is the posterior mean.
+// With e the eigenvalues of n E[phi phi'] in the basis R, estimated from synthetic records, a release at
+// coefficients theta gives an observation of e beta plus noise, as e theta + R' sums, with beta the best
+// coefficients. The observations are averaged with weights 1/sigma^2. As the synthetic records may misrepresent
+// the size of features, e is scaled by rho, the observed decrease of the sums from release to release relative
+// to the expected one. The prior of beta_i is N(0, t/e_i), with t of highest marginal likelihood for each group
+// of neighbouring directions; beta is estimated by the posterior mean.
 type kernelStage struct {
 	plan     stagePlan
 	features *kernelmap.Map
 	coords   []coordinate
 	metric   *mat.Dense // coordinates x dimensions: the distance is that of points x metric
-	expected int        // about how many features exceed the noise
+	expected int        // approximate number of features that exceed the noise
 
 	basis *mat.Dense // features x directions
 	eigen []float64
-	theta []float64 // of the directions
+	theta []float64 // coefficients of the directions
 	seen  []observation
 }
 
-// An observation is a release: the sums in the basis at coefficients theta, with weight 1/sigma^2.
-// bias is sigma^2 times the expectation of what noise adds to the fall of the sums after it.
+// An observation is a release: the sums in the basis at coefficients theta, with weight 1/sigma^2. bias is
+// sigma^2 times the expected contribution of noise to the next decrease of the sums.
 type observation struct {
 	theta, sums  []float64
 	weight, bias float64
 }
 
-// coefficients returns those of the features.
+// coefficients converts coefficients of directions to those of the features.
 func (s *kernelStage) coefficients(theta []float64) []float64 {
 	out := mat.NewVecDense(s.features.Features(), nil)
 	out.MulVec(s.basis, mat.NewVecDense(len(theta), theta))
@@ -69,19 +72,22 @@ func (s *kernelStage) coefficients(theta []float64) []float64 {
 }
 
 const (
-	mostScale = 3 // of rho
-	// The first group of directions with a prior of its own, and how groups grow.
-	firstGroup, groupGrowth = 8, 1.5
+	mostScale = 3 // maximum of rho
+	// Size of the first group of directions with a common prior, and the growth factor of later groups.
+	firstGroup  = 8
+	groupGrowth = 1.5
 )
 
-// learn takes in a release with noise of standard deviation sigma and returns by how much the
-// coefficients of the features move.
+// learn updates the stage with a release whose noise has standard deviation sigma, and returns the change of
+// the coefficients of the features.
 func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 	turned := mat.NewVecDense(len(s.eigen), nil)
 	turned.MulVec(s.basis.T(), mat.NewVecDense(len(sums), sums))
 	s.seen = append(s.seen, observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
-	rho, weight := s.scale(), 0.
-	mean, e := make([]float64, len(s.eigen)), make([]float64, len(s.eigen))
+	rho := s.scale()
+	weight := 0.
+	mean := make([]float64, len(s.eigen))
+	e := make([]float64, len(s.eigen))
 	for i, v := range s.eigen {
 		e[i] = v * rho
 	}
@@ -91,7 +97,8 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 			mean[i] += o.weight * (e[i]*o.theta[i] + o.sums[i])
 		}
 	}
-	next, step := make([]float64, len(e)), make([]float64, len(e))
+	next := make([]float64, len(e))
+	step := make([]float64, len(e))
 	shrinkage := 0.
 	size := firstGroup
 	for i := 0; i < len(e); {
@@ -99,20 +106,23 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 		if len(e)-j < size/2 {
 			j = len(e)
 		}
-		signal, energy, sum := make([]float64, j-i), make([]float64, j-i), 0.
+		signal := make([]float64, j-i)
+		energy := make([]float64, j-i)
+		sum := 0.
 		for d := range signal {
 			mean[i+d] /= weight
 			signal[d] = e[i+d] * weight
 			energy[d] = mean[i+d] * mean[i+d] * weight
 			sum += signal[d] / float64(len(signal))
 		}
-		t, _ := likeliest(geometric(.03/sum, 1e4/sum, 25), signal, energy)
+		t, _ := mostLikelyVariance(geometricGrid(.03/sum, 1e4/sum, 25), signal, energy)
 		for d, x := range signal {
 			shrink := t * weight / (1 + t*x)
 			shrinkage += shrink
 			next[i+d] = shrink * mean[i+d]
 		}
-		i, size = j, int(float64(size)*groupGrowth)
+		i = j
+		size = int(float64(size) * groupGrowth)
 	}
 	for i := range step {
 		step[i] = next[i] - s.theta[i]
@@ -124,7 +134,8 @@ func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
 
 // scale returns rho.
 func (s *kernelStage) scale() float64 {
-	fall, want := 0., 0.
+	fall := 0.
+	want := 0.
 	for t := 1; t < len(s.seen); t++ {
 		a, b := s.seen[t-1], s.seen[t]
 		weight := 1 / (1/a.weight + 1/b.weight)
@@ -145,7 +156,7 @@ func (s *kernelStage) scale() float64 {
 	return min(max(fall/want, 1), most)
 }
 
-// begin makes the next stage.
+// begin creates the next stage.
 func (k *kernelBooster) begin(plan stagePlan) error {
 	if k.public == nil {
 		k.synthesize()
@@ -175,7 +186,7 @@ func (k *kernelBooster) begin(plan stagePlan) error {
 	return k.ctx.Err()
 }
 
-// stageShare is the share of the budget of all releases that a stage gets.
+// stageShare returns the share of the total budget that a stage gets.
 func (k *kernelBooster) stageShare(plan stagePlan) float64 {
 	all := linearShare + shapesShare
 	if k.classes {
@@ -197,8 +208,8 @@ func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
 	return m
 }
 
-// with returns a map with metric and landmarks. In the map the kernel is a power of 2.
-func with(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
+// withMetric returns a map with metric and landmarks. The map's kernel is a power of 2.
+func withMetric(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
 	rows, cols := metric.Dims()
 	out := &kernelmap.Map{Coordinates: m.Coordinates, Metric: make([][]int16, rows), Landmarks: landmarks}
 	for i := range rows {
@@ -210,25 +221,27 @@ func with(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.M
 	return out
 }
 
-// lengths are those among which the kernel's is chosen, in units of the metric.
+// lengths returns the candidate length scales of the kernel, in units of the metric.
 func lengths() []float64 { return []float64{.1, .13, .17, .22, .28, .36, .46, .6, .8} }
 
-// Lengths are compared with half of the landmarks, at lengthRecords times as many records.
+// lengthRecords is the number of records per landmark at which length scales are compared, with half of the
+// landmarks.
 const lengthRecords = 4
 
-// chooseLength sets the map's metric and landmarks: the length for which the most directions
-// exceed the noise, the larger of several. Directions beyond those that a map of many records can have are none.
+// chooseLength sets the map's metric and landmarks: the length scale for which the most directions exceed the
+// noise, the largest of several. Directions beyond the number that a large table's map can have do not count.
 func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
 	all := lengths()
 	if s.plan.alone {
 		all = []float64{1}
 	}
 	few := k.marks / 2
-	marks, counts := k.public.landmarks(few), make([]int, len(all))
+	marks := k.public.landmarks(few)
+	counts := make([]int, len(all))
 	err := parallel.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
 		var scaled mat.Dense
 		scaled.Scale(1/all[i], shape)
-		m := with(s.features, &scaled, marks)
+		m := withMetric(s.features, &scaled, marks)
 		counts[i] = k.visible(m.Kernel(k.public.sliced(0, few+lengthRecords*few)), directionFloor*noise)
 	})
 	if err != nil {
@@ -240,20 +253,22 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 			n = min(n, enoughDirections)
 		}
 		if n >= s.expected {
-			s.expected, at = n, all[i]
+			s.expected = n
+			at = all[i]
 		}
 	}
 	s.metric = &mat.Dense{}
 	s.metric.Scale(1/at, shape)
-	s.features = with(s.features, s.metric, k.public.landmarks(k.marks))
+	s.features = withMetric(s.features, s.metric, k.public.landmarks(k.marks))
 	return nil
 }
 
-// second returns scale times the sums of the products of numbers on the grid 2^-14.
-func second(columns [][]int16, scale float64) dense.Matrix {
-	p, n := len(columns), len(columns[0])
+// secondMoment returns scale times the sums of the products of numbers on the grid 2^-14.
+func secondMoment(columns [][]int16, scale float64) dense.Matrix {
+	p := len(columns)
+	n := len(columns[0])
 	parts := make([][]int64, (n+secondRows-1)/secondRows)
-	_ = parallel.ForEach(context.Background(), len(parts), parallel.Workers(n*p*p/2), func(i int) { // a background never ends
+	_ = parallel.ForEach(context.Background(), len(parts), parallel.Workers(n*p*p/2), func(i int) { // the background context never ends
 		some := make([][]int16, p)
 		for j, c := range columns {
 			some[j] = c[i*secondRows : min((i+1)*secondRows, n)]
@@ -275,19 +290,20 @@ func second(columns [][]int16, scale float64) dense.Matrix {
 	return out
 }
 
-// secondRows is the number of records that second takes at a time.
+// secondRows is the number of records that secondMoment processes at a time.
 const secondRows = 1536
 
-// visible returns how many eigenvalues of n E[phi phi'] exceed a cut, phi the features of the
-// kernel whose values at all landmarks are given, one list each, the landmarks' own first: by
-// Sylvester's law of inertia the number of positive pivots of n E[k k'] - cut K.
+// visible returns the number of eigenvalues of n E[phi phi'] that exceed a cut, with phi the features of the
+// kernel whose values at all landmarks are given, one list each, the landmarks' own first: by Sylvester's law
+// of inertia this is the number of positive pivots of n E[k k'] - cut K.
 func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
 	marks := len(kernel)
-	own, others := make([][]int16, marks), make([][]int16, marks)
+	own := make([][]int16, marks)
+	others := make([][]int16, marks)
 	for i := range kernel {
 		own[i], others[i] = kernel[i][:marks], kernel[i][marks:]
 	}
-	a := second(others, k.total/float64(len(others[0])))
+	a := secondMoment(others, k.total/float64(len(others[0])))
 	for i := range marks {
 		for j := i; j < marks; j++ {
 			a.Set(i, j, a.At(i, j)-float64(cut*float64(own[i][j])/gram.MaxAbs))
@@ -297,10 +313,10 @@ func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
 	return dense.PositivePivots(a)
 }
 
-// span sets the features of the stage: with K the kernel of the landmarks, U'U = K, those of
-// U'^-1 k(u), k(u) the kernel of u and the landmarks, in the directions of largest variance;
-// divided by a power of it, which leaves them of about equal size, and stretched to length 1 in
-// the map. Then it sets the directions in which they are learned.
+// span sets the features of the stage. With K the kernel matrix of the landmarks and U'U = K, they are those of
+// U'^-1 k(u), with k(u) the kernel between u and the landmarks, in the directions of largest variance, divided
+// by a power of the variance, which makes them of similar size, and stretched to length 1 by the map. It then
+// sets the directions in which they are learned.
 func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	kernel := s.features.Kernel(k.public.sliced(0, syntheticCount))
 	own := dense.New(k.marks, k.marks)
@@ -312,7 +328,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		own.Set(i, i, own.At(i, i)+ridge)
 	}
 	upper := factored(own, ridge)
-	inner := second(kernel, k.total/syntheticCount)
+	inner := secondMoment(kernel, k.total/syntheticCount)
 	dense.SolveTransposed(upper, inner)
 	inner = inner.T().Clone()
 	dense.SolveTransposed(upper, inner)
@@ -322,7 +338,8 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		most = mostFeaturesLarge
 	}
 	values, vectors := leading(inner, min(most, s.expected+s.expected/2+moreFeatures))
-	features, floor := 0, directionFloor*noise
+	features := 0
+	floor := directionFloor * noise
 	for features < len(values) && (features == 0 || values[features] > floor) {
 		features++
 	}
@@ -331,7 +348,8 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		values[i] = max(e, floor*1e-3)
 		size += math.Pow(values[i], 1-2*whitening) / k.total
 	}
-	weights, reach := vectors.Slice(0, features, 0, k.marks).T().Clone(), make([]float64, features)
+	weights := vectors.Slice(0, features, 0, k.marks).T().Clone()
+	reach := make([]float64, features)
 	for i := range features {
 		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
 		for l := range k.marks {
@@ -351,7 +369,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 // directions sets the basis of the features and the eigenvalues.
 func (k *kernelBooster) directions(s *kernelStage, floor float64) {
 	features := s.features.Features()
-	values, vectors := spectrum(second(k.public.features(s.features), k.total/syntheticCount))
+	values, vectors := spectrum(secondMoment(k.public.features(s.features), k.total/syntheticCount))
 	count := 1
 	for count < features && values[count] > floor {
 		count++

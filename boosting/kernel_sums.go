@@ -5,10 +5,10 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/kernelmap"
 )
 
-// An input is what a feature map sees of a record, as a bin: the fine bin of a number, the
-// last bins of which belong to it, or which of some entries of x is 1, counted from 1.
+// An input maps a record to a bin: the fine bin of a numeric feature, or the index, counted from 1, of the
+// entry of x that is 1.
 type input struct {
-	List    int   // of bins; negative: none
+	List    int   // of bins; negative if it has no list
 	Entries []int // of x
 }
 
@@ -28,9 +28,11 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 	return out
 }
 
-// enter begins to use the map of a step.
+// enter switches to the map introduced by a step.
 func (k *kept) enter(m *kernelmap.Map, step int) {
-	k.features, k.entered, k.phi = m, step, nil
+	k.features = m
+	k.entered = step
+	k.phi = nil
 	switch {
 	case k.shelf != nil:
 	case float64(m.Features())*k.held <= k.mostCells:
@@ -42,7 +44,8 @@ func (k *kept) enter(m *kernelmap.Map, step int) {
 
 // computed returns the features of the block.
 func (k *kept) computed() [][]int16 {
-	n, features := k.n, k.features.Features()
+	n := k.n
+	features := k.features.Features()
 	if cap(k.cells) < n*features {
 		k.cells = make([]int16, n*features)
 	}
@@ -50,14 +53,14 @@ func (k *kept) computed() [][]int16 {
 	for i := range phi {
 		phi[i] = k.cells[i*n : (i+1)*n]
 	}
-	k.features.Apply(phi, k.seen())
+	k.features.Apply(phi, k.inputBins())
 	return phi
 }
 
-// eachFeature calls f with the features of some records of the block after the other, and which of them is the first.
+// eachFeature calls f with the features of successive parts of the block and the index of their first record.
 func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
 	if k.phi == nil && k.shelf != nil && float64(k.features.Features())*k.held <= shelfCells {
-		k.phi = k.shelvedFeatures() // for the rest of this pass
+		k.phi = k.shelvedFeatures() // reused in the rest of this pass
 	}
 	if k.phi != nil {
 		f(k.phi, 0)
@@ -68,26 +71,26 @@ func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
 		part = &featurePart{}
 	}
 	defer k.parts.Put(part)
-	bins := k.seen()
+	bins := k.inputBins()
 	for from := 0; from < k.n; from += partRows {
 		n := min(partRows, k.n-from)
 		f(part.apply(k.features, bins, from, n), from)
 	}
 }
 
-// partRows is the number of records whose features are computed at a time: they stay near the processor. It is a multiple of
-// the records that maps and sums take at a time.
+// partRows is the number of records whose features are computed at a time, so that they fit the cache. It is a
+// multiple of the number of records that maps and sums process at a time.
 const partRows = 384
 
-// A featurePart has memory for features.
+// A featurePart is a buffer for features.
 type featurePart struct {
 	cells []int16
 	phi   [][]int16
 	bins  [][]uint8
 }
 
-// partStride is the distance of the lists. It is no multiple of a large power of two, lest lists displace one
-// another in caches.
+// partStride is the distance between lists. It is not a multiple of a large power of two, which would cause
+// cache conflicts between lists.
 const partStride = partRows + 32
 
 // apply returns the features of n records, valid until the next call.
@@ -107,8 +110,8 @@ func (p *featurePart) apply(m *kernelmap.Map, bins [][]uint8, from, n int) [][]i
 	return p.phi
 }
 
-// kernelStatistic is the sum of phi g, phi the features of the map in use, whose length is at
-// most 1, and g the residual clamped to [-Clip, Clip].
+// kernelStatistic is the sum of phi g, with phi the features of the current map, whose length is at most 1, and
+// g the residual clamped to [-Clip, Clip].
 type kernelStatistic struct {
 	Of       *state
 	Features int
@@ -121,8 +124,8 @@ func (x kernelStatistic) State() mechanism.State { return x.Of }
 // BlockRows is the number of records of a block.
 func (kernelStatistic) BlockRows() int { return blockRows }
 
-// New implements [mechanism.Statistic]. The cross product limits every record to length 1 again,
-// in integers: no rounding of a map decides the sensitivity.
+// New implements [mechanism.Statistic]. The cross product limits every record to length 1 again, in integers,
+// so the sensitivity does not depend on the rounding of a map.
 func (x kernelStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	return &kernelPass{maker: m, cross: m.NewCross(x.Features, 1, x.Clip)}
 }

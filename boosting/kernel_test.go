@@ -35,7 +35,9 @@ func crossedSample(t testing.TB, n int) sample {
 	data := make([]dataset.ColumnData, 4)
 	p := testrows.Points(11)
 	for i := range n {
-		a, b, k := p.Next(), p.Next(), int32(i%3)
+		a := p.Next()
+		b := p.Next()
+		k := int32(i % 3)
 		y := 3*a*b + .1*p.Next()
 		if k == 0 {
 			y += 2 * b
@@ -66,7 +68,9 @@ func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*met
 
 // explained is the R² of predictions.
 func explained(target, got []float64) float64 {
-	mean, left, all := 0., 0., 0.
+	mean := 0.
+	left := 0.
+	all := 0.
 	for _, y := range target {
 		mean += y / float64(len(target))
 	}
@@ -151,7 +155,8 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, target := 0, k.frame.Target()
+	far := 0
+	target := k.frame.Target()
 	state := k.state.of(x.tab.All())
 	for i, v := range got {
 		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
@@ -181,7 +186,8 @@ func sent(s *state) *state {
 // forgetful returns a copy of a state that keeps no rows and no features.
 func forgetful(s *state) *state {
 	s = sent(s)
-	s.rowless, s.held = true, 1
+	s.rowless = true
+	s.held = 1
 	return s
 }
 
@@ -197,7 +203,8 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 		if _, kernels := fit.Model.(*regression.Kernel); kernels != (c.records >= 4000) {
 			t.Errorf("%d records give a %T", c.records, fit.Model)
 		}
-		events, mu2 := s.Events(), 0.
+		events := s.Events()
+		mu2 := 0.
 		if len(events) != 4 {
 			t.Fatalf("%d leaves", len(events))
 		}
@@ -217,7 +224,8 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 // of one pass. Both models explain what no sum of columns can.
 func TestTurnsByStrength(t *testing.T) {
 	x := crossedSample(t, 12000)
-	few, many := x.kernelBooster(t, 60), x.kernelBooster(t, 200)
+	few := x.kernelBooster(t, 60)
+	many := x.kernelBooster(t, 200)
 	if few.rounds != 1 || !few.inTurn || many.rounds != manyRounds || many.inTurn {
 		t.Fatalf("%d and %d rounds, in turn %v and %v", few.rounds, many.rounds, few.inTurn, many.inTurn)
 	}
@@ -238,12 +246,14 @@ func TestTurnsByStrength(t *testing.T) {
 func TestScheduleWithoutKernel(t *testing.T) {
 	for _, classes := range []bool{false, true} {
 		for _, c := range [][2]int{{1, 1}, {1, 7}, {manyRounds, 7}} {
-			rounds, shapes := c[0], c[1]
+			rounds := c[0]
+			shapes := c[1]
 			s := newSchedule(nil, rounds, shapes, 0, nil, classes)
 			if s.epochs != additiveEpochs || len(s.weights) != additiveEpochs*rounds*(shapes+1) {
 				t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
 			}
-			curves, all := shapesShare, 0.
+			curves := shapesShare
+			all := 0.
 			if classes {
 				curves += residualsShare
 			}
@@ -270,7 +280,8 @@ func TestScheduleShares(t *testing.T) {
 		if s.epochs != 9 || len(s.weights) != 9*4+7 {
 			t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
 		}
-		all, kernel := 0., 0.
+		all := 0.
+		kernel := 0.
 		at := 0
 		for epoch := range s.epochs {
 			for range 4 {
@@ -424,7 +435,8 @@ func TestLeading(t *testing.T) {
 func TestKernelGradient(t *testing.T) {
 	_, k := trainedBooster(t)
 	s := k.stages[2]
-	m, b := s.features, s.coefficients(s.theta)
+	m := s.features
+	b := s.coefficients(s.theta)
 	at := func(bins func(input int) uint8) []float64 {
 		var out []float64
 		for _, c := range s.coords {
@@ -442,7 +454,8 @@ func TestKernelGradient(t *testing.T) {
 				q[i] += math.Ldexp(float64(row[l]), gramBits-int(m.Shifts[i])) * kernel
 			}
 		}
-		square, sum := 0., 0.
+		square := 0.
+		sum := 0.
 		for i, v := range q {
 			square += v * v
 			sum += v * b[i]
@@ -455,7 +468,8 @@ func TestKernelGradient(t *testing.T) {
 		u := at(func(j int) uint8 { return points[j][r] })
 		for c := range u {
 			const h = 1e-4
-			up, down := slices.Clone(u), slices.Clone(u)
+			up := slices.Clone(u)
+			down := slices.Clone(u)
 			up[c] += h
 			down[c] -= h
 			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*(1+math.Abs(want)) {

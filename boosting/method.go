@@ -102,18 +102,19 @@ func (BRC) Method() method.Method {
 	}
 }
 
-// The keys of the bounds of weights.
+// Keys of the bounds of weights.
 const (
 	lowerKey = "weight_lower"
 	upperKey = "weight_upper"
 )
 
-// intercepts lists the words of the key intercept, the default first.
+// intercepts lists the values of the key intercept, the default first.
 func intercepts() []string { return []string{randomIntercept, zeroIntercept, chosenIntercept} }
 
-// weightsOf returns the bounds of weights, the default of one that has no value.
+// weightsOf returns the bounds of weights, with defaults for those not set.
 func weightsOf(v method.Values) (lower, upper float64) {
-	lower, upper = defaultWeightLower, defaultWeightUpper
+	lower = defaultWeightLower
+	upper = defaultWeightUpper
 	if v.Has(lowerKey) {
 		lower = v.Number(lowerKey)
 	}
@@ -123,7 +124,7 @@ func weightsOf(v method.Values) (lower, upper float64) {
 	return lower, upper
 }
 
-// checkWeights compares the bounds of weights with each other.
+// checkWeights validates the bounds of weights against each other.
 func checkWeights(v method.Values) (key, message, hint string) {
 	lower, upper := weightsOf(v)
 	key = lowerKey
@@ -140,7 +141,7 @@ func checkWeights(v method.Values) (key, message, hint string) {
 	return "", "", ""
 }
 
-// checkForm refuses the published form where the number of records is private.
+// checkForm rejects the published form if the number of records is private.
 func checkForm(form string, r budget.Relation) (message, hint string) {
 	if form != Paper || r != budget.AddRemove {
 		return "", ""

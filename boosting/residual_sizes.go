@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// Residuals are counted by size, and where it matters by sign too. A size is in one of sizeBins bins of a quarter of a power
-// of two each, from 2^-9 to 2; smaller and larger sizes count in the outermost bins. With signs the first sizeBins counts
-// are those of the residuals below 0, the others those of the residuals of at least 0.
+// Residuals are counted by size, or by sign and size. Sizes are counted in sizeBins bins of a quarter of a power of
+// two each, from 2^-9 to 2; smaller and larger sizes are counted in the outermost bins. With signs, the first
+// sizeBins counts are those of the residuals below 0, the others those of the residuals of at least 0.
 const (
 	sizeBins    = 40
 	signedBins  = 2 * sizeBins
@@ -16,7 +16,7 @@ const (
 	sizeQuarter = 4
 )
 
-// residualCounts tells which counts of the residuals a pass makes.
+// residualCounts selects the counts of the residuals that a pass makes.
 type residualCounts int
 
 const (
@@ -91,12 +91,12 @@ func (h *residualHistogram) cells() mechanism.Cells {
 // A clamp limits residuals to [-limit, limit].
 type clamp struct {
 	limit float64
-	// slope is the expected move of a clamped residual when the residual moves by a little: the share of the residuals
-	// within the limit. Sums of clamped residuals are divided by it.
+	// slope is the expected derivative of a clamped residual: the share of the residuals within the limit. Sums of
+	// clamped residuals are divided by it.
 	slope float64
 }
 
-// noClamp is the clamp where nothing is known: residuals are at most 2, and those beyond 1 are rare.
+// noClamp is the clamp without any information: residuals are at most 2, and those beyond 1 are rare.
 var noClamp = clamp{limit: 1, slope: 1}
 
 // leastClamp is the smallest limit of a clamp.
@@ -117,29 +117,29 @@ func quantileClamp(bySize []float64) clamp {
 	return noClamp
 }
 
-// The constants of balancedClamp. They were chosen on kin8nm, cpu_act, houses and wine_quality and confirmed on six other
-// tables; docs/proofs/boosted-kernel.md, "The clamp", has the figures.
+// Constants of balancedClamp. They were chosen on kin8nm, cpu_act, houses and wine_quality and confirmed on six
+// other tables; see docs/proofs/boosted-kernel.md, "The clamp".
 const (
-	// hiddenShare is the part of what lies beyond the limit that may differ in sign between places of the table, where
-	// sums of clamped residuals then lead to another value than the mean.
+	// hiddenShare is the share of the excess beyond the limit whose sign may differ between regions of the table, in
+	// which sums of clamped residuals then estimate another value than the mean.
 	hiddenShare = .5
-	// leastSlope bounds how far a step overshoots where all residuals are within the limit, by a factor of 1/leastSlope.
-	// With .35 single runs diverged.
+	// leastSlope bounds the overshoot of a step in regions where all residuals are within the limit, to the factor
+	// 1/leastSlope. With .35 some runs diverged.
 	leastSlope = .6
-	// The noise of a clamp C counts as clampNoise C/slope where the number of records times mu is clampStrength, and as
-	// less in inverse proportion to that number, down to the factor leastNoise.
+	// The noise of a clamp C is weighted as clampNoise C/slope if the number of records times mu is clampStrength, and
+	// in inverse proportion to that number otherwise, down to the factor leastNoise.
 	clampNoise    = .1
 	clampStrength = 2700
 	leastNoise    = .4
 )
 
-// balancedClamp returns the clamp that balances what clamping hides against noise, from released counts by sign and size;
-// strength is the number of records times mu. Everything here is post-processing.
+// balancedClamp returns the clamp that balances the bias of clamping against noise, from released counts by sign and
+// size; strength is the number of records times mu. It is post-processing.
 //
-// With p the share of the residuals within C, a sum of clamped residuals moves by p when they move by 1, so it is worth
-// p/C per unit of noise: for a normal distribution of deviation s .547/s at the quantile .9 and .71/s at .6. What lies
-// beyond C hides a bias. Between the sides it is known, the difference of the two sums beyond C; between places it is not,
-// and counts as hiddenShare of their sum.
+// With p the share of the residuals within C, a sum of clamped residuals changes by p if the residuals change by 1,
+// so the signal per unit of noise is p/C: for a normal distribution of deviation s, .547/s at the quantile .9 and .71/s
+// at .6. The excess beyond C causes a bias. The bias between positive and negative residuals is known, the difference
+// of the two sums beyond C; the bias between regions is not, and is taken to be hiddenShare of their sum.
 func balancedClamp(bySign []float64, strength float64) clamp {
 	share := make([]float64, sizeBins)
 	difference := make([]float64, sizeBins)

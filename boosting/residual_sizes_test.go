@@ -76,7 +76,8 @@ func TestBalancedClamp(t *testing.T) {
 	}
 	oneSided := map[float64]float64{-.02: 9500, .9: 500}
 	bothSides := map[float64]float64{-.02: 4750, .02: 4750, .9: 250, -.9: 250}
-	wide, narrow := balancedClamp(countsOf(oneSided), strength), balancedClamp(countsOf(bothSides), strength)
+	wide := balancedClamp(countsOf(oneSided), strength)
+	narrow := balancedClamp(countsOf(bothSides), strength)
 	if !(wide.limit >= narrow.limit && wide.limit > quantileClamp(bySize(countsOf(oneSided))).limit) {
 		t.Errorf("clamp %+v of one side, %+v of both", wide, narrow)
 	}
@@ -88,7 +89,10 @@ func TestBalancedClamp(t *testing.T) {
 // TestClampSlope: clamped residuals that all move by a little move their sum, divided by the slope, by their number times
 // that.
 func TestClampSlope(t *testing.T) {
-	const n, move = 200_000, .002
+	const (
+		n    = 200_000
+		move = .002
+	)
 	counts := make([]float64, signedBins)
 	residual := func(i int) float64 { return .3 * math.Erfinv(2*(float64(i)+.5)/n-1) }
 	for i := range n {

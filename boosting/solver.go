@@ -8,16 +8,16 @@ import (
 	"github.com/dptrain/dptrain/internal/train/linear"
 )
 
-// solver turns gradients into steps: theta += nu (A+ + lambda I)^-1 gradient, A+
-// the released matrix with negative eigenvalues replaced by 0, lambda =
-// sigma sqrt(2d), the size of the noise in it, and nu the shrinkage. It sees public values only.
+// solver converts gradients to steps: theta += nu (A+ + lambda I)^-1 gradient, with A+ the released matrix with
+// negative eigenvalues replaced by 0, lambda = sigma sqrt(2d), the size of the noise in it, and nu the
+// shrinkage. It sees public values only.
 type solver struct {
 	spectrum      linear.Spectrum
 	inverse       *mat.SymDense
 	lambda, sigma float64
 	shrinkage     float64
 	theta         []float64
-	solutions     []*mat.VecDense // of every round: the step before it is shrunk
+	solutions     []*mat.VecDense // one per round: unshrunk steps
 }
 
 func newSolver(matrix *mat.SymDense, sigma, shrinkage float64) *solver {
@@ -31,8 +31,8 @@ func newSolver(matrix *mat.SymDense, sigma, shrinkage float64) *solver {
 	return s
 }
 
-// remaining returns the eigenvalue of H = I - nu (A+ + lambda I)^-1 A+ in the direction in which A has the eigenvalue e: the
-// part of the error in that direction that a round without noise leaves.
+// remaining returns the eigenvalue of H = I - nu (A+ + lambda I)^-1 A+ in the direction in which A has the
+// eigenvalue e: the part of the error in that direction that remains after a round without noise.
 func (s *solver) remaining(e float64) float64 {
 	e = max(e, 0)
 	return (s.lambda + (1-s.shrinkage)*e) / (s.lambda + e)
@@ -41,28 +41,28 @@ func (s *solver) remaining(e float64) float64 {
 func (s *solver) step(gradient []float64) {
 	solution := mat.NewVecDense(len(gradient), nil)
 	solution.MulVec(s.inverse, mat.NewVecDense(len(gradient), gradient))
-	next := make([]float64, len(s.theta)) // passes may still hold the old one
+	next := make([]float64, len(s.theta)) // passes may still use the old slice
 	for k, v := range s.theta {
 		next[k] = v + float64(s.shrinkage*solution.AtVec(k)) // the conversion forbids fusing
 	}
 	s.theta, s.solutions = next, append(s.solutions, solution)
 }
 
-// covariance returns that of the noise in theta to first order, where no
-// residual is clamped. sigma is the standard deviation of the noise e_r of the
-// gradients; E is that of the matrix A.
+// covariance returns the covariance of the noise in theta to first order, assuming that no residual is clamped.
+// sigma is the standard deviation of the noise e_r of the gradients; E is the noise of the matrix A.
 //
-// With S = (A+ + lambda I)^-1, nu the shrinkage and H = I - nu S A, the error of theta after round r
-// is H times the one before plus nu S (e_r - E a_r), a_r the solution S g_r of the round; so
-// after T rounds sum_r K_r (e_r - E a_r), K_r = nu H^(T-1-r) S. In the eigenbasis,
-// with A+ for A, the K_r are diagonal. E a and E b have covariance
-// sigma_E^2/2 (a.b I + b a^T); with M = sum_r k_r a_r^T, k_r the diagonal of
-// K_r, all of it adds up to
+// With S = (A+ + lambda I)^-1, nu the shrinkage and H = I - nu S A, the error of theta after round r is H times
+// the error before plus nu S (e_r - E a_r), with a_r the solution S g_r of the round. After T rounds it is
+// sum_r K_r (e_r - E a_r), K_r = nu H^(T-1-r) S. In the eigenbasis, with A+ for A, the K_r are diagonal. E a
+// and E b have covariance sigma_E^2/2 (a.b I + b a^T). With M = sum_r k_r a_r^T, k_r the diagonal of K_r, the
+// total is
 //
 //	diag_i(sigma^2 sum_r k_ri^2 + sigma_E^2/2 sum_j M_ij^2) + sigma_E^2/2 M_ij M_ji.
 func (s *solver) covariance(sigma float64) *mat.SymDense {
-	d, u := len(s.theta), s.spectrum.Vectors
-	diagonal, m := make([]float64, d), mat.NewDense(d, d, nil)
+	d := len(s.theta)
+	u := s.spectrum.Vectors
+	diagonal := make([]float64, d)
+	m := mat.NewDense(d, d, nil)
 	k := make([]float64, d)
 	for i, e := range s.spectrum.Values {
 		k[i] = s.shrinkage / (max(e, 0) + s.lambda)

@@ -12,20 +12,19 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
-// The baseline: the additive-noise model fitted to records, with right bounds
-// (docs/proofs/causal.md, "The baseline").
+// The baseline: the additive-noise model fitted to records, with corrected bounds (docs/proofs/causal.md, "The
+// baseline").
 
-// anmRecords is the largest number of records that the baseline reads: a fit takes the cube of
-// half of it.
+// anmRecords is the maximum number of records of the baseline: the time of a fit is cubic in half of it.
 const anmRecords = 2000
 
-// The names of the leaves of the baseline.
+// Leaf names of the baseline.
 const (
 	differenceName = "difference"
 	quartilesName  = "quartiles"
 )
 
-// The names of the methods.
+// Names of the methods.
 const (
 	histogramMethod = "histogram"
 	anmMethod       = "anm"
@@ -41,7 +40,7 @@ func (s Study) method() string {
 	return anmMethod
 }
 
-// checkANM refuses what the baseline cannot do.
+// checkANM rejects settings that the baseline does not support.
 func (s Study) checkANM() error {
 	refuse := func(text string) error { return fmt.Errorf("%w: %s", ErrStudy, text) }
 	switch {
@@ -71,7 +70,7 @@ func (s Study) checkANM() error {
 	return nil
 }
 
-// anmLeaf is the release of the baseline.
+// anmLeaf returns the release of the baseline.
 func (s Study) anmLeaf() budget.Node {
 	if s.Score == direction.IQR {
 		return budget.ExponentialLeaf(quartilesName, 1, 8).Of(mechanism.StatQuartile).As(budget.Stage)
@@ -79,8 +78,8 @@ func (s Study) anmLeaf() budget.Node {
 	return budget.LaplaceLeaf(differenceName, 1, 1).Of(mechanism.StatScoreDifference).As(budget.Stage)
 }
 
-// ridge is what the baseline fits: weakly penalised where test records alone are protected, and
-// so strongly that a training record does not matter where all are.
+// ridge returns the penalty of the baseline: weak if only test records are protected, otherwise strong enough
+// that one training record has little effect.
 func (s Study) ridge() direction.Ridge {
 	out := direction.Ridge{Penalty: .5, Width: .5}
 	if s.TestOnly {
@@ -92,12 +91,12 @@ func (s Study) ridge() direction.Ridge {
 	return out
 }
 
-// anm carries the baseline out.
-func (p *Plan) anm(ctx context.Context, s *mechanism.Session, all dataset.View, out *Result) error {
+// runBaseline runs the baseline.
+func (p *Plan) runBaseline(ctx context.Context, s *mechanism.Session, all dataset.View, out *Result) error {
 	for _, c := range p.study.Schema.Columns {
 		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: c.Lower, Upper: c.Upper, Declared: true})
 	}
-	x, y, train := p.half(s, all)
+	x, y, train := p.baselineRecords(s, all)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,9 +110,9 @@ func (p *Plan) anm(ctx context.Context, s *mechanism.Session, all dataset.View, 
 	}
 	var err error
 	if p.study.Score == direction.IQR {
-		err = p.quartiles(s, direction.FitRecords(x, y, train, p.study.ridge()), b)
+		err = p.releaseQuartiles(s, direction.FitRecords(x, y, train, p.study.ridge()), b)
 	} else {
-		err = p.difference(s, x, y, train, b)
+		err = p.releaseDifference(s, x, y, train, b)
 	}
 	if err != nil {
 		return err
@@ -122,10 +121,11 @@ func (p *Plan) anm(ctx context.Context, s *mechanism.Session, all dataset.View, 
 	return nil
 }
 
-// half returns the records that the baseline reads, with ranges mapped to [-1, 1], and which of
-// them train. Both follow from the places of records, which are public under substitution.
-func (p *Plan) half(s *mechanism.Session, all dataset.View) (x, y []float64, train []bool) {
-	kept, side := s.Coins("records"), s.Coins("train")
+// baselineRecords returns the records of the baseline, with ranges mapped to [-1, 1], and reports which of them
+// are training records. Both depend on the positions of records, which are public under substitution.
+func (p *Plan) baselineRecords(s *mechanism.Session, all dataset.View) (x, y []float64, train []bool) {
+	kept := s.Coins("records")
+	side := s.Coins("train")
 	share := math.Min(1, anmRecords/math.Max(float64(all.Len()), 1))
 	b := all.Block(0, all.Len())
 	columns := [2][]float64{b.Float(0, nil), b.Float(1, nil)}
@@ -133,20 +133,21 @@ func (p *Plan) half(s *mechanism.Session, all dataset.View) (x, y []float64, tra
 		if !kept.Heads(b.ID(k), share) {
 			continue
 		}
-		x = append(x, mapped(columns[0][k], p.study.Schema.Columns[0]))
-		y = append(y, mapped(columns[1][k], p.study.Schema.Columns[1]))
+		x = append(x, mapToUnit(columns[0][k], p.study.Schema.Columns[0]))
+		y = append(y, mapToUnit(columns[1][k], p.study.Schema.Columns[1]))
 		train = append(train, side.Heads(b.ID(k), .5))
 	}
 	return x, y, train
 }
 
-// mapped maps a value by a declared range; what lies outside, or is no number, is cut later.
-func mapped(x float64, c dataset.Column) float64 {
+// mapToUnit maps the declared range of a column to [-1, 1]; values outside and missing values are clamped
+// later.
+func mapToUnit(x float64, c dataset.Column) float64 {
 	return (x/2 - (c.Lower/4 + c.Upper/4)) * 2 / (c.Upper/2 - c.Lower/2)
 }
 
-// difference releases the difference of two scores.
-func (p *Plan) difference(s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline) error {
+// releaseDifference releases the difference of two scores.
+func (p *Plan) releaseDifference(s *mechanism.Session, x, y []float64, train []bool, b *direction.Baseline) error {
 	d, err := s.ScoreDifference(x, y, train, p.study.Score, p.study.ridge(), !p.study.TestOnly)
 	if err != nil {
 		return err
@@ -156,11 +157,11 @@ func (p *Plan) difference(s *mechanism.Session, x, y []float64, train []bool, b 
 	return err
 }
 
-// residualReach is the largest residual of values in [-1, 1] that the baseline tells apart.
+// residualReach is the maximum residual, of values in [-1, 1], that the baseline distinguishes.
 const residualReach = 2
 
-// quartiles releases the quartiles of the causes and of the residuals, in both directions.
-func (p *Plan) quartiles(s *mechanism.Session, f direction.Fit, b *direction.Baseline) error {
+// releaseQuartiles releases the quartiles of the causes and of the residuals, in both directions.
+func (p *Plan) releaseQuartiles(s *mechanism.Session, f direction.Fit, b *direction.Baseline) error {
 	for draw, v := range [][]float64{f.X, f.ResidualY, f.Y, f.ResidualX} {
 		reach := 1.
 		if draw%2 == 1 {

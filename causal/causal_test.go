@@ -45,7 +45,9 @@ func schemaOf(declared bool, names ...string) dataset.Schema {
 	for _, name := range names {
 		c := dataset.Column{Name: name}
 		if declared {
-			c.Ranged, c.Lower, c.Upper = true, -2, 2
+			c.Ranged = true
+			c.Lower = -2
+			c.Upper = 2
 		}
 		s.Columns = append(s.Columns, c)
 	}
@@ -94,7 +96,8 @@ func TestStudy(t *testing.T) {
 
 // TestStudyIsTotal: whatever the records are, there is an answer and no error.
 func TestStudyIsTotal(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
+	inf := math.Inf(1)
+	nan := math.NaN()
 	for name, values := range map[string][2][]float64{
 		"none":     {{}, {}},
 		"one":      {{1}, {2}},
@@ -144,27 +147,49 @@ func TestPlanRefuses(t *testing.T) {
 		"another unit":     func(s *causal.Study) { s.Schema.Unit = "who" },
 		"no unit":          func(s *causal.Study) { s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2} },
 		"unit replaced": func(s *causal.Study) {
-			s.Schema.Unit, s.Budget.Unit, s.Budget.Relation = "who", budget.Unit{Column: "who", MaxRows: 2}, budget.Substitute
+			s.Schema.Unit = "who"
+			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
+			s.Budget.Relation = budget.Substitute
 		},
 		"categories": func(s *causal.Study) {
 			s.Schema.Columns[1] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}
 		},
-		"indicator":       func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
-		"unknown score":   func(s *causal.Study) { s.Score, s.Budget.Relation = "magic", budget.Substitute },
+		"indicator": func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
+		"unknown score": func(s *causal.Study) {
+			s.Score = "magic"
+			s.Budget.Relation = budget.Substitute
+		},
 		"test alone":      func(s *causal.Study) { s.TestOnly = true },
 		"anm, add-remove": func(s *causal.Study) { s.Score = direction.HSIC },
-		"anm, kendall":    func(s *causal.Study) { s.Score, s.Budget.Relation = direction.Kendall, budget.Substitute },
+		"anm, kendall": func(s *causal.Study) {
+			s.Score = direction.Kendall
+			s.Budget.Relation = budget.Substitute
+		},
 		"anm, three": func(s *causal.Study) {
-			s.Schema, s.Score, s.Budget.Relation = schemaOf(true, "x", "y", "z"), direction.HSIC, budget.Substitute
+			s.Schema = schemaOf(true, "x", "y", "z")
+			s.Score = direction.HSIC
+			s.Budget.Relation = budget.Substitute
 		},
-		"anm, bins": func(s *causal.Study) { s.Score, s.Budget.Relation, s.Bins = direction.HSIC, budget.Substitute, 8 },
+		"anm, bins": func(s *causal.Study) {
+			s.Score = direction.HSIC
+			s.Budget.Relation = budget.Substitute
+			s.Bins = 8
+		},
 		"anm, ranges": func(s *causal.Study) {
-			s.Schema, s.Score, s.Budget.Relation = schemaOf(false, "x", "y"), direction.HSIC, budget.Substitute
+			s.Schema = schemaOf(false, "x", "y")
+			s.Score = direction.HSIC
+			s.Budget.Relation = budget.Substitute
 		},
-		"lambda":           func(s *causal.Study) { s.Lambda = 1 },
-		"lambda too small": func(s *causal.Study) { s.Score, s.Budget.Relation, s.Lambda = direction.HSIC, budget.Substitute, 1e-5 },
+		"lambda": func(s *causal.Study) { s.Lambda = 1 },
+		"lambda too small": func(s *causal.Study) {
+			s.Score = direction.HSIC
+			s.Budget.Relation = budget.Substitute
+			s.Lambda = 1e-5
+		},
 		"lambda not number": func(s *causal.Study) {
-			s.Score, s.Budget.Relation, s.Lambda = direction.HSIC, budget.Substitute, math.NaN()
+			s.Score = direction.HSIC
+			s.Budget.Relation = budget.Substitute
+			s.Lambda = math.NaN()
 		},
 		"empty range": func(s *causal.Study) { s.Schema.Columns[1].Upper = -2 },
 	} {

@@ -29,7 +29,9 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 	} {
 		schema := schemaOf(false, "x", "y")
 		if tt.declared {
-			schema.Columns[0].Ranged, schema.Columns[0].Lower, schema.Columns[0].Upper = true, -2*tt.scale, 2*tt.scale
+			schema.Columns[0].Ranged = true
+			schema.Columns[0].Lower = -2 * tt.scale
+			schema.Columns[0].Upper = 2 * tt.scale
 		}
 		plain := table(t, schemaOf(false, "x", "y"), 20000)
 		x := slices.Clone(plain.Float(0))

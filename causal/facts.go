@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Facts lists what the study states about the data, which the guarantee does not protect.
+// Facts lists the facts that the study states about the data, which the guarantee does not protect.
 func (s Study) Facts() []pipeline.Fact {
 	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
 	if u := s.Budget.Unit; u.Column != "" {
@@ -32,26 +32,26 @@ func (s Study) Facts() []pipeline.Fact {
 	return out
 }
 
-// The numbers of records, in units of the noise scale of a study of two columns, below which
-// private ranges ruin the answer, and from which they are free (docs/proofs/causal.md,
+// Numbers of records, in units of the noise scale of a study of two columns: below rangesRuin, private ranges
+// make the answer unreliable; from rangesFree on, they have no noticeable effect (docs/proofs/causal.md,
 // "Ranges").
 const (
 	rangesRuin = 1000
 	rangesFree = 5000
 )
 
-// RangeRows returns the number of rows below which finding ranges privately is likely to
-// spoil the answer, and from which it costs nothing that shows: what a plan can say before
-// a row is read. ok is false if all ranges are declared.
+// RangeRows returns the number of rows below which finding ranges privately is likely to make the answer
+// unreliable, and the number from which it has no noticeable effect. It depends on the plan only. ok is false
+// if all ranges are declared.
 func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
-	if _, open := p.study.ranges().Plan(); !open {
+	if _, open := p.study.rangeStage().Plan(); !open {
 		return 0, 0, false
 	}
 	scale := p.noise().Scale * (1 - rangeShare)
 	return math.Ceil(rangesRuin * scale), math.Ceil(rangesFree * scale), true
 }
 
-// warnings are public remarks on a result.
+// warnings returns public remarks on a result.
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
 		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
@@ -93,8 +93,9 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	return out
 }
 
-// extremeNumbers returns the warnings about columns whose numbers are beyond the sizes that the search for ranges tells
-// apart. They are critical: nearly all numbers of such a column are in one bin or two, so its directions are not to be believed.
+// extremeNumbers returns the warnings about columns with numbers beyond the sizes that the search for ranges
+// distinguishes. They are critical: nearly all numbers of such a column are in one or two bins, so its
+// directions are unreliable.
 func extremeNumbers(columns []direction.Column) []pipeline.Warning {
 	var huge, tiny []string
 	for _, c := range columns {
@@ -108,5 +109,5 @@ func extremeNumbers(columns []direction.Column) []pipeline.Warning {
 	return pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity { return pipeline.Critical })
 }
 
-// Target names the columns, in the place where a run with a model names its target.
+// Target names the columns, in place of the target of a run with a model.
 func (s Study) Target() string { return strings.Join(s.Schema.Names(), ", ") }

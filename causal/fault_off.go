@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The hooks at which test builds plant known faults (fault_on.go). In a shipped binary each
-// is what it stands in the way of.
+// Hooks at which test builds plant known faults (fault_on.go). In a shipped binary they do not change the
+// computation.
 
 func rangesFor(_ context.Context, _ *mechanism.Session, _ mechanism.Records, ranges []scaling.Range) ([]scaling.Range, error) {
 	return ranges, nil

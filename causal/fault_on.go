@@ -14,16 +14,16 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// RunRecorded is Run in a session that a recorder watches. It exists in test builds only:
-// the recorder holds exact private values.
+// RunRecorded implements Run in a session with a recorder. It exists in test builds only: the recorder holds
+// exact private values.
 func (p *Plan) RunRecorded(ctx context.Context, t *dataset.Table, r *mechanism.Recorder) (*Result, error) {
 	return p.run(ctx, t, func(priced *budget.Priced) (*mechanism.Session, error) {
 		return mechanism.NewRecordedSession(priced, r), nil
 	})
 }
 
-// sorted returns the known values of the columns of a view, in increasing order.
-func sorted(ctx context.Context, r mechanism.Records) ([][]float64, error) {
+// sortedColumns returns the known values of the columns of a view, in increasing order.
+func sortedColumns(ctx context.Context, r mechanism.Records) ([][]float64, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
@@ -38,26 +38,27 @@ func sorted(ctx context.Context, r mechanism.Records) ([][]float64, error) {
 	return out, nil
 }
 
-// rangesFor returns the ranges that are cut into bins.
+// rangesFor returns the ranges that are divided into bins.
 func rangesFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range) ([]scaling.Range, error) {
 	if !s.Planted(mechanism.RangeFromData) {
 		return ranges, nil
 	}
-	values, err := sorted(ctx, r)
+	values, err := sortedColumns(ctx, r)
 	for j, column := range values {
 		if n := len(column); n > 1 && column[0] < column[n-1] && !math.IsInf(column[n-1]-column[0], 0) {
-			ranges[j].Lower, ranges[j].Upper = column[0], column[n-1]
+			ranges[j].Lower = column[0]
+			ranges[j].Upper = column[n-1]
 		}
 	}
 	return ranges, err
 }
 
-// statisticFor returns what is added up.
+// statisticFor returns the statistic of the histograms.
 func statisticFor(ctx context.Context, s *mechanism.Session, r mechanism.Records, x cellStatistic) (mechanism.Statistic, error) {
 	if !s.Planted(mechanism.BinsFromData) {
 		return x, nil
 	}
-	values, err := sorted(ctx, r)
+	values, err := sortedColumns(ctx, r)
 	return quantileStatistic{x, values}, err
 }
 
@@ -79,7 +80,7 @@ func (x quantileStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	return p
 }
 
-// redrawFrom takes the stability from exact counts.
+// redrawFrom computes the stability from exact counts.
 func redrawFrom(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, pair [2]int, x *direction.Pair) error {
 	if !s.Planted(mechanism.RedrawsFromExact) {
 		return nil

@@ -15,43 +15,43 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// A Result is what a study released and what was read from it. Everything but Curator is
-// covered by the guarantee.
+// A Result holds the releases of a study and the conclusions from them. The guarantee covers everything except
+// Curator.
 type Result struct {
 	Guarantee budget.Guarantee
-	Addition  budget.Addition // how the events add up to the guarantee
+	Addition  budget.Addition // how the events compose to the guarantee
 	Method    string          // "histogram" or "anm"
-	// TestOnly says that the guarantee is about the test records of the baseline alone.
+	// TestOnly reports that the guarantee covers only the test records of the baseline.
 	TestOnly bool
 	Events   []mechanism.Event
 	Columns  []direction.Column
 	Bins     int
-	Records  float64 // noisy number that chose the bins; 0 where they were declared
+	Records  float64 // noisy number that determined the bins; 0 if they were declared
 	Pairs    []direction.Pair
-	// Seed is that of the redraws, in hex: with it everybody can make them again.
+	// Seed is the seed of the redraws, in hex, with which they can be reproduced.
 	Seed        string
 	Unprotected []pipeline.Fact
 	Warnings    []pipeline.Warning
 
-	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
+	// Curator is for the owner of the data: it is not part of the JSON, and prints as a remark.
 	Curator pipeline.Curator `json:"-"`
 }
 
-// Again returns the plan for one run more, which costs what the first one did once more.
+// Again returns a plan for another run, at the same price.
 func (p *Plan) Again() *Plan {
 	next := *p
 	next.Priced = p.Priced.Again()
 	return &next
 }
 
-// Run carries the plan out on a table that was read with the schema of the study. It fails
-// for reasons that do not depend on a record.
+// Run executes the plan on a table that was read with the schema of the study. Its errors do not depend on a
+// record.
 func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
 	return p.run(ctx, t, mechanism.NewSession)
 }
 
-// Rehearse finds out, before anything is spent, whether the noise of a step would leave the
-// integer grid: then the error wraps mechanism.ErrScale. It reads no table.
+// Rehearse reports, before any budget is spent, whether the noise of a step would leave the integer grid: the
+// error then wraps mechanism.ErrScale. It reads no table.
 func (p *Plan) Rehearse(ctx context.Context) error {
 	columns := make([]dataset.ColumnData, len(p.study.Schema.Columns))
 	for j := range columns {
@@ -79,12 +79,13 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	if unit := p.Target().Unit; unit != (budget.Unit{}) {
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
-	s, records := root.Sub(partName), mechanism.Over(all)
+	s := root.Sub(partName)
+	records := mechanism.Over(all)
 	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
-		err = p.anm(ctx, s, all, out)
+		err = p.runBaseline(ctx, s, all, out)
 	} else {
-		err = p.histogram(ctx, s, records, out)
+		err = p.runHistograms(ctx, s, records, out)
 	}
 	if err != nil {
 		return nil, err
@@ -95,9 +96,9 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	return out, nil
 }
 
-// histogram carries the default method out.
-func (p *Plan) histogram(ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result) error {
-	ranges, err := p.study.ranges().Run(ctx, s.Sub("scaling"), records)
+// runHistograms runs the default method.
+func (p *Plan) runHistograms(ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result) error {
+	ranges, err := p.study.rangeStage().Run(ctx, s.Sub("scaling"), records)
 	if err == nil {
 		ranges, err = rangesFor(ctx, s, records, ranges)
 	}
@@ -105,7 +106,7 @@ func (p *Plan) histogram(ctx context.Context, s *mechanism.Session, records mech
 		return err
 	}
 	if out.Bins == 0 {
-		if out.Records, err = p.count(ctx, s, records); err != nil {
+		if out.Records, err = p.countRecords(ctx, s, records); err != nil {
 			return err
 		}
 		out.Bins = direction.Bins(out.Records, p.noise().Scale)
@@ -114,22 +115,22 @@ func (p *Plan) histogram(ctx context.Context, s *mechanism.Session, records mech
 		r := ranges[j]
 		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread, Huge: r.Huge, Tiny: r.Tiny})
 	}
-	return p.decide(ctx, s, records, ranges, out)
+	return p.decideDirections(ctx, s, records, ranges, out)
 }
 
-// count returns the number of records: with noise, or exactly where it is public.
-func (p *Plan) count(ctx context.Context, s *mechanism.Session, r mechanism.Records) (float64, error) {
+// countRecords returns the number of records: with noise, or exactly if it is public.
+func (p *Plan) countRecords(ctx context.Context, s *mechanism.Session, r mechanism.Records) (float64, error) {
 	n, err := r.Len(ctx)
-	if err != nil || !p.study.counts() {
+	if err != nil || !p.study.countsRecords() {
 		return float64(n), err
 	}
 	noisy, err := mechanism.Laplace(s, countName, 0, s.Count(n))
 	return math.Round(noisy.Value()), err
 }
 
-// decide releases the histograms and reads the directions from them.
-func (p *Plan) decide(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result) error {
-	pairs := p.study.pairs()
+// decideDirections releases the histograms and computes the directions.
+func (p *Plan) decideDirections(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result) error {
+	pairs := p.study.columnPairs()
 	x, err := statisticFor(ctx, s, r, cellStatistic{pairs, out.Bins, ranges})
 	if err != nil {
 		return err
@@ -152,8 +153,7 @@ func (p *Plan) decide(ctx context.Context, s *mechanism.Session, r mechanism.Rec
 		if err != nil {
 			return err
 		}
-		// Rounding is post-processing: counts are whole numbers, so the noise is that of an
-		// integer.
+		// Rounding is post-processing: counts are integers, so the noise is that of an integer.
 		counts := released.Value()
 		for k, x := range counts {
 			counts[k] = math.Round(x) + 0 // no negative zero

@@ -5,9 +5,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// cellStatistic counts, for each of several pairs of columns, in which cell of B x B equal
-// ones a record lies. A value outside its range counts in the outermost bin; a record with
-// a cell that is no number is in no cell of that column's pairs.
+// cellStatistic counts, for each of several pairs of columns, the records in each of B x B equal cells. A value
+// outside its range counts in the outermost bin; a record with a missing cell is not counted in that column's
+// pairs.
 type cellStatistic struct {
 	Pairs  [][2]int
 	Bins   int
@@ -37,12 +37,12 @@ type cellPass struct {
 const noCell = 1<<16 - 1
 
 func (p *cellPass) Add(b mechanism.Block) {
-	p.buf = grow(p.buf, b.Len())
+	p.buf = resizeBuffer(p.buf, b.Len())
 	for j := range p.Ranges {
-		p.bins[j] = grow(p.bins[j], b.Len())
+		p.bins[j] = resizeBuffer(p.bins[j], b.Len())
 		p.bin(p.bins[j], b.Float(j, p.buf), j)
 	}
-	p.cells = grow(p.cells, b.Len())
+	p.cells = resizeBuffer(p.cells, b.Len())
 	for i, pair := range p.Pairs {
 		x, y := p.bins[pair[0]], p.bins[pair[1]]
 		for k := range p.cells {
@@ -64,9 +64,9 @@ func (p *cellPass) Cells() mechanism.Cells {
 	return mechanism.Join(all...)
 }
 
-// binsOf writes the bin of each value among so many equal ones of a range.
+// binsOf writes the index of each value among equal bins of a range.
 func binsOf(out []uint16, column []float64, r scaling.Range, bins int) {
-	// Halves, since the width of a range may exceed the largest number.
+	// Halves are used because the width of a range may exceed the largest float64.
 	scale := float64(bins) / 2 / (r.Upper/2 - r.Lower/2)
 	for k, x := range column {
 		at := float64((x/2 - r.Lower/2) * 2 * scale) // the conversion forbids fusing
@@ -83,8 +83,8 @@ func binsOf(out []uint16, column []float64, r scaling.Range, bins int) {
 	}
 }
 
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

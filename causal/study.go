@@ -13,37 +13,37 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// ErrStudy is wrapped by the error of a study that has no plan.
+// ErrStudy is wrapped by the errors of Plan for an invalid study.
 var ErrStudy = errors.New("the study of causal directions cannot be planned")
 
-// A Study asks for the causal direction of every pair of its columns.
+// A Study infers the causal direction of every pair of its columns.
 type Study struct {
-	// Schema declares the columns, from 2 to direction.MaxColumns numeric ones, and the unit column
-	// if Budget protects units. Ranges that are not declared are found privately, for
-	// rangeShare of epsilon.
+	// Schema declares the columns, from 2 to direction.MaxColumns numeric ones, and the unit column if Budget
+	// protects units. Undeclared ranges are found privately, with rangeShare of epsilon.
 	Schema dataset.Schema
-	// Budget is the promise. Without a delta every law is pure.
+	// Budget is the privacy budget. Without a delta all noise is pure.
 	Budget budget.Target
-	// Bins is the number of bins per column, from direction.MinBins to direction.MaxBins. 0
-	// leaves it to a noisy count of the records, for countShare of epsilon.
+	// Bins is the number of bins per column, from direction.MinBins to direction.MaxBins. 0 derives it from a
+	// noisy count of the records, which takes countShare of epsilon.
 	Bins int
-	// Score names a score of the baseline, one of direction.Baselines; empty, the default, is
-	// the histogram. The baseline needs budget.Substitute and declared ranges.
+	// Score names a score of the baseline, one of direction.Baselines; empty, the default, selects the
+	// histogram method. The baseline needs budget.Substitute and declared ranges.
 	Score string
-	// TestOnly says that the baseline's training records count as public, and are not protected.
+	// TestOnly treats the baseline's training records as public: they are not protected.
 	TestOnly bool
-	// Lambda is the penalty of the baseline's regressions, from direction.LeastPenalty to direction.MostPenalty; 0 stands for
-	// .5, and for .002 with TestOnly. With every record protected a small one makes the noise large.
+	// Lambda is the penalty of the baseline's regressions, from direction.LeastPenalty to
+	// direction.MostPenalty; 0 means .5, or .002 with TestOnly. If every record is protected, a small penalty
+	// makes the noise large.
 	Lambda float64
 }
 
-// The shares of epsilon of what comes before the histograms.
+// Shares of epsilon of the releases before the histograms.
 const (
 	rangeShare = .3
 	countShare = .02
 )
 
-// The names of nodes of a plan.
+// Node names of the plan.
 const (
 	rootName  = "causal"
 	partName  = "all"
@@ -55,21 +55,20 @@ const (
 type Plan struct {
 	*budget.Priced
 	study    Study
-	gaussian bool // the law of the histograms
+	gaussian bool // noise of the histograms
 }
 
-// Plan prices the study. It reads no row. The error wraps [ErrStudy], or is that of the
-// accountant.
+// Plan prices the study. It reads no row. The error wraps [ErrStudy], or comes from the accountant.
 func (s Study) Plan() (*Plan, error) {
-	if err := s.check(); err != nil {
+	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	laplace, err := budget.Calibrate(s.tree(false), s.Budget)
+	laplace, err := budget.Calibrate(s.planTree(false), s.Budget)
 	if err != nil || s.Budget.Delta == 0 || s.method() == anmMethod {
 		return &Plan{laplace, s, false}, err
 	}
-	// With a delta the smaller noise wins, which is a public fact.
-	gaussian, err := budget.Calibrate(s.tree(true), s.Budget)
+	// With a delta, the distribution with less noise is chosen, which is a public fact.
+	gaussian, err := budget.Calibrate(s.planTree(true), s.Budget)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +79,8 @@ func (s Study) Plan() (*Plan, error) {
 	return a, nil
 }
 
-// check refuses what has no plan.
-func (s Study) check() error {
+// validate validates the study.
+func (s Study) validate() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrStudy}, args...)...)
 	}
@@ -118,9 +117,9 @@ func (s Study) check() error {
 	return s.checkANM()
 }
 
-// tree returns the plan without prices. Shares are of epsilon where laws are pure, and of
-// its square under tight composition.
-func (s Study) tree(gaussian bool) budget.Node {
+// planTree returns the plan without prices. Shares are of epsilon for pure noise, and of its square under tight
+// composition.
+func (s Study) planTree(gaussian bool) budget.Node {
 	if s.method() == anmMethod {
 		return budget.Par(rootName, budget.Seq(partName, s.anmLeaf()).As(budget.Part))
 	}
@@ -132,16 +131,16 @@ func (s Study) tree(gaussian bool) budget.Node {
 	}
 	var steps []budget.Node
 	left := 1.
-	if node, open := s.ranges().Plan(); open {
+	if node, open := s.rangeStage().Plan(); open {
 		left -= rangeShare
 		// Three leaves with a third of the share each.
 		steps = append(steps, node.Scaled(3*share(rangeShare/3)))
 	}
-	if s.counts() {
+	if s.countsRecords() {
 		left -= countShare
 		steps = append(steps, budget.LaplaceLeaf(countName, share(countShare), 1).Of(mechanism.StatCount).As(budget.Stage))
 	}
-	pairs := s.pairs()
+	pairs := s.columnPairs()
 	each := share(left / float64(len(pairs)))
 	var leaves []budget.Node
 	for i := range pairs {
@@ -155,17 +154,17 @@ func (s Study) tree(gaussian bool) budget.Node {
 	return budget.Par(rootName, budget.Seq(partName, steps...).As(budget.Part))
 }
 
-// ranges is the stage that finds ranges.
-func (s Study) ranges() scaling.Private {
+// rangeStage returns the stage that finds ranges.
+func (s Study) rangeStage() scaling.Private {
 	return scaling.Private{Columns: s.Schema.Columns, Target: -1, Relation: s.Budget.Relation, Pure: true}
 }
 
-// counts reports whether the number of records is released, to choose the bins: under
-// substitution it is public.
-func (s Study) counts() bool { return s.Bins == 0 && s.Budget.Relation == budget.AddRemove }
+// countsRecords reports whether the number of records is released to choose the bins; under substitution it is
+// public.
+func (s Study) countsRecords() bool { return s.Bins == 0 && s.Budget.Relation == budget.AddRemove }
 
-// pairs lists the pairs of columns.
-func (s Study) pairs() [][2]int {
+// columnPairs lists the pairs of columns.
+func (s Study) columnPairs() [][2]int {
 	var out [][2]int
 	for i := range s.Schema.Columns {
 		for j := i + 1; j < len(s.Schema.Columns); j++ {
@@ -175,10 +174,10 @@ func (s Study) pairs() [][2]int {
 	return out
 }
 
-// pairName is the name of the leaf of a pair, by its place.
+// pairName returns the leaf name of a pair, by its index.
 func pairName(i int) string { return fmt.Sprintf("pair-%d", i+1) }
 
-// noise returns the noise in the cells of every pair: a function of the plan.
+// noise returns the noise in the cells of every pair, a function of the plan.
 func (p *Plan) noise() direction.Noise {
 	law, _ := p.Law(rootName + "/" + partName + "/" + pairsName + "/" + pairName(0))
 	records := float64(p.study.Budget.Unit.Records())

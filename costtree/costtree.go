@@ -14,28 +14,28 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// The settings (docs/proofs/cost-tree.md, "Settings").
+// Settings (docs/proofs/cost-tree.md, "Settings").
 const (
 	// maxDepth bounds the levels of a tree.
 	maxDepth = 5
 	// maxCost bounds a cost and a budget.
 	maxCost = method.MaxCost
-	// medianShare is the part of mu^2 that goes to the medians; the matrices have the
-	// rest. Each has equal draws, one per level.
+	// medianShare is the share of mu^2 for the medians; the matrices take the rest. Each has equal draws, one
+	// per level.
 	medianShare = .1
-	// defaultDepth is the depth of a tree without a setting if the root has at least
-	// recordsPerNoise records per unit of the noise of its matrix; else it is 1.
+	// defaultDepth is the default depth of a tree if the root has at least recordsPerNoise records per unit of
+	// the noise of its matrix; otherwise the depth is 1.
 	defaultDepth    = 2
 	recordsPerNoise = 200
-	// leastWeight is how many times the noise the square of the constant must be at a node
-	// with a model of its own: 20/kappa^2 records per unit of noise.
+	// leastWeight is the minimum square of the constant, relative to the noise, at a node with a model of its
+	// own: 20/kappa^2 records per unit of noise.
 	leastWeight = 20
-	// countDoubt is by how many standard deviations of its noise the number of records is
-	// taken smaller before the depth is chosen.
+	// countDoubt is the number of standard deviations of its noise subtracted from the number of records before
+	// the depth is chosen.
 	countDoubt = 2
 )
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	treeNode    = "cost-tree"
 	gramLeaf    = "grams"
@@ -45,20 +45,18 @@ const (
 // ErrSettings is returned at plan time for a depth, a budget or a cost that is out of range.
 var ErrSettings = errors.New("a setting of the cost tree is out of range")
 
-// CostTree is a tree of linear models that pays for features; see the package comment. The
-// zero value has no budget, unit costs and a depth of 2, or of 1 where records are few.
+// CostTree is a tree of linear models that pays for features; see the package comment. The zero value has no
+// budget limit, unit costs and a depth of 2, or of 1 with few records.
 type CostTree struct {
 	// Depth is the number of levels, from 1 to 5; 0 leaves it to the number of records.
 	Depth int
-	// Budget is what a node may spend on features that were not bought before it; 0 for no
-	// limit.
+	// Budget is the maximum cost of the features that a node adds to those of its ancestors; 0 for no limit.
 	Budget float64
-	// Costs has what features cost, by name, at least 0; every other feature costs 1. A
-	// category column is one feature, and so is a number with the indicator of its missing
-	// cells.
+	// Costs holds the costs of features by name, at least 0; all other features cost 1. A category column is
+	// one feature, and so is a number together with its missing-cell indicator.
 	Costs map[string]float64
-	// Soft trains each node on all records, weighted by how clearly they belong to it. A
-	// prediction walks the tree all the same.
+	// Soft trains each node on all records, weighted by how clearly they belong to it. Predictions still follow
+	// a single path.
 	Soft bool
 }
 
@@ -73,8 +71,8 @@ func (t CostTree) levels() int {
 	return t.Depth
 }
 
-// Plan returns the leaf of the matrices, with one draw per level, and that of the medians, with one
-// fewer. Its errors are [ErrSettings] and [linear.ErrTooWide].
+// Plan returns the leaf of the matrices, with one draw per level, and that of the medians, with one draw fewer.
+// Its errors are [ErrSettings] and [linear.ErrTooWide].
 func (t CostTree) Plan(f method.Facts) (budget.Node, error) {
 	if err := t.check(); err != nil {
 		return budget.Node{}, err
@@ -124,7 +122,7 @@ func (t CostTree) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	return g.fit(), nil
 }
 
-// A grower is a tree on its way.
+// A grower is a tree under construction.
 type grower struct {
 	CostTree
 	frame   *frame
@@ -138,28 +136,30 @@ type grower struct {
 	mean   float64 // of a numeric target
 }
 
-// A node is what was learned at a node.
+// A node holds the values learned at a node.
 type node struct {
 	theta     [][]float64 // one list per target, by entries of the frame's features and constant
-	deviation [][]float64 // of the noise in theta
+	deviation [][]float64 // standard deviation of the noise in theta
 	used      []int       // entries with a coefficient, increasing
 	paid      []bool      // columns
-	route     []float64   // the score that its records are sent on by
-	inherited bool        // all of it is its parent's
+	route     []float64   // weights of the score that routes its records
+	inherited bool        // the node repeats its parent
 }
 
-// grow takes one level after the other. Where no node of a level is split, the draws of the
-// levels below are of the same nodes: every draw that is paid for is made.
+// grow adds one level after the other. If no node of a level is split, the draws of the lower levels are spent
+// on the same nodes, so that every draw that was paid for is made.
 func (g *grower) grow(ctx context.Context) error {
-	g.nodes, g.routes.Nodes, g.routes.Open = []*node{nil}, []route{{}}, []int{0}
+	g.nodes = []*node{nil}
+	g.routes.Nodes = []route{{}}
+	g.routes.Open = []int{0}
 	for level := range g.levels() {
 		released, err := g.release(ctx)
 		if err != nil {
 			return err
 		}
-		large := g.large(level, released)
+		large := g.splittable(level, released)
 		if len(large) == 0 {
-			if err := g.again(ctx, level, released); err != nil {
+			if err := g.averageRemaining(ctx, level, released); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (g *grower) grow(ctx context.Context) error {
 			g.nodes[at] = g.learn(released[k], parents[at])
 		}
 		if len(large) == 0 {
-			return g.idle(ctx, level)
+			return g.spendUnusedMedians(ctx, level)
 		}
 		if err := g.split(ctx, level, large); err != nil {
 			return err
@@ -180,15 +180,15 @@ func (g *grower) grow(ctx context.Context) error {
 	return nil
 }
 
-// large lists the open nodes that are split: none at the last level, nor at the root of a
-// tree whose depth was left open if records are few.
-func (g *grower) large(level int, released []greedy.Released) []int {
-	if level == g.levels()-1 || level == 0 && g.Depth == 0 && !enough(released[0]) {
+// splittable lists the open nodes that are split: none at the last level, nor at the root of a tree without a
+// set depth if there are few records.
+func (g *grower) splittable(level int, released []greedy.Released) []int {
+	if level == g.levels()-1 || level == 0 && g.Depth == 0 && !supportsSplit(released[0]) {
 		return nil
 	}
 	var out []int
 	for k, at := range g.routes.Open {
-		if !small(released[k]) {
+		if !hasFewRecords(released[k]) {
 			out = append(out, at)
 		}
 	}
@@ -206,21 +206,20 @@ func (g *grower) parents() []*node {
 	return out
 }
 
-// weight is the square of the constant over the records of a node, in units of the noise of
-// its matrix.
-func weight(r greedy.Released) float64 { return r.At(r.Side-1, r.Side-1) / r.Sigma }
+// nodeWeight returns the square of the constant over the records of a node, in units of the noise of its matrix.
+func nodeWeight(r greedy.Released) float64 { return r.At(r.Side-1, r.Side-1) / r.Sigma }
 
-// small reports whether a node has too few records for a model of its own.
-func small(r greedy.Released) bool { return !(weight(r) >= leastWeight) }
+// hasFewRecords reports whether a node has too few records for a model of its own.
+func hasFewRecords(r greedy.Released) bool { return !(nodeWeight(r) >= leastWeight) }
 
-// enough reports whether the root has the records for a second level.
-func enough(r greedy.Released) bool {
-	return (weight(r)-countDoubt)/(linear.Kappa*linear.Kappa) > recordsPerNoise
+// supportsSplit reports whether the root has enough records for a second level.
+func supportsSplit(r greedy.Released) bool {
+	return (nodeWeight(r)-countDoubt)/(linear.Kappa*linear.Kappa) > recordsPerNoise
 }
 
-// again spends the draws of the levels below on the matrices of this one: their mean has the
-// noise of one draw with the mu^2 of all.
-func (g *grower) again(ctx context.Context, level int, released []greedy.Released) error {
+// averageRemaining spends the draws of the lower levels on the matrices of this one: their mean has the noise
+// of one draw with the mu^2 of all.
+func (g *grower) averageRemaining(ctx context.Context, level int, released []greedy.Released) error {
 	n := float64(g.levels() - level)
 	for range g.levels() - level - 1 {
 		next, err := g.release(ctx)
@@ -242,8 +241,8 @@ func (g *grower) again(ctx context.Context, level int, released []greedy.Release
 	return nil
 }
 
-// idle makes the draws of medians that no level is left for. Nothing follows from them.
-func (g *grower) idle(ctx context.Context, level int) error {
+// spendUnusedMedians makes the draws of medians for which no level remains. Their results are not used.
+func (g *grower) spendUnusedMedians(ctx context.Context, level int) error {
 	for ; level < g.levels()-1; level++ {
 		if _, err := g.medians(ctx, level, g.routes); err != nil {
 			return err
@@ -252,7 +251,7 @@ func (g *grower) idle(ctx context.Context, level int) error {
 	return nil
 }
 
-// release draws the matrices of the open nodes: one draw for all of them.
+// release draws the matrices of all open nodes in one draw.
 func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
 	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records, gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
 	if err != nil {
@@ -262,7 +261,8 @@ func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
 	if err != nil {
 		return nil, err
 	}
-	sigma, size := g.session.Scale(gramLeaf), len(values)/len(g.routes.Open)
+	sigma := g.session.Scale(gramLeaf)
+	size := len(values) / len(g.routes.Open)
 	var out []greedy.Released
 	for matrix := range slices.Chunk(values, size) {
 		out = append(out, greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})
@@ -273,7 +273,7 @@ func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
 func (g *grower) draw(x *mechanism.NodeGrams) ([]float64, error) {
 	noisy, err := mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound())
 	g.draws++
-	for range extraDraws(g.session, len(g.routes.Open)) { // of a planted fault
+	for range extraDraws(g.session, len(g.routes.Open)) { // only with a planted fault
 		if _, err = mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound()); err != nil {
 			break
 		}
@@ -296,9 +296,9 @@ func (g *grower) medians(ctx context.Context, draw int, r routes) ([]int, error)
 	return chosen.Value(), err
 }
 
-// split draws the medians of nodes and opens their children. The others stay leaves.
+// split draws the medians of nodes and opens their children. All other nodes remain leaves.
 func (g *grower) split(ctx context.Context, level int, large []int) error {
-	next := g.routes.copied() // passes may still hold the old ones
+	next := g.routes.clone() // passes may still use the old ones
 	next.Open = large
 	chosen, err := g.medians(ctx, level, next)
 	if err != nil {

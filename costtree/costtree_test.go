@@ -30,9 +30,11 @@ type record struct {
 // columnsOf declares three numbers, one with an indicator, a category and a target: a number, or so
 // many classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
-	target, r := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}, scaling.Range{Lower: -4, Upper: 4, Declared: true}
+	target := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}
+	r := scaling.Range{Lower: -4, Upper: 4, Declared: true}
 	if classes > 0 {
-		target, r = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"u", "v", "w"}[:classes]}, scaling.Range{}
+		target = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"u", "v", "w"}[:classes]}
+		r = scaling.Range{}
 	}
 	return []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
@@ -209,7 +211,9 @@ func TestTreeBeatsTheLine(t *testing.T) {
 		}
 		return n / float64(len(rows))
 	}
-	line, hard, soft := loss(CostTree{Depth: 1}), loss(CostTree{Depth: 2}), loss(CostTree{Depth: 2, Soft: true})
+	line := loss(CostTree{Depth: 1})
+	hard := loss(CostTree{Depth: 2})
+	soft := loss(CostTree{Depth: 2, Soft: true})
 	if !(hard < line/2 && soft < line) {
 		t.Errorf("squared errors: line %v, tree %v, soft tree %v", line, hard, soft)
 	}
@@ -227,7 +231,8 @@ func TestExactLimit(t *testing.T) {
 	m := fit.Model.(*regression.Tree)
 	exact := greedy.Released{Packed: exactMatrix(t, tab, columns, ranges), Sigma: 0}
 	f := newFrame(columns, ranges)
-	exact.Side, exact.First = f.side, f.first
+	exact.Side = f.side
+	exact.First = f.first
 	g := &grower{CostTree: CostTree{Budget: 2}, frame: f, costs: []float64{1, 1, 1, 1}}
 	n := g.learn(exact, nil)
 	intercept, coefficients := f.line(n.theta[0], 0, 4)
@@ -432,7 +437,8 @@ func TestWeights(t *testing.T) {
 	for _, soft := range []bool{false, true} {
 		to := routes{Soft: soft, Open: []int{3, 4, 2}, Nodes: []route{{weights, .2, 1, 2}, {weights, -.3, 3, 4}, {}, {}, {}}}
 		for i := range tab.Len() {
-			sum, ones := 0., 0
+			sum := 0.
+			ones := 0
 			for _, w := range (&router{routes: to}).weigh(&r) {
 				sum += w[i]
 				if w[i] == 1 {

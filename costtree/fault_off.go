@@ -4,7 +4,6 @@ package costtree
 
 import "github.com/dptrain/dptrain/internal/mechanism"
 
-// The hook at which test builds plant a known fault (fault_on.go). In a shipped binary it
-// does nothing.
+// Hook at which test builds plant a known fault (fault_on.go). In a shipped binary it has no effect.
 
 func extraDraws(*mechanism.Session, int) int { return 0 }

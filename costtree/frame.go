@@ -11,18 +11,18 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A frame says how a record is seen: the scaled features, the target and the constant
-// [linear.Kappa], limited to norm B as a whole, as joint-gram sees it. Classes are a block of
-// one 0/1 entry each. It holds public facts only.
+// A frame describes the encoding of a record: the scaled features, the target and the constant [linear.Kappa],
+// limited to norm B as a whole, as in joint-gram. Classes are a block of one 0/1 entry each. It holds public
+// facts only.
 type frame struct {
 	columns []dataset.Column // features, and then the target
 	enc     *scaling.Encoder
-	first   int // entries of the features, and the place of the first of the target
+	first   int // number of entries of the features, and index of the first entry of the target
 	side    int // entries of a row, the constant last
 }
 
-// newFrame returns the frame of the columns, the target last. Without ranges (nil) it
-// serves for planning only.
+// newFrame returns the frame of the columns, the target last. If ranges is nil, the frame can only be used for
+// planning.
 func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	last := len(columns) - 1
 	if ranges != nil && columns[last].Kind == dataset.Category {
@@ -40,8 +40,8 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 // target returns the range of the target.
 func (f *frame) target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
 
-// targetMean reads the mean of a numeric target from the sums of its products with the
-// constant and of the constant's square, within the target's range.
+// targetMean returns the mean of a numeric target, from the sums of its products with the constant and of the
+// constant's square, limited to the target's range.
 func (f *frame) targetMean(r greedy.Released) float64 {
 	last := f.side - 1
 	return linear.MeanOf(f.target(), r.At(f.first, last), r.At(last, last))
@@ -75,11 +75,11 @@ func (r *rows) score(out, weights []float64) {
 	}
 }
 
-// A line is a score in original units,
+// line converts a score in scaled units,
 //
 //	center + half theta.z,
 //
-// z the scaled features and the constant, as an intercept and one coefficient per entry.
+// with z the scaled features and the constant, to an intercept and one coefficient per entry in original units.
 func (f *frame) line(theta []float64, center, half float64) (intercept float64, coefficients []float64) {
 	intercept = center + half*linear.Kappa*theta[f.first]
 	coefficients = make([]float64, f.first)
@@ -91,8 +91,8 @@ func (f *frame) line(theta []float64, center, half float64) (intercept float64, 
 	return intercept, coefficients
 }
 
-// unit returns what an entry grows by for one unit of its column, and the value at which it
-// is 0: 1/h and c for a number with the middle c and the half width h of its range.
+// unit returns the slope of an entry per unit of its column and the value at which the entry is 0: 1/h and c
+// for a number whose range has the middle c and the half width h.
 func (f *frame) unit(slot scaling.Slot) (unit, middle float64) {
 	switch slot.Category {
 	case scaling.NumberSlot:
@@ -104,7 +104,7 @@ func (f *frame) unit(slot scaling.Slot) (unit, middle float64) {
 	return 1, 0
 }
 
-// term returns the term of an entry, without its column.
+// term returns the term of an entry, without its column index.
 func (f *frame) term(slot scaling.Slot) regression.Term {
 	switch categories := f.columns[slot.Column].Categories; {
 	case slot.Category == scaling.NumberSlot:
@@ -118,8 +118,7 @@ func (f *frame) term(slot scaling.Slot) regression.Term {
 	}
 }
 
-// medianPoints are the public points among which a median is chosen, of scores in scaled
-// units.
+// medianPoints returns the public points among which a median of scores, in scaled units, is chosen.
 func medianPoints() []float64 {
 	points := make([]float64, 601)
 	for i := range points {
@@ -128,5 +127,5 @@ func medianPoints() []float64 {
 	return points
 }
 
-// sigmoid is 1/(1 + e^-x).
+// sigmoid returns 1/(1 + e^-x).
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -13,16 +13,17 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// learn buys features for a node and fits its models. A node with too few records is its
-// parent once more.
+// learn selects features for a node and fits its models. A node with too few records repeats its parent.
 func (g *grower) learn(r greedy.Released, parent *node) *node {
-	if parent != nil && small(r) {
+	if parent != nil && hasFewRecords(r) {
 		again := *parent
 		again.inherited = true
 		return &again
 	}
 	p := r.Problem()
-	p.Group, p.Cost, p.Budget = make([]int, g.frame.first+1), g.costs, math.Inf(1)
+	p.Group = make([]int, g.frame.first+1)
+	p.Cost = g.costs
+	p.Budget = math.Inf(1)
 	for i, slot := range g.frame.enc.Slots()[:g.frame.first] {
 		p.Group[i] = slot.Column
 	}
@@ -40,11 +41,10 @@ func (g *grower) learn(r greedy.Released, parent *node) *node {
 	return n
 }
 
-// deviations returns the standard deviations of the noise in the coefficients. With S the
-// inverse on the entries that are used, E the noise of the matrix and e that of the products
-// with the target, the error of theta is to first order S (e - E theta), of covariance S M S,
-// M = sigma^2/2 ((1 + |theta|^2) I + theta theta'). That the noise had a say in the choice of the
-// entries is not counted.
+// deviations returns the standard deviations of the noise in the coefficients. With S the inverse on the
+// entries that are used, E the noise of the matrix and e that of the products with the target, the error of
+// theta is to first order S (e - E theta), with covariance S M S, M = sigma^2/2 ((1 + |theta|^2) I + theta
+// theta'). The effect of the noise on the choice of the entries is ignored.
 func deviations(fit greedy.Fit, sigma float64) [][]float64 {
 	k := len(fit.Entries)
 	var out [][]float64
@@ -72,14 +72,15 @@ func deviations(fit greedy.Fit, sigma float64) [][]float64 {
 	return out
 }
 
-// routeOf returns the score that the records of a node are sent on by: that of the one
-// target, or of several the combination, of length 1, that varies most over the records as
-// the matrix has them.
+// routeOf returns the weights of the score that routes the records of a node: the score of the only target, or
+// of several targets the combination of length 1 with the largest variance over the records, according to the
+// matrix.
 func routeOf(p *greedy.Problem, theta [][]float64) []float64 {
 	if len(theta) == 1 {
 		return theta[0]
 	}
-	d, k := len(theta[0]), len(theta)
+	d := len(theta[0])
+	k := len(theta)
 	all := mat.NewDense(k, d, nil)
 	for t, x := range theta {
 		all.SetRow(t, x)
@@ -111,7 +112,7 @@ func routeOf(p *greedy.Problem, theta [][]float64) []float64 {
 			top = t
 		}
 	}
-	if mix.AtVec(top) < 0 { // a direction has no sign of its own
+	if mix.AtVec(top) < 0 { // fix the sign of the direction
 		mix.ScaleVec(-1, mix)
 	}
 	out := mat.NewVecDense(d, nil)
@@ -119,7 +120,7 @@ func routeOf(p *greedy.Problem, theta [][]float64) []float64 {
 	return out.RawVector().Data
 }
 
-// fit states what was learned in original units.
+// fit converts the tree to original units.
 func (g *grower) fit() *method.Fit {
 	target := g.frame.columns[len(g.frame.columns)-1]
 	if target.Kind != dataset.Category {
@@ -133,7 +134,7 @@ func (g *grower) fit() *method.Fit {
 	return &method.Fit{Model: model, Scale: method.Shares}
 }
 
-// tree is the tree whose leaves predict a target.
+// tree returns the tree whose leaves predict a target.
 func (g *grower) tree(target int, lower, upper float64) *regression.Tree {
 	columns, place := g.columns()
 	m := &regression.Tree{Linear: regression.Linear{
@@ -144,15 +145,16 @@ func (g *grower) tree(target int, lower, upper float64) *regression.Tree {
 			m.Costs = append(m.Costs, g.costs[j])
 		}
 	}
-	g.place(m, target, place, 0)
+	g.placeNode(m, target, place, 0)
 	return m
 }
 
-// columns returns the inputs of the model, the columns that a node uses, and the place of
-// each column among them, -1 for the others.
+// columns returns the inputs of the model, which are the columns used by nodes, and the index of each column
+// among them, or -1.
 func (g *grower) columns() (inputs []regression.Column, place []int) {
 	features := g.frame.columns[:len(g.frame.columns)-1]
-	slots, used := g.frame.enc.Slots(), make([]bool, len(features))
+	slots := g.frame.enc.Slots()
+	used := make([]bool, len(features))
 	for _, n := range g.nodes {
 		for _, e := range n.used {
 			if e < g.frame.first {
@@ -170,14 +172,18 @@ func (g *grower) columns() (inputs []regression.Column, place []int) {
 	return inputs, place
 }
 
-// place appends node i and those below it to a tree and returns its index. A node whose
-// children are both like itself is a leaf.
-func (g *grower) place(m *regression.Tree, target int, columns []int, i int) int {
-	n, r, y := g.nodes[i], g.routes.Nodes[i], g.frame.target()
+// placeNode appends node i and its descendants to a tree and returns its index. A node whose children both repeat
+// it is a leaf.
+func (g *grower) placeNode(m *regression.Tree, target int, columns []int, i int) int {
+	n := g.nodes[i]
+	r := g.routes.Nodes[i]
+	y := g.frame.target()
 	split := r.Low > 0 && !(g.nodes[r.Low].inherited && g.nodes[r.High].inherited)
-	theta, deviation := n.theta[target], n.deviation[target]
-	if split && len(n.theta) > 1 { // no deviation of its own
-		theta, deviation = n.route, make([]float64, len(n.route))
+	theta := n.theta[target]
+	deviation := n.deviation[target]
+	if split && len(n.theta) > 1 { // it has no deviation of its own
+		theta = n.route
+		deviation = make([]float64, len(n.route))
 	}
 	var out regression.TreeNode
 	intercept, coefficients := g.frame.line(theta, y.Center(), y.Half())
@@ -189,16 +195,19 @@ func (g *grower) place(m *regression.Tree, target int, columns []int, i int) int
 		}
 		unit, _ := g.frame.unit(slots[e])
 		term := g.frame.term(slots[e])
-		term.Column, term.Coefficient = columns[slots[e].Column], coefficients[e]
+		term.Column = columns[slots[e].Column]
+		term.Coefficient = coefficients[e]
 		term.StdError = math.Abs(y.Half()*unit) * deviation[e]
 		out.Terms = append(out.Terms, term)
 	}
 	at := len(m.Nodes)
 	m.Nodes = append(m.Nodes, out)
 	if split {
-		low := g.place(m, target, columns, r.Low)
-		high := g.place(m, target, columns, r.High)
-		m.Nodes[at].Threshold, m.Nodes[at].Low, m.Nodes[at].High = y.Center()+y.Half()*r.Threshold, low, high
+		low := g.placeNode(m, target, columns, r.Low)
+		high := g.placeNode(m, target, columns, r.High)
+		m.Nodes[at].Threshold = y.Center() + y.Half()*r.Threshold
+		m.Nodes[at].Low = low
+		m.Nodes[at].High = high
 	}
 	return at
 }

@@ -9,32 +9,31 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// sharpness is the slope of the logistic function that parts records in a soft tree.
+// sharpness is the slope of the logistic function that assigns records in a soft tree.
 const sharpness = 1
 
-// routes send records to the nodes of a level. They are made of released values only, so
-// where a record goes depends on that record alone. Exported fields: they are sent to where
-// the records are.
+// routes assigns records to the nodes of a level. They consist of released values only, so the path of a record
+// depends on that record only. Fields are exported for serialisation to the workers that hold the records.
 type routes struct {
 	Soft  bool
 	Nodes []route // the root first, parents before their children
 	Open  []int   // the nodes of the level
 }
 
-// A route is what an inner node does with a record: low if its score, Weights times the
-// row, is at most Threshold, and else high. A leaf has no children.
+// A route is the rule of an inner node: a record goes low if its score, Weights times the row, is at most
+// Threshold, and high otherwise. A leaf has no children.
 type route struct {
 	Weights   []float64
 	Threshold float64
 	Low, High int
 }
 
-func (r routes) copied() routes {
+func (r routes) clone() routes {
 	r.Nodes = slices.Clone(r.Nodes)
 	return r
 }
 
-// A router has memory for the weights of the records of a block in every node.
+// A router is a buffer for the weights of the records of a block in every node.
 type router struct {
 	routes
 	weights [][]float64
@@ -42,21 +41,21 @@ type router struct {
 	open    [][]float64
 }
 
-// weigh returns the weights of the rows in the open nodes: at least 0, and for each record at
-// most 1 in all. In a hard tree one of them is 1 and the others are 0.
+// weigh returns the weights of the rows in the open nodes: at least 0, with a sum of at most 1 per record. In a
+// hard tree one of them is 1 and the others are 0.
 func (r *router) weigh(x *rows) [][]float64 {
 	n := len(x.X[0])
 	for len(r.weights) < len(r.Nodes) {
 		r.weights = append(r.weights, nil)
 	}
 	for k := range r.weights {
-		r.weights[k] = resized(r.weights[k], n)
+		r.weights[k] = resizeBuffer(r.weights[k], n)
 		clear(r.weights[k])
 	}
 	for i := range r.weights[0] {
 		r.weights[0][i] = 1
 	}
-	r.scores = resized(r.scores, n)
+	r.scores = resizeBuffer(r.scores, n)
 	for k, node := range r.Nodes {
 		if node.Low == 0 {
 			continue
@@ -64,7 +63,7 @@ func (r *router) weigh(x *rows) [][]float64 {
 		x.score(r.scores, node.Weights)
 		low, high := r.weights[node.Low], r.weights[node.High]
 		for i, w := range r.weights[k] {
-			up := r.above(r.scores[i], node.Threshold)
+			up := r.highShare(r.scores[i], node.Threshold)
 			high[i] = w * up
 			low[i] = w - high[i]
 		}
@@ -76,8 +75,8 @@ func (r *router) weigh(x *rows) [][]float64 {
 	return r.open
 }
 
-// above returns the part of a record that goes high.
-func (r *router) above(score, threshold float64) float64 {
+// highShare returns the share of a record that goes high.
+func (r *router) highShare(score, threshold float64) float64 {
 	switch {
 	case r.Soft:
 		return sigmoid(sharpness * (score - threshold))
@@ -87,7 +86,7 @@ func (r *router) above(score, threshold float64) float64 {
 	return 1
 }
 
-func resized(x []float64, n int) []float64 {
+func resizeBuffer(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
 	}
@@ -115,13 +114,13 @@ type gramsPass struct {
 
 func (p *gramsPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	weights := p.router.weigh(&p.rows) // before the rows are limited, as predictions see them
+	weights := p.router.weigh(&p.rows) // before the rows are limited, as in predictions
 	p.grams.Add(p.rows.X, weights)
 }
 
 func (p *gramsPass) Cells() mechanism.Cells { return p.grams.Cells() }
 
-// mediansStatistic is how the scores of the open nodes are spread over their records.
+// mediansStatistic is the distribution of the scores of the open nodes over their records.
 type mediansStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
@@ -150,7 +149,7 @@ func (p *mediansPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
 	weights := p.router.weigh(&p.rows)
 	for k, by := range p.by {
-		p.values[k] = resized(p.values[k], b.Len())
+		p.values[k] = resizeBuffer(p.values[k], b.Len())
 		p.rows.score(p.values[k], by)
 	}
 	p.medians.Add(p.values, weights)

@@ -93,7 +93,7 @@ func consecutiveRows[T any](b Block, column []T) ([]T, bool) {
 	return column[first : last+1 : last+1][:n:n], last-first == n-1 // strictly increasing, hence consecutive
 }
 
-// resizeBuffer returns n cells, those of buf if they are as many.
+// resizeBuffer returns a slice of length n, which reuses buf if its capacity suffices.
 func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Cap returns the view of the records of v that are kept when every unit keeps at most
-// the given number, which is at least 1, and records without a unit ([NoUnit]) none.
-// Of a unit with more, those with the smallest lots are kept, the first of equal ones.
+// Cap returns the view of the records that remain if every unit keeps at most the given number of records,
+// which must be at least 1. Records without a unit ([NoUnit]) are dropped. A unit with more records keeps those
+// with the smallest lots; ties go to the first.
 //
-// lot is called for the records of such units only. It is given the unit's
-// identity, the content of the record (a digest of all its cells in v's columns) and
-// the number of records of this unit with the same content before it. So which records
-// of a unit are kept depends on lot and on the records of that unit, and on nothing else.
+// lot is called only for records of units with too many. Its arguments are the unit's identity, the content of
+// the record (a digest of all its cells in the columns of v) and the number of earlier records of this unit
+// with the same content. Hence the records that a unit keeps depend only on lot and on the records of that
+// unit.
 func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uint64) View {
 	if most < 1 {
 		panic("dataset: Cap: a unit keeps at least one record")
@@ -68,8 +68,8 @@ func newDrawer(v View) *lotDrawer {
 	return d
 }
 
-// Content returns what computes the content of a record of the view; see [View.Cap]. words has the lists that codes of
-// words are positions in, by column of the table; nil if the table has them.
+// Content returns a function that computes the content of a record of the view; see [View.Cap]. words holds the
+// word lists that the codes of each table column index; nil if the table has them.
 func (v View) Content(words [][]string) func(k int32) [32]byte {
 	d := newDrawer(v)
 	if words != nil {
@@ -85,7 +85,7 @@ func (v View) Content(words [][]string) func(k int32) [32]byte {
 func (d *lotDrawer) recordDigest(k int32) [32]byte {
 	b := d.cells[:0]
 	for j, x := range d.floats {
-		if words := d.words[j]; words != nil { // codes of words depend on other records
+		if words := d.words[j]; words != nil { // codes of words depend on other records, so the words are hashed
 			var code int32
 			if x == nil {
 				code = d.codes[j][k]
@@ -105,7 +105,7 @@ func (d *lotDrawer) recordDigest(k int32) [32]byte {
 		}
 		v := x[k]
 		if v != v {
-			v = math.NaN() // the one with the usual bits
+			v = math.NaN() // the canonical NaN
 		}
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	}

@@ -30,7 +30,8 @@ type visit struct {
 func visits(t testing.TB, rows []visit) *Table {
 	t.Helper()
 	schema := Schema{Unit: "who", Columns: []Column{{Name: "x"}, {Name: "k", Kind: Category, Categories: []string{"a", "b"}}}}
-	cols, ids := make([]ColumnData, 2), make([]uint64, len(rows))
+	cols := make([]ColumnData, 2)
+	ids := make([]uint64, len(rows))
 	for i, r := range rows {
 		cols[0].Floats, cols[1].Codes = append(cols[0].Floats, r.x), append(cols[1].Codes, r.k)
 		ids[i] = r.unit

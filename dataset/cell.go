@@ -29,12 +29,12 @@ func newNamer(key [secret.KeySize]byte) *namer {
 	return &namer{buf: key[:], key: len(key)}
 }
 
-// unitID turns the text that names a privacy unit into its identity, the first 64
-// bits of the SHA-256 of a secret key of the process and the text, and a missing cell into
-// NoUnit. Blanks around the text, its Unicode form and decimals that are zeros do not matter: a person must not
-// become two because another program wrote a part of the table. Two of n units share an identity with odds below n²/2^65, whatever their names are:
-// the key is drawn after the table was made, and tells nobody which names meet. They then
-// count as one unit, and each has the protection of a group of two.
+// unitID returns the identity of a privacy unit: the first 64 bits of the SHA-256 of a secret process key and
+// the name of the unit, or NoUnit for a missing cell. Spaces around the name, its Unicode form and trailing
+// zero decimals do not matter, so that a person does not become two units because different programs wrote the
+// table. Two of n units share an identity with probability below n²/2^65, whatever their names are: the key is
+// drawn after the table was made and does not reveal which names collide. Units that collide count as one, and
+// each has the protection of a group of two.
 func (n *namer) unitID(text string) uint64 {
 	text = cell.Normal(text)
 	if cell.MissingWord(text) {
@@ -51,8 +51,8 @@ func (n *namer) unitID(text string) uint64 {
 // column reads the cells of one declared column.
 type column struct {
 	kind    Kind
-	missing float64     // numeric: what a cell without a value becomes
-	unread  float64     // numeric: what a cell with text and no number becomes
+	missing float64     // numeric: value of a missing cell
+	unread  float64     // numeric: value of a cell that contains text but no number
 	names   *cell.Names // category: the declared ones
 	absent  int32       // category: the code of a missing cell, unless a category has the empty name
 	words   *words      // of a column whose text categories are found, else nil
@@ -68,14 +68,14 @@ func newColumns(s Schema, decimal byte) []column {
 		if c.Kind == Numeric {
 			out[j].missing, out[j].unread = c.missing(), c.unread()
 		} else {
-			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.text(), decimal), c.MissingCode()
+			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.textRule(), decimal), c.MissingCode()
 		}
 	}
 	return out
 }
 
-// parseCategory reads a category cell. A declared name is taken literally, even if it
-// reads like a word for missing.
+// parseCategory parses a category cell. A declared name is matched literally, even if it looks like a word for
+// a missing value.
 func (c *column) parseCategory(text string) (int32, class) {
 	code, what := c.names.Find(text)
 	if what == missing && code == c.names.Others() {

@@ -47,7 +47,7 @@ func checkColumns(ctx context.Context, path string, schema Schema, opts ReadOpti
 			return err
 		}
 		fields, _ := table.fields()
-		_, err = table.open(ctx, fields, table.declared)
+		_, err = table.open(ctx, fields, table.declaredName)
 		return err
 	}
 	_, err = rd.unpack(ctx, f, size, false)

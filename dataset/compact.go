@@ -8,17 +8,18 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/largepages"
 )
 
-// Numbers with few digits need not take eight bytes each while they are in memory. What a pass sees of them is the same bit for bit.
+// Numbers with few digits take fewer than eight bytes each in memory. Passes see the same values bit for bit.
 
 const (
-	// compactRows is how many numbers are kept together: few enough that they stay in a second-level cache.
+	// compactRows is the number of numbers per piece, chosen so that a piece fits the second-level cache.
 	compactRows = 1 << 14
-	// leastCompact is how many records a table has whose numbers are kept in fewer bytes. In fewer records there is
-	// little to gain.
+	// leastCompact is the minimum number of records of a table with compact columns. Below it, little memory
+	// would be saved.
 	leastCompact = 1 << 17
-	// slabBytes is how much memory is asked for at once, at most.
+	// slabBytes is the maximum size of one allocation.
 	slabBytes = 1 << 25
-	// sparse is how many consecutive records there may be for each that is wanted, where all of them are unpacked.
+	// sparse is the maximum number of consecutive records per wanted record for which the whole span is
+	// unpacked.
 	sparse = 16
 )
 
@@ -50,7 +51,9 @@ func (c *compacter) startColumn(rows int) {
 	if c.piece == nil {
 		c.piece = make([]float64, 0, compactRows)
 	}
-	c.piece, c.form, c.out = c.piece[:0], decimals.Form{}, &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
+	c.piece = c.piece[:0]
+	c.form = decimals.Form{}
+	c.out = &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
 }
 
 // freeSpace returns the unused part of the current piece.
@@ -100,7 +103,8 @@ func (c *compact) unpackRange(x []float64, at int) {
 		} else {
 			p.form.UnpackSome(x[:n], p.data, of, from)
 		}
-		x, at = x[n:], at+n
+		x = x[n:]
+		at += n
 	}
 }
 
@@ -108,7 +112,8 @@ func (c *compact) unpackRange(x []float64, at int) {
 func (c *compact) unpackRows(x []float64, rows []int32) {
 	for len(rows) > 0 {
 		k := int(rows[0]) / compactRows
-		base, n := k*compactRows, 1
+		base := k * compactRows
+		n := 1
 		for n < len(rows) && int(rows[n]) < base+compactRows {
 			n++
 		}
@@ -119,7 +124,8 @@ func (c *compact) unpackRows(x []float64, rows []int32) {
 		} else {
 			p.form.Gather(x[:n], p.data, min(compactRows, c.rows-base), rows[:n], base)
 		}
-		x, rows = x[n:], rows[n:]
+		x = x[n:]
+		rows = rows[n:]
 	}
 }
 
@@ -144,7 +150,8 @@ func (c *compact) blockRows(b Block, buf []float64) []float64 {
 	if len(rows) == 0 {
 		return buf
 	}
-	first, span := int(rows[0]), int(rows[len(rows)-1]-rows[0])+1
+	first := int(rows[0])
+	span := int(rows[len(rows)-1]-rows[0]) + 1
 	switch {
 	case span == len(rows): // strictly increasing, hence consecutive
 		c.unpackRange(buf, first)

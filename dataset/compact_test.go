@@ -32,7 +32,8 @@ func someCompactRows(n int) []compactRow {
 			x.Maybe = &v
 		}
 		if r.IntN(500) == 0 {
-			x.Tenths, x.Money = math.Copysign(0, -1), math.Inf(1)
+			x.Tenths = math.Copysign(0, -1)
+			x.Money = math.Inf(1)
 		}
 	}
 	return rows
@@ -50,7 +51,8 @@ func TestCompact(t *testing.T) {
 		}
 		return table
 	}
-	plain, small := read(n+1), read(n)
+	plain := read(n + 1)
+	small := read(n)
 	bytes := 0
 	for j := range schema.Columns {
 		if small.compacted(j) == nil || plain.compacted(j) != nil {

@@ -21,7 +21,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	if err != nil {
 		return nil, nil, err
 	}
-	lay, err := rd.bind(head)
+	lay, err := rd.bindColumns(head)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,8 +43,8 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	return rows.table(rd.schema, rd.cols), stats, nil
 }
 
-// stoppable ends a file with the context: what is skipped of it may expand to more
-// than anybody wants to wait for.
+// stoppable makes a reader fail when the context ends: skipped data may decompress to a size that would take
+// very long to read.
 type stoppable struct {
 	ctx context.Context
 	r   io.Reader
@@ -69,7 +69,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowSlabRows is how many rows the slow reader allocates at a time.
+// slowSlabRows is the number of rows that the slow reader allocates at a time.
 const slowSlabRows = 4096
 
 // slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is

@@ -61,7 +61,9 @@ func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]ou
 func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 	ctx := context.Background()
 	read := func(opts ReadOptions, stream bool) outcome {
-		opts.MultilineQuotes, opts.line, opts.Format = common.MultilineQuotes, common.line, common.Format
+		opts.MultilineQuotes = common.MultilineQuotes
+		opts.line = common.line
+		opts.Format = common.Format
 		rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
 		if err != nil {
 			return outcome{err: err.Error()}
@@ -232,7 +234,8 @@ func TestFieldsOfPackageCSV(t *testing.T) {
 
 func TestFileKinds(t *testing.T) {
 	dir := t.TempDir()
-	comma, tab := "a,b\n1,x\n2,x\n", "a\tb\n1\tx\n2\tx\n"
+	comma := "a,b\n1,x\n2,x\n"
+	tab := "a\tb\n1\tx\n2\tx\n"
 	for name, text := range map[string]string{"x.csv": comma, "x.CSV.gz": comma, "x.tsv": tab, "x.tsv.gz": tab} {
 		data := []byte(text)
 		if strings.HasSuffix(name, ".gz") {

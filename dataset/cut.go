@@ -17,8 +17,9 @@ type fieldCutter struct {
 
 // startRecord moves the cutter to the first field of a record.
 func (c *fieldCutter) startRecord(record []byte) {
-	c.rest, c.more = record, true
-	c.blanks, c.escapes = c.d.reading(record)
+	c.rest = record
+	c.more = true
+	c.blanks, c.escapes = c.d.quoting(record)
 }
 
 // nextField cuts off the next field, which must exist, and returns its text, valid until the next call. The text of a field that
@@ -64,11 +65,12 @@ func (c *fieldCutter) nextField(want bool) []byte {
 			c.rest = end[1:]
 			return c.buf
 		}
-		keep([]byte{c.d.quote}) // a quote within a quoted field stands for itself
+		keep([]byte{c.d.quote}) // a quote within a quoted field is kept
 	}
 }
 
-// unescapeInQuotes keeps the character that an escape sequence within quotes stands for, and returns the rest of the line.
+// unescapeInQuotes appends the character that an escape sequence within quotes denotes, and returns the rest of
+// the line.
 func (c *fieldCutter) unescapeInQuotes(line []byte, keep func([]byte)) []byte {
 	switch {
 	case len(line) == 1:
@@ -82,7 +84,7 @@ func (c *fieldCutter) unescapeInQuotes(line []byte, keep func([]byte)) []byte {
 	return line[2:]
 }
 
-// nextUnquoted is next for a field without quotes around it.
+// nextUnquoted implements nextField for a field without quotes around it.
 func (c *fieldCutter) nextUnquoted(want bool) []byte {
 	line := c.rest
 	if c.escapes && c.d.quote == 0 {
@@ -91,7 +93,8 @@ func (c *fieldCutter) nextUnquoted(want bool) []byte {
 	field := line
 	k := bytes.IndexByte(line, c.d.comma)
 	if c.more = k >= 0; c.more {
-		field, c.rest = line[:k], line[k+1:]
+		field = line[:k]
+		c.rest = line[k+1:]
 	}
 	if c.d.escape == backslash && string(field) == `\N` {
 		return nil
@@ -99,7 +102,8 @@ func (c *fieldCutter) nextUnquoted(want bool) []byte {
 	return field
 }
 
-// nextBackslashEscaped is next for a format without quotes, in which a backslash escapes any character.
+// nextBackslashEscaped implements nextField for a format without quotes, in which a backslash escapes any
+// character.
 func (c *fieldCutter) nextBackslashEscaped(want bool) []byte {
 	c.buf = c.buf[:0]
 	line := c.rest
@@ -123,7 +127,7 @@ func (c *fieldCutter) nextBackslashEscaped(want bool) []byte {
 	return c.buf
 }
 
-// countFields returns how many fields are left, and ends the record.
+// countFields returns the number of remaining fields, and ends the record.
 func (c *fieldCutter) countFields() int {
 	n := 0
 	for ; c.more; n++ {
@@ -149,8 +153,8 @@ func (d *dialect) complete(line []byte) bool {
 	return d.escape != backslash && d.wellFormed(line, false) || d.escape != d.quote && d.wellFormed(line, true)
 }
 
-// leftOpen reports whether a field is open at the end of a line, its newline included, given whether one is at its
-// beginning.
+// leftOpen reports whether a field is open at the end of a line, including its newline, given whether one is
+// open at its start.
 func (d *dialect) leftOpen(line []byte, open bool) bool {
 	escapes := d.escape == backslash
 	if d.quote == 0 {
@@ -166,7 +170,8 @@ func (d *dialect) leftOpen(line []byte, open bool) bool {
 				line = line[k+1:]
 				continue
 			}
-			open, line = true, line[1:]
+			open = true
+			line = line[1:]
 		}
 		k := d.indexSpecial(line, escapes)
 		if k < 0 {
@@ -186,12 +191,13 @@ func (d *dialect) leftOpen(line []byte, open bool) bool {
 			return false
 		}
 		if end[0] == d.comma {
-			open, line = false, end[1:]
+			open = false
+			line = end[1:]
 		}
 	}
 }
 
-// endsEscaped reports whether a backslash takes the end of a line for itself.
+// endsEscaped reports whether a backslash escapes the end of a line.
 func (d *dialect) endsEscaped(line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	n := len(line) - len(bytes.TrimRight(line, `\`))

@@ -51,10 +51,11 @@ type datePart struct {
 	part   string
 }
 
-// storedLayouts is how the dates of a file that stores them are written as text. They are read whatever layout is declared.
+// storedLayouts are the layouts in which dates stored as numbers are converted to text. They are accepted
+// whatever layout is declared.
 var storedLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02 15:04:05Z07:00"}
 
-// newDates returns the reader of a layout, and of stored dates if there may be some.
+// newDates returns a reader of dates in a layout, and in the layouts of stored dates if given.
 func newDates(layout string, stored ...string) *dates {
 	return &dates{Dates: cell.NewDates(layout, stored...)}
 }
@@ -173,8 +174,8 @@ func int96(v parquetfile.Value) (day, nanos int64) {
 	return day - int96Epoch, int64(binary.LittleEndian.Uint64(v.Bytes))
 }
 
-// timeZones returns the time zones in which a Parquet file shows its timestamps, by column. They stand in its metadata: in the
-// Arrow schema of pandas, Polars and others, or in the metadata of pandas. A zone that is not known is nil.
+// timeZones returns the time zones in which a Parquet file shows its timestamps, by column. They come from the
+// metadata: the Arrow schema of pandas, Polars and others, or the metadata of pandas. An unknown zone is nil.
 func timeZones(footer *parquetfile.Footer) map[string]*time.Location {
 	out := map[string]*time.Location{}
 	fields := arrowfile.SchemaOf(footer.Metadata(arrowfile.SchemaKey))

@@ -14,7 +14,9 @@ import (
 func dateSchema(layout string) Schema {
 	s := Schema{Columns: []Column{{Name: "x"}}}
 	for _, p := range DateParts() {
-		p.Name, p.Source, p.Date = "d."+p.Part, "d", layout
+		p.Name = "d." + p.Part
+		p.Source = "d"
+		p.Date = layout
 		s.Columns = append(s.Columns, p)
 	}
 	return s
@@ -60,7 +62,9 @@ func TestParquetDates(t *testing.T) {
 	var s Schema
 	for _, source := range []string{"text", "date", "milli", "nano", "whole"} {
 		for _, p := range DateParts() {
-			p.Name, p.Source, p.Date = source+"."+p.Part, source, AutoDate
+			p.Name = source + "." + p.Part
+			p.Source = source
+			p.Date = AutoDate
 			if source == "date" && p.Part == cell.DayPart {
 				p.Name = "date.whole"
 			}

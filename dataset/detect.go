@@ -11,14 +11,14 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Note is a remark about the header of a file. It depends on nothing else.
+// Note is a remark about the header of a file. It depends only on the header.
 type Note struct {
 	Code string // code of a warning; "" for a plain remark on how the file is read
 	Text string
 }
 
-// detectFormat reads off the header line how cells are separated and quoted, as far as that is not declared. Where the header does
-// not decide it returns an error that names what does. No row is looked at.
+// detectFormat infers from the header line how cells are separated and quoted, as far as that is not declared.
+// If the header is ambiguous, it returns an error that names the setting to declare. It does not look at rows.
 func (rd *reader) detectFormat(line []byte) error {
 	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) == 0 {
 		return nil
@@ -69,8 +69,8 @@ var separators = []struct {
 	name string
 }{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"}, {1, "the control character 1"}}
 
-// separatorOf returns the character that separates the names of a header line. It is that of the file's name if this gives
-// several names, or all that the caller knows. Otherwise it is the one that does.
+// separatorOf returns the character that separates the names of a header line: the separator implied by the
+// file name if it yields several names or all names that the caller knows, otherwise the only one that does.
 func (rd *reader) separatorOf(line []byte) (byte, error) {
 	usual := rd.dialect.comma
 	names := rd.namesWith(line, usual)
@@ -110,7 +110,7 @@ func (rd *reader) separatorOf(line []byte) (byte, error) {
 		return usual, nil
 	case len(best) > 1:
 		return 0, &FileError{Path: rd.path, Line: 1, Msg: fmt.Sprintf("the names of the header may be separated by %s or by %s", best[0].name, best[1].name),
-			Hint: mend("separator", string(rune(best[0].char))) + ", or another one", Err: ErrFormat}
+			Hint: formatRemedy("separator", string(rune(best[0].char))) + ", or another one", Err: ErrFormat}
 	}
 	return best[0].char, nil
 }
@@ -200,7 +200,7 @@ func (rd *reader) unreadableHeader(line int, names []string) error {
 		if s.char == rd.dialect.comma || strings.IndexByte(names[0], s.char) < 0 || rd.opts.Format.Separator == 0 {
 			continue
 		}
-		hint := mend("separator", string(rune(s.char)))
+		hint := formatRemedy("separator", string(rune(s.char)))
 		if s.char == ';' && rd.opts.Format.Decimal == 0 {
 			hint += `, and decimal "," if numbers are written 1,5`
 		}
@@ -222,8 +222,8 @@ func formatOption(name, value string) string {
 	return "--" + name + " " + value
 }
 
-// mend names the key and the flag of a format that mend a table.
-func mend(key, value string) string {
+// formatRemedy names the recipe key and the flag that fix the format of a table.
+func formatRemedy(key, value string) string {
 	if value == "\t" {
 		value = "tab"
 	}
@@ -249,7 +249,8 @@ func (h *head) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// misnamedFile returns the error about a file with a header line whose content is not what its name says, and nil for any other.
+// misnamedFile returns an error if the content of a file with a header line contradicts its name, otherwise
+// nil.
 func (rd *reader) misnamedFile(first []byte) error {
 	c, ok := tablefile.ContentOf(first)
 	if !ok {
@@ -258,11 +259,11 @@ func (rd *reader) misnamedFile(first []byte) error {
 	if c.UTF16() && rd.opts.Format.coded() {
 		return nil
 	}
-	return notNamedSo(rd.path, c)
+	return contentMismatch(rd.path, c)
 }
 
-// notNamedSo returns the error about a file whose content is not what its name says.
-func notNamedSo(path string, c tablefile.Content) error {
+// contentMismatch returns the error for a file whose content contradicts its name.
+func contentMismatch(path string, c tablefile.Content) error {
 	if c.UTF16() {
 		return &FileError{Path: path, Line: 1, Msg: "the header is UTF-16 text", Hint: c.Do, Err: ErrFormat}
 	}
@@ -275,7 +276,8 @@ func notNamedSo(path string, c tablefile.Content) error {
 	return e
 }
 
-// misnamedFile is misnamed for a file that is read at offsets and is not of its kind, and otherwise returns err.
+// misnamedFile checks a file that is read at offsets and that its own reader rejected with err. It returns an
+// error that names the actual format, or err.
 func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	first := make([]byte, min(size, tablefile.HeadBytes))
 	n, _ := at.ReadAt(first, 0)
@@ -289,7 +291,7 @@ func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
 	case ok && c.UTF16():
 		return &FileError{Path: path, Msg: "is UTF-16 text, which its name does not say", Hint: "name it .csv, and add --encoding utf-16", Err: ErrFormat}
 	case ok:
-		return notNamedSo(path, c)
+		return contentMismatch(path, c)
 	case n == 0:
 		return &FileError{Path: path, Msg: "is empty", Hint: "copy or write it again", Err: ErrCorrupt}
 	case tablefile.IsText(first):

@@ -2,24 +2,25 @@ package dataset
 
 import "bytes"
 
-// dialect is how the text of a record is cut into fields. It is public: it is declared, or read off the header line.
+// dialect describes how the text of a record is divided into fields. It is public: it is declared, or inferred
+// from the header line.
 //
-// A field may stand in quotes, and then holds separators. Writers differ in two respects that a header need not show: some
-// write a blank before a quote, and some put a backslash before a quote within a field where others write the quote twice.
-// The dialect reads all of them by a rule that looks at one record alone:
+// A field may be quoted, and then may contain separators. Writers differ in two respects that a header need not
+// show: some write a space before a quote, and some put a backslash before a quote within a field where others
+// double the quote. The dialect accepts all of them by a rule that depends on one record only:
 //
-//   - A record is well-formed if every quote belongs to a quoted field: one that opens it follows a separator, one that
-//     closes it stands before a separator, with blanks between them or none, and one within it is written twice. A record
-//     that is well-formed is read so.
-//   - One that is not, and is well-formed once a backslash within quotes takes the next character for itself, is read
-//     with backslashes. This is not tried if the format declares that quotes are doubled, and it goes first if the format
+//   - A record is well-formed if every quote belongs to a quoted field: an opening quote follows a separator, a
+//     closing quote precedes one, possibly with spaces between them, and a quote within the field is doubled. A
+//     well-formed record is parsed in this way.
+//   - A record that is not well-formed, but becomes so if a backslash within quotes escapes the next character, is
+//     parsed with backslashes. This is not tried if the format declares doubled quotes, and is tried first if it
 //     declares backslashes.
-//   - Any other record is read as encoding/csv reads it with LazyQuotes: only a quote right after a separator opens a
-//     field, a quote within it that does not stand before a separator is part of it, and a field that is left open ends with
-//     the record.
+//   - Any other record is parsed as encoding/csv does with LazyQuotes: only a quote directly after a separator
+//     opens a field, a quote within it that does not precede a separator is part of it, and a field left open ends
+//     with the record.
 //
-// With declared backslashes a field \N without quotes is empty, and in a format without quotes a backslash takes the next
-// character for itself anywhere.
+// With declared backslashes, an unquoted field \N is empty. In a format without quotes, a backslash escapes the
+// next character anywhere.
 type dialect struct {
 	comma  byte
 	quote  byte // 0: no character surrounds fields
@@ -36,8 +37,9 @@ func (d *dialect) plain(data []byte) bool {
 	return d.escape != backslash || bytes.IndexByte(data, backslash) < 0
 }
 
-// reading returns how a record is read: whether blanks may stand before a quoted field, and whether backslashes escape.
-func (d *dialect) reading(record []byte) (blanks, escapes bool) {
+// quoting returns how a record is parsed: whether spaces may precede a quoted field, and whether backslashes
+// escape.
+func (d *dialect) quoting(record []byte) (blanks, escapes bool) {
 	declared := d.escape == backslash
 	switch {
 	case d.quote == 0 || bytes.IndexByte(record, d.quote) < 0:
@@ -95,7 +97,7 @@ func (d *dialect) skipQuoted(text []byte, escapes bool) (rest []byte, closed boo
 	}
 }
 
-// indexSpecial returns the place of the first quote, or backslash that escapes, in text within quotes; -1 if there is none.
+// indexSpecial returns the index of the first quote or escaping backslash in quoted text, or -1.
 func (d *dialect) indexSpecial(text []byte, escapes bool) int {
 	if !escapes {
 		return bytes.IndexByte(text, d.quote)
@@ -113,8 +115,7 @@ func (d *dialect) isBlank(c rune) bool {
 	return (c == ' ' || c == '\t') && c != rune(d.comma)
 }
 
-// fields cuts a record into fields. It is the definition of what the fields of a record are, byte by byte; [fieldCutter]
-// does the same faster.
+// fields divides a record into fields. It is the byte-by-byte definition; [fieldCutter] does the same faster.
 func (d *dialect) fields(record string) []string {
 	if d.escape != backslash {
 		if fields, strict, _ := d.parse(record, true, false); strict {
@@ -130,8 +131,9 @@ func (d *dialect) fields(record string) []string {
 	return fields
 }
 
-// parse cuts a record into fields in one way: blanks may stand before a quoted field or not, and backslashes escape or not.
-// strict reports that the record is well-formed, and open that the last field would go on if there were more text.
+// parse divides a record into fields with fixed settings: whether spaces may precede a quoted field, and
+// whether backslashes escape. strict reports that the record is well-formed, open that its last field would
+// continue if there were more text.
 func (d *dialect) parse(record string, blanks, escapes bool) (fields []string, strict, open bool) {
 	strict = true
 	for at := 0; ; at++ {
@@ -232,7 +234,8 @@ func (f *fieldParser) bare() {
 	}
 }
 
-// unescaped returns the character that a backslash and c stand for in text without quotes, as MySQL and PostgreSQL write it.
+// unescaped returns the character that a backslash followed by c denotes in unquoted text, as MySQL and
+// PostgreSQL write it.
 func unescaped(c byte) byte {
 	switch c {
 	case 'n':

@@ -1,6 +1,5 @@
-// Package dataset is what rows are: a declared schema, an immutable columnar
-// table, views of some of its rows, passes over them, and the readers that turn
-// a CSV or Parquet file into a table.
+// Package dataset provides tables: the declared schema, an immutable columnar table, views of some of its rows,
+// passes over them, and readers that turn CSV, Parquet and other files into tables.
 //
 // # Columns are declared, never discovered
 //
@@ -62,14 +61,12 @@
 //
 // The cells of a unit column are names, numbers among them: a unit is the trimmed
 // text of its cell, so 7 and 7.0 are two. Of a Parquet column it is the text that a CSV
-// file would hold. Names are hashed as they are read, under a secret key of the process, and kept nowhere.
+// file would hold. Names are hashed as they are read, under a secret key of the process, and are not stored.
 //
-// A cell that is missing names nobody, and its record is in the table with the
-// identity [NoUnit]. Such records cannot be told apart by person. Each a unit of its
-// own would leave a person with many of them unprotected; all of them one unit would
-// let a person's records decide which of the others' are kept. So [View.Cap], which every
-// run with a unit column begins with, leaves them out: they change nothing, and are only
-// counted ([Stats]).
+// Records with a missing unit cell have the identity [NoUnit]. They cannot be attributed to a person. If each
+// were a unit of its own, a person with many of them would be unprotected; if they were one unit, the records
+// of one person would decide which records of others are kept. Therefore [View.Cap], with which every run with
+// a unit column starts, leaves them out: they have no effect and are only counted ([Stats]).
 //
 // # Passes
 //

@@ -35,13 +35,12 @@ var (
 	ErrTooLarge = errors.New("too many rows")
 )
 
-// FileError says what is wrong with a file or its header. It never carries a cell,
-// nor a name from the header, which may be a record in disguise; names in it come
-// from the schema.
+// FileError describes a problem with a file or its header. It never contains a cell, nor a name from the
+// header, which may be a record in disguise; names in it come from the schema.
 type FileError struct {
 	Path   string // as given by the caller
 	Line   int    // 1 for the header; 0 when the error concerns the whole file
-	Column int    // field of the header, counted from 1; 0 when none is meant
+	Column int    // field of the header, counted from 1; 0 if the error is not about a field
 	Msg    string // what is wrong
 	Hint   string // what to do about it; may be empty
 	Err    error  // one of the sentinels above
@@ -67,7 +66,7 @@ func (e *FileError) Error() string {
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// FaultKind says that the data cannot be read.
+// FaultKind returns [fault.Data].
 func (e *FileError) FaultKind() fault.Kind { return fault.Data }
 
 // unreadableError turns an error of the operating system into a FileError. A path

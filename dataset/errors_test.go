@@ -92,7 +92,9 @@ func TestErrorText(t *testing.T) {
 }
 
 func TestUnreadableFiles(t *testing.T) {
-	ctx, dir, s := context.Background(), t.TempDir(), numericSchema("a")
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := numericSchema("a")
 	read := func(path string) error {
 		_, _, err := Read(ctx, path, s, ReadOptions{})
 		_, herr := Header(path, ReadOptions{})

@@ -35,7 +35,8 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		first[i+1] = first[i] + runs[i].rows
 	}
 	workers := max(1, min(rd.opts.workers(), len(runs)))
-	stores, bufs := make([]*store, workers), make([][]byte, workers)
+	stores := make([]*store, workers)
+	bufs := make([][]byte, workers)
 	for w := range stores {
 		stores[w] = rd.newStore(lay)
 	}

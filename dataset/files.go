@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// filesOf returns the files that a path stands for: itself, or those that it matches as a pattern of package filepath, in
-// the order of their names. A file that is there under the name of a pattern is meant itself.
+// filesOf returns the files that a path denotes: itself, or the files that match it as a filepath pattern,
+// sorted by name. An existing file takes precedence over the pattern.
 func filesOf(path string) ([]string, error) {
 	if !strings.ContainsAny(path, "*?[") {
 		return []string{path}, nil

@@ -22,7 +22,9 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 	for _, slow := range []bool{true, false} {
 		for _, chunk := range []int{1, 7, 0} {
 			opts := common
-			opts.ForceSlow, opts.chunk, opts.Workers = slow, chunk, 2
+			opts.ForceSlow = slow
+			opts.chunk = chunk
+			opts.Workers = 2
 			rd, err := newReader("x.jsonl", fileKind{comma: ',', json: true}, schema, opts)
 			if err != nil {
 				return map[string]outcome{"slow": {err: err.Error()}}
@@ -130,7 +132,8 @@ func TestSeveralFiles(t *testing.T) {
 	put("t-2.csv", "a,u\n")
 	put("t-3.csv.gz", packed.String())
 	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}}}
-	ctx, pattern := context.Background(), filepath.Join(dir, "t-*")
+	ctx := context.Background()
+	pattern := filepath.Join(dir, "t-*")
 	table, stats, err := Read(ctx, pattern, schema, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

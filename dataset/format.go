@@ -14,36 +14,36 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Format says how the text of a table is written. All of it is public: a person declares it, or reads it off the
-// header line. The zero Format is comma-separated UTF-8 with points in its numbers (tabs where the name of the file
-// says so), read leniently.
+// Format describes how the text of a table is written. All of it is public: it is declared, or inferred from
+// the header line. The zero Format is comma-separated UTF-8 (tab-separated if the file name implies it) with
+// decimal points, parsed leniently.
 type Format struct {
-	Separator byte // between cells: one of [Separators]; 0: what the suffix of the name says
+	Separator byte // between cells: one of [Separators]; 0: implied by the file suffix
 	Decimal   byte // ',' or '.'; 0: '.'
 	Thousands byte // between groups of three digits: one of , . ' _ or a blank; 0: none
 	// Quote surrounds cells that hold separators: '"' or '\''; 0: '"'.
 	Quote byte
 	// NoQuote disables quoting.
 	NoQuote bool
-	// Escape says what stands before a quote within a quoted cell: '"' for the quote itself, so that it is written twice,
-	// or '\\' for a backslash; 0: whichever of them a line is well-formed with.
+	// Escape is the character before a quote within a quoted cell: '"' if the quote is doubled, or '\\'; 0:
+	// whichever of them makes a line well-formed.
 	Escape byte
 	// Encoding is the name of a character set, as [Encodings] lists them; empty: UTF-8.
 	Encoding string
-	// Skip is how many lines there are before the header line.
+	// Skip is the number of lines before the header line.
 	Skip int
-	// Missing lists numbers that stand for missing cells, such as -999.
+	// Missing lists numbers that mean a missing cell, such as -999.
 	Missing []float64
 	// Sheet is the name of the sheet of a workbook that is read; empty: the first one.
 	Sheet string
-	// Strict reads nothing as a number but plain numbers; see package cell for what else is read.
+	// Strict accepts only plain numbers; package cell lists what is accepted otherwise.
 	Strict bool
 }
 
-// Separators are the characters that may part cells.
+// Separators are the characters that may separate cells.
 const Separators = ",;\t|:^~\x01"
 
-// maxSkip is how many lines before a header may be skipped.
+// maxSkip is the maximum of Skip.
 const maxSkip = 1000
 
 // validate reports the first part of a format that contradicts another or is unknown.
@@ -94,12 +94,13 @@ func (f *Format) dialect() dialect {
 	return d
 }
 
-// Numbers says how the numbers of a table are written. The zero Numbers has points in its numbers, read leniently.
+// Numbers describes how the numbers of a table are written. The zero Numbers is lenient parsing with decimal
+// points.
 type Numbers struct {
 	Decimal   byte      // ',' or '.'; 0: '.'
 	Thousands byte      // between groups of three digits: one of , . ' _ or a blank; 0: none
 	Strict    bool      // see [Format.Strict]
-	Missing   []float64 // numbers that stand for missing cells
+	Missing   []float64 // numbers that mean a missing cell
 }
 
 // IsZero reports whether n is the zero Numbers.
@@ -112,10 +113,13 @@ func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.St
 
 // SetNumbers replaces the settings of the format for numbers.
 func (f *Format) SetNumbers(n Numbers) {
-	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
+	f.Decimal = n.Decimal
+	f.Thousands = n.Thousands
+	f.Strict = n.Strict
+	f.Missing = n.Missing
 }
 
-// fillNumbers returns the format with n in the place of what it leaves open about numbers.
+// fillNumbers returns the format with unset number settings taken from n.
 func (f Format) fillNumbers(n Numbers) Format {
 	if f.Numbers().IsZero() {
 		f.SetNumbers(n)
@@ -128,8 +132,8 @@ func (f *Format) rule() cell.Rule {
 	return cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Lenient: !f.Strict, Missing: f.Missing}
 }
 
-// Character sets beside UTF-8. Sets with a state that lasts beyond a line are none of them: a record could change how
-// others are read. Nor are those of several bytes for a letter, whose tables are large.
+// Character sets other than UTF-8. Stateful sets, whose state lasts beyond a line, are excluded, because a
+// record could change how others are read. Multi-byte sets are excluded because of the size of their tables.
 var charsets = func() map[string]encoding.Encoding {
 	out := map[string]encoding.Encoding{
 		"utf-16": unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), "utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
@@ -190,7 +194,7 @@ func (f *Format) Reads(text string) bool {
 	return class == good || class == missing
 }
 
-// utf8 decodes text of a format. It is total: bytes that mean nothing become U+FFFD.
+// utf8 decodes the text of a file. It is total: invalid bytes become U+FFFD.
 func (f *Format) utf8(r io.Reader) io.Reader {
 	c, _ := lookupCharset(f.Encoding)
 	if c == nil {

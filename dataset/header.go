@@ -110,8 +110,7 @@ func (rd *reader) numericHeader(h header) error {
 	return &FileError{Path: rd.path, Line: h.line, Msg: "the first line holds only numbers: the file seems to have no header", Hint: hint, Err: ErrNoHeader}
 }
 
-// maxColumns is how many columns a file may have, a public limit: a name takes about 100 bytes
-// while it is looked at.
+// maxColumns is the public limit on the number of columns of a file; checking a name takes about 100 bytes.
 const maxColumns = 1 << 17
 
 func tooManyColumns(path string, line int) error {
@@ -141,7 +140,7 @@ func checkNames(path string, line int, names []string) error {
 		switch {
 		case !utf8.ValidString(name):
 			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header is not UTF-8", f+1),
-				Hint: mend("encoding", "windows-1252") + " (or latin1, cp850, …)", Err: ErrFormat}
+				Hint: formatRemedy("encoding", "windows-1252") + " (or latin1, cp850, …)", Err: ErrFormat}
 		case strings.ContainsRune(name, '\r'):
 			return &FileError{Path: path, Line: line, Msg: "the header holds a carriage return: its lines seem to end with one alone",
 				Hint: "convert the line ends to line feeds", Err: ErrFormat}
@@ -165,26 +164,26 @@ func checkNames(path string, line int, names []string) error {
 	return nil
 }
 
-// Targets of header fields that are no schema column.
+// Targets of header fields that are not schema columns.
 const (
 	skipField = -1
 	unitField = -2
 	dateField = -3 // and below: the dates of the layout at dateField-target
 )
 
-// layout says where the fields of a line go.
+// layout maps the fields of a line to columns.
 type layout struct {
 	fields  int   // in the header
 	targets []int // per field up to the last one needed: schema column, skipField, unitField or dates
 	dates   []*dates
 }
 
-// text is how many fields of a record a stream keeps: a line of 16 MiB may have as many as
-// bytes, and one more than the header has tells that it is too long.
-func (l layout) text() int { return l.fields + 1 }
+// keptFields returns the number of fields of a record that a stream keeps: one more than the header has, which
+// shows that the record is too long. A line of 16 MiB may have as many fields as bytes.
+func (l layout) keptFields() int { return l.fields + 1 }
 
-// bind finds the declared columns in the header.
-func (rd *reader) bind(h header) (layout, error) {
+// bindColumns finds the declared columns in the header.
+func (rd *reader) bindColumns(h header) (layout, error) {
 	lay := layout{fields: len(h.names)}
 	var stored []string
 	if rd.format.packed != tablefile.NotPacked {
@@ -223,11 +222,11 @@ func (rd *reader) bind(h header) (layout, error) {
 	}
 	for j := range rd.schema.Columns {
 		if name := rd.schema.Columns[j].dateSource(); hasKey(want, name) {
-			return layout{}, noColumn(rd.path, h.line, name)
+			return layout{}, absentColumn(rd.path, h.line, name)
 		}
 	}
 	if _, ok := want[rd.schema.Unit]; ok && rd.unit() {
-		return layout{}, noColumn(rd.path, h.line, rd.schema.Unit)
+		return layout{}, absentColumn(rd.path, h.line, rd.schema.Unit)
 	}
 	return lay, nil
 }
@@ -237,7 +236,7 @@ func hasKey(m map[string]int, name string) bool {
 	return ok
 }
 
-func noColumn(path string, line int, name string) error {
+func absentColumn(path string, line int, name string) error {
 	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("no column is named %q", name),
 		Hint: "names must match exactly, upper and lower case included", Err: ErrNoColumn}
 }

@@ -61,8 +61,8 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// jsonObjects turns JSON objects into CSV records. It keeps nothing of an object but the values of the named columns,
-// so the memory it takes does not depend on how many names an object has or how deeply its values are nested.
+// jsonObjects converts JSON objects to CSV records. It keeps only the values of the named columns of an object,
+// so its memory does not depend on how many names an object has or how deeply its values are nested.
 type jsonObjects struct {
 	places map[string]int // of the names
 	values [][]byte       // the value of each name in the current object, nil if it is absent
@@ -80,13 +80,14 @@ func newJSONObjects(names []string, comma bool) jsonObjects {
 	return jsonObjects{places: places, values: make([][]byte, len(names)), comma: comma}
 }
 
-// record returns the CSV line of an object with its newline, valid until the next call. The last value of a name that
-// occurs twice counts. An absent name, null, an array and an object are empty cells, true and false are these words, a
-// number is written as [cell.AppendNumber] does, and a line break within a text is a blank. The line of a text that is not an object has only empty cells.
+// record returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,
+// its last value counts. An absent name, null, an array and an object are empty cells; true and false are
+// texts; a number is written by [cell.AppendNumber]; a line break within a text becomes a space. A text that is
+// not an object yields empty cells only.
 func (j *jsonObjects) record(text []byte) []byte {
 	clear(j.values)
 	if json.Valid(text) {
-		j.find(text)
+		j.findMembers(text)
 	}
 	return j.line()
 }
@@ -136,17 +137,17 @@ func jsonText(token []byte) string {
 	return text
 }
 
-// find sets the values of the named columns in a valid JSON text, if it is an object.
-func (j *jsonObjects) find(text []byte) {
+// findMembers sets the values of the named columns in a valid JSON text, if it is an object.
+func (j *jsonObjects) findMembers(text []byte) {
 	eachMember(text, func(name, value []byte) {
-		if i, ok := j.place(name); ok {
+		if i, ok := j.memberIndex(name); ok {
 			j.values[i] = value
 		}
 	})
 }
 
-// place returns the index of a member name, which is a string token of JSON.
-func (j *jsonObjects) place(token []byte) (int, bool) {
+// memberIndex returns the index of a member name, which is a string token of JSON.
+func (j *jsonObjects) memberIndex(token []byte) (int, bool) {
 	name := token[1 : len(token)-1]
 	for _, c := range name {
 		if c == '\\' || c >= utf8.RuneSelf { // an escape, or bytes that may not be UTF-8
@@ -158,8 +159,8 @@ func (j *jsonObjects) place(token []byte) (int, bool) {
 	return i, ok
 }
 
-// eachMember calls do with the name and the value of each member of a valid JSON object, both as JSON tokens. It does
-// nothing for another JSON value.
+// eachMember calls do with the name and the value of each member of a valid JSON object, both as JSON tokens.
+// Other JSON values have no members.
 func eachMember(text []byte, do func(name, value []byte)) {
 	i := jsonSpace(text, 0)
 	if text[i] != '{' {

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Known returns the view of the records of v whose cell of column j can be read: a
-// number, or one of the declared categories. Where all of them can it is v itself.
+// Known returns the view of the records of v whose cell of column j is valid: a number, or a declared category.
+// It returns v itself if all cells are valid.
 //
-// Whether a record stays depends on that record alone. So between two views that
-// differ by one record the results differ by that record, or not at all; and where one
-// record of v is replaced, one of the result is replaced, added or removed, or none.
-// The number of records of the result is then private even if that of v is public.
+// Whether a record is kept depends only on that record. So if two views differ by one record, the results
+// differ by at most that record; and if one record of v is replaced, then in the result one record is replaced,
+// added or removed, or there is no change. Hence the number of records of the result is private even if that of
+// v is public.
 //
 // The error is that of the context.
 func (v View) Known(ctx context.Context, j int) (View, error) {
 	c := v.Schema().Columns[j]
 	cells := newBlocks(v, 0)
-	var rows []int32 // nil as long as every cell could be read
+	var rows []int32 // nil until the first invalid cell
 	keep := func(at int, known bool) {
 		switch {
 		case rows != nil && known:
@@ -29,8 +29,8 @@ func (v View) Known(ctx context.Context, j int) (View, error) {
 			}
 		}
 	}
-	room := knownRooms.Get().(*knownRoom)
-	defer knownRooms.Put(room)
+	room := knownBufferPool.Get().(*knownBuffers)
+	defer knownBufferPool.Put(room)
 	for i := range cells.count {
 		if err := ctx.Err(); err != nil {
 			return View{}, err
@@ -49,10 +49,10 @@ func (v View) Known(ctx context.Context, j int) (View, error) {
 	return v.Select(rows), nil
 }
 
-// knownRoom has space for the cells of a block.
-type knownRoom struct {
+// knownBuffers has space for the cells of a block.
+type knownBuffers struct {
 	floats [DefaultBlockRows]float64
 	codes  [DefaultBlockRows]int32
 }
 
-var knownRooms = sync.Pool{New: func() any { return new(knownRoom) }}
+var knownBufferPool = sync.Pool{New: func() any { return new(knownBuffers) }}

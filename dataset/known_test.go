@@ -23,7 +23,9 @@ func TestKnown(t *testing.T) {
 		"middle": func(i int) bool { return i == 1024 },
 		"half":   func(i int) bool { return i%2 == 1 },
 	} {
-		number, class, ids := make([]float64, n), make([]int32, n), make([]uint64, n)
+		number := make([]float64, n)
+		class := make([]int32, n)
+		ids := make([]uint64, n)
 		var want []uint64
 		for i := range n {
 			number[i], class[i], ids[i] = float64(i), int32(i%2), uint64(7*i)

@@ -100,7 +100,8 @@ func TestZipBombs(t *testing.T) {
 		{"empty lines, multiline", "a,b\n1,2\n", "\r\n", ReadOptions{MultilineQuotes: true}, 1, 1 << 24},
 	} {
 		path := bomb(t, c.head, c.fill, c.size)
-		c.opts.line, c.opts.chunk = line, line/4
+		c.opts.line = line
+		c.opts.chunk = line / 4
 		allocated := heapUse(func() {
 			table, stats, err := Read(context.Background(), path, numericSchema("a", "b"), c.opts)
 			if err != nil || table.Len() != c.rows || stats.Rows != c.rows {

@@ -16,7 +16,8 @@ func TestLineMarksSearchOnce(t *testing.T) {
 		for _, step := range []int{1, 2, 5, 7, 4096} {
 			for _, most := range []int{1, 3, 1 << 14} {
 				var marks lineMarks
-				searched, sent := 0, 0
+				searched := 0
+				sent := 0
 				var lines []string
 				for end := 0; ; {
 					end = min(end+step, len(text))

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/sheetfile"
 )
 
-// Workbooks and Arrow files become lines of CSV, so that all rules of cells are those of CSV: the same table in either has
-// the same cells. Numbers that are stored as numbers are written in full. What the packages that read them report becomes
-// words of our own.
+// Workbooks and Arrow files are converted to CSV lines, so that all rules for cells are those of CSV: the same
+// table has the same cells in either format. Stored numbers are written in full. Errors of the decoding
+// packages are replaced by messages of this package.
 
 // unpack returns the lines of a file, with columns that are not declared too if whole is set. Names of columns come from a
 // schema if the format has one.
@@ -57,7 +57,7 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 	return &packedLines{rd, ctx, file.Lines(want, comma, rd.opts.maxLine())}, nil
 }
 
-// packedLines says what is wrong with a file as other readers do.
+// packedLines converts the errors of a decoder to those of this package.
 type packedLines struct {
 	rd  *reader
 	ctx context.Context
@@ -94,29 +94,42 @@ func (rd *reader) packedError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, arrowfile.ErrDamaged):
-		e.Msg, e.Hint = "is not a complete Arrow file", "copy or write it again"
+		e.Msg = "is not a complete Arrow file"
+		e.Hint = "copy or write it again"
 	case errors.Is(err, arrowfile.ErrFeather1):
-		e.Msg, e.Hint, e.Err = "is a Feather file of version 1", "write it with version 2, or as Parquet", ErrFormat
+		e.Msg = "is a Feather file of version 1"
+		e.Hint = "write it with version 2, or as Parquet"
+		e.Err = ErrFormat
 	case errors.Is(err, arrowfile.ErrForeign):
-		e.Msg, e.Hint, e.Err = "is written in a variant of Arrow that is not supported", "write it little-endian, with LZ4, Zstandard or no compression, or as Parquet", ErrFormat
+		e.Msg = "is written in a variant of Arrow that is not supported"
+		e.Hint = "write it little-endian, with LZ4, Zstandard or no compression, or as Parquet"
+		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrDamaged):
-		e.Msg, e.Hint = "is not a complete workbook", "copy or save it again"
+		e.Msg = "is not a complete workbook"
+		e.Hint = "copy or save it again"
 	case errors.Is(err, sheetfile.ErrForeign):
-		e.Msg, e.Hint, e.Err = "is no .xlsx workbook, or has a password", "save it as .xlsx without a password", ErrFormat
+		e.Msg = "is no .xlsx workbook, or has a password"
+		e.Hint = "save it as .xlsx without a password"
+		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrNoSheet) && rd.opts.Format.Sheet == "":
-		e.Msg, e.Hint, e.Err = "has no sheet with cells", "save the table as .xlsx again", ErrFormat
+		e.Msg = "has no sheet with cells"
+		e.Hint = "save the table as .xlsx again"
+		e.Err = ErrFormat
 	case errors.Is(err, sheetfile.ErrNoSheet):
-		e.Msg, e.Err = fmt.Sprintf("has no sheet named %q", rd.opts.Format.Sheet), ErrFormat
+		e.Msg = fmt.Sprintf("has no sheet named %q", rd.opts.Format.Sheet)
+		e.Err = ErrFormat
 		e.Hint = "name one with --sheet, or in a recipe data.format: {sheet: NAME}; the first one is read if none is named"
 	case errors.Is(err, arrowfile.ErrTooLarge), errors.Is(err, sheetfile.ErrTooLarge):
-		e.Msg, e.Hint, e.Err = "expands to far more than it has bytes", "check that it is the table that was meant", ErrTooLarge
+		e.Msg = "expands to far more than it has bytes"
+		e.Hint = "check that it is the table that was meant"
+		e.Err = ErrTooLarge
 	default:
 		return unreadableError(rd.path, err)
 	}
 	return e
 }
 
-// counterAt is a counter for a file that is read at offsets: what was read of it so far, at most its size.
+// counterAt counts the bytes read from a file that is read at offsets, at most its size.
 type counterAt struct {
 	at   io.ReaderAt
 	most int64

@@ -79,7 +79,12 @@ func arrowStream(typ byte, bits int32, rows, nulls int64, compression int, buffe
 
 // TestArrowRefuses: claims are checked before they are believed, and types are refused whatever their cells hold.
 func TestArrowRefuses(t *testing.T) {
-	const null, integer, utf8, list = 1, 2, 5, 12
+	const (
+		null    = 1
+		integer = 2
+		utf8    = 5
+		list    = 12
+	)
 	eight := binary.LittleEndian.AppendUint64(nil, 7)
 	claims := binary.LittleEndian.AppendUint64(nil, 1<<50) // bytes after decoding
 	lz4 := append(append([]byte{}, claims...), 4, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73, 0, 0, 0, 0)

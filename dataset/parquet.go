@@ -14,13 +14,12 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// Parquet is read column by column, each by one worker, in pieces that are joined
-// before the next column begins: the peak is the table and one more column per
-// worker. Row counts in the footer are believed only once the values are there.
-// Package parquetfile reads the pages and holds little of them. Whatever it or the Parquet library
-// reports becomes "damaged" in words of our own, since messages may quote the content.
+// Parquet is read column by column, each by one worker, in pieces that are joined before the next column
+// starts: the peak memory is the table and one more column per worker. Row counts in the footer are trusted
+// only once the values have been read. Package parquetfile reads the pages and holds few of them. Its errors
+// and those of the Parquet library become "damaged", since messages may quote the content.
 
-// pieceRows is how many cells of a column are read before more are allocated.
+// pieceRows is the number of cells of a column that are read before more are allocated.
 const pieceRows = 1 << 16
 
 // The public limit of rows for each byte of a file, and the rows that are free of it. A
@@ -124,7 +123,7 @@ func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names [
 	if names, err = parquetNames(rd.path, t.columns); err != nil {
 		return nil, nil, err
 	}
-	if t.lay, err = rd.bind(header{names: names}); err != nil {
+	if t.lay, err = rd.bindColumns(header{names: names}); err != nil {
 		return nil, nil, err
 	}
 	if err := t.findZones(); err != nil {
@@ -145,7 +144,7 @@ func (t *parquetTable) findZones() error {
 			t.zones = timeZones(t.footer)
 		}
 		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
-			return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q holds times in a time zone that is not known", t.declared(f)),
+			return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q holds times in a time zone that is not known", t.declaredName(f)),
 				Hint: "write it with a zone of the IANA database, such as Europe/Berlin, or an offset from UTC, such as +02:00", Err: ErrColumnType}
 		}
 	}
@@ -201,7 +200,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		t.small = make([]*compact, len(t.rd.cols))
 	}
 	fields, targets := t.fields()
-	columns, err := t.open(ctx, fields, t.declared)
+	columns, err := t.open(ctx, fields, t.declaredName)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +209,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	for w := range stats {
 		stats[w] = newStats(t.rd.schema)
 	}
-	rooms := make([]columnRoom, workers)
+	rooms := make([]columnScratch, workers)
 	for w := range rooms {
 		rooms[w].small.slabs = min(slabBytes, decimals.MostSize(t.rows)*len(fields)/workers)
 	}
@@ -279,14 +278,14 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	return out, nil
 }
 
-// columnRoom is memory that the columns of a worker use one after the other.
-type columnRoom struct {
+// columnScratch is memory that the columns of a worker use one after the other.
+type columnScratch struct {
 	pages parquetfile.Room[float64]
 	small compacter
 }
 
 // column reads a column of the table.
-func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnRoom) (err error) {
+func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch) (err error) {
 	alone := false
 	c.file.Large = func() {
 		if !alone {
@@ -329,8 +328,8 @@ func (t *parquetTable) numbers(c parquetColumn, target int) *cells[float64] {
 	return numberCells(c, &t.rd.cols[target])
 }
 
-// declared is the name under which the schema knows a field.
-func (t *parquetTable) declared(f int) string {
+// declaredName returns the schema name of a field.
+func (t *parquetTable) declaredName(f int) string {
 	target := t.lay.targets[f]
 	if target <= dateField {
 		return t.rd.schema.Columns[t.lay.dates[dateField-target].parts[0].target].Source
@@ -341,7 +340,7 @@ func (t *parquetTable) declared(f int) string {
 	return t.rd.schema.Columns[target].Name
 }
 
-// unsupported names a declared column and the type the file gives it.
+// unsupported returns the error for a declared column whose type in the file is not supported.
 func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error {
 	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name, source),
 		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}

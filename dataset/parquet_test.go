@@ -66,7 +66,8 @@ func TestParquetKinds(t *testing.T) {
 	path := writeParquet(t, parquetRows())
 	schema := numericSchema("f64", "bool", "i32", "i64", "u64", "f32", "text", "decimal", "bytes")
 	for j := range schema.Columns {
-		schema.Columns[j].HasMissing, schema.Columns[j].Missing = true, -1
+		schema.Columns[j].HasMissing = true
+		schema.Columns[j].Missing = -1
 	}
 	schema.Columns = append(schema.Columns,
 		Column{Name: "opt", Kind: Category, Categories: []string{"blue", "red"}})
@@ -224,7 +225,8 @@ func TestParquetRowCountIsChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		meta := *pf.Metadata()
-		meta.NumRows, meta.RowGroups[0].NumRows = claim, claim
+		meta.NumRows = claim
+		meta.RowGroups[0].NumRows = claim
 		footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,8 @@ func bombFile(t *testing.T, typ format.Type, optional bool, codec format.Compres
 		out = append(append(out, head...), p.body...)
 	}
 	size := int64(len(out) - 4)
-	root, leaf := format.SchemaElement{Name: "root"}, format.SchemaElement{Name: "x"}
+	root := format.SchemaElement{Name: "root"}
+	leaf := format.SchemaElement{Name: "x"}
 	root.NumChildren.Set(1)
 	leaf.Type.Set(typ)
 	leaf.RepetitionType.Set(format.Required)
@@ -152,7 +153,10 @@ func readColumn(data []byte, whole int) (*Table, *Stats, error) {
 // TestParquetCompressionBombs: a page that expands to more than it says is refused
 // before it does, by whatever it was compressed.
 func TestParquetCompressionBombs(t *testing.T) {
-	const size, says = 1 << 25, 800
+	const (
+		size = 1 << 25
+		says = 800
+	)
 	zeros := make([]byte, size)
 	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
 		body, err := parquet.LookupCompressionCodec(codec).Encode(nil, zeros)

@@ -11,8 +11,8 @@ func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add fun
 	return eachRead(ctx, t, c, func() []T { return some }, add)
 }
 
-// eachRead reads the cells of a column into what room returns, which must have place for one, and hands them to add. It
-// fails unless each row group holds as many values as it says it has rows.
+// eachRead reads the cells of a column into the buffer that room returns, which must have space for at least
+// one, and passes them to add. It fails unless each row group holds as many values as its row count declares.
 func eachRead[T any](ctx context.Context, t *parquetTable, c *cells[T], room func() []T, add func([]T)) error {
 	defer c.Close()
 	for g, rows := range t.footer.Groups {
@@ -34,14 +34,15 @@ func eachRead[T any](ctx context.Context, t *parquetTable, c *cells[T], room fun
 	return nil
 }
 
-// fillColumn reads every cell of a column. They are read to where they will be if the file has the bytes for so many, see
-// plausible, and else piece by piece.
+// fillColumn reads every cell of a column, directly into the final slice if the file is large enough for the
+// declared rows (see plausible), otherwise piece by piece.
 func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
 	if !t.plausible(&c.column) {
 		return joinColumn(ctx, t, c)
 	}
 	out := make([]T, t.rows)
-	at, more := 0, make([]T, 1)
+	at := 0
+	more := make([]T, 1)
 	err := eachRead(ctx, t, c, func() []T {
 		if at == len(out) {
 			return more // the end, or a row too many, which is an error of its group
@@ -54,11 +55,11 @@ func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, 
 	return out, nil
 }
 
-// cellsPerByte is how many cells for each byte of its pages are believed of a column before they are there. A place in a
-// dictionary of two takes a bit.
+// cellsPerByte is the number of cells per byte of its pages that is accepted before the cells are read. An
+// index into a dictionary of two entries takes one bit.
 const cellsPerByte = 8
 
-// plausible reports whether the pages of a column have the bytes of so many rows.
+// plausible reports whether the pages of a column are large enough for the declared number of rows.
 func (t *parquetTable) plausible(c *parquetColumn) bool {
 	var bytes int64
 	for _, chunk := range c.chunks {

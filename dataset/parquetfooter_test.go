@@ -53,12 +53,24 @@ const footerEnd = 8
 // description of a column with rows.
 var emptyGroups = map[string]func(m *format.ColumnMetaData){
 	"no offset": func(m *format.ColumnMetaData) {
-		m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize = 0, 0, 0
+		m.DataPageOffset = 0
+		m.DictionaryPageOffset = 0
+		m.TotalCompressedSize = 0
 	},
-	"an offset and no page":          func(m *format.ColumnMetaData) { m.DictionaryPageOffset, m.TotalCompressedSize = 0, 0 },
-	"an offset behind the file":      func(m *format.ColumnMetaData) { m.DataPageOffset, m.TotalCompressedSize = 1<<40, 0 },
-	"a dictionary, pages of others":  func(*format.ColumnMetaData) {},
-	"another codec and no encodings": func(m *format.ColumnMetaData) { m.Codec, m.Encoding, m.TotalCompressedSize = format.Lz4Raw, nil, 0 },
+	"an offset and no page": func(m *format.ColumnMetaData) {
+		m.DictionaryPageOffset = 0
+		m.TotalCompressedSize = 0
+	},
+	"an offset behind the file": func(m *format.ColumnMetaData) {
+		m.DataPageOffset = 1 << 40
+		m.TotalCompressedSize = 0
+	},
+	"a dictionary, pages of others": func(*format.ColumnMetaData) {},
+	"another codec and no encodings": func(m *format.ColumnMetaData) {
+		m.Codec = format.Lz4Raw
+		m.Encoding = nil
+		m.TotalCompressedSize = 0
+	},
 }
 
 // withGroups puts groups of no rows into a file, before the groups of the given numbers.
@@ -74,7 +86,8 @@ func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.Col
 		g.NumRows, g.TotalByteSize, g.Columns = 0, 0, slices.Clone(g.Columns)
 		for j := range g.Columns {
 			m := &g.Columns[j].MetaData
-			m.NumValues, m.TotalUncompressedSize = 0, 0
+			m.NumValues = 0
+			m.TotalUncompressedSize = 0
 			change(m)
 		}
 		meta.RowGroups = slices.Insert(meta.RowGroups, k, g)
@@ -268,7 +281,8 @@ func TestParquetWholeDoubles(t *testing.T) {
 		}
 		return table
 	}
-	whole, floats := read("i", names), read("f", names)
+	whole := read("i", names)
+	floats := read("f", names)
 	read("g", names)
 	for i := range rows {
 		if whole.ID(i) != floats.ID(i) {

@@ -9,11 +9,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// numbersOf returns what makes cells of numbers that stand one after the other in a page, as the number of a
-// converter does of each. A cell without a value is missing.
+// numbersOf returns a function that converts consecutive numbers of a page to cells, as the number function of
+// a converter does for each. A cell without a value is missing.
 type numbersOf func(missing float64) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
 
-// someDoubles is how many numbers are looked at one by one where one of them is not finite.
+// someDoubles is the number of values that are checked one by one after a value that is not finite.
 const someDoubles = 8
 
 func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
@@ -21,7 +21,8 @@ func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]
 		for len(dst) > 0 {
 			done := simd.Doubles(dst, data)
 			tally[good] += done
-			dst, data = dst[done:], data[8*done:]
+			dst = dst[done:]
+			data = data[8*done:]
 			n := min(len(dst), someDoubles)
 			for k := range dst[:n] {
 				x := math.Float64frombits(binary.LittleEndian.Uint64(data))

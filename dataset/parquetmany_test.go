@@ -25,7 +25,8 @@ func TestParquetMany(t *testing.T) {
 	} {
 		const missing = -7.5
 		n := 3000
-		data, want := []byte(nil), make([]float64, n)
+		data := []byte(nil)
+		want := make([]float64, n)
 		var tally, counted [parquetfile.Classes]int
 		for k := range want {
 			bits := r.Uint64()

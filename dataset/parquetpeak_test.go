@@ -71,7 +71,8 @@ func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 b
 	}
 	root := format.SchemaElement{Name: "root"}
 	root.NumChildren.Set(2)
-	a, c := format.SchemaElement{Name: "a"}, format.SchemaElement{Name: "c"}
+	a := format.SchemaElement{Name: "a"}
+	c := format.SchemaElement{Name: "c"}
 	a.Type.Set(format.Double)
 	c.Type.Set(format.ByteArray)
 	chunk := func(typ format.Type, codec format.CompressionCodec, at, end int64) format.ColumnChunk {

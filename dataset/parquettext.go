@@ -6,13 +6,12 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// ParquetText hands every cell of a public Parquet file to add, column after column
-// and from the first row to the last: the column's place among those of [Header],
-// and the text that a CSV file would hold, valid during the call; a null is empty.
-// Columns of a type that [Read] does not take are left out. add must not panic.
+// ParquetText passes every cell of a public Parquet file to add, column by column and from the first row to the
+// last: the column's index among those of [Header], and the text that a CSV file would have, valid during the
+// call. A null is empty. Columns of a type that [Read] does not support are skipped. add must not panic.
 //
-// It is for public files, as package bench reads them, and for what the owner of a private file alone is told. What
-// it finds there would be no declaration, and must not become one.
+// It is for public files, as in package bench, and for output that only the owner of a private file sees. A
+// finding from it must not become a declaration.
 //
 // Errors are a [*FileError] or the context's error.
 func ParquetText(ctx context.Context, path string, add func(column int, cell []byte)) error {

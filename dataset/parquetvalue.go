@@ -15,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// converter says what the values of one Parquet column mean. Each column is read by one
-// goroutine, so the converter may keep a buffer.
+// converter converts the values of one Parquet column. Each column is read by one goroutine, so the converter
+// may keep a buffer.
 type converter struct {
 	number func(parquetfile.Value) (float64, class)
 	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
@@ -117,7 +117,7 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 	})
 }
 
-// unitCells reads the names of privacy units. Those that are none are missing.
+// unitCells reads the names of privacy units. Invalid names are missing.
 func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 	return newCells(c, NoUnit, missing, func(v parquetfile.Value) (uint64, class) {
 		if id := names.unitID(string(c.conv.textOf(v))); id != NoUnit {
@@ -127,11 +127,10 @@ func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 	})
 }
 
-// converterOf returns the converter for a column's type: booleans (0 and 1, or
-// "false" and "true"), integers, floats, decimals, and strings under the rules of
-// CSV cells. Dates and times are their stored integers, those of INT96 nanoseconds since
-// 1970; a UUID is its text; a column of the type of no value is missing throughout. ok is
-// false for lists, groups, intervals, and types that are none of these.
+// converterOf returns the converter for a column's type: booleans (0 and 1, or "false" and "true"), integers,
+// floats, decimals, and strings under the rules for CSV cells. Dates and times are their stored integers, for
+// INT96 nanoseconds since 1970; a UUID is its text; a column of the null type is missing throughout. ok is
+// false for lists, groups, intervals and all other types.
 func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
 	if source.Leaf < 0 {
 		return nil, false
@@ -179,7 +178,7 @@ const (
 	halfBytes = 2
 )
 
-// uuidConverter is for a column of UUIDs, which are no numbers.
+// uuidConverter is for a column of UUIDs, which are not numbers.
 func uuidConverter() *converter {
 	return &converter{
 		number: func(parquetfile.Value) (float64, class) { return 0, unparseable },
@@ -245,7 +244,8 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
 		}
 	}
-	get, many := integerReader(kind), manyLongs
+	get := integerReader(kind)
+	many := manyLongs
 	if kind == format.Int32 {
 		many = manyIntegers
 	}
@@ -283,14 +283,14 @@ func doubleConverter() *converter {
 	}
 }
 
-// isVoid reports whether a column has the type of no value, which writers give one of
-// nothing but nulls. Nothing in it is looked at.
+// isVoid reports whether a column has the null type, which writers use for columns that contain only nulls. Its
+// contents are not read.
 func isVoid(source *parquetfile.Field) bool {
 	_, ok := source.Logical.(*format.NullType)
 	return ok
 }
 
-// nullConverter is for a column that has a place for values of no kind: each is missing.
+// nullConverter is for a column of the null type: every cell is missing.
 func nullConverter() *converter {
 	return &converter{
 		number: func(parquetfile.Value) (float64, class) { return 0, missing },
@@ -308,7 +308,7 @@ func textConverter(rule *cell.Rule) *converter {
 			}
 			text := bytes.TrimFunc(v.Bytes, func(r rune) bool { return cell.IsBlank(r) || r == '\n' || r == '\r' })
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
-				return 0, unparseable // as cell.Number says, of a copy
+				return 0, unparseable // as cell.Number returns for a copy
 			}
 			if bytes.IndexByte(v.Bytes, '\r') >= 0 {
 				text = v.Bytes // a carriage return is a blank only before a line feed
@@ -349,7 +349,7 @@ func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 	}, true
 }
 
-// noNumber stands for a decimal that is too long to be one.
+// noNumber is the text of a decimal that is too long to be parsed.
 const noNumber = "not a number"
 
 // twosComplement reads a big-endian signed integer; empty is zero.
@@ -368,7 +368,8 @@ func placePoint(digits string, scale int) string {
 	}
 	sign := ""
 	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
+		sign = "-"
+		digits = digits[1:]
 	}
 	if short := scale + 1 - len(digits); short > 0 {
 		digits = strings.Repeat("0", short) + digits

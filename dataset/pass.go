@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// DefaultBlockRows is the block size a pass uses when the caller gives none:
-// small enough that a block of 90 columns stays in a second-level cache.
+// DefaultBlockRows is the default block size of a pass: small enough that a block of 90 columns stays in a
+// second-level cache.
 const DefaultBlockRows = 1024
 
 // ForEach calls f for every block of at most blockRows rows (zero:

@@ -40,7 +40,8 @@ func TestPeakChild(t *testing.T) {
 		t.Skip("run by TestPeakMemory")
 	}
 	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
-	path, opts := how[2], ReadOptions{MultilineQuotes: how[0] == "true"}
+	path := how[2]
+	opts := ReadOptions{MultilineQuotes: how[0] == "true"}
 	var err error
 	if how[1] == "true" {
 		err = Stream(t.Context(), path, schema, opts, Consumer[int]{

@@ -14,14 +14,17 @@ import (
 // The schema must be that of a table. If it has a unit, ids names that of each record.
 func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {
 	t := newTable(s, rows, ids)
-	t.first, t.cells = first, cells
+	t.first = first
+	t.cells = cells
 	return t
 }
 
 // Another returns another piece of the table that t is one of, with the same cells.
 func (t *Table) Another(rows int, first uint64, ids []uint64) *Table {
 	out := *t
-	out.rows, out.first, out.ids = rows, first, ids
+	out.rows = rows
+	out.first = first
+	out.ids = ids
 	return &out
 }
 
@@ -52,10 +55,10 @@ func (t *Table) code(j int) []int32 {
 	return t.codes[j]
 }
 
-// Batches reads the records that [Read] reads, batch by batch: what is held of them does not grow with
-// their number. work is called for each batch from several goroutines at once, and emit with what
-// it returned, in the order of the records, from one. path - is standard input, which is from, read
-// like [ReadFrom]. Errors are those of [Read], work and emit.
+// Batches reads the same records as [Read], batch by batch, in memory that does not grow with their number.
+// work is called for each batch, from several goroutines at once; emit is called with its results in the order
+// of the records, from one goroutine. The path - reads standard input from from, like [ReadFrom]. Errors are
+// those of [Read], work and emit.
 func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error) error {
 	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
 	if from != nil {
@@ -87,7 +90,7 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 // Merge adds the counts of o, of the same schema.
 func (s *Stats) Merge(o *Stats) { s.addStats(o) }
 
-// Files lists the files that a path stands for, in the order of their records.
+// Files lists the files that a path denotes, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
 
 // Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Labels] and [Table.Words] returned them, as a

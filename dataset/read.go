@@ -19,7 +19,8 @@ type ReadOptions struct {
 	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open
 	// then swallows every row up to the next quote, and reading is slower.
 	MultilineQuotes bool
-	// Format says how the text of the file is written. Of Parquet it is only how text columns hold numbers.
+	// Format describes how the text of the file is written. For Parquet it only applies to numbers in text
+	// columns.
 	Format Format
 	// Names are the columns of a file without a header line, in its order: JSON Lines, whose keys they are, and CSV if
 	// they are not nil.
@@ -27,9 +28,9 @@ type ReadOptions struct {
 	// Known are names that the caller knows to be in the header, such as that of the target. They decide where the header
 	// line alone does not: a header of numbers alone is believed if it has them, and so is a separator that is not declared.
 	Known []string
-	// EveryRow makes a record of every row of a workbook between the header and the last row, so that predictions stand in
-	// the order of rows. Otherwise a row without any cell is no record: whether it is one would depend on whether others
-	// follow it.
+	// EveryRow makes a record of every row of a workbook between the header and the last row, so that
+	// predictions are in the order of rows. Otherwise a row without cells is not a record, because whether it
+	// is one would depend on whether others follow it.
 	EveryRow bool
 	// Workers is the number of goroutines; zero means GOMAXPROCS.
 	Workers int
@@ -47,7 +48,7 @@ type ReadOptions struct {
 	NameKey [secret.KeySize]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
-	line  int // what of a line is read; zero means longestLine. Tests make it tiny; at least 2.
+	line  int // bytes read of a line; zero means longestLine. Tests make it tiny; at least 2.
 	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
 	least int // rows of a Parquet file from which on numbers are compact; zero means leastCompact. Tests make it tiny.
 
@@ -55,18 +56,17 @@ type ReadOptions struct {
 	joined bool  // the table is a part of another one, which joins columns that are not compact
 }
 
-// longestLine is how many bytes of a CSV line are read. The rest of a longer line is
-// skipped, as if it ended there; a header that long is refused. With
-// MultilineQuotes a record also ends with the line in which it reaches longestLine.
-// The rule looks at one line alone, so it holds no other record to account, and
-// it bounds the memory that one line can take.
+// longestLine is the number of bytes read of a CSV line. The rest of a longer line is skipped, as if the line
+// ended there; a header that long is refused. With MultilineQuotes, a record also ends with the line in which
+// it reaches longestLine. The rule depends on one line only, so it does not affect other records, and it bounds
+// the memory that one line can take.
 const longestLine = 1 << 24
 
 // defaultChunk is the piece of a file one worker takes at a time. It fits a
 // second-level cache, and costs far more to parse than to hand out.
 const defaultChunk = 1 << 20
 
-// namer returns what makes identities of the names of units.
+// namer returns the function that maps unit names to identities.
 func (o ReadOptions) namer() *namer {
 	if o.NameKey == [secret.KeySize]byte{} {
 		return newNamer(secret.NameKey())
@@ -193,7 +193,7 @@ func Header(path string, opts ReadOptions) ([]string, error) {
 	return h.Names, err
 }
 
-// A Heading is what the header of a file shows.
+// A Heading is the information in the header of a file.
 type Heading struct {
 	Names []string // of the columns
 	Notes []Note   // how the file is read where the header shows that, and warnings
@@ -251,10 +251,10 @@ func (rd *reader) heading(text io.Reader) (Heading, error) {
 	return Heading{Names: h.names, Notes: rd.notes}, nil
 }
 
-// Read reads the declared columns of a file. Its suffix says what it is: .csv, .tsv or .jsonl, each with .gz or
-// without, .parquet, .xlsx, or .arrow and .feather. Columns are found by name in the header; others are skipped unparsed. A path with *, ? or [
-// stands for all files that it matches, which must have the same header: their records follow one another in the order
-// of the names. The counts are private, see [Stats].
+// Read reads the declared columns of a file. Its suffix determines the format: .csv, .tsv or .jsonl, each
+// optionally with .gz, .parquet, .xlsx, or .arrow and .feather. Columns are found by name in the header; others
+// are skipped unparsed. A path with *, ? or [ denotes all files that match it. They must have the same header,
+// and their records are concatenated in the order of the names. The counts are private, see [Stats].
 //
 // Errors are a [*FileError], the context's error, or wrap [ErrSchema]. What a data
 // row holds never causes one.
@@ -315,8 +315,8 @@ func (rd *reader) read(ctx context.Context, f *os.File, size int64) (*Table, *St
 	return rd.csv(ctx, f, f, size)
 }
 
-// unchanged returns an error if the size of a file is not what it was when it was opened: whoever writes to it, such as a
-// program that appends records, had not ended.
+// unchanged returns an error if the size of a file differs from its size at opening, for instance because
+// another program is appending records.
 func unchanged(path string, f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -328,11 +328,10 @@ func unchanged(path string, f *os.File, size int64) error {
 	return nil
 }
 
-// ReadFrom reads the declared columns of a CSV stream to its end, like [Read]. A
-// name that ends in .tsv, .csv.gz or .tsv.gz says what the stream holds; any other
-// name, such as "stdin", means plain CSV. name also stands for the path in errors.
-// A cancelled context ends ReadFrom at once, even while r blocks; one read of r may
-// then still be under way.
+// ReadFrom reads the declared columns of a CSV stream to its end, like [Read]. A name that ends in .tsv,
+// .csv.gz or .tsv.gz determines the format; any other name, such as "stdin", means plain CSV. Errors use name
+// as the path. A cancelled context ends ReadFrom at once, even while r blocks; one read of r may then still be
+// in progress.
 func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {

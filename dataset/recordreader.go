@@ -51,7 +51,7 @@ func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits Stream
 	f := &StreamFormat{reader: *rd, limits: limits}
 	if rd.format.json {
 		f.objects = newJSONObjects(opts.Names, rd.opts.Format.Decimal == ',')
-		f.lay, err = rd.bind(header{names: opts.Names})
+		f.lay, err = rd.bindColumns(header{names: opts.Names})
 	}
 	return f, err
 }
@@ -89,8 +89,8 @@ type recordSource interface {
 	shrink()              // gives back memory that a long record needed
 }
 
-// Open reads the header of a stream, through a buffer of that many bytes. It returns when the header is complete. The header
-// of JSON objects is known, so nothing is read of them.
+// Open reads the header of a stream, through a buffer of that many bytes. It returns when the header is
+// complete. JSON objects have no header, so Open reads no bytes of them.
 func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	rd := f.reader // the reader of one stream may change its format by the header
 	r = rd.opts.Format.utf8(&source{path: rd.path, r: r})
@@ -106,7 +106,7 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	} else {
 		source, head, err := f.header(&rd, text)
 		if err == nil {
-			lay, err = rd.bind(head)
+			lay, err = rd.bindColumns(head)
 		}
 		if err != nil {
 			return nil, err
@@ -135,13 +135,13 @@ func (f *StreamFormat) header(rd *reader, text *bufio.Reader) (recordSource, hea
 	lines.refuse = true
 	head, err := rd.header(recs)
 	if err != nil {
-		return nil, head, rd.placed(err, lines.count, f.limits.Line)
+		return nil, head, rd.lineError(err, lines.count, f.limits.Line)
 	}
 	return out, head, nil
 }
 
-// placed returns the error about a record that cannot be read, with its line.
-func (rd *reader) placed(err error, line, limit int) error {
+// lineError returns the error about a record that cannot be read, with its line.
+func (rd *reader) lineError(err error, line, limit int) error {
 	if errors.Is(err, errLongLine) {
 		return &FileError{Path: rd.path, Line: line, Msg: fmt.Sprintf("a line is longer than %d bytes", limit),
 			Hint: "send one record a line, and check that quotes and line breaks are where they should be", Err: ErrLongLine}
@@ -168,7 +168,7 @@ func (r *RecordReader) Next() (*Batch, error) {
 	for rows < r.most && (rows == 0 || r.source.buffered()) {
 		record, err := r.source.raw()
 		if err != nil {
-			r.err = r.rd.placed(err, r.source.line(), r.rd.opts.maxLine())
+			r.err = r.rd.lineError(err, r.source.line(), r.rd.opts.maxLine())
 			break
 		}
 		r.grow(rows)
@@ -243,7 +243,8 @@ func (s *lineSource) buffered() bool {
 	return bytes.IndexByte(firstRecord(s.lines.inMemory(), *s.each), '\n') >= 0
 }
 
-// firstRecord returns what follows the empty lines before a record; all of it where each of them is a record.
+// firstRecord returns the text from the first record on: text without leading empty lines, or all of text if
+// empty lines are records.
 func firstRecord(text []byte, each bool) []byte {
 	if each {
 		return text
@@ -324,11 +325,12 @@ func (s *objectSource) raw() ([]byte, error) {
 			continue
 		}
 		if err := CheckObject(line); err != nil {
-			err.Path, err.Line = s.path, s.lines.count
+			err.Path = s.path
+			err.Line = s.lines.count
 			return nil, err
 		}
 		clear(s.objects.values)
-		s.objects.find(line)
+		s.objects.findMembers(line)
 		if !s.begun {
 			s.begun = true
 			if msg := s.objects.misnamed(line); msg != "" {
@@ -339,13 +341,14 @@ func (s *objectSource) raw() ([]byte, error) {
 	}
 }
 
-// misnamed describes why the names of an object cannot be meant as they are, or returns the empty text: not one of them
-// is a column, or one reads like a column that the object lacks without capital letters, blanks and punctuation. An
-// absent name is a missing cell, so such objects would be predicted from nothing. The first object of a stream is checked,
-// as the header of a CSV file is.
+// misnamed returns a description of member names that cannot be intended, or the empty text: no name is a
+// column, or one equals an absent column except for case, spaces and punctuation. An absent name is a missing
+// cell, so such objects would be predicted from missing values. The first object of a stream is checked, like
+// the header of a CSV file.
 func (j *jsonObjects) misnamed(text []byte) string {
 	absent := map[string]string{}
-	column, first := "", len(j.values)
+	column := ""
+	first := len(j.values)
 	missing := 0
 	for name, i := range j.places {
 		if j.values[i] != nil {
@@ -353,7 +356,8 @@ func (j *jsonObjects) misnamed(text []byte) string {
 		}
 		missing++
 		if i < first {
-			column, first = name, i
+			column = name
+			first = i
 		}
 		if plain := plainName(name); plain != "" {
 			absent[plain] = name
@@ -362,10 +366,11 @@ func (j *jsonObjects) misnamed(text []byte) string {
 	if missing == 0 {
 		return ""
 	}
-	members, similar := 0, ""
+	members := 0
+	similar := ""
 	eachMember(text, func(token, _ []byte) {
 		members++
-		if _, known := j.place(token); known || similar != "" {
+		if _, known := j.memberIndex(token); known || similar != "" {
 			return
 		}
 		similar = absent[plainName(jsonText(token))]
@@ -389,8 +394,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// CheckObject reports why a text is not a JSON object, nil if it is one. The error has a column, counted in bytes from 1,
-// and neither a path nor a line. It repeats nothing of the text.
+// CheckObject returns an error if a text is not a JSON object. The error has a column, counted in bytes from 1,
+// but no path or line. It does not quote the text.
 func CheckObject(text []byte) *FileError {
 	at := jsonSpace(text, 0)
 	if json.Valid(text) && text[at] == '{' {
@@ -400,7 +405,8 @@ func CheckObject(text []byte) *FileError {
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(text, &whole); errors.As(err, &syntax) {
-		e.Column, e.Msg = max(1, int(syntax.Offset)), "this is not valid JSON"
+		e.Column = max(1, int(syntax.Offset))
+		e.Msg = "this is not valid JSON"
 	}
 	return e
 }

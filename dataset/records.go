@@ -215,7 +215,8 @@ func (l *lineReader) next() ([]byte, error) {
 // not be empty.
 func cutLine(data []byte, most int) (line, rest []byte) {
 	if k := bytes.IndexByte(data, '\n'); k >= 0 {
-		line, rest = data[:k], data[k+1:]
+		line = data[:k]
+		rest = data[k+1:]
 	} else {
 		line = data
 	}

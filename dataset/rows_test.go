@@ -48,14 +48,18 @@ func rowsOfWays(t *testing.T, name string, data []byte, opts ReadOptions) map[st
 	}
 	for _, chunk := range []int{1, 3, 0} {
 		o := opts
-		o.chunk, o.Workers, o.BatchRows = chunk, 2, chunk
+		o.chunk = chunk
+		o.Workers = 2
+		o.BatchRows = chunk
 		read(fmt.Sprintf("chunks of %d", chunk), name, data, o)
 		if strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".jsonl") {
 			read(fmt.Sprintf("compressed, chunks of %d", chunk), name+".gz", gzipped(data), o)
 		}
 	}
-	slow, lines := opts, opts
-	slow.ForceSlow, lines.MultilineQuotes = true, true
+	slow := opts
+	lines := opts
+	slow.ForceSlow = true
+	lines.MultilineQuotes = true
 	read("slow", name, data, slow)
 	read("multiline", name, data, lines)
 	slow.MultilineQuotes = true

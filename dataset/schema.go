@@ -41,49 +41,49 @@ type Column struct {
 	// The readers do not clamp values; the scaling stage does.
 	Ranged       bool
 	Lower, Upper float64
-	// HasMissing says that a missing cell takes the value Missing. Without it a
-	// missing cell is NaN. Numeric columns only.
+	// HasMissing reports whether a missing cell takes the value Missing. Otherwise it is NaN. Numeric columns
+	// only.
 	HasMissing bool
 	Missing    float64
-	// TellsText asks readers to tell a cell that holds text and no number from one that is missing; both are NaN, see
-	// [IsText]. Numeric columns without a missing value only.
+	// TellsText asks readers to distinguish cells that contain text but no number from missing cells; both are
+	// NaN, see [IsText]. Numeric columns without a missing value only.
 	TellsText bool
-	// Indicator asks trainers for an entry of its own that tells missing cells apart.
-	// Numeric columns without a missing value only.
+	// Indicator asks trainers for an additional entry that marks missing cells. Numeric columns without a
+	// missing value only.
 	Indicator bool
 	// Categories lists the values of a category column. Blanks around a cell do not matter, nor whether its characters
 	// are composed. Other spellings of a whole number or of a boolean are found too, as far as the list leaves no doubt.
 	Categories []string
-	// Levels says, if set, which of the Categories each code of the table stands for, len(Categories) for none of them:
-	// a trainer may tell fewer values apart than the table does. Readers know nothing of it.
+	// Levels optionally maps each code of the table to one of the Categories, or to len(Categories) for other
+	// values: a trainer may use fewer categories than the table has. Readers ignore it.
 	Levels []int32
 	// Other asks trainers to give cells outside Categories a level of their own.
 	// The readers code such cells as len(Categories) either way.
 	Other bool
-	// Labels says that the column holds class labels. A missing cell then has the code len(Categories)+1, so that it
-	// differs from a label outside Categories; see [Block.Labels]. If the categories are found, only an empty cell is
-	// missing: a class may be called None. Category columns without Other only.
+	// Labels marks a column of class labels. A missing cell then has the code len(Categories)+1, which differs
+	// from the code of a label outside Categories; see [Block.Labels]. If the categories are found privately,
+	// only an empty cell is missing, because a class may be called None. Category columns without Other only.
 	Labels bool
-	// Part makes the column a part of the dates in column Source of the file, written as the layout Date of package time
-	// says, or [AutoDate]: one of the parts that [DateParts] lists. Numeric columns only.
+	// Part makes the column a part, one of [DateParts], of the dates in column Source of the file. Date is
+	// their layout, of package time, or [AutoDate]. Numeric columns only.
 	Part, Source, Date string
-	// Fold, Prefix and Hash say which value the text of a category cell is, or of a cell that may be one: what
-	// folds to one value, "" or "exact", "blanks" or "case"; how many of its first characters are kept, 0 for all;
-	// and to how many buckets values are hashed, 0 for none. Categories lists values as these make them.
+	// Fold, Prefix and Hash transform the text of a category cell: Fold is "" or "exact", "blanks" or "case";
+	// Prefix is the number of leading characters to keep, 0 for all; Hash is the number of buckets, 0 for no
+	// hashing. Categories lists transformed values.
 	Fold         string
 	Prefix, Hash int
-	// TargetEncoded asks for a number in the place of each category: the mean of the target over the records that
-	// have it, which the run releases with noise. Category columns only. Readers know nothing of it.
+	// TargetEncoded replaces each category by a number: the mean of the target over its records, which the run
+	// releases with noise. Category columns only. Readers ignore it.
 	TargetEncoded bool
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
-	// Found says that the run finds out privately what is in the column: of a category column,
-	// which lists none, its categories; of a numeric one, whether it is text instead.
-	// Readers keep the text of its cells, see [View.CountWords] and [View.Resolve].
+	// Found marks a column whose content the run finds privately: the categories of a category column that
+	// lists no Categories, or whether a numeric column contains text instead. Readers keep the text of its
+	// cells, see [View.CountWords] and [View.Resolve].
 	Found bool
 }
 
-// missing returns what a missing cell of a numeric column becomes.
+// missing returns the value of a missing cell of a numeric column.
 func (c *Column) missing() float64 {
 	if c.HasMissing {
 		return c.Missing
@@ -91,7 +91,7 @@ func (c *Column) missing() float64 {
 	return math.NaN()
 }
 
-// unread returns what a cell of a numeric column becomes that holds text and no number.
+// unread returns the value of a numeric cell that contains text but no number.
 func (c *Column) unread() float64 {
 	if c.TellsText && !c.HasMissing {
 		return boxWord(noWord)
@@ -106,8 +106,8 @@ type Schema struct {
 	// several rows). It must not be one of Columns. Empty means that every row
 	// is its own unit.
 	Unit string
-	// Numbers says how numbers are written where the [Format] of the table does not: for a table of new records, as they
-	// were written in the table that a model was trained on.
+	// Numbers describes how numbers are written if the [Format] of the table does not: for a table of new
+	// records, as in the training table.
 	Numbers Numbers
 }
 
@@ -221,12 +221,12 @@ func (c *Column) errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
 }
 
-// text is the rule that says which value a text is.
-func (c *Column) text() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
+// textRule returns the rule that transforms the text of a cell.
+func (c *Column) textRule() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
 
-// validateText checks that rule.
+// validateText validates that rule.
 func (c *Column) validateText() error {
-	t := c.text()
+	t := c.textRule()
 	switch {
 	case t.Exact():
 		return nil

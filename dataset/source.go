@@ -38,8 +38,8 @@ func (rd *reader) decode(r io.Reader) (*source, error) {
 	return &source{path: rd.path, r: rd.text(rd.begins), coding: rd.format.coding}, nil
 }
 
-// notCoded returns the error about a file that is not coded as its name says, which is err if it is damaged. Without a
-// header line the error does not depend on the first bytes, which may be those of a record.
+// notCoded returns the error for a file that lacks the encoding its name implies, which is err if the file is
+// damaged. Without a header line the error does not depend on the first bytes, which may belong to a record.
 func (rd *reader) notCoded(err error) error {
 	if rd.opts.Names != nil || rd.format.json {
 		return err
@@ -49,14 +49,14 @@ func (rd *reader) notCoded(err error) error {
 	case ok && c.Kind.Coding == rd.format.coding:
 		return err
 	case ok:
-		return notNamedSo(rd.path, c)
+		return contentMismatch(rd.path, c)
 	case tablefile.IsText(first):
 		return &FileError{Path: rd.path, Msg: "is text and not compressed, which its name does not say", Hint: "name it without .gz", Err: ErrFormat}
 	}
 	return err
 }
 
-// first returns the first bytes of the file, once some were read, as they are before their character set is decoded.
+// first returns the first bytes of the file, before its character set is decoded, once some have been read.
 func (rd *reader) first() []byte {
 	if rd.begins == nil {
 		return nil
@@ -64,7 +64,7 @@ func (rd *reader) first() []byte {
 	return rd.begins.first
 }
 
-// text returns the lines of records that decoded bytes hold.
+// text returns a reader of the record lines in decoded bytes.
 func (rd *reader) text(r io.Reader) io.Reader {
 	r = rd.opts.Format.utf8(r)
 	if rd.format.json {
@@ -87,8 +87,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, unreadableError(s.path, err)
 }
 
-// damagedError reports what a decoder found, in words of our own: nothing of the
-// content reaches the message.
+// damagedError converts an error of a decoder. The message does not contain any of the content.
 func damagedError(path, coding string, err error) error {
 	var known *FileError
 	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
@@ -167,7 +166,9 @@ func (p *pump) Read(dst []byte) (int, error) {
 		}
 		select {
 		case next := <-p.filled:
-			p.buf, p.rest, p.err = next.buf, next.buf[:next.n], next.err
+			p.buf = next.buf
+			p.rest = next.buf[:next.n]
+			p.err = next.err
 		case <-p.ctx.Done():
 			return 0, p.ctx.Err()
 		}

@@ -2,10 +2,9 @@ package dataset
 
 import "github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 
-// Stats counts what the total rules did while a file was read. Every number
-// depends on private rows and is protected by no mechanism: it may be written
-// to the curator's folder and nowhere else, not to a terminal, a log, an error or
-// an exit code.
+// Stats counts how often the total rules applied while a file was read. Every number depends on private rows
+// and is not protected by a mechanism: it may be written to the curator's folder only, not to a terminal, a
+// log, an error or an exit code.
 type Stats struct {
 	Rows    int           `json:"rows"`    // records read
 	Long    int           `json:"long"`    // lines with more fields than the header
@@ -35,7 +34,7 @@ func newStats(s Schema) *Stats {
 	return st
 }
 
-// countUnit counts an identity that is none, and returns it.
+// countUnit counts an identity if it is NoUnit, and returns it.
 func (s *Stats) countUnit(id uint64) uint64 {
 	if id == NoUnit {
 		s.NoUnit++

@@ -32,7 +32,8 @@ type store struct {
 func (rd *reader) newStore(lay layout) *store {
 	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.dialect.comma}, words: wordReaders(rd.cols),
 		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine(), each: rd.each}
-	s.runs, s.some = make([]int, len(lay.targets)), make([]float64, len(lay.targets))
+	s.runs = make([]int, len(lay.targets))
+	s.some = make([]float64, len(lay.targets))
 	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {
 		if target := lay.targets[f]; target >= 0 && s.cols[target].kind == Numeric {
 			s.runs[f] = 1
@@ -57,7 +58,8 @@ func (rd *reader) newBatchStore(lay layout) *store {
 
 // next begins a batch in dst.
 func (s *store) next(dst slab, stats *Stats) {
-	s.dst, s.stats = dst, stats
+	s.dst = dst
+	s.stats = stats
 	for _, r := range s.words {
 		if r != nil {
 			r.renew()
@@ -194,7 +196,9 @@ const aloneFields = 8
 
 // parseLine stores a record that every comma in it ends a field of.
 func (s *store) parseLine(b []byte, row int) {
-	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
+	comma := s.comma[0]
+	targets := s.lay.targets
+	floats := s.dst.floats
 	if !s.plain {
 		floats = s.none
 	}
@@ -241,7 +245,7 @@ func (s *store) parseLine(b []byte, row int) {
 	s.width(fields)
 }
 
-// storeBytes is cell without a string where none is needed.
+// storeBytes is storeCell that avoids allocating a string where possible.
 func (s *store) storeBytes(target int, cell []byte, row int) {
 	if target >= 0 && s.words[target] != nil {
 		if k, ok := s.words[target].seen[string(cell)]; ok { // no allocation

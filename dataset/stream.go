@@ -8,11 +8,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// A stream is a file that is read once, from the beginning, batch by batch: what is
-// held of it at a time does not grow with it. It is for tables of new records, to
-// which a model is applied; training goes over its table many times.
+// A stream is a file that is read once, from the start, batch by batch, in memory that does not grow with the
+// file. It is for tables of new records, to which a model is applied; training makes many passes over its
+// table.
 
-// Head is what is known of a stream before its first record.
+// Head describes a stream before its first record.
 type Head struct {
 	Names []string // the header, without the blanks around names
 	Comma rune     // what separates fields; 0 for Parquet
@@ -37,34 +37,33 @@ func (b *Batch) Lasts() bool { return b.lasts }
 
 // text is a batch as text.
 type text interface {
-	each(do func(line int, fields []string) error) error
+	eachRecord(do func(line int, fields []string) error) error
 }
 
-// Text calls do for each record of a CSV batch with the line in which it begins,
-// counted from 1, and its fields, valid during the call; of those beyond the header's width
-// it may leave out all but the first. It returns the first error of do. A Parquet batch has no text.
+// Text calls do for each record of a CSV batch with the line on which it starts, counted from 1, and its
+// fields, valid during the call. It may omit all but the first of the fields beyond the header's width. It
+// returns the first error of do. A Parquet batch has no text.
 func (b *Batch) Text(do func(line int, fields []string) error) error {
 	if b.text == nil {
 		return nil
 	}
-	return b.text.each(do)
+	return b.text.eachRecord(do)
 }
 
-// Consumer is what is done with a stream.
+// Consumer processes a stream.
 type Consumer[T any] struct {
 	// Begin is called first.
 	Begin func(Head) error
 	// Work is called for each batch, from several goroutines at once.
 	Work func(*Batch) (T, error)
-	// Emit is called with the result of each batch, in the order of the file, from one
-	// goroutine. What it returns first ends the stream.
+	// Emit is called with the result of each batch, in the order of the file, from one goroutine. Its first
+	// error ends the stream.
 	Emit func(T) error
 }
 
-// Stream reads the declared columns of a file like [Read], but hands them on in
-// batches of bounded size. Where Work fails, what comes before that batch is emitted
-// first. Errors are those of [Read] and those of the consumer. Of a pipe or a terminal
-// a batch is what has come so far.
+// Stream reads the declared columns of a file like [Read], but passes them on in batches of bounded size. If
+// Work fails, the batches before are emitted first. Errors are those of [Read] and those of the consumer. For a
+// pipe or a terminal, a batch has the records that have arrived so far.
 func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOptions, to Consumer[T]) error {
 	fm, err := formatOf(path)
 	if err != nil {
@@ -143,7 +142,7 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 	if err != nil {
 		return err
 	}
-	lay, err := rd.bind(head)
+	lay, err := rd.bindColumns(head)
 	if err != nil {
 		return err
 	}
@@ -176,14 +175,14 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 		})
 }
 
-// worked is what a worker made of a segment.
+// worked is the result of a worker for a segment.
 type worked[S, T any] struct {
 	seg    S
 	result T
 	err    error
 }
 
-// numbered is a piece of a stream with its place.
+// numbered is a piece of a stream with its position.
 type numbered interface{ place() int }
 
 // inOrder runs produce, which sends segments numbered from 0 to out, work on several

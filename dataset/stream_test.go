@@ -77,7 +77,9 @@ func (g *gathered) end(err error) outcome {
 func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome {
 	out := map[string]outcome{}
 	for _, size := range []struct{ batch, chunk int }{{1, 1}, {3, 7}, {2, 64}, {0, 0}} {
-		opts.Workers, opts.BatchRows, opts.chunk = 2, size.batch, size.chunk
+		opts.Workers = 2
+		opts.BatchRows = size.batch
+		opts.chunk = size.chunk
 		for _, from := range []string{"file", "pipe"} {
 			rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
 			if err != nil {
@@ -249,7 +251,8 @@ func TestBatchesAreSmall(t *testing.T) {
 func TestBatchesOfFiles(t *testing.T) {
 	folder := t.TempDir()
 	schema := Schema{Columns: []Column{{Name: "f64"}}}
-	want, at := []int64{}, 0
+	want := []int64{}
+	at := 0
 	for f, n := range []int{130, 20, 64, 106, 1} {
 		rows := make([]parquetRow, n)
 		for i := range rows {

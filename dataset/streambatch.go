@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// The most that a batch holds: cells of the declared columns, and rows. Columns are many
-// where lines may be short, so rows alone would bound nothing.
+// Limits of a batch: cells of the declared columns, and rows. Lines may be short and columns many, so a limit
+// on rows alone would not bound the memory.
 const (
 	batchCells = 1 << 19
 	mostRows   = 1 << 14
 	leastRows  = 1 << 5
 )
 
-// batchRows is how many rows a batch holds at most.
+// batchRows returns the maximum number of rows of a batch.
 func (rd *reader) batchRows() int {
 	if rd.opts.BatchRows > 0 {
 		return rd.opts.BatchRows
@@ -92,8 +92,8 @@ type lineMarks struct {
 	searched int // no newline lies between end and searched
 }
 
-// advance counts further lines of data until there are most of them, and returns how many bytes it searched. What
-// follows the last newline is a line where the file has ended.
+// advance counts further lines of data until there are most of them, and returns how many bytes it searched.
+// The text after the last newline is a line if the file has ended.
 func (m *lineMarks) advance(data []byte, most int, ended bool) int {
 	from := m.searched
 	for m.lines < most && m.searched < len(data) {
@@ -156,14 +156,14 @@ type lineText struct {
 	st  *store
 }
 
-func (t lineText) each(do func(line int, fields []string) error) error {
+func (t lineText) eachRecord(do func(line int, fields []string) error) error {
 	data := t.seg.data
 	for at := t.seg.line; len(data) > 0; at++ {
 		var line []byte
 		if line, data = cutLine(data, t.st.max); len(line) == 0 && !t.st.each {
 			continue
 		}
-		if err := do(at, t.st.cut.firstFields(line, t.st.lay.text())); err != nil {
+		if err := do(at, t.st.cut.firstFields(line, t.st.lay.keptFields())); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	var waits func() bool
 	switch r := recs.(type) {
 	case *quotedRecords:
-		r.most = lay.text()
+		r.most = lay.keptFields()
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	case *slowRecords:
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
@@ -237,7 +237,7 @@ func (t *keptText) add(line int, fields []string) {
 	t.lines, t.fields = append(t.lines, line), append(t.fields, slices.Clone(fields))
 }
 
-func (t *keptText) each(do func(line int, fields []string) error) error {
+func (t *keptText) eachRecord(do func(line int, fields []string) error) error {
 	for k, fields := range t.fields {
 		if err := do(t.lines[k], fields); err != nil {
 			return err

@@ -7,8 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// Parquet is streamed with one cursor for each declared column: of each there is what a reader of
-// its pages holds, and a batch.
+// Parquet is streamed with one cursor for each declared column. A cursor holds its pages and a batch.
 
 // parquetSegment is the cells of a batch.
 type parquetSegment struct {
@@ -46,7 +45,8 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	free, out := make(chan slab, rd.opts.workers()), make(chan parquetSegment)
+	free := make(chan slab, rd.opts.workers())
+	out := make(chan parquetSegment)
 	var leave []func()
 	for range cap(free) {
 		s, after := roomSlab(rd.cols, rd.unit(), rd.batchRows())
@@ -54,7 +54,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 		leave = append(leave, after)
 	}
 	err = inOrder(ctx, cancel, rd.opts.workers(), out,
-		func() error { return t.batches(within, cursors, free, out) },
+		func() error { return t.sendBatches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
 				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done, First: s.first, lasts: true})
@@ -71,14 +71,17 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	return err
 }
 
-// batches sends the rows of all groups to out. A batch may hold the end of one and the beginning of the next.
-func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
+// sendBatches sends the rows of all groups to out. A batch may hold the end of one and the beginning of the next.
+func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // rows of the next batch
-	s, rows, read := parquetSegment{}, 0, int64(0)
+	s := parquetSegment{}
+	rows := 0
+	read := int64(0)
 	send := func() error {
-		s.cells, s.words = s.room.window(0, rows), t.words(cursors)
-		s.first, s.stats.Rows = t.rd.opts.before+read, rows
+		s.cells, s.words = s.room.window(0, rows), t.wordLists(cursors)
+		s.first = t.rd.opts.before + read
+		s.stats.Rows = rows
 		read += int64(rows)
 		s.done = int64(float64(t.size) * (float64(read) / float64(t.rows)))
 		select {
@@ -86,14 +89,16 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		s, rows, next = parquetSegment{index: s.index + 1}, 0, most
+		s = parquetSegment{index: s.index + 1}
+		rows = 0
+		next = most
 		return nil
 	}
 	for g, left := range t.footer.Groups {
 		if of := t.rd.opts.Groups; of[1] > 0 && (g < of[0] || g >= of[1]) {
 			continue
 		}
-		if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.open(g, left) }); err != nil {
+		if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error { return c.open(g, left) }); err != nil {
 			return t.pageError(ctx, err)
 		}
 		for left > 0 {
@@ -106,8 +111,9 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 				}
 			}
 			n := int(min(left, int64(next-rows)))
-			to, begins := s.room.window(rows, rows+n), rows == 0
-			if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
+			to := s.room.window(rows, rows+n)
+			begins := rows == 0
+			if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
 				return t.pageError(ctx, err)
 			}
 			left -= int64(n)
@@ -117,7 +123,7 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 				}
 			}
 		}
-		if err := each(ctx, cursors, t.rd.opts, cursor.end); err != nil {
+		if err := forEachCursor(ctx, cursors, t.rd.opts, cursor.end); err != nil {
 			return t.pageError(ctx, err)
 		}
 	}
@@ -127,8 +133,8 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 	return nil
 }
 
-// words returns the lists that the codes of words are of so far.
-func (t *parquetTable) words(cursors []cursor) [][]string {
+// wordLists returns the word lists that the codes index so far.
+func (t *parquetTable) wordLists(cursors []cursor) [][]string {
 	out := make([][]string, len(t.rd.cols))
 	for _, c := range cursors {
 		if target, r := c.reads(); r != nil {
@@ -138,9 +144,8 @@ func (t *parquetTable) words(cursors []cursor) [][]string {
 	return out
 }
 
-// each calls do for all cursors, in parallel: each has its own column of the cells
-// and of the counts.
-func each(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
+// forEachCursor calls do for all cursors, in parallel: each has its own column of the cells and of the counts.
+func forEachCursor(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
 	return runTasks(ctx, opts.workers(), len(cursors), func(_, k int) error { return do(cursors[k]) })
 }
 
@@ -163,7 +168,7 @@ type cellCursor[T any] struct {
 // cursors returns one for each declared column of the file.
 func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 	fields, targets := t.fields()
-	columns, err := t.open(ctx, fields, t.declared)
+	columns, err := t.open(ctx, fields, t.declaredName)
 	if err != nil {
 		return nil, err
 	}
@@ -172,17 +177,17 @@ func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 		case target == unitField:
 			all = append(all, &cellCursor[uint64]{unitCells(c, t.rd.opts.namer()), target, func(s slab) []uint64 { return s.ids }})
 		case t.rd.cols[target].kind == Numeric:
-			all = append(all, batches(&cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
+			all = append(all, batchCursor(&cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
 		default:
-			all = append(all, batches(&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }}))
+			all = append(all, batchCursor(&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }}))
 		}
 	}
 	return all, nil
 }
 
-// batches gives a cursor a list of words of its own. The cells of a dictionary are made once, and so its words are
+// batchCursor gives a cursor a list of words of its own. The cells of a dictionary are made once, and so its words are
 // pinned.
-func batches[T any](c *cellCursor[T]) *cellCursor[T] {
+func batchCursor[T any](c *cellCursor[T]) *cellCursor[T] {
 	if r := c.words; r != nil {
 		r.own()
 		c.Made = func() { r.pinned = len(r.all.list) }

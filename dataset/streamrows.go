@@ -94,7 +94,7 @@ func (s *segments) put(index int, part slab) bool {
 	return s.rows <= s.limit
 }
 
-// lineLimit passes a stream on without what is too long of its lines.
+// lineLimit passes a stream on without the excess of lines that are too long.
 type lineLimit struct {
 	r    io.Reader
 	max  int  // at least 1
@@ -113,7 +113,7 @@ func (l *lineLimit) Read(p []byte) (int, error) {
 	}
 }
 
-// trim moves what is kept of p to its front and returns how much that is.
+// trim moves the kept bytes of p to its front and returns their number.
 func (l *lineLimit) trim(p []byte) int {
 	kept := 0
 	for at := 0; at < len(p); {
@@ -142,8 +142,8 @@ func (l *lineLimit) trim(p []byte) int {
 	return kept
 }
 
-// emptyLines returns the end of the empty lines that begin at a place in p. They may be all that a
-// small file of much compression holds, and each would be looked at three times.
+// emptyLines returns the end of the empty lines that start at an index of p. A small, highly compressed file
+// may contain nothing else, and each would otherwise be scanned three times.
 func emptyLines(p []byte, at int) int {
 	for at < len(p) {
 		switch {
@@ -167,7 +167,7 @@ type cutter struct {
 	long  chan struct{} // holds something while there is a long segment
 }
 
-// release gives back what a segment holds.
+// release returns the buffer of a segment.
 func (c *cutter) release(s segment) {
 	if !s.long {
 		c.free <- s.data

@@ -60,7 +60,8 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
 	for j := range cols {
 		c := &t.schema.Columns[j]
-		used, unused := len(cols[j].Floats), len(cols[j].Codes)
+		used := len(cols[j].Floats)
+		unused := len(cols[j].Codes)
 		if c.Kind == Category {
 			used, unused = unused, used
 		}
@@ -172,7 +173,8 @@ func totalFloats(c *Column, x []float64) []float64 {
 // totalCodes replaces codes outside the list by len(Categories), or by the code of a missing
 // label, copying x only when a cell changes.
 func totalCodes(c *Column, x []int32) []int32 {
-	other, absent := int32(len(c.Categories)), c.MissingCode()
+	other := int32(len(c.Categories))
+	absent := c.MissingCode()
 	var out []int32
 	for i, v := range x {
 		if v >= 0 && v <= absent {
@@ -192,13 +194,14 @@ func totalCodes(c *Column, x []int32) []int32 {
 	return out
 }
 
-// Mapped returns the table with other numbers in the numeric column j: f of each, a function of that number alone. c is
-// what is declared about the new column. All other columns are shared.
+// Mapped returns the table with f applied to every number of the numeric column j. c declares the new column.
+// All other columns are shared.
 func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 	out := *t
 	out.schema = t.schema.Clone()
 	out.schema.Columns[j] = c
-	out.floats, out.small = slices.Clone(t.floats), slices.Clone(t.small)
+	out.floats = slices.Clone(t.floats)
+	out.small = slices.Clone(t.small)
 	if out.small != nil {
 		out.small[j] = nil
 	}
@@ -241,7 +244,7 @@ func (t *Table) tellsMissing(j int) bool {
 	return c.Labels && len(c.Categories) > 0
 }
 
-// mergeMissing copies codes of a column of so many categories to dst, with one code for all cells outside of these.
+// mergeMissing copies codes to dst and replaces every code of at least categories by categories.
 func mergeMissing(dst, codes []int32, categories int) []int32 {
 	for i, code := range codes {
 		dst[i] = min(code, int32(categories))

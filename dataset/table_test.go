@@ -8,7 +8,8 @@ import (
 )
 
 func TestSchemaValidate(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
+	inf := math.Inf(1)
+	nan := math.NaN()
 	for _, c := range []struct {
 		name   string
 		schema Schema

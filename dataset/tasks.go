@@ -8,11 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// runTasks runs do(worker, task) for tasks 0..tasks-1 on the given number of
-// workers, handing tasks out in order. It stops handing out after the first
-// failure or when the context is done, waits for what is running, and returns
-// the context's error or that of the lowest failed task. A panic of a task is one of
-// the caller.
+// runTasks runs do(worker, task) for the tasks 0..tasks-1 on the given number of workers, in order. It starts
+// no further tasks after the first failure or when the context is done, waits for running tasks, and returns
+// the context's error or that of the lowest failed task. A panic of a task becomes a panic of the caller.
 func runTasks(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
 	workers = max(1, min(workers, tasks))
 	var (
@@ -32,7 +30,8 @@ func runTasks(ctx context.Context, workers, tasks int, do func(worker, task int)
 				next.Store(int64(tasks))
 				mu.Lock()
 				if task < failed {
-					failed, first = task, err
+					failed = task
+					first = err
 				}
 				mu.Unlock()
 				return

@@ -41,7 +41,8 @@ func typesOfArrow() map[string]typed {
 	stamp := func(a, b string, d, e float64) typed {
 		return typed{numbers: noes, texts: [2]string{a, b}, days: [2]float64{d, e}}
 	}
-	none, refused := typed{numbers: noes, days: noes}, typed{refused: true}
+	none := typed{numbers: noes, days: noes}
+	refused := typed{refused: true}
 	real := typed{numbers: [2]float64{1.5, -.1}, texts: [2]string{"1.5", "-0.1"}, days: noes}
 	decimal := typed{numbers: [2]float64{1.25, -.001}, texts: [2]string{"1.250", "-0.001"}, days: noes}
 	out := map[string]typed{
@@ -111,7 +112,8 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 	t.Helper()
 	schema := Schema{Columns: []Column{c}}
 	whole, _, err := Read(t.Context(), path, schema, ReadOptions{})
-	rows, at := 0, 0
+	rows := 0
+	at := 0
 	streamed := Stream(t.Context(), path, schema, ReadOptions{BatchRows: 2}, Consumer[[]string]{
 		Begin: func(Head) error { return nil },
 		Work: func(b *Batch) ([]string, error) {
@@ -175,7 +177,9 @@ func TestTypes(t *testing.T) {
 					t.Errorf("%s: nothing is said of %q", path, name)
 				}
 				if file == "nulls" {
-					c.numbers, c.texts, c.days = noes, [2]string{}, noes
+					c.numbers = noes
+					c.texts = [2]string{}
+					c.days = noes
 				}
 				checkTyped(t, path, name, c, rows)
 			}
@@ -222,7 +226,8 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 		}
 		for row := range got.Len() {
 			k := row / 2
-			shown, wanted := shownCell(got, row), "NaN"
+			shown := shownCell(got, row)
+			wanted := "NaN"
 			if way == 1 {
 				wanted = "(none)"
 			}
@@ -251,7 +256,9 @@ func TestZones(t *testing.T) {
 	}
 	for _, file := range files {
 		for _, part := range DateParts() {
-			part.Name, part.Source, part.Date = "part", "time", AutoDate
+			part.Name = "part"
+			part.Source = "time"
+			part.Date = AutoDate
 			want, err := columnOf(t, file, part)
 			if err != nil {
 				t.Fatal(err)

@@ -59,7 +59,8 @@ func (v View) Columns(cols []int) View {
 // hold every record, which is what parallel composition needs. coin must return a
 // number in [0, parts), and the same one for the same identity.
 func (v View) Split(parts int, coin func(id uint64) int) []View {
-	of, sizes := make([]int32, v.Len()), make([]int, parts)
+	of := make([]int32, v.Len())
+	sizes := make([]int, parts)
 	for k := range of {
 		p := coin(v.ID(k))
 		if p < 0 || p >= parts {
@@ -115,8 +116,8 @@ func (v View) Mark(marks []byte) {
 	}
 }
 
-// MarkSides sets the bits that [View.Mark] sets, of the records whose side is 0 in zeros and of those whose side is 1 in ones. sides
-// has one entry per record, in row order; MarkSides panics if it has not.
+// MarkSides sets the bits that [View.Mark] sets: those of records whose side is 0 in zeros and of records whose
+// side is 1 in ones. sides has one entry per record, in row order; MarkSides panics otherwise.
 func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
 	if len(sides) != v.Len() {
 		panic("dataset: MarkSides: not one side per record")

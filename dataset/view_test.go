@@ -18,7 +18,10 @@ import (
 // remainder by three in category column 2. Identities are 100 + row.
 func countingTable(tb testing.TB, n int) *Table {
 	tb.Helper()
-	a, b, c, ids := make([]float64, n), make([]float64, n), make([]int32, n), make([]uint64, n)
+	a := make([]float64, n)
+	b := make([]float64, n)
+	c := make([]int32, n)
+	ids := make([]uint64, n)
 	for i := range n {
 		a[i], b[i], c[i], ids[i] = float64(i), float64(i)/2, int32(i%3), uint64(100+i)
 	}
@@ -246,7 +249,8 @@ func TestPassesHonourTheContext(t *testing.T) {
 }
 
 func TestParallelReturnsTheLowestFailure(t *testing.T) {
-	one, two := errors.New("one"), errors.New("two")
+	one := errors.New("one")
+	two := errors.New("two")
 	err := runTasks(context.Background(), 1, 5, func(_, task int) error {
 		return []error{nil, one, two, two, two}[task]
 	})

@@ -24,7 +24,10 @@ const longestWord = 64
 
 // noWord is the code of a text that is no word, the first in every list, and -1 that of a
 // missing cell.
-const noWord, noText = 0, -1
+const (
+	noWord = 0
+	noText = -1
+)
 
 // wordRule returns the word that a cell of text is; "" if it is none.
 func wordRule(text string) string {
@@ -49,7 +52,7 @@ type words struct {
 }
 
 func newWords(c *Column) *words {
-	return &words{rule: c.text(), labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
+	return &words{rule: c.textRule(), labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
 // newEmpty returns a list for the same column.
@@ -239,7 +242,7 @@ func (t *Table) Words(j int) []string { return t.words[j] }
 // CodesOf returns the codes that cells with these words have in a category column. A word that is not listed may be
 // another spelling of one that is, as in a table of new records. See [Column.MissingCode] for cells without text.
 func (c *Column) CodesOf(words []string) []int32 {
-	names := cell.NewNames(c.Categories, c.text(), 0)
+	names := cell.NewNames(c.Categories, c.textRule(), 0)
 	out := make([]int32, len(words))
 	for k, word := range words {
 		out[k] = int32(len(c.Categories))
@@ -300,7 +303,8 @@ func (v View) Resolve(as []Column) View {
 
 // named returns the codes of a column with words under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
-	absent, of := c.MissingCode(), c.CodesOf(t.words[j])
+	absent := c.MissingCode()
+	of := c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)
 	for row := range out {
 		out[row] = absent

@@ -56,7 +56,8 @@ func TestWordsReadAlike(t *testing.T) {
 		fmt.Fprintf(&text, "%s,%s,%d\n", wordCells[i%len(wordCells)], wordCells[(i/3)%len(wordCells)], i)
 	}
 	dir := t.TempDir()
-	plain, packed := filepath.Join(dir, "t.csv"), filepath.Join(dir, "t.csv.gz")
+	plain := filepath.Join(dir, "t.csv")
+	packed := filepath.Join(dir, "t.csv.gz")
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write([]byte(text.String()))

@@ -22,7 +22,8 @@ func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
 	}
 	data := make([]dataset.ColumnData, 2)
 	for i := range 4000 {
-		degrees, code := 10+float64(i%141)/10, int32(0)
+		degrees := 10 + float64(i%141)/10
+		code := int32(0)
 		if degrees > 17 {
 			code = 1
 		}
@@ -59,7 +60,8 @@ func printClasses(m *regression.Classifier) {
 
 func ExampleLogistic_output() {
 	view, columns, ranges := rooms()
-	trainer, facts := logistic.Logistic{Form: logistic.Output}, method.Facts{Columns: columns}
+	trainer := logistic.Logistic{Form: logistic.Output}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)
@@ -74,7 +76,8 @@ func ExampleLogistic_output() {
 
 func ExampleLogistic() {
 	view, columns, ranges := rooms()
-	trainer, facts := logistic.Logistic{}, method.Facts{Columns: columns}
+	trainer := logistic.Logistic{}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)

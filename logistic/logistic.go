@@ -1,16 +1,13 @@
-// Package logistic holds logistic regression under differential privacy: by noisy gradients
-// or, with the form [Output], as a minimiser that is released with noise. It sees the category
-// target itself and answers with a [regression.Classifier]: one linear score for two classes,
-// one per class (one against the rest) for more. A record in none of the declared classes takes
-// no part.
+// Package logistic provides logistic regression under differential privacy: by noisy gradients or, with the
+// form [Output], as a minimiser released with noise. It trains on the category target itself and returns a
+// [regression.Classifier]: one linear score for two classes, one per class (one-versus-rest) for more. A record
+// in none of the declared classes is ignored.
 //
-// [Logistic] minimises a logistic loss by a few noisy steps of a second-order
-// method: one release of the matrix of second moments, which bounds the Hessian
-// at every point (Böhning and Lindsay, 1988), then a number of releases of the
-// gradient, fixed in advance. The rows are limited to norm B and the slope of the
-// loss to 1/2, so a gradient moves by B/2 at most. Nothing needs to converge for
-// that, and no record is treated as worse than it is. docs/proofs/logistic.md, "Figures", shows by
-// how much it is better than the minimiser with noise.
+// [Logistic] minimises a logistic loss by a few noisy steps of a second-order method: one release of the matrix
+// of second moments, which bounds the Hessian at every point (Böhning and Lindsay, 1988), then a fixed number
+// of releases of the gradient. The rows are limited to norm B and the slope of the loss to 1/2, so one record
+// moves a gradient by B/2 at most. The bound requires no convergence. docs/proofs/logistic.md, "Figures",
+// compares its accuracy with that of the minimiser with noise.
 package logistic
 
 import (
@@ -30,7 +27,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The forms of [Logistic], as recipes name them.
+// Forms of [Logistic], as named in recipes.
 const (
 	Gradients = "gradients" // releases noisy gradients
 	Output    = "output"    // releases the minimiser with noise
@@ -39,15 +36,14 @@ const (
 const (
 	// steps is the number of gradients that are released.
 	steps = 16
-	// matrixShare is the share of mu^2 that goes to the matrix of second moments;
-	// the gradients have the rest.
+	// matrixShare is the share of mu^2 for the matrix of second moments; the gradients take the rest.
 	matrixShare = .15
-	// slopeClip bounds the slope of the loss. A slope is 1/2 at margin 0, so this
-	// makes the loss linear for records on the wrong side.
+	// slopeClip bounds the slope of the loss. The slope is 1/2 at margin 0, so the loss is linear for records
+	// on the wrong side of the boundary.
 	slopeClip = .5
 )
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	logisticNode  = "logistic"
 	matrixLeaf    = "gram"
@@ -79,28 +75,25 @@ const (
 //
 // # Privacy
 //
-// Add or remove one record: A moves by z z^T, at most B^2 in the Frobenius norm,
-// and a gradient by l' y z, at most B/2. Substitution: sqrt2 B^2 and B. Both are
-// exact integers under bounds of package mechanism ([mechanism.Gram],
-// [mechanism.Cross]), theta in between is made of released values, and the number
-// of steps is fixed, so the whole is an adaptive composition of Gaussian steps.
-// With more than two classes a round has one gradient per class; each part of its
-// draw costs a fair part of it ([mechanism.GaussianPart]).
+// Adding or removing one record moves A by z z^T, at most B^2 in the Frobenius norm, and a gradient by l' y z,
+// at most B/2. Substitution moves them by sqrt2 B^2 and B. Both are exact integers under bounds of package
+// mechanism ([mechanism.Gram], [mechanism.Cross]), theta is computed from released values, and the number of
+// steps is fixed, so the whole is an adaptive composition of Gaussian steps. With more than two classes a round
+// has one gradient per class; each takes an equal part of the draw ([mechanism.GaussianPart]).
 //
 // # Output
 //
-// In the form Output it is output-perturbed logistic regression instead, in everything but
-// the loss package svm: the minimiser of the logistic loss with the same penalty, released with
-// noise (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). It is the
-// less accurate one.
+// In the form Output the method is output-perturbed logistic regression, which differs from package svm only in
+// the loss: the minimiser of the logistic loss with the same penalty, released with noise (Chaudhuri,
+// Monteleoni and Sarwate 2011, algorithm 1, in sum form). It is less accurate.
 type Logistic struct {
-	Form   string  // [Gradients], also when it is empty, or [Output]
-	Lambda float64 // of Output: the penalty, as in package svm
+	Form   string  // [Gradients] (also if empty) or [Output]
+	Lambda float64 // penalty of the form Output, as in package svm
 
-	pure bool // the noise of Output is Laplace
+	pure bool // use Laplace noise in the form Output
 }
 
-// PureForm returns the trainer with the form [Output] if none is named, whose noise is then Laplace.
+// PureForm returns the trainer with Laplace noise, in the form [Output] unless another form is set.
 func (t Logistic) PureForm() method.Trainer {
 	if t.Form == "" {
 		t.Form = Output
@@ -129,7 +122,7 @@ func (Logistic) Method() method.Method {
 	}
 }
 
-// lambdaKey is the key of the penalty, which the form [Output] has.
+// lambdaKey returns the key of the penalty, which only the form [Output] has.
 func lambdaKey() method.Key {
 	k := linear.LambdaKey()
 	k.Needs = method.Link{Key: "form", Words: []string{Output}, Hint: "noisy gradients have no penalty; set model.form: " + Output + ", or remove it"}
@@ -139,10 +132,10 @@ func lambdaKey() method.Key {
 // Name returns "logistic".
 func (Logistic) Name() string { return "logistic" }
 
-// NeedsCount reports whether a penalty depends on the number of records.
+// NeedsCount reports whether the penalty depends on the number of records.
 func (t Logistic) NeedsCount() bool { return t.Form == Output }
 
-// Gathers reports whether all rows are needed in one place: for a minimiser they are.
+// Gathers reports whether all rows are needed in one place, as for a minimiser.
 func (t Logistic) Gathers() bool { return t.Form == Output }
 
 // FormName returns the form.
@@ -152,9 +145,9 @@ func (t Logistic) minimizer() linear.PerturbedMinimizer {
 	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
 }
 
-// Plan returns the leaf of the matrix and that of the gradients, or of the form
-// Output that of the minimiser. Its errors are [method.ErrForm], [linear.ErrTarget],
-// [linear.ErrFeatures], [linear.ErrLambda] and [linear.ErrTooWide].
+// Plan returns the leaves of the matrix and the gradients or, in the form Output, that of the minimiser. Its
+// errors are [method.ErrForm], [linear.ErrTarget], [linear.ErrFeatures], [linear.ErrLambda] and
+// [linear.ErrTooWide].
 func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 	switch {
 	case t.Form == Output:
@@ -192,15 +185,15 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	}
 	inverse := stepMatrix(sums.Symmetric(), s.Scale(matrixLeaf))
 	for round := range steps {
-		if theta, err = step(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
+		if theta, err = gradientStep(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
 			return nil, err
 		}
 	}
-	return f.Fit(plain(f, theta, inverse, s.Scale(gradientsLeaf))), nil
+	return f.Fit(linearScores(f, theta, inverse, s.Scale(gradientsLeaf))), nil
 }
 
-// stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma,
-// A+ with 0 for negative eigenvalues and r = RidgeFactor sigma sqrt(2 d).
+// stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma, with A+ having 0 for negative
+// eigenvalues and r = RidgeFactor sigma sqrt(2 d).
 func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
 	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
 	return linear.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
@@ -236,9 +229,9 @@ func (p *gradientPass) Add(b mechanism.Block) {
 	p.cross[0].Clip(p.rows.X)
 	p.slopes = slices.Grow(p.slopes[:0], b.Len())[:b.Len()]
 	for c, cross := range p.cross {
-		margins(p.slopes, p.rows.X, p.theta[c])
+		rowMargins(p.slopes, p.rows.X, p.theta[c])
 		for i, k := range p.rows.Codes {
-			p.slopes[i] = pull(p.slopes[i], label(p.classes, k, c))
+			p.slopes[i] = lossSlope(p.slopes[i], labelFor(p.classes, k, c))
 		}
 		cross.Add(p.rows.X, p.slopes)
 	}
@@ -252,8 +245,8 @@ func (p *gradientPass) Cells() mechanism.Cells {
 	return mechanism.Join(all...)
 }
 
-// label returns the label of class code k for score c: 0 for no class.
-func label(classes int, k int32, c int) float64 {
+// labelFor returns the label of class code k for score c: 0 for a record in no class.
+func labelFor(classes int, k int32, c int) float64 {
 	positive := int32(c)
 	if classes == 2 {
 		positive = 1
@@ -267,8 +260,8 @@ func label(classes int, k int32, c int) float64 {
 	return -1
 }
 
-// margins writes theta.z for fixed-point rows.
-func margins(out []float64, x [][]int16, theta []float64) {
+// rowMargins writes theta.z for fixed-point rows.
+func rowMargins(out []float64, x [][]int16, theta []float64) {
 	clear(out)
 	for k, column := range x {
 		w := theta[k] / mechanism.FixedOne
@@ -280,18 +273,18 @@ func margins(out []float64, x [][]int16, theta []float64) {
 	}
 }
 
-// pull returns -l'(y m) y, m the score: how strongly a record with label y pulls
-// at the score.
-func pull(m, y float64) float64 { return y * min(slopeClip, 1/(1+math.Exp(y*m))) }
+// lossSlope returns -l'(y m) y for the score m: the weight of a record with label y in the gradient of the
+// score.
+func lossSlope(m, y float64) float64 { return y * min(slopeClip, 1/(1+math.Exp(y*m))) }
 
-// step releases a gradient for each score and returns the next theta.
-func step(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int) ([][]float64, error) {
+// gradientStep releases a gradient for each score and returns the next theta.
+func gradientStep(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int) ([][]float64, error) {
 	theta := x.Theta
 	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
-	next := make([][]float64, len(theta)) // passes may still hold the old one
+	next := make([][]float64, len(theta)) // passes may still use the old slice
 	for c, cross := range acc.cross {
 		noisy, err := mechanism.GaussianPart(s, gradientsLeaf, round, c, len(theta), cross.Bound())
 		if err != nil {
@@ -307,13 +300,13 @@ func step(ctx context.Context, s *mechanism.Session, r mechanism.Records, x grad
 	return next, nil
 }
 
-// plain returns the scores. Rows were shortened as a whole, the constant too, so
-// shortening changes no sign and no order of scores, and the models do without.
+// linearScores returns the scores as linear models. Rows were shortened as a whole, including the constant, so
+// shortening changes no sign and no order of scores, and the models omit it.
 //
-// The covariance is that of the noise in all steps added up, steps sigma^2 S S
-// with S the matrix of the steps. It is an upper bound in practice: where the
-// loss is curved a later step undoes part of the noise of earlier ones.
-func plain(f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
+// The covariance is that of the noise in all steps added up, steps sigma^2 S S, with S the matrix of the steps.
+// It is an upper bound in practice: where the loss is curved, a later step reverses part of the noise of
+// earlier ones.
+func linearScores(f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
 	cov := mat.NewSymDense(inverse.SymmetricDim(), nil)
 	cov.ScaleSym(steps*sigma*sigma, linear.Square(inverse))
 	out := make([]regression.Model, len(theta))

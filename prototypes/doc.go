@@ -1,25 +1,26 @@
-// Package prototypes trains classifiers by a few reference vectors per class, under differential
-// privacy. A record belongs to the class whose prototypes are nearest; with one prototype per class that is a
-// linear classifier, with several a piecewise linear one. All classes share one softmax, and so one limit for
-// what a record may say, where one class against the rest pays one for every class.
+// Package prototypes trains classifiers with a few reference vectors per class, under differential privacy. A
+// record is assigned to the class with the nearest prototypes; with one prototype per class that is a linear
+// classifier, with several a piecewise linear one. All classes share one softmax, and therefore one bound on
+// the contribution of a record, whereas one-versus-rest needs one for every class.
 //
 // # The releases
 //
-//   - The second moments of the rows, once. From them comes the map W that shrinks large directions of the
-//     rows and stretches small ones as far as the noise allows.
-//   - The sum of squared norms of the rows W x: how wide the classes are.
-//   - The sums of the rows and their number in every class; for several prototypes each, once more in the
-//     cells of those. These are the prototypes to start from.
-//   - A number of gradients of the sum of log probabilities of the records' classes, by the prototypes.
+//   - The second moments of the rows, once. They determine the map W, which shrinks the directions of large
+//     variance and stretches those of small variance as far as the noise allows.
+//   - The sum of squared norms of the rows W x, which gives the width of the classes.
+//   - The sums and numbers of the rows in every class; with several prototypes per class, once more in their cells.
+//     These give the initial prototypes.
+//   - A number of gradients of the sum of log probabilities of the records' classes with respect to the prototypes.
 //
-// How many prototypes and steps there are depends on released numbers alone (docs/proofs/prototypes.md,
-// "Algorithm"; the proof is there under "Sensitivity and proof").
+// The numbers of prototypes and steps depend on released numbers only (docs/proofs/prototypes.md, "Algorithm";
+// see there under "Sensitivity and proof" for the proof).
 //
 // # Invariants
 //
-//   - A record's weights are shortened as a vector, in integers, after they were rounded to the grid; so is
-//     its row ([mechanism.Outer]). Nothing that is computed in floating point has to be exact for the bound.
-//   - What a record adds is computed without fusing and with an exponential of our own: it is the same
-//     integers on every processor.
-//   - Every table gives a classifier: none without rows, with one class, or with missing cells is an error.
+//   - A record's weights are shortened as a vector, in integers, after rounding to the grid; so is its row
+//     ([mechanism.Outer]). The bound does not depend on the accuracy of floating-point computations.
+//   - The contribution of a record is computed without fusing and with an exponential function of this package: it
+//     is the same integer on every processor.
+//   - Every table gives a classifier: a table without rows, with one class only, or with missing cells is not an
+//     error.
 package prototypes

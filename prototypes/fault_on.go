@@ -4,7 +4,7 @@ package prototypes
 
 import "github.com/dptrain/dptrain/internal/mechanism"
 
-// widthFrom returns the sums that the width of the classes is read from.
+// widthFrom returns the sums from which the width of the classes is computed.
 func widthFrom(s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64) []float64 {
 	if s.Planted(mechanism.ExactWidth) {
 		return mechanism.Exact(x)
@@ -12,7 +12,7 @@ func widthFrom(s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], nois
 	return noisy
 }
 
-// cellsFrom returns the sums by which cells with few records are found.
+// cellsFrom returns the sums that determine which cells have few records.
 func cellsFrom(s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64) []float64 {
 	if s.Planted(mechanism.ExactCells) {
 		return mechanism.Exact(x)

@@ -7,12 +7,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// fit states the prototypes in original units. The logit of a row that need not be shortened is
+// fit converts the prototypes to original units. The logit of a row that need not be shortened is
 //
 //	2 gamma^2 z_j.W x - gamma^2 |z_j|^2 = (2 gamma^2 W z_j).x + constant,
 //
-// linear in the cells; and W^-1 z_j is the row that lies at the prototype. Rows that were shortened in
-// training were so with their constant, which keeps the order of their logits.
+// linear in the cells; W^-1 z_j is the row at the prototype. Rows shortened in training were shortened
+// including their constant, which preserves the order of their logits.
 func (r *run) fit() *method.Fit {
 	target := r.frame.target
 	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
@@ -23,7 +23,7 @@ func (r *run) fit() *method.Fit {
 	}
 	for c := range scores {
 		score := &regression.Prototypes{Linear: regression.Linear{
-			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc), Lower: -largest, Upper: largest,
+			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc), Lower: -largestNumber, Upper: largestNumber,
 		}}
 		for j, p := range prototypes {
 			class := int(r.at.Class[j])
@@ -36,18 +36,18 @@ func (r *run) fit() *method.Fit {
 	return &method.Fit{Model: model, Scale: method.LogOdds}
 }
 
-// largest is the magnitude at which the numbers of a model saturate: ranges of absurd widths can carry
+// largestNumber is the magnitude at which the numbers of a model saturate: ranges of absurd widths can carry
 // a coefficient beyond what float64 holds.
-const largest = 1e100
+const largestNumber = 1e100
 
 func saturate(x float64) float64 {
 	if x != x {
 		return 0
 	}
-	return min(max(x, -largest), largest)
+	return min(max(x, -largestNumber), largestNumber)
 }
 
-// prototypes returns them in original units, in order.
+// prototypes returns the prototypes in original units, in order.
 func (r *run) prototypes() []regression.Prototype {
 	d := r.frame.slots()
 	back := r.matrix(func(stretch float64) float64 { return 1 / stretch })
@@ -66,19 +66,21 @@ func (r *run) prototypes() []regression.Prototype {
 	return out
 }
 
-// term states the weight of a slot of an encoded row and the center's entry there in original units;
-// constant is what it adds to the intercept.
+// term converts the weight of a slot of an encoded row and the center's entry there to original units; constant
+// is its contribution to the intercept.
 func (f *frame) term(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
 	t.Column = slot.Column
 	c := f.columns[slot.Column]
-	lower, upper := 0., 1.
+	lower := 0.
+	upper := 1.
 	switch {
 	case slot.Category == scaling.NumberSlot:
 		x := f.enc.Range(slot.Column)
 		weight /= x.Half()
 		constant = -weight * x.Center()
 		entry = x.Center() + x.Half()*entry
-		lower, upper = x.Lower, x.Upper
+		lower = x.Lower
+		upper = x.Upper
 	case slot.Category == scaling.MissingSlot:
 		t.Missing = true
 		weight *= scaling.MissingEntry

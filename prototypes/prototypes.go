@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	node        = "prototypes"
 	momentsLeaf = "moments"
@@ -19,52 +19,51 @@ const (
 	stepsLeaf   = "steps"
 )
 
-// The shares of mu^2 that the releases have. The rest goes to the steps.
+// Shares of mu^2 of the releases. The steps take the rest.
 const (
 	momentShare = .08
 	spreadShare = .04
 	cellShare   = .19
 )
 
-// The settings. docs/proofs/prototypes.md, "How the settings were chosen", has the figures.
+// Settings. See docs/proofs/prototypes.md, "How the settings were chosen".
 const (
-	// numberReach is the mean square that the norm limit of whitened rows grants a number.
+	// numberReach is the contribution of a number to the mean squared norm limit of whitened rows.
 	numberReach = .4
-	// constantReach is the square of the constant entry of rows over that of the norm they are granted beside
-	// it. At less the numbers of records in the classes would be lost in noise.
+	// constantReach is the square of the constant entry of rows relative to the squared norm limit of the other
+	// entries. With a smaller value the numbers of records in the classes would be lost in noise.
 	constantReach = .2
-	// overReach is the mean squared norm of whitened rows over that limit, before they are
-	// shortened.
+	// overReach is the mean squared norm of whitened rows relative to that limit, before shortening.
 	overReach = 1.25
-	// whitening is the power of the second moments that whitened rows are divided by. One
-	// half would make all directions alike.
+	// whitening is the exponent of the second moments by which rows are divided. With one half, all directions
+	// would have equal variance.
 	whitening = .3
 	// momentRidge times the size of the noise is added to the second moments.
 	momentRidge = .7
 	// manyClip bounds the norm of a record's weights, and twoClip that of two classes.
 	manyClip = .5
 	twoClip  = .7
-	// momentum is the part of a step that goes on in the next one.
+	// momentum is the fraction of a step that is carried over to the next one.
 	momentum = .5
-	// stepRidge times the size of the noise of a step is added to the number of records of
-	// a prototype, by which a step is divided. The square of that size over the number is added too, so that
-	// nothing moves where noise hides all.
+	// stepRidge times the size of the noise of a step is added to the number of records of a prototype, by
+	// which a step is divided. The square of that size divided by the number is added too, so that steps vanish
+	// if the noise dominates.
 	stepRidge = .5
-	// weakest is the number of records per class, in units of the noise of a count, from which on prototypes
-	// take steps.
-	weakest = 15
-	// mostUneven is the variance of the numbers of records of the classes, over their squared mean, up to which
-	// classes are about equally large.
+	// leastPerNoise is the minimum number of records per class, in units of the noise of a count, with which
+	// prototypes take steps.
+	leastPerNoise = 15
+	// mostUneven is the maximum variance of the numbers of records of the classes, relative to their squared
+	// mean, with which classes count as about equally large.
 	mostUneven = .5
-	// averaged is the number of last steps whose prototypes are averaged.
-	averaged = 5
+	// averagedSteps is the number of final steps over which prototypes are averaged.
+	averagedSteps = 5
 )
 
-// Prototypes is a classifier by prototypes: the private form of stochastic neighbour compression
-// (M. Kusner, S. Tyree, K. Weinberger, K. Agrawal, "Stochastic neighbor compression", 2014). Every class
-// has one to three reference vectors z_j in the space of whitened rows, and with
-// p = softmax_j(-gamma^2 |x - z_j|^2) the probability of a class is the sum over its prototypes. They
-// are moved along noisy gradients of the sum of log probabilities. The package comment says how.
+// Prototypes is a classifier by prototypes: the private form of stochastic neighbour compression (M. Kusner, S.
+// Tyree, K. Weinberger, K. Agrawal, "Stochastic neighbor compression", 2014). Every class has one to three
+// reference vectors z_j in the space of whitened rows, and with p = softmax_j(-gamma^2 |x - z_j|^2) the
+// probability of a class is the sum over its prototypes. They are updated along noisy gradients of the sum of
+// log probabilities; see the package comment.
 type Prototypes struct{}
 
 // Name returns "prototypes".
@@ -114,7 +113,7 @@ func (Prototypes) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	return r.fit(), nil
 }
 
-// A run holds what was released so far. All of it but the records is public.
+// A run holds the released values so far. All of it except the records is public.
 type run struct {
 	ctx     context.Context
 	session *mechanism.Session
@@ -124,7 +123,7 @@ type run struct {
 	basis    linear.Spectrum // of the released second moments
 	stretch  []float64       // of each direction, by whitening
 	rows     *whitened
-	number   float64 // of records, by the squares of the factors of their rows; at least 1
+	number   float64 // of records, by the squares of their shortening factors; at least 1
 	strength float64 // see [run.size]
 	width    float64 // V, the mean squared radius inside the classes
 	still    bool    // the prototypes stay at the means
@@ -141,17 +140,17 @@ func (r *run) perNoise() float64 {
 	return r.number * mu / float64(r.frame.classes())
 }
 
-// size returns what most branches look at: the number of records per class in units of the
-// noise of a prototype, n mu/(L sqrt d).
+// size returns the quantity that determines most choices: the number of records per class in units of the noise
+// of a prototype, n mu/(L sqrt d).
 func (r *run) size() float64 { return r.perNoise() / math.Sqrt(float64(r.frame.slots()+1)) }
 
-// weak reports whether the classes have so few records that gradients say less about them than their means
-// do. If the classes are about equally large, the draw of the steps goes to the means then, and prototypes
-// stay there.
-func (r *run) weak() bool { return r.perNoise() < weakest }
+// weak reports whether the classes have so few records that gradients are less informative than class means. If
+// the classes are about equally large, the draw of the steps is then spent on the means, and prototypes stay
+// there.
+func (r *run) weak() bool { return r.perNoise() < leastPerNoise }
 
-// perClass is the number of prototypes of a class. With one the classifier is linear, and for two
-// classes that measures as well as more.
+// perClass returns the number of prototypes of a class. With one the classifier is linear, which for two
+// classes is as accurate as more.
 func (r *run) perClass() int {
 	switch {
 	case r.frame.classes() == 2 || r.strength < 30:
@@ -162,7 +161,8 @@ func (r *run) perClass() int {
 	return 3
 }
 
-// gamma returns gamma^2 V: narrower where there are more records for each prototype or several per class.
+// gamma returns gamma^2 V: larger, hence narrower, with more records per prototype or several prototypes per
+// class.
 func (r *run) gamma() float64 {
 	switch {
 	case r.perClass() > 1:
@@ -173,7 +173,7 @@ func (r *run) gamma() float64 {
 	return 6
 }
 
-// steps is the number of steps: more of them take noisier gradients.
+// steps returns the number of steps: with more steps, each gradient is noisier.
 func (r *run) steps() int {
 	switch {
 	case r.strength < 10:
@@ -184,9 +184,9 @@ func (r *run) steps() int {
 	return 20
 }
 
-// clip bounds the norm of a record's weights. Of two classes that is about their norm where both are as
-// likely, so that only records on the wrong side are clipped: less would move the boundary where
-// one class is rare.
+// clip returns the bound on the norm of a record's weights. For two classes it is about their norm where both
+// classes are equally likely, so that only records on the wrong side are clipped; a smaller bound would move
+// the boundary if one class is rare.
 func (r *run) clip() float64 {
 	if r.frame.classes() == 2 {
 		return twoClip

@@ -211,7 +211,7 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 // TestTwoReleasesOfCells: the mean of two releases has the weights of least noise.
 func TestTwoReleasesOfCells(t *testing.T) {
 	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
-	c.with(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
+	c.combine(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
 	want := cellSums{sums: [][]float64{{1.8, 2}, {3, 8}}, counts: []float64{14, 20}, tested: []float64{14, 20}, noise: 2 / math.Sqrt(5)}
 	if !reflect.DeepEqual(rounded(c), rounded(want)) {
 		t.Errorf("%+v, want %+v", c, want)
@@ -235,8 +235,10 @@ func rounded(c cellSums) cellSums {
 // TestWideRanges: absurd ranges give numbers that a model may hold.
 func TestWideRanges(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	ranges[0].Lower, ranges[0].Upper = -1e308, 1e308
-	ranges[1].Lower, ranges[1].Upper = 200, math.Nextafter(200, 300)
+	ranges[0].Lower = -1e308
+	ranges[0].Upper = 1e308
+	ranges[1].Lower = 200
+	ranges[1].Upper = math.Nextafter(200, 300)
 	train(t, 1, tableOf(t, columns, records(100, 2), nil).All(), ranges)
 }
 
@@ -408,7 +410,7 @@ func TestStatisticIsTheStep(t *testing.T) {
 		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
 			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
 		}
-		pull(w, class, row.code)
+		recordWeights(w, class, row.code)
 		shorten(w, .5)
 		for j, a := range w {
 			for k, b := range x {
@@ -461,7 +463,8 @@ func TestStretches(t *testing.T) {
 	if hidden[0]/hidden[3] > 1.01 {
 		t.Errorf("%v", hidden)
 	}
-	sum, values := 0., []float64{1, 20, 300, 4000}
+	sum := 0.
+	values := []float64{1, 20, 300, 4000}
 	for i, s := range stretches(values, 1e-9, 1000, .8) {
 		sum += s * s * values[i] / 1000
 	}

@@ -56,7 +56,8 @@ func replayed(t *testing.T, classes int, epsilon float64, rel budget.Relation, f
 				second := first.Replay()
 				other = !reflect.DeepEqual(run(x.rows, x.ids, second), want) || other
 				faults, ratio := mechanism.Compare(first, second)
-				found, closest = append(found, faults...), max(closest, ratio)
+				found = append(found, faults...)
+				closest = max(closest, ratio)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// A frame says how a record is seen. It holds public facts only.
+// A frame describes the encoding of a record. It holds public facts only.
 type frame struct {
 	columns []dataset.Column // features
 	target  dataset.Column
@@ -29,8 +29,8 @@ func (f *frame) slots() int { return len(f.enc.Slots()) }
 
 func (f *frame) classes() int { return len(f.target.Categories) }
 
-// reach is the square of the norm that a row is granted beside its constant 1: [numberReach] for a
-// number and 1 for a category.
+// reach returns the squared norm limit of a row relative to its constant 1: [numberReach] for a number and 1
+// for a category.
 func (f *frame) reach() float64 {
 	sum := 0.
 	for _, c := range f.columns {
@@ -43,7 +43,7 @@ func (f *frame) reach() float64 {
 	return sum
 }
 
-// encoded is the reusable memory in which one goroutine encodes blocks.
+// encoded is a buffer in which one goroutine encodes blocks.
 type encoded struct {
 	frame   *frame
 	x       [][]int16 // one slice per slot and one for the constant
@@ -56,12 +56,13 @@ func newEncoded(f *frame) *encoded { return &encoded{frame: f, x: make([][]int16
 // encode writes the fixed-point rows of a block, the constant last, and the codes of the
 // classes. A record in no class has a row of zeros.
 func (e *encoded) encode(b dataset.Block, constant int16) {
-	n, slots := b.Len(), e.frame.slots()
+	n := b.Len()
+	slots := e.frame.slots()
 	for k := range e.x {
-		e.x[k] = grow(e.x[k], n)
+		e.x[k] = resizeBuffer(e.x[k], n)
 	}
 	e.frame.enc.Encode(b, e.x[:slots], &e.scratch)
-	e.codes = b.Codes(len(e.frame.columns), grow(e.codes, n))
+	e.codes = b.Codes(len(e.frame.columns), resizeBuffer(e.codes, n))
 	for i, code := range e.codes {
 		e.x[slots][i] = constant
 		if uint32(code) >= uint32(e.frame.classes()) {
@@ -72,40 +73,40 @@ func (e *encoded) encode(b dataset.Block, constant int16) {
 	}
 }
 
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}
 	return buf[:n]
 }
 
-// whitened says what is kept of every record between passes: its row W x with a constant entry,
-// shortened to norm 1 as a whole, on the grid of rows. It is a function of the record and of the
-// released values that are here.
+// whitened describes the state kept for every record between passes: its row W x with a constant entry,
+// shortened to norm 1 as a whole, on the grid of rows. It is a function of the record and of the released
+// values stored here.
 type whitened struct {
 	Columns  []dataset.Column
 	Ranges   []scaling.Range
 	Map      []float64 // W by rows
 	Constant int16     // the constant entry, on the grid
-	Keep     bool      // whether rows are kept, or made in every pass
+	Keep     bool      // rows are kept, not recomputed in every pass
 
 	once  sync.Once
 	frame *frame
 	free  sync.Pool // of *whitener
 }
 
-// keptCells is the number of cells of rows up to which all are kept.
+// keptCells is the maximum number of cells of rows that are kept.
 const keptCells = 1 << 26
 
-// rowsOf are the rows of a block. Entries are by slot, the constant last.
+// rowsOf holds the rows of a block. Entries are by slot, the constant last.
 type rowsOf struct {
 	of    *whitened
 	rows  [][]int16
 	codes []int32
 }
 
-// Steps implements [mechanism.State]: a row never changes.
+// Steps implements [mechanism.State]: rows never change.
 func (w *whitened) Steps() int { return 0 }
 
 // Begin implements [mechanism.State].
@@ -126,8 +127,8 @@ func (w *whitened) Begin(b dataset.Block) mechanism.Kept {
 // Take implements [mechanism.Kept].
 func (*rowsOf) Take(int, dataset.Block) {}
 
-// each calls f with the rows of a block and the codes of their classes, to read only.
-func (k *rowsOf) each(b dataset.Block, f func(rows [][]int16, codes []int32)) {
+// eachRow calls f with the rows of a block and the codes of their classes, read only.
+func (k *rowsOf) eachRow(b dataset.Block, f func(rows [][]int16, codes []int32)) {
 	if k.of.Keep {
 		f(k.rows, k.codes)
 		return
@@ -138,7 +139,7 @@ func (k *rowsOf) each(b dataset.Block, f func(rows [][]int16, codes []int32)) {
 	k.of.free.Put(m)
 }
 
-// whitener returns memory that goes back to w.free.
+// whitener returns a buffer that the caller returns to w.free.
 func (w *whitened) whitener() *whitener {
 	w.once.Do(func() { w.frame = frameOf(w.Columns, w.Ranges) })
 	if m, ok := w.free.Get().(*whitener); ok {
@@ -150,7 +151,7 @@ func (w *whitened) whitener() *whitener {
 	}
 }
 
-// a whitener makes the rows of blocks.
+// A whitener computes the rows of blocks.
 type whitener struct {
 	of      *whitened
 	encoded *encoded
@@ -159,18 +160,20 @@ type whitener struct {
 	rows    [][]int16
 }
 
-// make makes the rows of a block: W x, then the factor min(1, 1/|(W x, constant)|), then the nearest
-// numbers on the grid. Sums are added up by slot and without fusing, so they are the same on
-// every processor and in every block.
+// make computes the rows of a block: W x, then the factor min(1, 1/|(W x, constant)|), then rounding to the
+// grid. Sums are added up by slot and without fusing, so they are the same on every processor and in every
+// block.
 func (m *whitener) make(b dataset.Block) {
-	n, slots, constant := b.Len(), len(m.y), m.of.Constant
+	n := b.Len()
+	slots := len(m.y)
+	constant := m.of.Constant
 	m.encoded.encode(b, constant)
-	m.norms = grow(m.norms, n)
+	m.norms = resizeBuffer(m.norms, n)
 	for i, v := range m.encoded.x[slots] {
 		m.norms[i] = square(float64(v) / mechanism.FixedOne)
 	}
 	for k := range m.y {
-		m.y[k] = grow(m.y[k], n)
+		m.y[k] = resizeBuffer(m.y[k], n)
 		addProducts(m.y[k], m.encoded.x[:slots], m.of.Map[k*slots:(k+1)*slots])
 		for i, v := range m.y[k] {
 			m.norms[i] += float64(v * v)
@@ -183,7 +186,7 @@ func (m *whitener) make(b dataset.Block) {
 		}
 	}
 	for k := range m.rows {
-		m.rows[k] = grow(m.rows[k], n)
+		m.rows[k] = resizeBuffer(m.rows[k], n)
 		for i, f := range m.norms {
 			if k == slots {
 				m.rows[k][i] = int16(math.Round(float64(m.encoded.x[k][i]) / mechanism.FixedOne * f))

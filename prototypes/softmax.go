@@ -2,11 +2,11 @@ package prototypes
 
 import "math"
 
-// spent is the logit, below the largest one of a record, at which a prototype counts nothing:
-// e^-40 is less than half a unit of the grid of weights.
-const spent = -40
+// leastLogit is the logit, relative to the largest one of a record, below which a prototype is ignored: e^-40
+// is less than half a unit of the grid of weights.
+const leastLogit = -40
 
-// ln2 in two parts, of which the first has so few digits that small multiples are exact.
+// ln2 in two parts. The first has so few digits that small multiples are exact.
 const (
 	ln2High = 0x1.62e42fee00000p-1
 	ln2Low  = 0x1.a39ef35793c76p-33
@@ -18,11 +18,11 @@ var factorials = [...]float64{
 	1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600,
 }
 
-// exp returns e^x for x <= 0, and 0 below [spent], to a relative error of 1e-15. Its conversions forbid
-// fusing, and it calls no function of a library that differs between processors: what a record
-// adds to a sum is the same everywhere.
+// exp returns e^x for x <= 0, and 0 below [leastLogit], with a relative error of 1e-15. Its conversions forbid
+// fusing, and it calls no library function that differs between processors: the contribution of a record to a
+// sum is the same everywhere.
 func exp(x float64) float64 {
-	if !(x >= spent) {
+	if !(x >= leastLogit) {
 		return 0
 	}
 	k := math.Floor(float64(x*math.Log2E) + .5)
@@ -34,23 +34,25 @@ func exp(x float64) float64 {
 	return math.Ldexp(p, int(k))
 }
 
-// pull replaces the logits of one record, -gamma^2 |x - z_j|^2 up to a constant, by its weights
+// recordWeights replaces the logits of one record, -gamma^2 |x - z_j|^2 up to a constant, by its weights
 //
 //	w_j = r_j - p_j,  p = softmax(logits),  r_j = p_j/(sum of p over the class) on its class, else 0.
 //
-// class[j] is the class of prototype j, and own that of the record. The gradient of the log
-// probability of the record's class by z_j is 2 gamma^2 w_j (x - z_j). On its class w >= 0 with the
-// sum 1 - P, P the probability of the class; elsewhere w <= 0 with the sum P - 1. So
-// |w|^2 <= 2 (1 - P)^2 <= 2, whatever the prototypes.
-func pull(logits []float64, class []int32, own int32) {
-	most, mostOwn := math.Inf(-1), math.Inf(-1)
+// class[j] is the class of prototype j, and own that of the record. The gradient of the log probability of the
+// record's class with respect to z_j is 2 gamma^2 w_j (x - z_j). On its class w >= 0 with the sum 1 - P, P the
+// probability of the class; elsewhere w <= 0 with the sum P - 1. So |w|^2 <= 2 (1 - P)^2 <= 2, for any
+// prototypes.
+func recordWeights(logits []float64, class []int32, own int32) {
+	most := math.Inf(-1)
+	mostOwn := math.Inf(-1)
 	for j, x := range logits {
 		most = max(most, x)
 		if class[j] == own {
 			mostOwn = max(mostOwn, x)
 		}
 	}
-	all, within := 0., 0.
+	all := 0.
+	within := 0.
 	for j, x := range logits {
 		all += exp(x - most)
 		if class[j] == own {

@@ -38,7 +38,7 @@ func weightsOf(x, z [][]float64, y, class []int32, gamma float64) [][]float64 {
 				out[i][j] -= gamma * square(v-z[j][k])
 			}
 		}
-		pull(out[i], class, y[i])
+		recordWeights(out[i], class, y[i])
 	}
 	return out
 }
@@ -124,14 +124,16 @@ func TestSpecification(t *testing.T) {
 	}
 	wrong := 0
 	for i, row := range x {
-		best, at := math.Inf(1), 0
+		best := math.Inf(1)
+		at := 0
 		for j := range z {
 			d := 0.
 			for k, v := range row {
 				d += square(v - z[j][k])
 			}
 			if d < best {
-				best, at = d, j
+				best = d
+				at = j
 			}
 		}
 		if class[at] != y[i] {
@@ -150,7 +152,8 @@ func TestTinySpecification(t *testing.T) {
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
 		near(t, "G", g[k/2][k%2], want)
 	}
-	z, class := [][]float64{{.5, .5}, {0, 1.5}, {2, 1}, {3, 3}}, []int32{0, 1, 1, 0}
+	z := [][]float64{{.5, .5}, {0, 1.5}, {2, 1}, {3, 3}}
+	class := []int32{0, 1, 1, 0}
 	loss, _ = objective(x, z, y, class, .5)
 	near(t, "L of four", loss, 4.769413172)
 	by := 0.
@@ -171,7 +174,10 @@ func TestPrivateStepSpecification(t *testing.T) {
 	for _, row := range x {
 		shorten(row, math.Sqrt(1.8))
 	}
-	sums, first, longest, clipped := make([]float64, 6), make([]float64, 3), 0., 0
+	sums := make([]float64, 6)
+	first := make([]float64, 3)
+	longest := 0.
+	clipped := 0
 	for i, w := range weightsOf(x, z, y, class, 1) {
 		length := math.Sqrt(dot(w, w))
 		longest = max(longest, length)
@@ -219,8 +225,9 @@ func TestExp(t *testing.T) {
 func TestWeightsAreBounded(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, logits []float64, class []int32) float64 {
 		w := append([]float64(nil), logits...)
-		pull(w, class, 0)
-		right, length := 1., math.Sqrt(dot(w, w))
+		recordWeights(w, class, 0)
+		right := 1.
+		length := math.Sqrt(dot(w, w))
 		for j, v := range w {
 			if class[j] == 0 {
 				right -= v
@@ -258,13 +265,13 @@ func TestWeightsAreBounded(t *testing.T) {
 // TestNearest: the first of the largest logits of the class.
 func TestNearest(t *testing.T) {
 	logits := []float64{5, 1, 2, 2}
-	nearest(logits, []int32{0, 1, 1, 1}, 1)
+	nearestWeights(logits, []int32{0, 1, 1, 1}, 1)
 	for j, want := range []float64{0, 0, 1, 0} {
 		if logits[j] != want {
 			t.Errorf("%v", logits)
 		}
 	}
-	nearest(logits, []int32{0, 1, 1, 1}, 9)
+	nearestWeights(logits, []int32{0, 1, 1, 1}, 9)
 	if dot(logits, logits) != 0 {
 		t.Errorf("a record in no class is in a cell: %v", logits)
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// whiten releases the second moments of the rows and makes the map W of them.
+// whiten releases the second moments of the rows and computes the map W from them.
 //
-// With the released matrix V diag(w) V^T of the features and sigma the noise in it,
-// W = s V diag(w'^-whitening) V^T, w' = max(w, 0) + momentRidge sigma sqrt(2 d). If noise
-// hides all directions, W is about a multiple of the identity: nothing is lost then. s makes the mean
-// squared norm of W x what [run.frame.reach] grants, by the moments without the ridge: the positive
-// eigenvalues with their sum set to that of all, which the noise of the ridge does not reach.
+// With the released matrix V diag(w) V^T of the features and sigma the noise in it, W = s V diag(w'^-whitening)
+// V^T, w' = max(w, 0) + momentRidge sigma sqrt(2 d). If noise dominates all directions, W is approximately a
+// multiple of the identity, which is harmless. s makes the mean squared norm of W x equal to the limit of
+// [run.frame.reach], by the moments without the ridge: the positive eigenvalues, rescaled to the sum of all
+// eigenvalues, which the noise of the ridge does not affect.
 func (r *run) whiten(d method.Data) error {
 	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records, momentStatistic{d.Columns, d.Ranges})
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *run) whiten(d method.Data) error {
 	slots := r.frame.slots()
 	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
 	constant := max(1, constantReach*r.frame.reach())
-	unit := constant + r.frame.reach() // the square of the norm of rows, which are scaled to norm 1
+	unit := constant + r.frame.reach() // squared norm limit of rows, which are scaled to norm 1
 	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(math.Sqrt(constant / unit))}
 	if slots > 0 {
 		r.basis = linear.NewSpectrum(leading(all, slots))
@@ -43,11 +43,13 @@ func (r *run) whiten(d method.Data) error {
 	return err
 }
 
-// stretches returns the factor of each direction for the eigenvalues of moments with noise sigma over
-// number records, so that the mean squared norm is about mean.
+// stretches returns the factor of each direction for the eigenvalues of moments with noise sigma over number
+// records, so that the mean squared norm is approximately mean.
 func stretches(values []float64, sigma, number, mean float64) []float64 {
 	ridge := max(momentRidge*sigma*math.Sqrt(2*float64(len(values))), math.SmallestNonzeroFloat64)
-	out, trace, positive := make([]float64, len(values)), 0., 0.
+	out := make([]float64, len(values))
+	trace := 0.
+	positive := 0.
 	for i, w := range values {
 		out[i] = math.Pow(max(w, 0)+ridge, -whitening)
 		trace += w
@@ -88,14 +90,14 @@ func leading(a *mat.SymDense, d int) *mat.SymDense {
 	return a.SliceSym(0, d).(*mat.SymDense)
 }
 
-// Limits that keep a map finite where noise hides everything.
+// Limits that keep a map finite if noise dominates all directions.
 const (
 	leastTrace  = 1e-3
 	leastSquare = 1e-12
 )
 
-// start releases the means of the classes and, for several prototypes each, those of their
-// cells, and how wide the classes are.
+// start releases the means of the classes, with several prototypes per class also the means of their cells, and
+// the width of the classes.
 func (r *run) start() error {
 	r.at = mixture{Gamma: 1, One: float64(r.rows.Constant) / mechanism.FixedOne}
 	for c := range r.frame.classes() {
@@ -119,9 +121,11 @@ func (r *run) start() error {
 		if err != nil {
 			return err
 		}
-		cells.with(again)
+		cells.combine(again)
 	}
-	between, all, prior := 0., 0., make([]float64, r.frame.classes())
+	between := 0.
+	all := 0.
+	prior := make([]float64, r.frame.classes())
 	for c, sum := range cells.sums {
 		count := max(cells.counts[c], 2*cells.noise, 1)
 		prior[c] = math.Log(max(cells.counts[c], cells.noise, 1))
@@ -148,26 +152,26 @@ func (r *run) start() error {
 	return nil
 }
 
-// reach is the norm that a whitened row has at most without its constant, about.
+// reach returns the approximate maximum norm of a whitened row without its constant.
 func (r *run) reach() float64 { return math.Sqrt(1 - square(r.at.One)) }
 
-// cellSums are the released sums of the rows in the cells of the prototypes and their numbers, with the
-// standard deviation of the noise in these.
+// cellSums holds the released sums of the rows in the cells of the prototypes and their numbers of records,
+// with the standard deviation of the noise in the numbers.
 type cellSums struct {
 	sums           [][]float64
-	counts, tested []float64 // by tested a cell is found to have few records
+	counts, tested []float64 // tested decides whether a cell has few records
 	noise          float64
 }
 
-// even reports whether the classes have about equally many records, by the counts: the variance of their shares, less
-// that of noise, is below [mostUneven] of their squared mean.
+// even reports whether the classes have about equally many records, judging by the counts: the variance of
+// their shares, minus that of the noise, is below [mostUneven] times their squared mean.
 func (c *cellSums) even() bool {
 	mean, variance := stat.PopMeanVariance(c.counts, nil)
 	return variance-square(c.noise) < mostUneven*square(max(mean, 0))
 }
 
-// with takes the mean of two releases of the same sums, by the inverse of their variances.
-func (c *cellSums) with(d cellSums) {
+// combine averages two releases of the same sums, weighted by the inverse of their variances.
+func (c *cellSums) combine(d cellSums) {
 	share := square(d.noise) / (square(c.noise) + square(d.noise))
 	mix := func(a, b []float64) {
 		for k := range a {
@@ -193,14 +197,14 @@ func (r *run) cells(leaf string, part, parts int) (cellSums, error) {
 		return cellSums{}, err
 	}
 	var out cellSums
-	_, out.tested = released(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slots(), r.at.One)
-	out.sums, out.counts = released(noisy.Value(), r.frame.slots(), r.at.One)
+	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slots(), r.at.One)
+	out.sums, out.counts = splitSums(noisy.Value(), r.frame.slots(), r.at.One)
 	out.noise = r.session.Scale(leaf) / r.at.One
 	return out, nil
 }
 
-// spread releases the sums of squared norms and of the squared factors of rows. It returns the mean of the
-// one and sets the number of records to the other.
+// spread releases the sums of squared norms and of the squared shortening factors of rows. It returns the mean
+// derived from the former and sets the number of records to the latter.
 func (r *run) spread() (mean float64, err error) {
 	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records, spreadStatistic{r.rows, r.at.One})
 	if err != nil {
@@ -215,11 +219,11 @@ func (r *run) spread() (mean float64, err error) {
 	return widthFrom(r.session, acc.sums.Bound(), noisy.Value())[0] / r.number, nil
 }
 
-// leastWidth is the least width of the classes, in the square of the norm of rows.
+// leastWidth is the minimum width of the classes, relative to the squared norm of rows.
 const leastWidth = .125
 
-// split gives every class several prototypes: its mean with public numbers added, and then the means of
-// the cells of those. A cell with few records keeps its prototype, nearer to the mean of the class.
+// split gives every class several prototypes: initially its mean plus public offsets, then the means of their
+// cells. A cell with few records keeps its initial prototype, which is nearer to the mean of the class.
 func (r *run) split(parts int) error {
 	public := r.session.PublicStream("starts")
 	step := math.Sqrt(3 * .25 * r.width / float64(r.frame.slots()))

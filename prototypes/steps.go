@@ -6,12 +6,14 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// move takes the steps: each releases the gradient at the prototypes of the one before, and by the sums of the
-// weights that of their priors.
+// move takes the steps: each releases the gradient at the current prototypes and updates them; the sums of the
+// weights update the priors.
 func (r *run) move() error {
-	steps, slots := r.steps(), r.frame.slots()
+	steps := r.steps()
+	slots := r.frame.slots()
 	numbers := r.numbers()
-	velocity, mean := r.rest(), r.rest()
+	velocity := r.zeroMixture()
+	mean := r.zeroMixture()
 	for t := range steps {
 		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.clip()})
 		if err != nil {
@@ -23,8 +25,8 @@ func (r *run) move() error {
 		}
 		noise := r.session.Scale(stepsLeaf) / r.at.One
 		hidden := noise * math.Sqrt(float64(slots))
-		sums, weights := released(noisy.Value(), slots, r.at.One)
-		next := r.rest() // passes may still hold the old ones
+		sums, weights := splitSums(noisy.Value(), slots, r.at.One)
+		next := r.zeroMixture() // passes may still use the old ones
 		for j, z := range r.at.Centers {
 			n := numbers[j]
 			curvature := n + stepRidge*hidden + hidden*hidden/n
@@ -35,11 +37,11 @@ func (r *run) move() error {
 			shorten(next.Centers[j], 2*r.reach())
 			velocity.Prior[j] = momentum*velocity.Prior[j] + weights[j]/(n+stepRidge*noise)
 			next.Prior[j] = r.at.Prior[j] + velocity.Prior[j]
-			if t >= steps-averaged {
+			if t >= steps-averagedSteps {
 				for k, v := range next.Centers[j] {
-					mean.Centers[j][k] += v / averaged
+					mean.Centers[j][k] += v / averagedSteps
 				}
-				mean.Prior[j] += next.Prior[j] / averaged
+				mean.Prior[j] += next.Prior[j] / averagedSteps
 			}
 		}
 		r.at = next
@@ -48,19 +50,20 @@ func (r *run) move() error {
 	return nil
 }
 
-// rest returns a mixture of as many prototypes, with all their entries and priors at 0.
-func (r *run) rest() mixture {
+// zeroMixture returns a mixture of the same size with all entries and priors 0.
+func (r *run) zeroMixture() mixture {
 	m := r.at
-	m.Centers, m.Prior = make([][]float64, len(r.at.Centers)), make([]float64, len(r.at.Centers))
+	m.Centers = make([][]float64, len(r.at.Centers))
+	m.Prior = make([]float64, len(r.at.Centers))
 	for j := range m.Centers {
 		m.Centers[j] = make([]float64, r.frame.slots())
 	}
 	return m
 }
 
-// numbers returns how many records each prototype has to share, by the released priors: that of its class, and
-// at least the mean over all prototypes. Steps are divided by it. By the mean alone, prototypes of large
-// classes would overshoot.
+// numbers returns the number of records for each prototype, by the released priors: that of its class divided
+// by its prototypes, and at least the mean over all prototypes. Steps are divided by it. With the mean only,
+// prototypes of large classes would overshoot.
 func (r *run) numbers() []float64 {
 	m := len(r.at.Centers)
 	each := r.number / float64(m)

@@ -33,13 +33,12 @@ func (p *momentPass) Add(b mechanism.Block) {
 
 func (p *momentPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
-// blockRows is the number of records of a block.
+// blockRows is the number of records per block.
 const blockRows = 1024
 
-// spreadStatistic is the sum of the squared norms of whitened rows, without their constant, and half that
-// of the squares of the factors that they were shortened by: f^2 |W x|^2 and f^2/2. The quotient of
-// the two is a mean of |W x|^2, and the second one, about half the number of records, is what other sums of
-// shortened rows are compared with.
+// spreadStatistic is the sum of the squared norms of whitened rows, without their constant, and half the sum of
+// their squared shortening factors: f^2 |W x|^2 and f^2/2. The quotient of the two gives a mean of |W x|^2; the
+// second one, about half the number of records, is the reference for other sums of shortened rows.
 type spreadStatistic struct {
 	Of  *whitened
 	One float64
@@ -62,15 +61,16 @@ type spreadPass struct {
 	values [2][]float64
 }
 
-// Add adds squares of whole numbers of grid units, which floats hold exactly.
+// Add adds squares of integers in grid units, which floats hold exactly.
 func (p *spreadPass) Add(b mechanism.Block) {
-	b.Kept.(*rowsOf).each(b.Block, func(rows [][]int16, codes []int32) {
+	b.Kept.(*rowsOf).eachRow(b.Block, func(rows [][]int16, codes []int32) {
 		d := len(rows) - 1
 		for k := range p.values {
-			p.values[k] = grow(p.values[k], len(codes))
+			p.values[k] = resizeBuffer(p.values[k], len(codes))
 			clear(p.values[k])
 		}
-		norms, factors := p.values[0], p.values[1]
+		norms := p.values[0]
+		factors := p.values[1]
 		for _, column := range rows[:d] {
 			for i, v := range column {
 				norms[i] += float64(int64(v) * int64(v))
@@ -86,7 +86,7 @@ func (p *spreadPass) Add(b mechanism.Block) {
 
 func (p *spreadPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
-// cellStatistic is the sum of the whitened rows in every cell: a record is in that of the nearest
+// cellStatistic is the sum of the whitened rows in every cell: a record belongs to the cell of the nearest
 // prototype of its class. Its weights are 1 there and 0 elsewhere, so their norm is 1.
 type cellStatistic struct {
 	Of *whitened
@@ -101,15 +101,15 @@ func (cellStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return newOuterPass(m, x.At, len(x.At.Class), 1, nearest)
+	return newOuterPass(m, x.At, len(x.At.Class), 1, nearestWeights)
 }
 
-// stepStatistic is the gradient of the sum of log probabilities of the records' classes by the
-// prototypes, up to the factor 2 gamma^2 and the prototypes' own part: the sum of w (x, 1).
+// stepStatistic is the gradient of the sum of log probabilities of the records' classes with respect to the
+// prototypes, up to the factor 2 gamma^2 and the terms in the prototypes themselves: the sum of w (x, 1).
 type stepStatistic struct {
 	Of   *whitened
 	At   mixture
-	Clip float64 // of the norm of a record's weights
+	Clip float64 // bound on the norm of a record's weights
 }
 
 // State implements [mechanism.Stateful].
@@ -120,22 +120,21 @@ func (stepStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x stepStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return newOuterPass(m, x.At, len(x.At.Class), x.Clip, pull)
+	return newOuterPass(m, x.At, len(x.At.Class), x.Clip, recordWeights)
 }
 
-// A mixture is the prototypes of a step. All of it is released.
+// A mixture holds the prototypes of a step. All of it is released.
 type mixture struct {
 	Centers [][]float64 // in the space of whitened rows
-	Class   []int32     // of each
+	Class   []int32     // of each prototype
 	Gamma   float64     // gamma^2, the inverse width
-	One     float64     // the constant entry of a row that was not shortened
-	Prior   []float64   // what is added to the logits; nil: nothing
+	One     float64     // constant entry of an unshortened row
+	Prior   []float64   // added to the logits; nil means 0
 }
 
-// logits writes those of the rows of a block, the prior less gamma^2 |x - z_j|^2 up to what all
-// prototypes share. A
-// row that was shortened by a factor f has logits f times as large: it is weighted as a whole, its
-// constant too (docs/proofs/joint-gram.md, "Algorithm").
+// logits writes the logits of the rows of a block: the prior minus gamma^2 |x - z_j|^2, up to a term common to
+// all prototypes. A row shortened by a factor f has logits f times as large: it is weighted as a whole,
+// including its constant (docs/proofs/joint-gram.md, "Algorithm").
 func (m mixture) logits(out [][]float64, rows [][]int16) {
 	d := len(rows) - 1
 	weights := make([]float64, d+1)
@@ -148,7 +147,7 @@ func (m mixture) logits(out [][]float64, rows [][]int16) {
 	}
 }
 
-// constant is the logit of prototype j at the origin.
+// constant returns the logit of prototype j at the origin.
 func (m mixture) constant(j int) float64 {
 	at := -m.Gamma * dot(m.Centers[j], m.Centers[j])
 	if m.Prior != nil {
@@ -165,9 +164,9 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// nearest replaces the logits of a record by 1 at the largest one of its class, the first of
-// equal ones, and 0 elsewhere.
-func nearest(logits []float64, class []int32, own int32) {
+// nearestWeights replaces the logits of a record by 1 at the largest one of its class (ties go to the first)
+// and 0 elsewhere.
+func nearestWeights(logits []float64, class []int32, own int32) {
 	best := -1
 	for j, x := range logits {
 		if class[j] == own && (best < 0 || x > logits[best]) {
@@ -180,7 +179,7 @@ func nearest(logits []float64, class []int32, own int32) {
 	}
 }
 
-// outerPass adds up the products of whitened rows with weights that are made of logits.
+// outerPass adds up the products of whitened rows with weights computed from logits.
 type outerPass struct {
 	outer  *mechanism.Outer
 	at     mixture
@@ -199,13 +198,13 @@ func newOuterPass(m mechanism.Maker, at mixture, prototypes int, bound float64, 
 }
 
 func (p *outerPass) Add(b mechanism.Block) {
-	b.Kept.(*rowsOf).each(b.Block, func(rows [][]int16, codes []int32) {
+	b.Kept.(*rowsOf).eachRow(b.Block, func(rows [][]int16, codes []int32) {
 		for k, column := range rows {
 			p.rows[k] = append(p.rows[k][:0], column...)
 		}
 		p.outer.Clip(p.rows)
 		for j := range p.logits {
-			p.logits[j] = grow(p.logits[j], len(codes))
+			p.logits[j] = resizeBuffer(p.logits[j], len(codes))
 		}
 		p.at.logits(p.logits, p.rows)
 		for i, own := range codes {
@@ -223,8 +222,8 @@ func (p *outerPass) Add(b mechanism.Block) {
 
 func (p *outerPass) Cells() mechanism.Cells { return p.outer.Cells() }
 
-// released is a released sum of w (x, 1): for every prototype the sum of w x and that of w.
-func released(values []float64, slots int, one float64) (sums [][]float64, weights []float64) {
+// splitSums splits a released sum of w (x, 1) into the sum of w x and the sum of w for every prototype.
+func splitSums(values []float64, slots int, one float64) (sums [][]float64, weights []float64) {
 	for ; len(values) > 0; values = values[slots+1:] {
 		sums = append(sums, values[:slots:slots])
 		weights = append(weights, values[slots]/one)

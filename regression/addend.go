@@ -6,24 +6,24 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// An addend is what one column adds to a sum of one record, and to the sums of many rows: the
-// same for both, bit for bit.
+// An addend is the contribution of one column to the prediction of a record. For single records and for blocks
+// of rows it computes the same number, bit for bit.
 type addend interface {
-	of(record []value) float64
-	adder(rows Rows) adder
+	eval(record []value) float64
+	blockAdder(rows Rows) blockAdder
 }
 
-// A value is a cell of a record as a model reads it.
+// A value is a cell of a record in the form that a model reads.
 type value struct {
 	number float64 // NaN or infinite: missing
-	code   int     // of a category: its index in the list of the column, the length of the list for every other
+	code   int     // category: index in the column's list, or the length of the list for any other value
 }
 
-// An adder adds what a column adds to the sums of the rows that start at first.
-type adder func(sums []float64, first int)
+// A blockAdder adds the contribution of a column to the sums of the rows from first on.
+type blockAdder func(sums []float64, first int)
 
 // addAll sets every sum to start and adds the columns' contributions.
-func addAll(sums []float64, start float64, adders []adder, first int) {
+func addAll(sums []float64, start float64, adders []blockAdder, first int) {
 	for i := range sums {
 		sums[i] = start
 	}
@@ -32,55 +32,56 @@ func addAll(sums []float64, start float64, adders []adder, first int) {
 	}
 }
 
-func adders(list []addend, rows Rows) []adder {
-	out := make([]adder, len(list))
+func blockAdders(list []addend, rows Rows) []blockAdder {
+	out := make([]blockAdder, len(list))
 	for i, a := range list {
-		out[i] = a.adder(rows)
+		out[i] = a.blockAdder(rows)
 	}
 	return out
 }
 
-// A total is a sum of a record.
-type total struct {
+// A recordSum is a constant plus the contributions of columns.
+type recordSum struct {
 	start   float64
 	addends []addend
 }
 
-func (s *total) of(record []value) float64 {
+func (s *recordSum) eval(record []value) float64 {
 	sum := s.start
 	for _, a := range s.addends {
-		sum += a.of(record)
+		sum += a.eval(record)
 	}
 	return sum
 }
 
-// A placed column knows where it stands in records and what it is called in rows.
-type placed struct {
+// An inputRef locates a column: its position in a record and its name in [Rows].
+type inputRef struct {
 	place int
 	name  string
 }
 
-// placed returns column i of m. places has the place of each column in a record; nil: its own
-// index.
-func (m *Linear) placed(i int, places []int) placed {
+// inputRef returns the reference to column i of m. places holds the position of each column in a record; nil
+// means the column's own index.
+func (m *Linear) inputRef(i int, places []int) inputRef {
 	if places == nil {
-		return placed{i, m.Columns[i].Name}
+		return inputRef{i, m.Columns[i].Name}
 	}
-	return placed{places[i], m.Columns[i].Name}
+	return inputRef{places[i], m.Columns[i].Name}
 }
 
-// addends returns one addend for each column that has terms, and for each term of missing cells, in the
-// order of the columns' first terms: part of the definition of the sum, not of its speed.
+// addends returns one addend for each column that has terms and one for each missing-cell term, ordered by the
+// columns' first terms. The order is part of the definition of the sum: addition of floats is not associative.
 func (m *Linear) addends(places []int) []addend {
 	var list []addend
 	weights := make(map[int]*categoryWeights)
 	for _, t := range m.Terms {
-		c, at := &m.Columns[t.Column], m.placed(t.Column, places)
+		c := &m.Columns[t.Column]
+		at := m.inputRef(t.Column, places)
 		switch {
 		case t.Missing:
 			list = append(list, missingWeight{at, t.Coefficient})
 		case c.Type == Numeric:
-			list = append(list, numericTerm{at, t.Coefficient, c.treatment()})
+			list = append(list, numericTerm{at, t.Coefficient, c.cellTreatment()})
 		default:
 			w, known := weights[t.Column]
 			if !known {
@@ -88,20 +89,20 @@ func (m *Linear) addends(places []int) []addend {
 				weights[t.Column] = w
 				list = append(list, w)
 			}
-			w.set(t)
+			w.setWeight(t)
 		}
 	}
 	return list
 }
 
-// A treatment is what becomes of the cells of a numeric column.
+// A treatment holds the substitute for missing cells and the clamp of a numeric column.
 type treatment struct{ lower, upper, missing float64 }
 
-func (c *Column) treatment() treatment {
+func (c *Column) cellTreatment() treatment {
 	return treatment{c.Lower, c.Upper, min(max(c.Missing, c.Lower), c.Upper)}
 }
 
-func (t treatment) of(v float64) float64 {
+func (t treatment) apply(v float64) float64 {
 	if v-v != 0 { // NaN or infinite
 		return t.missing
 	}
@@ -110,38 +111,40 @@ func (t treatment) of(v float64) float64 {
 
 // A numericTerm adds a multiple of the treated cell.
 type numericTerm struct {
-	placed
+	inputRef
 	coefficient float64
 	treatment   treatment
 }
 
-func (t numericTerm) of(record []value) float64 {
-	return float64(t.coefficient * t.treatment.of(record[t.place].number)) // the conversion forbids fusing
+func (t numericTerm) eval(record []value) float64 {
+	return float64(t.coefficient * t.treatment.apply(record[t.place].number)) // the conversion forbids fusing
 }
 
-func (t numericTerm) adder(rows Rows) adder {
-	column, coefficient, treat := rows.Numeric[t.name], t.coefficient, t.treatment
+func (t numericTerm) blockAdder(rows Rows) blockAdder {
+	column := rows.Numeric[t.name]
+	coefficient := t.coefficient
+	treat := t.treatment
 	return func(sums []float64, first int) {
 		for i, v := range column[first : first+len(sums)] {
-			sums[i] += float64(coefficient * treat.of(v)) // the conversion forbids fusing
+			sums[i] += float64(coefficient * treat.apply(v)) // the conversion forbids fusing
 		}
 	}
 }
 
 // A missingWeight adds a weight if the cell is missing, unparseable or not finite.
 type missingWeight struct {
-	placed
+	inputRef
 	weight float64
 }
 
-func (w missingWeight) of(record []value) float64 {
+func (w missingWeight) eval(record []value) float64 {
 	if v := record[w.place].number; v-v == 0 {
-		return math.Copysign(0, -1) // leaves every sum as it is, one of -0 too
+		return math.Copysign(0, -1) // leaves every sum unchanged, including -0
 	}
 	return w.weight
 }
 
-func (w missingWeight) adder(rows Rows) adder {
+func (w missingWeight) blockAdder(rows Rows) blockAdder {
 	column := rows.Numeric[w.name]
 	return func(sums []float64, first int) {
 		for i, v := range column[first : first+len(sums)] {
@@ -152,24 +155,24 @@ func (w missingWeight) adder(rows Rows) adder {
 	}
 }
 
-// categoryWeights adds the weight of a category of one column.
+// categoryWeights adds the weight of the row's category.
 type categoryWeights struct {
-	placed
+	inputRef
 	names   *cell.Names
-	places  map[string]int // of the declared categories
-	weights []float64      // by code; the last is that of every other
+	places  map[string]int // index of each declared category
+	weights []float64      // by code; the last applies to all other values
 }
 
-// newCategoryWeights returns weights of 0. A declared category without a term is not "other".
-func newCategoryWeights(c *Column, at placed) *categoryWeights {
-	w := &categoryWeights{at, c.names(), make(map[string]int, len(c.Categories)), make([]float64, len(c.Categories)+1)}
+// newCategoryWeights returns weights of 0. A declared category without a term does not count as other.
+func newCategoryWeights(c *Column, at inputRef) *categoryWeights {
+	w := &categoryWeights{at, c.nameFinder(), make(map[string]int, len(c.Categories)), make([]float64, len(c.Categories)+1)}
 	for k, name := range c.Categories {
 		w.places[name] = k
 	}
 	return w
 }
 
-func (w *categoryWeights) set(t Term) {
+func (w *categoryWeights) setWeight(t Term) {
 	k := len(w.places)
 	if !t.Other {
 		k = w.places[t.Category]
@@ -177,18 +180,18 @@ func (w *categoryWeights) set(t Term) {
 	w.weights[k] = t.Coefficient
 }
 
-func (w *categoryWeights) weight(name string) float64 {
+func (w *categoryWeights) weightOf(name string) float64 {
 	k, _ := w.names.Find(name)
 	return w.weights[k]
 }
 
-func (w *categoryWeights) of(record []value) float64 { return w.weights[record[w.place].code] }
+func (w *categoryWeights) eval(record []value) float64 { return w.weights[record[w.place].code] }
 
-func (w *categoryWeights) adder(rows Rows) adder {
+func (w *categoryWeights) blockAdder(rows Rows) blockAdder {
 	if labels, ok := rows.Labels[w.name]; ok {
 		return func(sums []float64, first int) {
 			for i, label := range labels[first : first+len(sums)] {
-				sums[i] += w.weight(label)
+				sums[i] += w.weightOf(label)
 			}
 		}
 	}
@@ -196,7 +199,7 @@ func (w *categoryWeights) adder(rows Rows) adder {
 	other := uint32(len(codes.Categories))
 	table := make([]float64, other+1) // by the rows' own codes
 	for i, name := range codes.Categories {
-		table[i] = w.weight(name)
+		table[i] = w.weightOf(name)
 	}
 	table[other] = w.weights[len(w.places)]
 	return func(sums []float64, first int) {
@@ -206,8 +209,8 @@ func (w *categoryWeights) adder(rows Rows) adder {
 	}
 }
 
-// clamp cuts a prediction to the limits. If terms overflowed in opposite directions, so that the
-// sum is no number, it is the middle.
+// clamp limits a prediction to the range. A sum that is NaN, because terms overflowed in opposite directions,
+// gives the midpoint.
 func (l limits) clamp(v float64) float64 {
 	switch {
 	case math.IsNaN(v):

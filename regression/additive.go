@@ -10,28 +10,27 @@ import (
 // kindAdditive is the kind of an [Additive] model.
 const kindAdditive = "additive"
 
-// Additive is a linear model with a curve for each of some of its columns:
+// Additive is a linear model plus a step function for each of some of its columns:
 //
 //	clamp(Intercept + sum of Coefficient x
 //	      + sum over Shapes of value(x) + value of Score, Lower, Upper).
 //
-// A curve is a step function of one numeric column: the treated cell x has the
-// value number i where i of the edges are at most x. The embedded Linear holds
-// coefficients, columns and clamps, and predicts, used alone, without the
-// curves. The values are in units of the target.
+// The step function of a numeric column takes value i for a treated cell x if exactly i of its edges are at
+// most x. Values are in units of the target. The embedded Linear holds the coefficients, columns and clamps;
+// used alone, it predicts without the step functions.
 //
 // An Additive must not be changed while it is in use.
 type Additive struct {
 	Linear
 
 	Shapes []Shape
-	Score  *Score // nil: none
+	Score  *Score // optional
 }
 
-// A Step is a step function: value i holds from edge i-1 on and before edge i.
+// A Step is a step function: value i applies from edge i-1, inclusive, to edge i, exclusive.
 type Step struct {
 	Edges  []float64 `json:"edges"`  // increasing, finite
-	Values []float64 `json:"values"` // one more than edges, finite
+	Values []float64 `json:"values"` // finite, one more than edges
 }
 
 // A Shape is the curve of a numeric column.
@@ -40,10 +39,9 @@ type Shape struct {
 	Step
 }
 
-// A Score is one more column of an [Additive] model, made of the others: a
-// linear prediction with coefficients of its own for the same terms. Its curve
-// corrects what a straight line gets wrong about all columns at once, such as
-// a target that saturates.
+// A Score adds a step function of a linear score of the columns. The score has its own coefficients for the
+// terms of the model. It corrects errors common to all columns that a straight line cannot express, such as a
+// target that saturates.
 type Score struct {
 	Intercept    float64   `json:"intercept"`
 	Coefficients []float64 `json:"coefficients"` // one per term
@@ -58,10 +56,9 @@ func (m *Additive) Kind() string { return kindAdditive }
 // Sums returns m.
 func (m *Additive) Sums() []*Additive { return []*Additive{m} }
 
-// Validate reports the first contradiction in the model as a [*ModelError]:
-// those of [Linear.Validate], a shape without a numeric column or of a column
-// that has one, edges that do not increase, a number of values or coefficients
-// that does not fit, a number that is not finite.
+// Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], a shape
+// that refers to no numeric column or to a column that has a shape already, edges that do not increase, a wrong
+// number of values or coefficients, and numbers that are not finite.
 func (m *Additive) Validate() error {
 	if err := m.Linear.Validate(); err != nil {
 		return err
@@ -85,7 +82,7 @@ func (m *Additive) Validate() error {
 	if m.Score == nil {
 		return nil
 	}
-	if !finite(m.Score.Intercept) {
+	if !isFinite(m.Score.Intercept) {
 		return &ModelError{"score.intercept", "is not finite"}
 	}
 	if len(m.Score.Coefficients) != len(m.Terms) {
@@ -116,13 +113,13 @@ func (s Step) validate(path string) error {
 }
 
 func allFinite(list []float64) bool {
-	return !slices.ContainsFunc(list, func(v float64) bool { return !finite(v) })
+	return !slices.ContainsFunc(list, func(v float64) bool { return !isFinite(v) })
 }
 
 // At returns the value at x.
 func (s Step) At(x float64) float64 {
 	lo, hi := 0, len(s.Edges)
-	for lo < hi { // edges before lo are at most x, those from hi on are not
+	for lo < hi { // the edges before lo are at most x, those from hi on are above
 		mid := int(uint(lo+hi) / 2)
 		if s.Edges[mid] <= x {
 			lo = mid + 1
@@ -135,17 +132,18 @@ func (s Step) At(x float64) float64 {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, parallel.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
+	return m.predictWith(dst, rows, parallel.Workers(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
 }
 
-func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Additive) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.filler(rows) })
 }
 
-// filler sets the sums of rows to those of the terms and curves.
+// filler returns a function that sets sums to the terms and step functions of rows.
 func (m *Additive) filler(rows Rows) blockFiller {
-	sum, score := m.totals(nil)
-	lines, scoreLines := adders(sum.addends, rows), adders(score.addends, rows)
+	sum, score := m.recordSums(nil)
+	lines := blockAdders(sum.addends, rows)
+	scoreLines := blockAdders(score.addends, rows)
 	return func(sums []float64, first int) {
 		addAll(sums, m.Intercept, lines, first)
 		if m.Score == nil {
@@ -159,42 +157,42 @@ func (m *Additive) filler(rows Rows) blockFiller {
 	}
 }
 
-// totals returns the sum of the terms and curves of columns, and that of the score, which is
-// nothing without one.
-func (m *Additive) totals(places []int) (sum, score total) {
-	sum = total{m.Intercept, m.addends(places)}
+// recordSums returns the sum over the terms and shapes, and the sum of the score, which is empty if the model
+// has no Score.
+func (m *Additive) recordSums(places []int) (sum, score recordSum) {
+	sum = recordSum{m.Intercept, m.addends(places)}
 	for _, s := range m.Shapes {
-		sum.addends = append(sum.addends, curve{m.placed(s.Column, places), m.Columns[s.Column].treatment(), s.Step})
+		sum.addends = append(sum.addends, shapeAddend{m.inputRef(s.Column, places), m.Columns[s.Column].cellTreatment(), s.Step})
 	}
 	if m.Score != nil {
-		score = total{m.Score.Intercept, m.scored().addends(places)}
+		score = recordSum{m.Score.Intercept, m.scoreModel().addends(places)}
 	}
 	return sum, score
 }
 
-func (m *Additive) program(places []int) program {
-	sum, score := m.totals(places)
-	return &additiveProgram{sum, score, m.Score, m.limits()}
+func (m *Additive) newProgram(places []int) program {
+	sum, score := m.recordSums(places)
+	return &additiveProgram{sum, score, m.Score, m.outputLimits()}
 }
 
 type additiveProgram struct {
-	sum, score total
-	curve      *Score // nil: none
+	sum, score recordSum
+	curve      *Score // optional
 	limits     limits
 }
 
-func (p *additiveProgram) of(record []value) float64 { return p.limits.clamp(p.unclamped(record)) }
+func (p *additiveProgram) eval(record []value) float64 { return p.limits.clamp(p.unclamped(record)) }
 
 func (p *additiveProgram) unclamped(record []value) float64 {
-	sum := p.sum.of(record)
+	sum := p.sum.eval(record)
 	if p.curve != nil {
-		sum += p.curve.At(p.score.of(record))
+		sum += p.curve.At(p.score.eval(record))
 	}
 	return sum
 }
 
-// scored is the linear model whose prediction is the score.
-func (m *Additive) scored() *Linear {
+// scoreModel returns the linear model that predicts the score.
+func (m *Additive) scoreModel() *Linear {
 	s := &Linear{Columns: m.Columns, Terms: slices.Clone(m.Terms)}
 	for i := range s.Terms {
 		s.Terms[i].Coefficient = m.Score.Coefficients[i]
@@ -202,20 +200,22 @@ func (m *Additive) scored() *Linear {
 	return s
 }
 
-// A curve adds the value of a step function at the treated cell.
-type curve struct {
-	placed
+// A shapeAddend adds the step function of a treated cell.
+type shapeAddend struct {
+	inputRef
 	treatment treatment
 	step      Step
 }
 
-func (c curve) of(record []value) float64 { return c.step.At(c.treatment.of(record[c.place].number)) }
+func (c shapeAddend) eval(record []value) float64 {
+	return c.step.At(c.treatment.apply(record[c.place].number))
+}
 
-func (c curve) adder(rows Rows) adder {
+func (c shapeAddend) blockAdder(rows Rows) blockAdder {
 	column := rows.Numeric[c.name]
 	return func(sums []float64, first int) {
 		for i, v := range column[first : first+len(sums)] {
-			sums[i] += c.step.At(c.treatment.of(v))
+			sums[i] += c.step.At(c.treatment.apply(v))
 		}
 	}
 }
@@ -223,21 +223,21 @@ func (c curve) adder(rows Rows) adder {
 func additiveKind() scoreKind {
 	return numberKind[*Additive, additiveFile]{
 		kindAdditive,
-		func(m *Additive) additiveFile { return m.additiveFile() },
-		func(f additiveFile) (*Additive, error) { return f.additive() },
+		func(m *Additive) additiveFile { return m.toFile() },
+		func(f additiveFile) (*Additive, error) { return f.toAdditive() },
 	}
 }
 
-func (m *Additive) additiveFile() additiveFile {
-	f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.limits()}
+func (m *Additive) toFile() additiveFile {
+	f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.outputLimits()}
 	for _, s := range m.Shapes {
 		f.Shapes = append(f.Shapes, shapeFile{m.Columns[s.Column].Name, s.Step})
 	}
 	return f
 }
 
-func (f *additiveFile) additive() (*Additive, error) {
-	l, err := f.model(f.Prediction)
+func (f *additiveFile) toAdditive() (*Additive, error) {
+	l, err := f.toLinear(f.Prediction)
 	m := &Additive{Linear: l, Score: f.Score}
 	index := m.columnIndex()
 	for _, s := range f.Shapes {

@@ -31,7 +31,8 @@ func TestAdditivePredictsByDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := additiveSample().Linear
-	free.Lower, free.Upper = -Unbounded, Unbounded
+	free.Lower = -Unbounded
+	free.Upper = Unbounded
 	line, err := free.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func TestStepAt(t *testing.T) {
 func TestAdditiveWithoutCurves(t *testing.T) {
 	m := &Additive{Linear: *sample()}
 	rows := strangeRows(rand.New(rand.NewPCG(4, 4)), 5000)
-	got, err1 := m.predict(nil, rows, 3)
+	got, err1 := m.predictWith(nil, rows, 3)
 	want, err2 := m.Linear.Predict(nil, rows)
 	if err1 != nil || err2 != nil || !slices.Equal(got, want) {
 		t.Error("predictions differ", err1, err2)

@@ -30,7 +30,9 @@ func TestBack(t *testing.T) {
 		}
 		l := LinearPart(m)
 		l.Intercept -= l.Lower/2 + l.Upper/2
-		l.Lower, l.Upper, l.Back = -3, 5, &rescale.Back{Transform: rescale.Log, Slope: 1, Variance: .5, Lower: .01, Upper: 100}
+		l.Lower = -3
+		l.Upper = 5
+		l.Back = &rescale.Back{Transform: rescale.Log, Slope: 1, Variance: .5, Lower: .01, Upper: 100}
 		rows := Rows{N: 40, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
 		records := make([]map[string]any, rows.N)
 		for i := range records {

@@ -10,14 +10,14 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// A Cell is one cell of a record: a number, a text, or missing, as the zero value is. What it
-// means depends on the column.
+// A Cell is one cell of a record: a number, a text, or missing (the zero value). The column decides how it is
+// interpreted.
 //
-//   - A numeric column reads a text as the readers of tables do, in the way in which the table of the training was
-//     written ([Column.Reading]). What is no number is missing, and so are NaN and infinities.
-//   - A category column reads a text as the readers of tables do, and a number by its text, 3 as "3". NaN, infinities
-//     and words for missing that are not listed count as the empty text, as a null of a table does: another category
-//     than those listed, unless the empty one is.
+//   - A numeric column parses a text as the table readers do, with the settings in [Column.Reading]. Text that is
+//     not a number, NaN and infinities are missing.
+//   - A category column cleans a text as the table readers do and formats a number as text, 3 as "3". NaN,
+//     infinities and texts for missing values count as the empty text, as a null in a table does: unless the empty
+//     text is a declared category, they are other.
 type Cell struct {
 	text   string
 	number float64
@@ -44,9 +44,9 @@ func NumberCell(v float64) Cell {
 // TextCell returns the cell of a text.
 func TextCell(s string) Cell { return Cell{text: s, form: cellText} }
 
-// CellOf returns the cell of a Go value. Numbers of every type are numbers, and so is [json.Number]; string, []byte and
-// other types of strings are texts; booleans are the texts "true" and "false"; a [time.Time] is its date and time by the
-// clock on the wall; a pointer is what it points to. nil and all else is missing.
+// CellOf converts a Go value. Numbers of every type, including [json.Number], give a number; string, []byte and
+// other string types a text; booleans the texts "true" and "false"; a [time.Time] its wall-clock date and time;
+// a pointer the cell of the value it points to. nil and values of all other types are missing.
 func CellOf(x any) Cell {
 	switch x := x.(type) {
 	case float64:
@@ -99,16 +99,16 @@ func cellOf(v reflect.Value) Cell {
 	return Cell{}
 }
 
-// jsonCell returns the cell of a number of JSON. An integer keeps all digits as a category.
+// jsonCell returns the cell of a JSON number. An integer keeps all its digits for use as a category.
 func jsonCell(literal string) Cell {
 	v, err := strconv.ParseFloat(literal, 64)
 	if err == nil && math.Abs(v) > 1<<53 {
 		return TextCell(string(cell.AppendNumber(nil, literal)))
 	}
-	return NumberCell(v) // one beyond the range of float64 is infinite
+	return NumberCell(v) // infinite beyond the range of float64
 }
 
-// integerCell returns the cell of an integer, which keeps all digits as a category.
+// integerCell returns the cell of an integer. It keeps all digits for use as a category.
 func integerCell(v int64) Cell {
 	if v > 1<<53 || v < -1<<53 {
 		return TextCell(strconv.FormatInt(v, 10))
@@ -116,21 +116,21 @@ func integerCell(v int64) Cell {
 	return NumberCell(float64(v))
 }
 
-// A cellReader reads the cells of one input of a model.
+// A cellReader converts the cells of one model input.
 type cellReader struct {
 	name   string
 	rule   cell.Rule
 	names  *cell.Names // nil for a numeric column
 	values []float64   // [Column.Values]
-	source string      // the column of dates that a numeric column is made of
+	source string      // name of the date column that a numeric column derives from, or empty
 	part   string
 	dates  *cell.Dates
 }
 
 func newCellReader(c *Column) cellReader {
-	r := cellReader{name: c.Name, values: c.Values, rule: c.Reading.rule()}
+	r := cellReader{name: c.Name, values: c.Values, rule: c.Reading.cellRule()}
 	if c.Text() {
-		r.names = c.names()
+		r.names = c.nameFinder()
 	}
 	if c.Reading.Source != "" {
 		r.source, r.part, r.dates = c.Reading.Source, c.Reading.Part, cell.NewDates(c.Reading.Date)
@@ -138,12 +138,12 @@ func newCellReader(c *Column) cellReader {
 	return r
 }
 
-func (r *cellReader) value(x Cell) value {
+func (r *cellReader) readValue(x Cell) value {
 	switch {
 	case r.values != nil:
-		return value{number: r.values[r.code(x)]}
+		return value{number: r.values[r.readCode(x)]}
 	case r.names != nil:
-		return value{code: int(r.code(x))}
+		return value{code: int(r.readCode(x))}
 	}
 	switch x.form {
 	case cellNumber:
@@ -158,7 +158,7 @@ func (r *cellReader) value(x Cell) value {
 	return value{number: math.NaN()}
 }
 
-func (r *cellReader) code(x Cell) int32 {
+func (r *cellReader) readCode(x Cell) int32 {
 	switch x.form {
 	case cellNumber:
 		var room [32]byte
@@ -179,13 +179,14 @@ func (r *cellReader) code(x Cell) int32 {
 // timeDates reads the texts of cell.TimeText.
 var timeDates = cell.NewDates(time.DateTime)
 
-// date returns what a column that is made of dates is for a cell of the column of dates.
-func (r *cellReader) date(x Cell) value {
-	dates, text := r.dates, x.text
+// dateValue returns the value of a column that derives from dates, for a cell of the date column.
+func (r *cellReader) dateValue(x Cell) value {
+	dates := r.dates
+	text := x.text
 	switch x.form {
 	case cellNumber:
 		text = string(cell.AppendFloat(nil, x.number, 64))
-	case cellTime: // whatever layout is declared
+	case cellTime: // in the layout of cell.TimeText, whatever layout is declared
 		dates = timeDates
 	}
 	m, class := dates.Read(text)

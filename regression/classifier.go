@@ -11,19 +11,18 @@ const kindClassifier = "classifier"
 
 // A Classifier predicts one of two or more declared classes from scores.
 //
-// Two classes have one score: where it is above Cutoff the prediction is
-// Classes[1], and Classes[0] elsewhere. More classes have one score each, the largest wins,
-// and of equal ones the first. Scores are regression models on the same inputs;
-// a model fitted to a target of -1 and +1 is one.
+// With two classes there is one score: the prediction is Classes[1] if the score exceeds Cutoff and Classes[0]
+// otherwise. With more classes there is one score per class, and the largest wins; ties go to the first. Scores
+// are regression models on the same inputs, for example fitted to a target of -1 and +1.
 //
 // A Classifier must not be changed while it is in use.
 type Classifier struct {
 	Target  string
 	Classes []string // at least two, different
-	Scores  []Model  // one for two classes, else one a class
+	Scores  []Model  // one for two classes, otherwise one per class
 	Cutoff  float64  // two classes only
 
-	Probability *Probability // nil: scores have none; two classes only
+	Probability *Probability // two classes only; nil if the model estimates no probabilities
 
 	Guarantee *Guarantee // nil: trained without privacy
 }
@@ -38,7 +37,7 @@ func (m *Classifier) Output() Output {
 	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes, Probability: m.Probability}
 }
 
-// Sums returns those of the scores; nil unless every score is one.
+// Sums returns the sums of all scores, or nil if a score has none.
 func (m *Classifier) Sums() []*Additive {
 	var out []*Additive
 	for _, score := range m.Scores {
@@ -50,8 +49,7 @@ func (m *Classifier) Sums() []*Additive {
 	return out
 }
 
-// Inputs lists the columns of the scores, each once, in the order in which they
-// first occur.
+// Inputs lists the columns of all scores, each once, in order of first use.
 func (m *Classifier) Inputs() []Column {
 	if len(m.Scores) == 1 {
 		return m.Scores[0].Inputs()
@@ -79,31 +77,31 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 		return nil, err
 	}
 	if len(m.Scores) == 1 {
-		return m.second(dst, dst), nil
+		return m.applyCutoff(dst, dst), nil
 	}
-	return m.largest(slices.Clone(dst), dst, rows)
+	return m.argmaxScores(slices.Clone(dst), dst, rows)
 }
 
-// second sets dst to 1 where a score is above the cutoff and to 0 elsewhere; both may be
-// the same.
-func (m *Classifier) second(dst, scores []float64) []float64 {
+// applyCutoff sets dst to 1 where the score exceeds the cutoff and to 0 elsewhere. dst and scores may be the
+// same slice.
+func (m *Classifier) applyCutoff(dst, scores []float64) []float64 {
 	for i, score := range scores {
-		dst[i] = m.above(score)
+		dst[i] = m.classAbove(score)
 	}
 	return dst
 }
 
-// above returns the class, 1 or 0, of a score of two classes.
-func (m *Classifier) above(score float64) float64 {
+// classAbove returns the class, 1 or 0, for the score of two classes.
+func (m *Classifier) classAbove(score float64) float64 {
 	if score > m.Cutoff {
 		return 1
 	}
 	return 0
 }
 
-// largest completes best, the first score of each row, to the largest one, and sets dst
-// to its class.
-func (m *Classifier) largest(best, dst []float64, rows Rows) ([]float64, error) {
+// argmaxScores sets dst to the class with the largest score of each row. On entry best holds the first score of
+// each row; on return it holds the largest.
+func (m *Classifier) argmaxScores(best, dst []float64, rows Rows) ([]float64, error) {
 	clear(dst)
 	var score []float64
 	var err error
@@ -120,11 +118,10 @@ func (m *Classifier) largest(best, dst []float64, rows Rows) ([]float64, error) 
 	return dst, nil
 }
 
-// Validate reports the first contradiction in the model as a [*ModelError]:
-// fewer than two classes, a class listed twice or not UTF-8, another number of
-// scores, a cutoff or probabilities that are not finite or for more than two
-// classes, a score that contradicts itself, has intervals or is about another
-// target, scores that read a column in different ways, a guarantee out of range.
+// Validate reports the first inconsistency in the model as a [*ModelError]: fewer than two classes, a class
+// that is repeated or not UTF-8, a wrong number of scores, a cutoff or probabilities that are not finite or are
+// given for more than two classes, a score that is invalid, has intervals or another target, scores that treat
+// the same column differently, and a guarantee out of range.
 func (m *Classifier) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
@@ -132,10 +129,10 @@ func (m *Classifier) Validate() error {
 	if err := validClasses(m.Classes); err != nil {
 		return err
 	}
-	if want := scoresOf(len(m.Classes)); want != len(m.Scores) {
+	if want := scoreCount(len(m.Classes)); want != len(m.Scores) {
 		return &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
 	}
-	if !finite(m.Cutoff) || m.Cutoff != 0 && len(m.Classes) > 2 {
+	if !isFinite(m.Cutoff) || m.Cutoff != 0 && len(m.Classes) > 2 {
 		return &ModelError{"cutoff", "must be finite, and 0 for more than two classes"}
 	}
 	if err := m.Probability.validate(len(m.Classes)); err != nil {
@@ -157,7 +154,7 @@ func (m *Classifier) Validate() error {
 	return nil
 }
 
-// validClasses refuses fewer than two classes, and one that is listed twice or is not UTF-8.
+// validClasses returns an error for fewer than two classes and for a class that is repeated or not UTF-8.
 func validClasses(classes []string) error {
 	seen := make(map[string]bool, len(classes))
 	for i, name := range classes {
@@ -176,11 +173,11 @@ func validClasses(classes []string) error {
 	return nil
 }
 
-// validateScore checks a score by itself and against the inputs of those before
-// it, to which it adds its own.
+// validateScore validates a score and compares its inputs with those of earlier scores. It adds its inputs to
+// the map.
 func (m *Classifier) validateScore(path string, score Model, inputs map[string]Column) error {
 	if err := score.Validate(); err != nil {
-		return within(path, err)
+		return prefixPath(path, err)
 	}
 	if o := score.Output(); o.Task != TaskRegression || o.Target != m.Target {
 		return &ModelError{path, "is not a number for the target"}
@@ -197,8 +194,8 @@ func (m *Classifier) validateScore(path string, score Model, inputs map[string]C
 	return nil
 }
 
-// scoresOf returns how many scores a number of classes takes.
-func scoresOf(classes int) int {
+// scoreCount returns the number of scores of a classifier with that many classes.
+func scoreCount(classes int) int {
 	if classes == 2 {
 		return 1
 	}

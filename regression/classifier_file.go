@@ -9,8 +9,8 @@ import (
 // classifierKind is the kind of a [Classifier].
 type classifierKind struct{}
 
-// classifierFile is the file of a classifier. S is what a score is: a struct when it is
-// written, and when it is read a value whose kind is not yet known.
+// classifierFile is the file layout of a classifier. S is the layout of a score: a struct for writing, and an
+// undecoded value for reading, because the kind of a score is not known yet.
 type classifierFile[S any] struct {
 	Format      string       `json:"format"`
 	Kind        string       `json:"kind"`
@@ -26,9 +26,9 @@ type classifierFile[S any] struct {
 
 func (classifierKind) name() string { return kindClassifier }
 
-func (classifierKind) is(m Model) bool { _, ok := m.(*Classifier); return ok }
+func (classifierKind) matches(m Model) bool { _, ok := m.(*Classifier); return ok }
 
-func (classifierKind) file(m Model) (any, error) {
+func (classifierKind) encode(m Model) (any, error) {
 	c := m.(*Classifier)
 	f := &classifierFile[any]{
 		Format: formatOf(m), Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
@@ -39,7 +39,7 @@ func (classifierKind) file(m Model) (any, error) {
 		if k == nil {
 			return nil, ErrModelKind
 		}
-		f.Scores = append(f.Scores, k.score(score))
+		f.Scores = append(f.Scores, k.encodeScore(score))
 	}
 	return f, nil
 }
@@ -50,17 +50,17 @@ func (classifierKind) decode(doc strictjson.Value, version string) (Model, error
 		return nil, err
 	}
 	if f.Task != TaskClassification {
-		return nil, otherTask(f.Task, TaskClassification)
+		return nil, taskError(f.Task, TaskClassification)
 	}
-	c := &Classifier{Target: f.Target, Classes: filled(f.Classes), Cutoff: f.Cutoff, Probability: f.Probability, Guarantee: f.Guarantee}
+	c := &Classifier{Target: f.Target, Classes: nilIfEmpty(f.Classes), Cutoff: f.Cutoff, Probability: f.Probability, Guarantee: f.Guarantee}
 	for i, object := range f.Scores {
 		score, err := decodeScore(object, version, f.Target)
 		if err != nil {
-			return nil, within(fmt.Sprintf("scores[%d]", i), err)
+			return nil, prefixPath(fmt.Sprintf("scores[%d]", i), err)
 		}
 		c.Scores = append(c.Scores, score)
 	}
-	return c, f.Reading.apply(c)
+	return c, f.Reading.applyTo(c)
 }
 
 func (classifierKind) compile(m Model, places func([]Column) []int) (program, error) {
@@ -85,14 +85,16 @@ type classProgram struct {
 	scores []program
 }
 
-func (p *classProgram) of(record []value) float64 {
-	best, class := p.scores[0].of(record), 0
+func (p *classProgram) eval(record []value) float64 {
+	best := p.scores[0].eval(record)
+	class := 0
 	if len(p.scores) == 1 {
-		return p.model.above(best)
+		return p.model.classAbove(best)
 	}
 	for c, s := range p.scores[1:] {
-		if x := s.of(record); x > best {
-			best, class = x, c+1
+		if x := s.eval(record); x > best {
+			best = x
+			class = c + 1
 		}
 	}
 	return float64(class)
@@ -111,14 +113,14 @@ func (p *classProgram) logarithmic() bool {
 // A chanceProgram predicts the probability of the second of two classes.
 type chanceProgram struct{ *classProgram }
 
-func (p chanceProgram) of(record []value) float64 {
-	return p.model.Probability.At(p.scores[0].of(record))
+func (p chanceProgram) eval(record []value) float64 {
+	return p.model.Probability.At(p.scores[0].eval(record))
 }
 
 func decodeScore(object strictjson.Value, version, target string) (Model, error) {
-	name, err := oneOf(object, "kind", names(scoreKinds())...)
+	name, err := knownMember(object, "kind", kindNames(scoreKinds())...)
 	if err != nil {
 		return nil, err
 	}
-	return named(scoreKinds(), name).decodeScore(object, version, target)
+	return kindByName(scoreKinds(), name).decodeScore(object, version, target)
 }

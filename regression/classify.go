@@ -8,15 +8,15 @@ import (
 
 // Errors of the probabilities of a [Classifier].
 var (
-	// ErrNoProbability is returned for a model without probabilities: it has more than two
-	// classes, or they could not be estimated.
+	// ErrNoProbability is returned for a model without probabilities: it has more than two classes, or they
+	// could not be estimated.
 	ErrNoProbability = errors.New("the model has no probabilities")
 	// ErrThreshold is returned for a threshold outside (0, 1).
 	ErrThreshold = errors.New("the threshold must be above 0 and below 1")
 )
 
-// Classify returns for each row the index of the predicted class, as Predict does, and
-// the score that it was predicted by: of two classes the one score, else the largest.
+// Classify returns the index of the predicted class of each row, as Predict does, and the deciding score: the
+// only score of two classes, otherwise the largest.
 func (m *Classifier) Classify(rows Rows) (classes, scores []float64, err error) {
 	if err := m.Validate(); err != nil {
 		return nil, nil, err
@@ -26,15 +26,14 @@ func (m *Classifier) Classify(rows Rows) (classes, scores []float64, err error) 
 	}
 	classes = make([]float64, len(scores))
 	if len(m.Scores) == 1 {
-		return m.second(classes, scores), scores, nil
+		return m.applyCutoff(classes, scores), scores, nil
 	}
-	classes, err = m.largest(scores, classes, rows)
+	classes, err = m.argmaxScores(scores, classes, rows)
 	return classes, scores, err
 }
 
-// Probabilities returns for each row the probability of Classes[1], in [0, 1]. The result
-// is stored in dst when its capacity suffices. Errors are [ErrNoProbability] and those of
-// Predict.
+// Probabilities returns for each row the probability of Classes[1], in [0, 1]. It uses dst if its capacity
+// suffices. It returns [ErrNoProbability] or an error of Predict.
 func (m *Classifier) Probabilities(dst []float64, rows Rows) ([]float64, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -56,10 +55,9 @@ func (m *Classifier) whyNoProbability() string {
 	return "the training records were too few at this budget, or the method does not estimate them"
 }
 
-// ClassProbabilities returns the probability of every class, one slice per class and in them one
-// number per row: those of a row add up to 1. They are the model's own: of [Prototypes], e^score over the
-// sum for all classes. The error is [ErrNoProbability] for a classifier whose scores are no log
-// probabilities, or one of Predict.
+// ClassProbabilities returns one slice per class with the probability for each row; the probabilities of a row
+// sum to 1. They come from the scores: for [Prototypes], e^score divided by the sum over all classes. It
+// returns [ErrNoProbability] for a classifier whose scores are not log probabilities, or an error of Predict.
 func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
 		}
 	}
 	out := make([][]float64, len(m.Classes))
-	for c := len(m.Classes) - len(m.Scores); c < len(out); c++ { // the first of two classes has the score 0
+	for c := len(m.Classes) - len(m.Scores); c < len(out); c++ { // with two classes, the first has the constant score 0
 		score, err := m.Scores[c-len(m.Classes)+len(m.Scores)].Predict(nil, rows)
 		if err != nil {
 			return nil, err
@@ -92,9 +90,9 @@ func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
 	return out, nil
 }
 
-// ClassesAt returns for each row the index of a class: 1 where the probability of
-// Classes[1] is at least threshold, which lies in (0, 1), and 0 elsewhere. dst and errors
-// are as of [Classifier.Probabilities], and [ErrThreshold].
+// ClassesAt returns for each row the index of the class: 1 if the probability of Classes[1] is at least
+// threshold, which must be in (0, 1), and 0 otherwise. It uses dst if its capacity suffices. It returns
+// [ErrThreshold] or an error of [Classifier.Probabilities].
 func (m *Classifier) ClassesAt(dst []float64, rows Rows, threshold float64) ([]float64, error) {
 	if !(threshold > 0 && threshold < 1) {
 		return nil, ErrThreshold

@@ -19,7 +19,8 @@ func clippedSample() *ClippedLinear {
 // byHand predicts one row of clippedSample from the definition: scaled row,
 // norm, shortened row, coefficients in scaled units.
 func byHand(m *ClippedLinear, numeric map[string]float64, labels map[string]string) float64 {
-	center, halfY := m.Lower/2+m.Upper/2, m.Upper/2-m.Lower/2
+	center := m.Lower/2 + m.Upper/2
+	halfY := m.Upper/2 - m.Lower/2
 	if m.Center != nil {
 		center = *m.Center
 	}
@@ -154,7 +155,7 @@ func TestClippedPredictIsTotal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range got {
-			if !finite(v) {
+			if !isFinite(v) {
 				t.Errorf("%+v: row %d predicts %v", c, i, v)
 			}
 		}

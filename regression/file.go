@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
-// The values of the key "format". Version 1 has no intervals, probabilities and terms of missing cells. Version 3 says how
-// the cells of the table were written. It is written for a model that has something to say about that, and version 2 for
+// Values of the key "format". Version 1 has no intervals, probabilities or missing-cell terms. Version 3 adds
+// how cells of the training table were written; it is used only for models that need it, and version 2 for all
 // others.
 const (
 	modelFormat1 = "dptrain.model/1"
@@ -19,7 +19,7 @@ const (
 	modelFormat3 = "dptrain.model/3"
 )
 
-// formatOf returns the version in which a model is written.
+// formatOf returns the format version in which a model is written.
 func formatOf(m Model) string {
 	if hasReading(m) {
 		return modelFormat3
@@ -31,9 +31,8 @@ func formatOf(m Model) string {
 const MaxModelBytes = 16 << 20
 
 var (
-	// ErrModelFormat is wrapped by the [DecodeError] of a file that is not of a
-	// format or kind this version reads, for example because a later version
-	// wrote it.
+	// ErrModelFormat is wrapped by the [DecodeError] for a file of an unknown format or kind, for example one
+	// written by a later version.
 	ErrModelFormat = errors.New("unsupported model format")
 	// ErrModelKind is returned for a [Model] that has no file layout.
 	ErrModelKind = errors.New("models of this kind cannot be written to a model file")
@@ -44,7 +43,7 @@ var (
 // DecodeError reports where and why a model file is refused.
 type DecodeError struct {
 	Line, Column int    // 1-based; Column counts bytes
-	Path         string // such as "terms[3].coefficient"; empty for the document
+	Path         string // such as "terms[3].coefficient"; empty for the whole document
 	Problem      string
 
 	err error
@@ -61,10 +60,9 @@ func (e *DecodeError) Error() string {
 // Unwrap returns [ErrModelFormat], a [*ModelError] or nil.
 func (e *DecodeError) Unwrap() error { return e.err }
 
-// EncodeModel writes m as a model file. Equal models give equal bytes. A model
-// that contradicts itself or holds a number that is not finite gives a
-// [*ModelError], one of unknown kind [ErrModelKind], one above the size limit
-// [ErrModelSize]; nothing is written then. Other errors are those of w.
+// EncodeModel writes m as a model file. Equal models give equal bytes. It returns a [*ModelError] for an
+// invalid model or a number that is not finite, [ErrModelKind] for an unknown kind and [ErrModelSize] above the
+// size limit; in these cases it writes no bytes. Other errors come from w.
 func EncodeModel(w io.Writer, m Model) error {
 	k := kindOf(kinds(), m)
 	if k == nil {
@@ -73,7 +71,7 @@ func EncodeModel(w io.Writer, m Model) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	file, err := k.file(m)
+	file, err := k.encode(m)
 	if err != nil {
 		return err
 	}
@@ -88,9 +86,8 @@ func EncodeModel(w io.Writer, m Model) error {
 	return err
 }
 
-// DecodeModel reads a model file. It reads r to its end. A refused file gives a
-// [*DecodeError], a file that is too long [ErrModelSize]; other errors are
-// those of r.
+// DecodeModel reads a model file, until r ends. It returns a [*DecodeError] for an invalid file and
+// [ErrModelSize] for a file above the size limit; other errors come from r.
 func DecodeModel(r io.Reader) (Model, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxModelBytes+1))
 	if err != nil {
@@ -101,42 +98,42 @@ func DecodeModel(r io.Reader) (Model, error) {
 	}
 	doc, err := strictjson.Parse(data)
 	if err != nil {
-		return nil, refused(doc, err)
+		return nil, newDecodeError(doc, err)
 	}
 	m, err := decodeModel(doc)
 	if err != nil {
-		return nil, refused(doc, err)
+		return nil, newDecodeError(doc, err)
 	}
 	return m, nil
 }
 
-// decodeModel reads format and kind first, wherever they stand, so that a file of a later
-// version is refused as such and not for its first unknown key.
+// decodeModel reads format and kind first, wherever they appear, so that a file of a later version is refused
+// for its version and not for its first unknown key.
 func decodeModel(doc strictjson.Value) (Model, error) {
-	format, err := oneOf(doc, "format", modelFormat1, modelFormat2, modelFormat3)
+	format, err := knownMember(doc, "format", modelFormat1, modelFormat2, modelFormat3)
 	if err != nil {
 		return nil, err
 	}
-	name, err := oneOf(doc, "kind", names(kinds())...)
+	name, err := knownMember(doc, "kind", kindNames(kinds())...)
 	if err != nil {
 		return nil, err
 	}
-	m, err := named(kinds(), name).decode(doc, versionOf(format))
+	m, err := kindByName(kinds(), name).decode(doc, versionOf(format))
 	if err != nil {
 		return nil, err
 	}
 	return m, m.Validate()
 }
 
-// versionOf returns the number at the end of a format's name.
+// versionOf returns the number at the end of a format name.
 func versionOf(format string) string {
 	_, version, _ := strings.Cut(format, "/")
 	return version
 }
 
-// oneOf returns the text of a member that says what an object is: one of those that this
-// version reads.
-func oneOf(object strictjson.Value, key string, known ...string) (string, error) {
+// knownMember returns the text of a member that identifies the format or kind of an object. It must be in
+// known.
+func knownMember(object strictjson.Value, key string, known ...string) (string, error) {
 	text, err := object.Text(key)
 	if err != nil || slices.Contains(known, text) {
 		return text, err
@@ -149,11 +146,11 @@ func oneOf(object strictjson.Value, key string, known ...string) (string, error)
 	return "", &unknownError{ModelError{key, problem}}
 }
 
-// unknownError is the error about a format or kind of another version.
+// unknownError reports an unknown format or kind.
 type unknownError struct{ ModelError }
 
-// within puts the path of a part of the file before that of an error about the part.
-func within(path string, err error) error {
+// prefixPath prepends the path of a part of the file to the path of an error within the part.
+func prefixPath(path string, err error) error {
 	var form *strictjson.Error
 	var later *unknownError
 	var content *ModelError
@@ -161,18 +158,18 @@ func within(path string, err error) error {
 	case errors.As(err, &form):
 		return form.Within(path)
 	case errors.As(err, &later):
-		return &unknownError{ModelError{join(path, later.Path), later.Problem}}
+		return &unknownError{ModelError{joinPath(path, later.Path), later.Problem}}
 	case errors.As(err, &content):
-		return &ModelError{join(path, content.Path), content.Problem}
+		return &ModelError{joinPath(path, content.Path), content.Problem}
 	}
 	return err
 }
 
-func join(path, inner string) string { return strings.TrimSuffix(path+"."+inner, ".") }
+func joinPath(path, inner string) string { return strings.TrimSuffix(path+"."+inner, ".") }
 
-// refused returns the [*DecodeError] of an error about a file: one of its form, which knows
-// its place, or one about what it says.
-func refused(doc strictjson.Value, err error) error {
+// newDecodeError converts an error about a file to a [*DecodeError]. Syntax errors carry their position; for
+// errors about content the position is looked up by path.
+func newDecodeError(doc strictjson.Value, err error) error {
 	var form *strictjson.Error
 	var later *unknownError
 	var content *ModelError
@@ -180,9 +177,11 @@ func refused(doc strictjson.Value, err error) error {
 	case errors.As(err, &form):
 		err = nil
 	case errors.As(err, &later):
-		form, err = doc.Problem(later.Path, later.Problem), ErrModelFormat
+		form = doc.Problem(later.Path, later.Problem)
+		err = ErrModelFormat
 	case errors.As(err, &content):
-		form, err = doc.Problem(content.Path, content.Problem), content
+		form = doc.Problem(content.Path, content.Problem)
+		err = content
 	default:
 		return err
 	}

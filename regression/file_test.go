@@ -230,7 +230,7 @@ func FuzzDecodeModel(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, v := range pred {
-			if !finite(v) {
+			if !isFinite(v) {
 				t.Fatalf("predicts %v", v)
 			}
 		}

@@ -8,21 +8,18 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// An Importance says how much a column moves the predictions of a model: the
-// standard deviation over the records of what it adds, in units of the target; of
-// a classifier, of its score. Where the interval begins at 0 the column cannot be
-// told from one that adds nothing.
+// An Importance is the standard deviation, over the records, of the contribution of a column to the predictions
+// of a model, in units of the target (of the score, for a classifier). If the interval starts at 0, the column
+// may have no effect.
 type Importance struct {
 	Column              string
 	Value, Lower, Upper float64 // the interval has confidence Level and covers privacy noise
 	Level               float64
 }
 
-// Importances returns one importance per column, the largest first. spreads has one
-// list for each score of a model, with an entry for each column; of several scores
-// the roots of the mean squares are taken, with intervals so wide that all scores
-// are in theirs with confidence level. It returns nil if a score says nothing of
-// its columns.
+// Importances returns one importance per column, the largest first. spreads has one list for each score of a
+// model, with one entry per column. Several scores are combined by the root mean square; their intervals are
+// widened so that all of them hold jointly with confidence level. It returns nil if a score has no entries.
 func Importances(columns []Column, spreads [][]Spread, level float64) []Importance {
 	scores := float64(len(spreads))
 	z := mathext.NormalQuantile(1 - (1-level)/(2*scores))
@@ -44,7 +41,7 @@ func Importances(columns []Column, spreads [][]Spread, level float64) []Importan
 	return out
 }
 
-// meanRoot returns the root of the mean square of numbers of at least 0.
+// meanRoot returns the root of the mean of numbers that are at least 0.
 func meanRoot(list []float64) float64 {
 	if len(list) == 1 {
 		return list[0]

@@ -21,9 +21,11 @@ func TestMissingTerms(t *testing.T) {
 			return m
 		}, "votes": func() Model { return votesSample() }, "tree": func() Model { return treeSample() }, "prototypes": func() Model { return prototypesSample() },
 	} {
-		plain, with := sample(), sample()
+		plain := sample()
+		with := sample()
 		for _, m := range []Model{plain, with} {
-			LinearPart(m).Lower, LinearPart(m).Upper = -1e30, 1e30
+			LinearPart(m).Lower = -1e30
+			LinearPart(m).Upper = 1e30
 		}
 		l := LinearPart(with)
 		l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: extra})
@@ -36,7 +38,8 @@ func TestMissingTerms(t *testing.T) {
 		for i, age := range rows.Numeric["age"] {
 			want := before[i]
 			if math.IsNaN(age) || math.IsInf(age, 0) {
-				want, seen = want+extra, seen+1
+				want += extra
+				seen++
 			}
 			if math.Abs(after[i]-want) > 1e-9*math.Abs(want) {
 				t.Fatalf("%s: age %v predicts %v, want %v", name, age, after[i], want)

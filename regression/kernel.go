@@ -11,21 +11,20 @@ import (
 
 const kindKernel = "kernel"
 
-// Kernel is an [Additive] model with terms of all columns together:
+// Kernel is an [Additive] model plus kernel terms, which depend on all columns jointly:
 //
-//	clamp(what the additive model adds up + sum over Kernels of coefficients . features, Lower, Upper).
+//	clamp(sum of the additive model + sum over Kernels of coefficients . features, Lower, Upper).
 //
-// The features of a record are those of a kernel on ranks and curves of its columns; they follow
-// from the record by whole numbers, so that every machine computes the same, and their squares sum
-// to at most 1 (docs/proofs/boosted-kernel.md, "The model"). The embedded Additive predicts, used
-// alone, without them.
+// The features approximate a kernel on ranks and curves of the columns. They are computed from a record in
+// integer arithmetic, hence identically on every machine, and their squares sum to at most 1
+// (docs/proofs/boosted-kernel.md, "The model"). The embedded Additive, used alone, predicts without them.
 //
 // A Kernel must not be changed while it is in use.
 type Kernel struct {
 	Additive
 
-	Cells     []kernelmap.Input // what the maps see of a record
-	Landmarks [][]uint8         // one list per landmark of all maps, with one bin per input
+	Cells     []kernelmap.Input // inputs of the feature maps
+	Landmarks [][]uint8         // landmarks of all maps, with one bin per input
 	Kernels   []kernelmap.Term
 }
 
@@ -34,8 +33,8 @@ var _ Model = (*Kernel)(nil)
 // Kind returns "kernel".
 func (m *Kernel) Kind() string { return kindKernel }
 
-// Validate reports the first contradiction in the model as a [*ModelError]: those of
-// [Additive.Validate], an input without its column, or matrices that do not fit each other.
+// Validate reports the first inconsistency in the model as a [*ModelError]: those of [Additive.Validate], an
+// input without its column, and matrices whose sizes do not match.
 func (m *Kernel) Validate() error {
 	if err := m.Additive.Validate(); err != nil {
 		return err
@@ -74,12 +73,13 @@ func (m *Kernel) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for _, t := range m.Kernels {
 		work += len(t.Coefficients) * len(m.Landmarks) / 16
 	}
-	return m.predict(dst, rows, parallel.Workers(rows.N*work))
+	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Kernel) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Kernel) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		fill, binners := m.filler(rows), m.binners(rows)
+		fill := m.filler(rows)
+		binners := m.binners(rows)
 		return func(sums []float64, first int) {
 			fill(sums, first)
 			bins := make([][]uint8, len(binners))
@@ -94,7 +94,7 @@ func (m *Kernel) predict(dst []float64, rows Rows, workers int) ([]float64, erro
 	})
 }
 
-// A binner sets the bins of an input for the rows that start at first.
+// A binner sets the bins of an input for the rows from first on.
 type binner func(bins []uint8, first int)
 
 func (m *Kernel) binners(rows Rows) []binner {
@@ -105,7 +105,8 @@ func (m *Kernel) binners(rows Rows) []binner {
 			out[i] = c.categoryBinner(in, rows)
 			continue
 		}
-		column, of := rows.Numeric[c.Name], c.numberBin(in)
+		column := rows.Numeric[c.Name]
+		of := c.numberBin(in)
 		out[i] = func(bins []uint8, first int) {
 			for r, v := range column[first : first+len(bins)] {
 				bins[r] = of(v)
@@ -115,7 +116,7 @@ func (m *Kernel) binners(rows Rows) []binner {
 	return out
 }
 
-// numberBin returns the function from a cell to its bin.
+// numberBin returns the function that maps a numeric cell to its bin.
 func (c *Column) numberBin(in kernelmap.Input) func(v float64) uint8 {
 	if in.Of == kernelmap.Missing {
 		return func(v float64) uint8 {
@@ -125,13 +126,16 @@ func (c *Column) numberBin(in kernelmap.Input) func(v float64) uint8 {
 			return 0
 		}
 	}
-	treat, center, scale := c.treatment(), c.Lower/2+c.Upper/2, kernelmap.CellOne/(c.Upper/2-c.Lower/2)
-	return func(v float64) uint8 { return kernelmap.CellBin((treat.of(v) - center) * scale) }
+	treat := c.cellTreatment()
+	center := c.Lower/2 + c.Upper/2
+	scale := kernelmap.CellOne / (c.Upper/2 - c.Lower/2)
+	return func(v float64) uint8 { return kernelmap.CellBin((treat.apply(v) - center) * scale) }
 }
 
-// categoryBinner is a binner of a category column.
+// categoryBinner returns the binner of a category column.
 func (c *Column) categoryBinner(in kernelmap.Input, rows Rows) binner {
-	names, other := c.names(), in.Bins[len(c.Categories)]
+	names := c.nameFinder()
+	other := in.Bins[len(c.Categories)]
 	bin := func(name string) uint8 {
 		k, _ := names.Find(name)
 		return in.Bins[k]
@@ -157,17 +161,17 @@ func (c *Column) categoryBinner(in kernelmap.Input, rows Rows) binner {
 	}
 }
 
-func (m *Kernel) program(places []int) program {
-	p := &kernelProgram{additiveProgram: *m.Additive.program(places).(*additiveProgram), terms: m.Kernels}
+func (m *Kernel) newProgram(places []int) program {
+	p := &kernelProgram{additiveProgram: *m.Additive.newProgram(places).(*additiveProgram), terms: m.Kernels}
 	for _, in := range m.Cells {
 		c := &m.Columns[in.Column]
-		p.cells = append(p.cells, inputCell{m.placed(in.Column, places).place, in.Bins, nil})
+		p.cells = append(p.cells, inputCell{m.inputRef(in.Column, places).place, in.Bins, nil})
 		if in.Of != kernelmap.Categories {
 			p.cells[len(p.cells)-1].number = c.numberBin(in)
 		}
 	}
 	p.memory.New = func() any {
-		x := &oneRecord{bins: make([][]uint8, len(p.cells)), all: make([]uint8, len(p.cells))}
+		x := &recordScratch{bins: make([][]uint8, len(p.cells)), all: make([]uint8, len(p.cells))}
 		for i := range x.bins {
 			x.bins[i] = x.all[i : i+1]
 		}
@@ -180,25 +184,25 @@ type kernelProgram struct {
 	additiveProgram
 	cells  []inputCell
 	terms  []kernelmap.Term
-	memory sync.Pool // of *oneRecord
+	memory sync.Pool // of *recordScratch
 }
 
-// An inputCell makes a bin of a value.
+// An inputCell maps a value to a bin.
 type inputCell struct {
 	place  int
-	bins   []uint8 // of categories
+	bins   []uint8 // for categories
 	number func(v float64) uint8
 }
 
-// oneRecord has the bins of a record, and its sum.
-type oneRecord struct {
+// recordScratch holds the bins and the sum of one record.
+type recordScratch struct {
 	bins [][]uint8
 	all  []uint8
 	sum  [1]float64
 }
 
-func (p *kernelProgram) of(record []value) float64 {
-	x := p.memory.Get().(*oneRecord)
+func (p *kernelProgram) eval(record []value) float64 {
+	x := p.memory.Get().(*recordScratch)
 	for i, c := range p.cells {
 		if c.number != nil {
 			x.all[i] = c.number(record[c.place].number)
@@ -219,7 +223,7 @@ func kernelKind() scoreKind {
 	return numberKind[*Kernel, kernelFile]{
 		kindKernel,
 		func(m *Kernel) kernelFile {
-			f := kernelFile{additiveFile: m.additiveFile(), Landmarks: kernelmap.Texts(m.Landmarks)}
+			f := kernelFile{additiveFile: m.toFile(), Landmarks: kernelmap.Texts(m.Landmarks)}
 			for _, in := range m.Cells {
 				f.Inputs = append(f.Inputs, inputFile{m.Columns[in.Column].Name, string(in.Of), kernelmap.Texts([][]uint8{in.Bins})[0]})
 			}
@@ -228,12 +232,12 @@ func kernelKind() scoreKind {
 			}
 			return f
 		},
-		func(f kernelFile) (*Kernel, error) { return f.kernel() },
+		func(f kernelFile) (*Kernel, error) { return f.toKernel() },
 	}
 }
 
-func (f kernelFile) kernel() (*Kernel, error) {
-	a, err := f.additive()
+func (f kernelFile) toKernel() (*Kernel, error) {
+	a, err := f.toAdditive()
 	if err != nil {
 		return nil, err
 	}
@@ -244,13 +248,13 @@ func (f kernelFile) kernel() (*Kernel, error) {
 		if err != nil {
 			return nil, &ModelError{fmt.Sprintf("inputs[%d].bins", i), err.Error()}
 		}
-		m.Cells = append(m.Cells, kernelmap.Input{Column: index(in.Column), Of: kernelmap.Of(in.Of), Bins: filled(bins[0])})
+		m.Cells = append(m.Cells, kernelmap.Input{Column: index(in.Column), Of: kernelmap.Of(in.Of), Bins: nilIfEmpty(bins[0])})
 	}
 	if m.Landmarks, err = kernelmap.Bytes(f.Landmarks); err != nil {
 		return nil, &ModelError{"landmarks", err.Error()}
 	}
 	for i, t := range f.Kernels {
-		term, place, err := t.term(m.Landmarks)
+		term, place, err := t.toTerm(m.Landmarks)
 		if err != nil {
 			return nil, &ModelError{fmt.Sprintf("kernels[%d].%s", i, place), err.Error()}
 		}
@@ -272,7 +276,7 @@ type inputFile struct {
 	Bins   string `json:"bins"`
 }
 
-// mapFile has whole numbers as texts: two bytes each, the lower first, in base64.
+// mapFile stores integers as base64 text, two little-endian bytes each.
 type mapFile struct {
 	Coordinates  []coordinateFile `json:"coordinates"`
 	Metric       []string         `json:"metric"`
@@ -297,12 +301,12 @@ func termOfMap(t kernelmap.Term) mapFile {
 	return f
 }
 
-// term returns the term of a file, or where it is wrong.
-func (f mapFile) term(landmarks [][]uint8) (t kernelmap.Term, place string, err error) {
+// toTerm returns the term, or the path of the invalid member and an error.
+func (f mapFile) toTerm(landmarks [][]uint8) (t kernelmap.Term, place string, err error) {
 	m := &kernelmap.Map{Landmarks: landmarks}
 	for _, shift := range f.Shifts {
 		if shift < 0 || shift > math.MaxUint8 {
-			shift = math.MaxUint8 // which Validate refuses
+			shift = math.MaxUint8 // rejected by Validate
 		}
 		m.Shifts = append(m.Shifts, uint8(shift))
 	}

@@ -8,16 +8,18 @@ import (
 )
 
 const (
-	pairPoints = 48 // landmarks over which a pair is averaged
-	pairBands  = 7  // of the range of a number
-	pairLevels = 12 // categories of a column
+	pairPoints = 48 // number of landmarks over which the effect of a pair is averaged
+	pairBands  = 7  // number of bands into which the range of a numeric column is divided
+	pairLevels = 12 // maximum number of categories of a column
 )
 
-// Together returns what the terms of all columns together say of two columns beyond what they say of each: rows
-// are bands of the first or its categories, columns those of the second. Values are means over landmarks, in units of the
-// prediction; each row and column has the mean 0. It is empty for a column that no term has.
+// Together returns the interaction of two columns in the kernel terms, beyond their separate effects. Rows are
+// bands or categories of the first column, columns those of the second. Values are means over landmarks in
+// units of the prediction, and each row and column has mean 0. The table is empty if a column occurs in no
+// term.
 func (m *Kernel) Together(first, second string) kernelmap.Table {
-	rows, columns := m.levels(first), m.levels(second)
+	rows := m.columnLevels(first)
+	columns := m.columnLevels(second)
 	if len(rows) == 0 || len(columns) == 0 {
 		return kernelmap.Table{}
 	}
@@ -30,7 +32,7 @@ func (m *Kernel) Together(first, second string) kernelmap.Table {
 		out.Rows = append(out.Rows, r.name)
 		values := make([]float64, len(columns))
 		for j, c := range columns {
-			for _, v := range m.kernelAt(c.at(r.at(bins))) {
+			for _, v := range m.kernelAt(c.replaceBins(r.replaceBins(bins))) {
 				values[j] += v / float64(len(bins[0]))
 			}
 		}
@@ -40,14 +42,14 @@ func (m *Kernel) Together(first, second string) kernelmap.Table {
 	return out
 }
 
-// A level is a band of a number or a category: what the inputs that see the column have there.
-type level struct {
+// A columnLevel is a band of a numeric column, or a category: its bins in the inputs that use the column.
+type columnLevel struct {
 	name string
 	bins map[int]uint8 // by input
 }
 
-// at returns bins with those of a level.
-func (l level) at(bins [][]uint8) [][]uint8 {
+// replaceBins returns bins with the entries of l replaced.
+func (l columnLevel) replaceBins(bins [][]uint8) [][]uint8 {
 	out := slices.Clone(bins)
 	for j, b := range l.bins {
 		out[j] = slices.Repeat([]uint8{b}, len(bins[j]))
@@ -55,9 +57,9 @@ func (l level) at(bins [][]uint8) [][]uint8 {
 	return out
 }
 
-// levels returns those of a column; none if no term has it.
-func (m *Kernel) levels(name string) []level {
-	var out []level
+// columnLevels returns the levels of a column, or nil if no term uses it.
+func (m *Kernel) columnLevels(name string) []columnLevel {
+	var out []columnLevel
 	for j, in := range m.Cells {
 		c := &m.Columns[in.Column]
 		if c.Name != name {
@@ -67,11 +69,11 @@ func (m *Kernel) levels(name string) []level {
 		case kernelmap.Value:
 			for k := range pairBands {
 				middle := c.Lower + (float64(k)+.5)/pairBands*(c.Upper-c.Lower)
-				out = append(out, level{strconv.FormatFloat(middle, 'g', 3, 64), map[int]uint8{j: uint8((2*k + 1) * 256 / (2 * pairBands))}})
+				out = append(out, columnLevel{strconv.FormatFloat(middle, 'g', 3, 64), map[int]uint8{j: uint8((2*k + 1) * 256 / (2 * pairBands))}})
 			}
 		case kernelmap.Categories:
 			for k, name := range c.Categories[:min(len(c.Categories), pairLevels)] {
-				out = append(out, level{name, map[int]uint8{j: in.Bins[k]}})
+				out = append(out, columnLevel{name, map[int]uint8{j: in.Bins[k]}})
 			}
 		}
 	}
@@ -80,10 +82,10 @@ func (m *Kernel) levels(name string) []level {
 			continue
 		}
 		if len(out) == 0 {
-			out = []level{{"there", map[int]uint8{}}, {"missing", map[int]uint8{j: 1}}}
+			out = []columnLevel{{"there", map[int]uint8{}}, {"missing", map[int]uint8{j: 1}}}
 		}
 		for _, l := range out {
-			l.bins[j] += 0 // the bin of cells that are there, if none is set
+			l.bins[j] += 0 // bin 0, of nonmissing cells, unless set above
 		}
 	}
 	return out

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	summaryPoints  = 200 // landmarks at which pairs are looked at
-	summaryColumns = 6   // columns whose pairs are looked at
+	summaryPoints  = 200 // number of landmarks at which pairs are evaluated
+	summaryColumns = 6   // number of columns whose pairs are evaluated
 	summaryPairs   = 5
 )
 
-// Interactions says what the terms of all columns together add, at the landmarks.
+// Interactions summarises the kernel terms at the landmarks: their share of the variance and the strongest
+// pairs.
 func (m *Kernel) Interactions() kernelmap.Summary {
 	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
 		return kernelmap.Summary{}
 	}
-	return kernelmap.Summary{Share: m.InteractionShare(), Pairs: m.pairs()}
+	return kernelmap.Summary{Share: m.InteractionShare(), Pairs: m.strongestPairs()}
 }
 
-// InteractionShare returns the Share of [Kernel.Interactions], which takes much less time than the pairs. It is 0 for a
-// model without landmarks or terms of all columns.
+// InteractionShare returns the Share of [Kernel.Interactions] without evaluating pairs, which is much faster.
+// It is 0 for a model without landmarks or kernel terms.
 func (m *Kernel) InteractionShare() float64 {
 	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
 		return 0
@@ -32,11 +33,12 @@ func (m *Kernel) InteractionShare() float64 {
 	sums := make([]float64, len(m.Landmarks))
 	m.filler(m.landmarkRows())(sums, 0)
 	kernel := variance(m.kernelAt(bins))
-	return bounded(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))
+	return clampFinite(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))
 }
 
 func variance(x []float64) float64 {
-	mean, sum := 0., 0.
+	mean := 0.
+	sum := 0.
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
@@ -46,7 +48,7 @@ func variance(x []float64) float64 {
 	return sum
 }
 
-// landmarkBins returns the bins of the first landmarks, by input.
+// landmarkBins returns the bins of the first n landmarks, by input.
 func (m *Kernel) landmarkBins(n int) [][]uint8 {
 	out := make([][]uint8, len(m.Cells))
 	for j := range out {
@@ -57,8 +59,7 @@ func (m *Kernel) landmarkBins(n int) [][]uint8 {
 	return out
 }
 
-// landmarkRows returns records that have the bins of the landmarks. Columns that no map looks at are
-// missing.
+// landmarkRows returns records whose bins are those of the landmarks. Columns that no map uses are missing.
 func (m *Kernel) landmarkRows() Rows {
 	n := len(m.Landmarks)
 	rows := Rows{N: n, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
@@ -90,7 +91,7 @@ func (m *Kernel) landmarkRows() Rows {
 	return rows
 }
 
-// kernelAt returns what the terms add for records with the given bins.
+// kernelAt returns the sum of the kernel terms for records with the given bins.
 func (m *Kernel) kernelAt(bins [][]uint8) []float64 {
 	sums := make([]float64, len(bins[0]))
 	for _, t := range m.Kernels {
@@ -99,9 +100,10 @@ func (m *Kernel) kernelAt(bins [][]uint8) []float64 {
 	return sums
 }
 
-// pairs returns the strongest pairs among the columns that move the terms most, by finite differences:
-// columns are replaced by those of another landmark, alone and together.
-func (m *Kernel) pairs() []kernelmap.Pair {
+// strongestPairs returns the strongest interactions among the columns with the largest effect on the kernel
+// terms, by finite differences: the cells of two columns are replaced by those of another landmark, separately
+// and jointly.
+func (m *Kernel) strongestPairs() []kernelmap.Pair {
 	n := min(len(m.Landmarks), summaryPoints)
 	bins := m.landmarkBins(n)
 	base := m.kernelAt(bins)
@@ -109,7 +111,7 @@ func (m *Kernel) pairs() []kernelmap.Pair {
 		other := slices.Clone(bins)
 		for j, in := range m.Cells {
 			if i := slices.Index(columns, in.Column); i >= 0 {
-				shift := (i + 1) * n / 3 // another landmark for each column
+				shift := (i + 1) * n / 3 // a different landmark for each column
 				other[j] = append(slices.Clone(bins[j][shift:]), bins[j][:shift]...)
 			}
 		}
@@ -118,7 +120,8 @@ func (m *Kernel) pairs() []kernelmap.Pair {
 	type effect struct {
 		column int
 		size   float64
-		first  []float64 // the terms with the column replaced, as the first of a pair
+		// first holds the kernel terms with the column replaced, by the shift of the first column of a pair.
+		first []float64
 	}
 	var effects []effect
 	for i := range m.Columns {
@@ -133,21 +136,23 @@ func (m *Kernel) pairs() []kernelmap.Pair {
 	}
 	slices.SortStableFunc(effects, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
 	effects = effects[:min(len(effects), summaryColumns)]
-	seconds := make([][]float64, len(effects)) // the same as the second of a pair, moved as far as in both
+	// seconds are the same with the shift of the second column of a pair.
+	seconds := make([][]float64, len(effects))
 	var out []kernelmap.Pair
 	for i, a := range effects {
 		for k, b := range effects[:i] {
 			if seconds[k] == nil {
 				seconds[k] = replaced(-1, b.column)
 			}
-			both, sum := replaced(a.column, b.column), 0.
+			both := replaced(a.column, b.column)
+			sum := 0.
 			for r := range both {
 				d := both[r] - a.first[r] - seconds[k][r] + base[r]
 				sum += d * d / float64(n)
 			}
 			names := []string{m.Columns[a.column].Name, m.Columns[b.column].Name}
 			slices.Sort(names)
-			out = append(out, kernelmap.Pair{First: names[0], Second: names[1], Value: bounded(math.Sqrt(sum) / 2)})
+			out = append(out, kernelmap.Pair{First: names[0], Second: names[1], Value: clampFinite(math.Sqrt(sum) / 2)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b kernelmap.Pair) int { return cmp.Compare(b.Value, a.Value) })

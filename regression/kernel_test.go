@@ -75,7 +75,8 @@ func byDefinition(m *Kernel, bins []uint8) float64 {
 func TestKernelPredictsByDefinition(t *testing.T) {
 	m := kernelSample()
 	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 300)
-	m.Lower, m.Upper = -1e9, 1e9
+	m.Lower = -1e9
+	m.Upper = 1e9
 	got, err := m.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +192,9 @@ func drawKernel(t *rapid.T, a Additive) *Kernel {
 	if len(m.Cells) == 0 {
 		return m
 	}
-	marks, features, dims := rapid.IntRange(0, 3).Draw(t, "landmarks"), rapid.IntRange(1, 3).Draw(t, "features"), rapid.IntRange(1, 3).Draw(t, "dimensions")
+	marks := rapid.IntRange(0, 3).Draw(t, "landmarks")
+	features := rapid.IntRange(1, 3).Draw(t, "features")
+	dims := rapid.IntRange(1, 3).Draw(t, "dimensions")
 	for range marks {
 		m.Landmarks = append(m.Landmarks, rapid.SliceOfN(bin, len(m.Cells), len(m.Cells)).Draw(t, "landmark"))
 	}
@@ -224,7 +227,8 @@ func BenchmarkKernelPredict(b *testing.B) {
 	k := &kernelmap.Map{}
 	for j := range linear.Columns {
 		m.Cells = append(m.Cells, kernelmap.Input{Column: j, Of: kernelmap.Value})
-		values, row := make([]int16, 256), make([]int16, 20)
+		values := make([]int16, 256)
+		row := make([]int16, 20)
 		for i := range values {
 			values[i] = int16(16*i - 2048)
 		}

@@ -7,8 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// kinds lists the kinds of models. A new one is a file with its layout, and a line here or
-// in scoreKinds.
+// kinds lists all kinds of models. To add one, write a file with its layout and add it here or to scoreKinds.
 func kinds() []kind {
 	var all []kind
 	for _, k := range scoreKinds() {
@@ -17,34 +16,33 @@ func kinds() []kind {
 	return append(all, classifierKind{}, neighboursKind{})
 }
 
-// scoreKinds lists the kinds that a score of a classifier may have.
+// scoreKinds lists the kinds that can be a score of a classifier.
 func scoreKinds() []scoreKind {
 	return []scoreKind{linearKind(), clippedKind(), additiveKind(), kernelKind(), votesKind(), treeKind(), prototypesKind()}
 }
 
-// A kind is what this package knows of one kind of model.
+// A kind implements one kind of model: its file layout and its evaluation.
 type kind interface {
 	name() string
-	// is reports whether m is of this very kind.
-	is(m Model) bool
-	// file returns a pointer to the struct that is the file of m.
-	file(m Model) (any, error)
-	// decode reads a model file. The model is not validated yet.
+	// matches reports whether m is of this kind.
+	matches(m Model) bool
+	// encode returns a pointer to the file struct of m.
+	encode(m Model) (any, error)
+	// decode reads a model file. It does not validate the model.
 	decode(doc strictjson.Value, version string) (Model, error)
-	// compile returns the program of a valid model. places returns the places of columns in a
-	// record.
+	// compile returns the program of a valid model. places maps columns to their positions in a record.
 	compile(m Model, places func([]Column) []int) (program, error)
 }
 
-// A scoreKind is a kind that a score of a classifier may have. There it is written with the
-// kind and what only the kind has; the rest is the classifier's.
+// A scoreKind can also be a score of a classifier. A score's file object has its kind and the members specific
+// to the kind; all other members belong to the classifier.
 type scoreKind interface {
 	kind
-	score(m Model) any
+	encodeScore(m Model) any
 	decodeScore(object strictjson.Value, version, target string) (Model, error)
 }
 
-func names[K kind](list []K) []string {
+func kindNames[K kind](list []K) []string {
 	out := make([]string, len(list))
 	for i, k := range list {
 		out[i] = k.name()
@@ -52,8 +50,8 @@ func names[K kind](list []K) []string {
 	return out
 }
 
-// find returns the kind that fits; its zero value if there is none.
-func find[K kind](list []K, fits func(K) bool) K {
+// findKind returns the first kind that fits, or the zero value.
+func findKind[K kind](list []K, fits func(K) bool) K {
 	for _, k := range list {
 		if fits(k) {
 			return k
@@ -62,21 +60,22 @@ func find[K kind](list []K, fits func(K) bool) K {
 	return *new(K)
 }
 
-func named[K kind](list []K, name string) K {
-	return find(list, func(k K) bool { return k.name() == name })
+func kindByName[K kind](list []K, name string) K {
+	return findKind(list, func(k K) bool { return k.name() == name })
 }
 
-func kindOf[K kind](list []K, m Model) K { return find(list, func(k K) bool { return k.is(m) }) }
+func kindOf[K kind](list []K, m Model) K {
+	return findKind(list, func(k K) bool { return k.matches(m) })
+}
 
 // A linearBased model is a [Linear] or embeds one.
 type linearBased interface {
 	Model
-	linear() *Linear
-	program(places []int) program
+	linearPart() *Linear
+	newProgram(places []int) program
 }
 
-// A numberKind is a kind of model that predicts numbers. B is the layout of what only this
-// kind has.
+// A numberKind is a kind of model that predicts numbers. B is the layout of the members specific to the kind.
 type numberKind[M linearBased, B any] struct {
 	kind  string
 	body  func(M) B
@@ -104,10 +103,10 @@ type scoreFile[B any] struct {
 
 func (k numberKind[M, B]) name() string { return k.kind }
 
-func (k numberKind[M, B]) is(m Model) bool { _, ok := m.(M); return ok }
+func (k numberKind[M, B]) matches(m Model) bool { _, ok := m.(M); return ok }
 
-func (k numberKind[M, B]) file(m Model) (any, error) {
-	l := m.(M).linear()
+func (k numberKind[M, B]) encode(m Model) (any, error) {
+	l := m.(M).linearPart()
 	f := &numberFile[B]{Format: formatOf(m), Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Back: l.Back, Reading: readingOf(m), Guarantee: l.Guarantee}
 	if len(l.Intervals) > 0 {
 		f.Intervals = l.Intervals
@@ -121,33 +120,35 @@ func (k numberKind[M, B]) decode(doc strictjson.Value, version string) (Model, e
 		return nil, err
 	}
 	if f.Task != TaskRegression {
-		return nil, otherTask(f.Task, TaskRegression)
+		return nil, taskError(f.Task, TaskRegression)
 	}
 	m, err := k.model(f.Body)
 	if err != nil {
 		return nil, err
 	}
-	l := m.linear()
-	l.Target, l.Back, l.Guarantee = f.Target, f.Back, f.Guarantee
+	l := m.linearPart()
+	l.Target = f.Target
+	l.Back = f.Back
+	l.Guarantee = f.Guarantee
 	if len(f.Intervals) > 0 {
 		l.Intervals = f.Intervals
 	}
-	return m, f.Reading.apply(m)
+	return m, f.Reading.applyTo(m)
 }
 
-func otherTask(is, want string) error {
+func taskError(is, want string) error {
 	return &ModelError{"task", fmt.Sprintf("is %s, must be %s", strictjson.Quote(is), want)}
 }
 
 func (k numberKind[M, B]) compile(m Model, places func([]Column) []int) (program, error) {
-	by := m.(M).program(places(m.Inputs()))
-	if l := m.(M).linear(); l.Back != nil {
+	by := m.(M).newProgram(places(m.Inputs()))
+	if l := m.(M).linearPart(); l.Back != nil {
 		by = backProgram{by, l}
 	}
 	return by, nil
 }
 
-func (k numberKind[M, B]) score(m Model) any { return scoreFile[B]{k.kind, k.body(m.(M))} }
+func (k numberKind[M, B]) encodeScore(m Model) any { return scoreFile[B]{k.kind, k.body(m.(M))} }
 
 func (k numberKind[M, B]) decodeScore(object strictjson.Value, version, target string) (Model, error) {
 	var f scoreFile[B]
@@ -158,6 +159,6 @@ func (k numberKind[M, B]) decodeScore(object strictjson.Value, version, target s
 	if err != nil {
 		return nil, err
 	}
-	m.linear().Target = target
+	m.linearPart().Target = target
 	return m, nil
 }

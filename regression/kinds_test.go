@@ -29,7 +29,7 @@ type validated interface {
 // blockwise is a model that predicts in blocks of rows on several goroutines.
 type blockwise interface {
 	validated
-	predict(dst []float64, rows Rows, workers int) ([]float64, error)
+	predictWith(dst []float64, rows Rows, workers int) ([]float64, error)
 }
 
 // fataler is a test, a benchmark, a fuzz target or a property.
@@ -211,12 +211,12 @@ func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
 		m := draw(t)
 		rows := strangeRows(rng, n)
-		serial, err := m.predict(nil, rows, 1)
+		serial, err := m.predictWith(nil, rows, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkWithin(t, m, serial, n)
-		parallel, err := m.predict(make([]float64, 3, 50), rows, 7)
+		parallel, err := m.predictWith(make([]float64, 3, 50), rows, 7)
 		if err != nil || !slices.Equal(serial, parallel) {
 			t.Fatal("parallel and serial differ", err)
 		}

@@ -12,9 +12,9 @@ import (
 //
 //	prediction = clamp(Intercept + sum over Terms of Coefficient * x, Lower, Upper)
 //
-// where x is the treated cell of a numeric column, or 1 for a row in the term's
-// category, or with a missing cell for a term of those, and 0 otherwise. Coefficients are in original units: units of the
-// target for one unit of the column. The zero value predicts 0.
+// where x is the treated cell of a numeric column, or the 0/1 indicator of the term's category or of a missing
+// cell. Coefficients are in original units: units of the target per unit of the column. The zero value predicts
+// 0.
 //
 // A Linear must not be changed while it is in use.
 type Linear struct {
@@ -27,11 +27,11 @@ type Linear struct {
 
 	Lower, Upper float64 // clamp of the prediction, finite
 
-	// Back is set where the model was fitted to a transform of the target: coefficients, Lower and Upper are then in
-	// units of the transformed target, and what is clamped is turned into the mean of the target before it is handed out.
+	// Back is set if the model was fitted to a transform of the target. Coefficients, Lower and Upper are then
+	// in units of the transformed target, and Back converts the clamped prediction to the mean of the target.
 	Back *rescale.Back
 
-	Intervals []Interval // of prediction, by level; may be none
+	Intervals []Interval // prediction intervals by level, optional
 
 	Guarantee *Guarantee // nil: trained without privacy
 }
@@ -58,19 +58,18 @@ func (m *Linear) Kind() string { return kindLinear }
 // Output describes the target.
 func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }
 
-// Sums returns the model itself.
+// Sums returns a single sum, the model itself.
 func (m *Linear) Sums() []*Additive { return []*Additive{{Linear: *m}} }
 
-// linear returns m, of a kind that embeds it too.
-func (m *Linear) linear() *Linear { return m }
+// linearPart returns m. Kinds that embed a Linear inherit it.
+func (m *Linear) linearPart() *Linear { return m }
 
 // Inputs returns m.Columns.
 func (m *Linear) Inputs() []Column { return m.Columns }
 
-// Validate reports the first contradiction in the model as a [*ModelError]:
-// a number that is not finite, a lower bound above an upper one, a column,
-// category or term given twice, a term that refers to nothing, a name that is
-// not UTF-8, intervals out of order, a guarantee out of range.
+// Validate reports the first inconsistency in the model as a [*ModelError]: a number that is not finite, a
+// lower bound above the upper, a repeated column, category or term, a term that refers to no column or
+// category, a name that is not UTF-8, intervals out of order, and a guarantee out of range.
 func (m *Linear) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
@@ -132,7 +131,7 @@ func (c *Column) validate(path string) error {
 		if err := c.validateValues(path); err != nil {
 			return err
 		}
-		if !finite(c.Missing) {
+		if !isFinite(c.Missing) {
 			return &ModelError{path + ".missing", "is not finite"}
 		}
 		return validRange(path, c.Lower, c.Upper)
@@ -145,7 +144,7 @@ func (c *Column) validate(path string) error {
 	return &ModelError{path + ".type", "is neither numeric nor category"}
 }
 
-// validateTexts checks the list of texts.
+// validateTexts validates the categories of a column and the rule that cleans its texts.
 func (c *Column) validateTexts(path string) error {
 	seen := make(map[string]bool, len(c.Categories))
 	for j, name := range c.Categories {
@@ -157,13 +156,13 @@ func (c *Column) validateTexts(path string) error {
 		}
 		seen[name] = true
 	}
-	if !c.text().Known() {
+	if !c.textRule().Known() {
 		return &ModelError{path, "has a fold, prefix or hash that is not known"}
 	}
 	return nil
 }
 
-// validateValues checks the list of texts that a numeric column has if it has values.
+// validateValues validates the texts and numbers of a numeric column that has Values.
 func (c *Column) validateValues(path string) error {
 	switch {
 	case c.Other:
@@ -227,11 +226,11 @@ func (m *Linear) validateTerms() error {
 
 func (g *Guarantee) validate() error {
 	switch {
-	case !finite(g.Epsilon) || g.Epsilon < 0:
+	case !isFinite(g.Epsilon) || g.Epsilon < 0:
 		return &ModelError{"guarantee.epsilon", "must be finite and at least 0"}
 	case !(g.Delta >= 0 && g.Delta < 1):
 		return &ModelError{"guarantee.delta", "must be in [0, 1)"}
-	case !finite(g.Mu) || g.Mu < 0:
+	case !isFinite(g.Mu) || g.Mu < 0:
 		return &ModelError{"guarantee.mu", "must be finite and at least 0"}
 	case g.Relation == "" || !utf8.ValidString(g.Relation):
 		return &ModelError{"guarantee.relation", "must name the neighbouring relation"}
@@ -245,10 +244,10 @@ func (g *Guarantee) validate() error {
 }
 
 func validCoefficient(path string, coefficient, stdError float64) error {
-	if !finite(coefficient) {
+	if !isFinite(coefficient) {
 		return &ModelError{path + ".coefficient", "is not finite"}
 	}
-	if !finite(stdError) || stdError < 0 {
+	if !isFinite(stdError) || stdError < 0 {
 		return &ModelError{path + ".std_error", "must be finite and at least 0"}
 	}
 	return nil
@@ -256,9 +255,9 @@ func validCoefficient(path string, coefficient, stdError float64) error {
 
 func validRange(path string, lower, upper float64) error {
 	switch {
-	case !finite(lower):
+	case !isFinite(lower):
 		return &ModelError{path + ".lower", "is not finite"}
-	case !finite(upper):
+	case !isFinite(upper):
 		return &ModelError{path + ".upper", "is not finite"}
 	case lower > upper:
 		return &ModelError{path + ".lower", "is above upper"}

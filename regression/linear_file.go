@@ -9,9 +9,9 @@ import (
 func linearKind() scoreKind {
 	return numberKind[*Linear, linearFile]{
 		kindLinear,
-		func(m *Linear) linearFile { return linearFile{m.baseFile(), m.limits()} },
+		func(m *Linear) linearFile { return linearFile{m.baseFile(), m.outputLimits()} },
 		func(f linearFile) (*Linear, error) {
-			m, err := f.model(f.Prediction)
+			m, err := f.toLinear(f.Prediction)
 			return &m, err
 		},
 	}
@@ -22,8 +22,8 @@ type linearFile struct {
 	Prediction limits `json:"prediction"`
 }
 
-// base is what files of all models that predict numbers have before what only their kind has;
-// limits is what they have after it.
+// base holds the members that start the file of every model that predicts numbers; limits holds the members
+// that end it.
 type base struct {
 	Columns   []columnFile `json:"columns"`
 	Terms     []termFile   `json:"terms"`
@@ -40,7 +40,7 @@ type estimate struct {
 	StdError    float64 `json:"std_error"`
 }
 
-// columnFile has pointers for what only numeric or only category columns have.
+// columnFile has pointers for members that only numeric or only category columns have.
 type columnFile struct {
 	Name       string     `json:"name"`
 	Type       string     `json:"type"`
@@ -67,30 +67,36 @@ type termFile struct {
 func (m *Linear) baseFile() base {
 	columns := make([]columnFile, len(m.Columns))
 	for i := range m.Columns {
-		columns[i] = m.Columns[i].file()
+		columns[i] = m.Columns[i].toFile()
 	}
 	return base{columns, m.termFiles(m.Terms), estimate{m.Intercept, m.InterceptStdError}}
 }
 
-func (m *Linear) limits() limits { return limits{m.Lower, m.Upper} }
+func (m *Linear) outputLimits() limits { return limits{m.Lower, m.Upper} }
 
-func (c *Column) file() columnFile {
+func (c *Column) toFile() columnFile {
 	f := columnFile{Name: c.Name, Type: c.Type.String()}
 	if c.Type == Numeric {
-		f.Lower, f.Upper, f.Missing = &c.Lower, &c.Upper, &c.Missing
+		f.Lower = &c.Lower
+		f.Upper = &c.Upper
+		f.Missing = &c.Missing
 	} else {
-		f.Categories, f.Other = &c.Categories, &c.Other
+		f.Categories = &c.Categories
+		f.Other = &c.Other
 	}
 	if c.Values != nil {
-		f.Values, f.Categories = &c.Values, &c.Categories
+		f.Values = &c.Values
+		f.Categories = &c.Categories
 	}
 	if c.Text() {
-		f.Fold, f.Prefix, f.Hash = c.Fold, c.Prefix, c.Hash
+		f.Fold = c.Fold
+		f.Prefix = c.Prefix
+		f.Hash = c.Hash
 	}
 	return f
 }
 
-// termFiles returns the layouts of terms on the columns of m.
+// termFiles returns the file layout of terms over the columns of m.
 func (m *Linear) termFiles(terms []Term) []termFile {
 	out := make([]termFile, len(terms))
 	for i, t := range terms {
@@ -103,13 +109,13 @@ func (m *Linear) termFiles(terms []Term) []termFile {
 	return out
 }
 
-// model returns the linear part of a model.
-func (f *base) model(prediction limits) (Linear, error) {
+// toLinear returns the linear part of a model.
+func (f *base) toLinear(prediction limits) (Linear, error) {
 	m := Linear{Intercept: f.Intercept.Coefficient, InterceptStdError: f.Intercept.StdError, Lower: prediction.Lower, Upper: prediction.Upper}
 	for i := range f.Columns {
-		c, err := f.Columns[i].column()
+		c, err := f.Columns[i].toColumn()
 		if err != nil {
-			return m, within(fmt.Sprintf("columns[%d]", i), err)
+			return m, prefixPath(fmt.Sprintf("columns[%d]", i), err)
 		}
 		m.Columns = append(m.Columns, c)
 	}
@@ -117,7 +123,7 @@ func (f *base) model(prediction limits) (Linear, error) {
 	return m, nil
 }
 
-func (f *columnFile) column() (Column, error) {
+func (f *columnFile) toColumn() (Column, error) {
 	c := Column{Name: f.Name}
 	switch f.Type {
 	case Numeric.String():
@@ -128,33 +134,39 @@ func (f *columnFile) column() (Column, error) {
 		case !plain && (f.Values == nil || f.Categories == nil):
 			return c, &ModelError{"", "a numeric column has the keys values and categories, or neither"}
 		}
-		c.Lower, c.Upper, c.Missing = *f.Lower, *f.Upper, *f.Missing
+		c.Lower = *f.Lower
+		c.Upper = *f.Upper
+		c.Missing = *f.Missing
 		if !plain {
-			c.Values, c.Categories = append([]float64{}, *f.Values...), filled(*f.Categories)
-			c.Fold, c.Prefix, c.Hash = f.Fold, f.Prefix, f.Hash
+			c.Values, c.Categories = append([]float64{}, *f.Values...), nilIfEmpty(*f.Categories)
+			c.Fold = f.Fold
+			c.Prefix = f.Prefix
+			c.Hash = f.Hash
 		}
 	case Category.String():
 		if f.Categories == nil || f.Other == nil || f.Values != nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
 			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
 		}
-		c.Type, c.Categories, c.Other = Category, filled(*f.Categories), *f.Other
-		c.Fold, c.Prefix, c.Hash = f.Fold, f.Prefix, f.Hash
+		c.Type, c.Categories, c.Other = Category, nilIfEmpty(*f.Categories), *f.Other
+		c.Fold = f.Fold
+		c.Prefix = f.Prefix
+		c.Hash = f.Hash
 	default:
 		return c, &ModelError{"type", fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
 	}
 	return c, nil
 }
 
-// filled returns nil for a list of nothing.
-func filled[T any](list []T) []T {
+// nilIfEmpty returns nil for an empty list.
+func nilIfEmpty[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
 	}
 	return list
 }
 
-// termsOf returns the terms of layouts. One without its column has the column -1, which
-// Validate refuses.
+// termsOf converts terms from the file layout. A term of an unknown column gets the index -1, which Validate
+// rejects.
 func termsOf(files []termFile, index func(name string) int) []Term {
 	var out []Term
 	for _, f := range files {
@@ -167,8 +179,7 @@ func termsOf(files []termFile, index func(name string) int) []Term {
 	return out
 }
 
-// columnIndex returns the function from the name of a column to its index, -1 if
-// there is none.
+// columnIndex returns a function from the name of a column to its index, or -1 if there is no such column.
 func (m *Linear) columnIndex() func(name string) int {
 	index := make(map[string]int, len(m.Columns))
 	for i := range m.Columns {

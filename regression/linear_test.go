@@ -60,7 +60,8 @@ func TestPredictTreatsCells(t *testing.T) {
 			t.Errorf("row %d: %v, want %v", i, got[i], want[i])
 		}
 	}
-	m.Lower, m.Upper = 20, 100
+	m.Lower = 20
+	m.Upper = 100
 	got, _ = m.Predict(got, rows)
 	for i := range want {
 		if w := min(max(want[i], 20), 100); math.Abs(got[i]-w) > 1e-9 {
@@ -84,7 +85,8 @@ func strangeRows(rng *rand.Rand, n int) Rows {
 		}
 		rows.Numeric[name] = column
 	}
-	column, codes := make([]string, n), make([]int32, n)
+	column := make([]string, n)
+	codes := make([]int32, n)
 	for i := range column {
 		column[i] = labels[rng.IntN(len(labels))]
 		codes[i] = int32(rng.Uint32())
@@ -189,7 +191,10 @@ var contradictions = []contradiction[*Linear]{
 	{"terms[0].coefficient", func(m *Linear) { m.Terms[0].Coefficient = math.NaN() }},
 	{"terms[0].std_error", func(m *Linear) { m.Terms[0].StdError = -1 }},
 	{"terms[1].missing", func(m *Linear) { m.Terms[1].Missing = true }},
-	{"terms[0]", func(m *Linear) { m.Terms[0].Missing, m.Terms[0].Other = true, true }},
+	{"terms[0]", func(m *Linear) {
+		m.Terms[0].Missing = true
+		m.Terms[0].Other = true
+	}},
 	{"terms[5]", func(m *Linear) { m.Terms = append(m.Terms, m.Terms[0]) }},
 	{"terms[6]", func(m *Linear) { m.Terms = append(m.Terms, Term{Missing: true}, Term{Missing: true}) }},
 	{"interval[0].level", func(m *Linear) { m.Intervals = []Interval{{0, 1}} }},

@@ -6,16 +6,14 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/columns"
 )
 
-// The metrics compare predictions with the truth, exactly and without privacy:
-// for public data. They panic when the two slices differ in length. A NaN or
-// infinity among the values makes the result NaN or infinite.
+// The metrics compare predictions with the truth exactly, without privacy, so they are for public data. They
+// panic if the slices differ in length. A NaN or an infinity in the input makes the result NaN or infinite.
 
 const lengthsDiffer = "regression: predictions and truth differ in length"
 
-// R2 is the coefficient of determination, 1 - SSE/SST: 1 for perfect
-// predictions, 0 for those no better than the mean of y, below 0 for worse. For
-// a constant y (one row included) it is 1 if the predictions are perfect and 0
-// otherwise; for no rows it is NaN.
+// R2 returns the coefficient of determination, 1 - SSE/SST: 1 for perfect predictions, 0 for predictions no
+// better than the mean of y, negative for worse ones. For a constant y (including a single row) it is 1 if the
+// predictions are perfect and 0 otherwise; for no rows it is NaN.
 func R2(pred, y []float64) float64 {
 	if len(y) == 0 && len(pred) == 0 {
 		return math.NaN()
@@ -34,20 +32,20 @@ func R2(pred, y []float64) float64 {
 		}
 		return 0
 	}
-	centre, sst := columns.Mean(y), 0.0
+	centre := columns.Mean(y)
+	sst := 0.0
 	for _, v := range y {
 		sst += (v - centre) * (v - centre)
 	}
 	return 1 - sse/sst
 }
 
-// RMSE is the root of the mean squared error, in the units of y; NaN for no
-// rows.
+// RMSE returns the root mean squared error in units of y, or NaN for no rows.
 func RMSE(pred, y []float64) float64 {
 	return math.Sqrt(sumSquaredErrors(pred, y) / float64(len(y)))
 }
 
-// MAE is the mean absolute error, in the units of y; NaN for no rows.
+// MAE returns the mean absolute error in units of y, or NaN for no rows.
 func MAE(pred, y []float64) float64 {
 	if len(pred) != len(y) {
 		panic(lengthsDiffer)

@@ -12,16 +12,15 @@ import (
 // kindNeighbours is the kind of a [Neighbours] model.
 const kindNeighbours = "neighbours"
 
-// maxNeighbours is the largest K.
+// maxNeighbours is the upper limit of K.
 const maxNeighbours = 1000
 
-// Neighbours predicts the class that most of the nearest reference vectors have, weighed by
-// nearness. It is trained without privacy: its vectors are training records, or lie near them.
+// Neighbours predicts the class by a weighted vote of the nearest reference vectors; nearer vectors weigh more.
+// It is trained without privacy: its vectors are training records or close to them.
 //
-// A record has one coordinate per numeric column, its treated cell, and of a category column one
-// per category and one for every other value if the column has Other: 1 for its own and 0
-// elsewhere. Less Center, times Scale and, if there is one, times Map, they are where distances are
-// measured.
+// The coordinates of a record are the treated cells of the numeric columns and the indicators of the categories
+// of category columns, with one more for other values if the column has Other. Distances are measured after
+// subtracting Center, multiplying by Scale and, if present, applying Map.
 //
 // A Neighbours must not be changed while it is in use.
 type Neighbours struct {
@@ -30,13 +29,13 @@ type Neighbours struct {
 	Columns []Column
 
 	Center, Scale []float64   // one per coordinate
-	Map           [][]float64 // a row per mapped coordinate, a number per coordinate; nil for none
+	Map           [][]float64 // optional; one row per mapped coordinate, one number per coordinate
 
-	// Vectors are given in coordinates, as records are, and if there is a Map after it.
+	// Vectors are in the coordinates of records, or in mapped coordinates if there is a Map.
 	Vectors [][]float64
 	Labels  []int   // position in Classes, one per vector
-	K       int     // how many of the nearest vectors vote, of equal votes for the nearest
-	Gamma2  float64 // a vote counts exp(-Gamma2 times the squared distance); at least 0
+	K       int     // number of nearest vectors that vote; the nearest decides a tie
+	Gamma2  float64 // weight of a vote: exp(-Gamma2 times the squared distance); at least 0
 }
 
 var _ Model = (*Neighbours)(nil)
@@ -44,7 +43,7 @@ var _ Model = (*Neighbours)(nil)
 // Kind returns "neighbours".
 func (m *Neighbours) Kind() string { return kindNeighbours }
 
-// Sums returns nil: neighbours are no sum of columns.
+// Sums returns nil: the prediction is not a sum over columns.
 func (m *Neighbours) Sums() []*Additive { return nil }
 
 // Output describes the target.
@@ -55,7 +54,7 @@ func (m *Neighbours) Output() Output {
 // Inputs returns m.Columns.
 func (m *Neighbours) Inputs() []Column { return m.Columns }
 
-// Validate reports the first contradiction in the model as a [*ModelError].
+// Validate reports the first inconsistency in the model as a [*ModelError].
 func (m *Neighbours) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
@@ -66,7 +65,7 @@ func (m *Neighbours) Validate() error {
 	if err := (&Linear{Target: m.Target, Columns: m.Columns}).validateColumns(); err != nil {
 		return err
 	}
-	width := neighbour.Width(m.coding())
+	width := neighbour.Width(m.coordinateColumns())
 	if err := validNumbers("center", m.Center, width); err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (m *Neighbours) validateVectors(width int) error {
 		return &ModelError{"vectors", "have not one class each"}
 	case m.K < 1 || m.K > maxNeighbours:
 		return &ModelError{"neighbours", fmt.Sprintf("must be between 1 and %d", maxNeighbours)}
-	case !finite(m.Gamma2) || m.Gamma2 < 0:
+	case !isFinite(m.Gamma2) || m.Gamma2 < 0:
 		return &ModelError{"gamma2", "must be finite and at least 0"}
 	}
 	for i, v := range m.Vectors {
@@ -111,21 +110,21 @@ func (m *Neighbours) validateVectors(width int) error {
 	return nil
 }
 
-// validNumbers refuses a list of another length, or with a number that is not finite.
+// validNumbers returns an error for a list of another length or with a number that is not finite.
 func validNumbers(path string, list []float64, length int) error {
 	if len(list) != length {
 		return &ModelError{path, fmt.Sprintf("has %d numbers, not %d", len(list), length)}
 	}
 	for k, v := range list {
-		if !finite(v) {
+		if !isFinite(v) {
 			return &ModelError{fmt.Sprintf("%s[%d]", path, k), "is not finite"}
 		}
 	}
 	return nil
 }
 
-// coding returns how the cells of the columns become coordinates.
-func (m *Neighbours) coding() []neighbour.Column {
+// coordinateColumns describes how the cells of the columns become coordinates.
+func (m *Neighbours) coordinateColumns() []neighbour.Column {
 	out := make([]neighbour.Column, len(m.Columns))
 	for j := range m.Columns {
 		c := &m.Columns[j]
@@ -140,16 +139,16 @@ func (m *Neighbours) coding() []neighbour.Column {
 	return out
 }
 
-// A search is a Neighbours made ready.
-type search struct {
+// A neighbourSearch is a [Neighbours] prepared for queries.
+type neighbourSearch struct {
 	coding  []neighbour.Column
 	scaling neighbour.Scaling
 	vectors *neighbour.Searcher
 	vote    neighbour.Vote
 }
 
-func (m *Neighbours) search() *search {
-	s := &search{coding: m.coding(), vote: neighbour.Vote{K: m.K, Gamma2: m.Gamma2}}
+func (m *Neighbours) newSearch() *neighbourSearch {
+	s := &neighbourSearch{coding: m.coordinateColumns(), vote: neighbour.Vote{K: m.K, Gamma2: m.Gamma2}}
 	s.scaling = neighbour.Scaling{Center: m.Center, Scale: m.Scale, Out: len(m.Center)}
 	points := neighbour.Points{Dim: len(m.Vectors[0])}
 	for i, v := range m.Vectors {
@@ -173,11 +172,12 @@ func (m *Neighbours) Predict(dst []float64, rows Rows) ([]float64, error) {
 	if rows.N < 0 {
 		return nil, &ModelError{"rows", "N is negative"}
 	}
-	if err := rows.check(m.Columns); err != nil {
+	if err := rows.checkInputs(m.Columns); err != nil {
 		return nil, err
 	}
-	rows = rows.numbered(m.Columns)
-	s, cells := m.search(), make([]neighbour.Cells, len(m.Columns))
+	rows = rows.resolveNumbers(m.Columns)
+	s := m.newSearch()
+	cells := make([]neighbour.Cells, len(m.Columns))
 	for j := range m.Columns {
 		cells[j] = cellsOf(rows, &m.Columns[j])
 	}
@@ -194,12 +194,12 @@ func (m *Neighbours) Predict(dst []float64, rows Rows) ([]float64, error) {
 	return dst, nil
 }
 
-// cellsOf returns the cells of a column, those of a category column as positions in its list.
+// cellsOf returns the cells of a column; for a category column, indices into its list.
 func cellsOf(rows Rows, c *Column) neighbour.Cells {
 	if c.Type == Numeric {
 		return neighbour.Cells{Numbers: rows.Numeric[c.Name]}
 	}
-	names := c.names()
+	names := c.nameFinder()
 	at := func(name string) int32 {
 		k, _ := names.Find(name)
 		return k
@@ -226,20 +226,20 @@ func cellsOf(rows Rows, c *Column) neighbour.Cells {
 
 // A neighboursProgram predicts the class of single records.
 type neighboursProgram struct {
-	*search
-	places []int
-	rooms  sync.Pool // of *neighboursRoom
+	*neighbourSearch
+	places  []int
+	scratch sync.Pool // of *neighboursScratch
 }
 
-type neighboursRoom struct {
+type neighboursScratch struct {
 	cells []neighbour.Cells
 	place func([]neighbour.Cells) []float64
 }
 
-func (m *Neighbours) program(places []int) program {
-	p := &neighboursProgram{search: m.search(), places: places}
-	p.rooms.New = func() any {
-		r := &neighboursRoom{cells: make([]neighbour.Cells, len(places)), place: p.scaling.One(p.coding)}
+func (m *Neighbours) newProgram(places []int) program {
+	p := &neighboursProgram{neighbourSearch: m.newSearch(), places: places}
+	p.scratch.New = func() any {
+		r := &neighboursScratch{cells: make([]neighbour.Cells, len(places)), place: p.scaling.One(p.coding)}
 		for j, c := range p.coding {
 			if c.Category {
 				r.cells[j].Codes = make([]int32, 1)
@@ -252,8 +252,8 @@ func (m *Neighbours) program(places []int) program {
 	return p
 }
 
-func (p *neighboursProgram) of(record []value) float64 {
-	r := p.rooms.Get().(*neighboursRoom)
+func (p *neighboursProgram) eval(record []value) float64 {
+	r := p.scratch.Get().(*neighboursScratch)
 	for j, at := range p.places {
 		if p.coding[j].Category {
 			r.cells[j].Codes[0] = int32(record[at].code)
@@ -262,6 +262,6 @@ func (p *neighboursProgram) of(record []value) float64 {
 		}
 	}
 	class := p.vectors.Class(r.place(r.cells), p.vote)
-	p.rooms.Put(r)
+	p.scratch.Put(r)
 	return float64(class)
 }

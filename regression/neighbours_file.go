@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
-// withoutPrivacy is what the file of a [Neighbours] says of its training.
+// withoutPrivacy describes the training in the file of a [Neighbours].
 const withoutPrivacy = "without privacy: the vectors are training records or began as such and may lie near them; nothing is guaranteed"
 
 // neighboursKind is the kind of a [Neighbours].
@@ -38,16 +38,16 @@ type vectorFile struct {
 
 func (neighboursKind) name() string { return kindNeighbours }
 
-func (neighboursKind) is(m Model) bool { _, ok := m.(*Neighbours); return ok }
+func (neighboursKind) matches(m Model) bool { _, ok := m.(*Neighbours); return ok }
 
-func (neighboursKind) file(m Model) (any, error) {
+func (neighboursKind) encode(m Model) (any, error) {
 	n := m.(*Neighbours)
 	f := &neighboursFile{
 		Format: formatOf(m), Kind: kindNeighbours, Task: TaskClassification, Training: withoutPrivacy,
 		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K, Gamma2: n.Gamma2, Reading: readingOf(m),
 	}
 	for i := range n.Columns {
-		f.Columns = append(f.Columns, n.Columns[i].file())
+		f.Columns = append(f.Columns, n.Columns[i].toFile())
 	}
 	for i, v := range n.Vectors {
 		f.Vectors = append(f.Vectors, vectorFile{n.Classes[n.Labels[i]], v})
@@ -62,29 +62,29 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 	}
 	switch {
 	case f.Task != TaskClassification:
-		return nil, otherTask(f.Task, TaskClassification)
+		return nil, taskError(f.Task, TaskClassification)
 	case f.Training != withoutPrivacy:
 		return nil, &ModelError{"training", fmt.Sprintf("must be %q", withoutPrivacy)}
 	case f.Guarantee != nil:
 		return nil, &ModelError{"guarantee", "must be null: models of this kind are trained without privacy"}
 	}
 	m := &Neighbours{
-		Target: f.Target, Classes: filled(f.Classes), Center: filled(f.Center), Scale: filled(f.Scale), Map: filled(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
+		Target: f.Target, Classes: nilIfEmpty(f.Classes), Center: nilIfEmpty(f.Center), Scale: nilIfEmpty(f.Scale), Map: nilIfEmpty(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
 	}
 	for i := range f.Columns {
-		c, err := f.Columns[i].column()
+		c, err := f.Columns[i].toColumn()
 		if err != nil {
-			return nil, within(fmt.Sprintf("columns[%d]", i), err)
+			return nil, prefixPath(fmt.Sprintf("columns[%d]", i), err)
 		}
 		m.Columns = append(m.Columns, c)
 	}
 	for _, v := range f.Vectors {
 		m.Vectors, m.Labels = append(m.Vectors, v.At), append(m.Labels, slices.Index(m.Classes, v.Class))
 	}
-	return m, f.Reading.apply(m)
+	return m, f.Reading.applyTo(m)
 }
 
 func (neighboursKind) compile(m Model, places func([]Column) []int) (program, error) {
 	n := m.(*Neighbours)
-	return n.program(places(n.Columns)), nil
+	return n.newProgram(places(n.Columns)), nil
 }

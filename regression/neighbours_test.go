@@ -25,7 +25,9 @@ func mappedSample() *Neighbours {
 	m := neighboursSample()
 	m.Map = [][]float64{{1, 0, 0, 0, 1, 0, 0, 0}, {-.5, 1, 2, 0, 0, 0, 1. / 3, 0}}
 	m.Vectors = [][]float64{{-1, 0}, {1, 1}, {0, -2}, {.5, .5}, {2, 2}}
-	m.Labels, m.K, m.Gamma2 = []int{0, 1, 2, 1, 0}, 3, .25
+	m.Labels = []int{0, 1, 2, 1, 0}
+	m.K = 3
+	m.Gamma2 = .25
 	return m
 }
 
@@ -101,9 +103,11 @@ func (m *Neighbours) slowest(rows Rows, i int) float64 {
 			}
 			y = append(y, sum)
 		}
-		x, place = y, slices.Clone[[]float64]
+		x = y
+		place = slices.Clone[[]float64]
 	}
-	order, distance := make([]int, len(m.Vectors)), make([]float64, len(m.Vectors))
+	order := make([]int, len(m.Vectors))
+	distance := make([]float64, len(m.Vectors))
 	for j, v := range m.Vectors {
 		order[j] = j
 		for k, at := range place(v) {
@@ -160,7 +164,10 @@ func TestNeighboursContradictions(t *testing.T) {
 		{"columns[0].name: the target cannot be an input", func(m *Neighbours) { m.Columns[0].Name = "price" }},
 		{"center[3]: is not finite", func(m *Neighbours) { m.Center[3] = math.NaN() }},
 		{"scale[0]: is not finite", func(m *Neighbours) { m.Scale[0] = math.Inf(1) }},
-		{"vectors: are none", func(m *Neighbours) { m.Vectors, m.Labels = nil, nil }},
+		{"vectors: are none", func(m *Neighbours) {
+			m.Vectors = nil
+			m.Labels = nil
+		}},
 		{"vectors: have not one class each", func(m *Neighbours) { m.Labels = m.Labels[1:] }},
 		{"vectors[2].class: is not one of the classes", func(m *Neighbours) { m.Labels[2] = 3 }},
 		{"vectors[3].at[7]: is not finite", func(m *Neighbours) { m.Vectors[3][7] = math.NaN() }},

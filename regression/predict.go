@@ -6,38 +6,38 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// predictBlock is the number of rows whose sums are kept in cache while the
-// columns are added to them one after the other.
+// predictBlock is the number of rows per block. The sums of a block stay in the cache while the columns are
+// added one after the other.
 const predictBlock = 2048
 
-// Predict implements [Model]. Rows are processed in blocks, large batches on
-// every available processor; the result is the same bit for bit.
+// Predict implements [Model]. Rows are processed in blocks, large batches on all available processors; the
+// result is the same bit for bit.
 //
-// If terms overflow in opposite directions, so that the sum is no number, the
-// prediction is the middle of [Lower, Upper].
+// If terms overflow in opposite directions, so that the sum is NaN, the prediction is the midpoint of [Lower,
+// Upper].
 func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+1)))
+	return m.predictWith(dst, rows, parallel.Workers(rows.N*(len(m.Terms)+1)))
 }
 
-func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.adding(m.addends(nil), rows) })
+func (m *Linear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.sumFiller(m.addends(nil), rows) })
 }
 
-// adding adds addends up, which are those of m.
-func (m *Linear) adding(addends []addend, rows Rows) blockFiller {
-	terms := adders(addends, rows)
+// sumFiller returns a function that adds up the addends of m.
+func (m *Linear) sumFiller(addends []addend, rows Rows) blockFiller {
+	terms := blockAdders(addends, rows)
 	return func(sums []float64, first int) { addAll(sums, m.Intercept, terms, first) }
 }
 
-// A Ready model is one that many small batches are predicted by. It may be used by several goroutines at once.
+// A Ready model is prepared for predicting many small batches. It may be used by several goroutines at once.
 type Ready struct {
 	model   Model
-	linear  *Linear  // model, if it is one that is valid; nil for another
+	linear  *Linear  // the model, if it is a valid [Linear]; otherwise nil
 	addends []addend // of linear
 }
 
-// Prepare returns m ready for many batches. A [Linear] is checked here, once; others are checked with every batch. m must not be changed
-// any more.
+// Prepare returns m prepared for many batches. A [Linear] is validated once, here; other kinds are validated
+// with every batch. m must not be changed afterwards.
 func Prepare(m Model) *Ready {
 	if l, ok := m.(*Linear); ok && l.Validate() == nil {
 		return &Ready{m, l, l.addends(nil)}
@@ -45,22 +45,21 @@ func Prepare(m Model) *Ready {
 	return &Ready{model: m}
 }
 
-// Predict is [Model.Predict] of the model, bit for bit and with its errors.
+// Predict returns the same predictions and errors as [Model.Predict] of the model.
 func (r *Ready) Predict(dst []float64, rows Rows) ([]float64, error) {
 	if r.linear == nil {
 		return r.model.Predict(dst, rows)
 	}
 	workers := parallel.Workers(rows.N * (len(r.linear.Terms) + 1))
-	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller { return r.linear.adding(r.addends, rows) })
+	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller { return r.linear.sumFiller(r.addends, rows) })
 }
 
-// blockFiller sets the sums of the rows that start at first to their
-// predictions, not yet clamped.
+// blockFiller sets sums to the predictions, before clamping, of the rows from first on.
 type blockFiller func(sums []float64, first int)
 
-// predictBlocks is Predict for whole, the model that m is or is embedded in. It
-// checks whole, unless that is nil, and rows, and only then prepares what fills a block; the blocks
-// are clamped to the range of m, and turned back if the target is transformed.
+// predictBlocks implements Predict. whole is the model that m is or is embedded in; unless it is nil, it is
+// validated first, then rows, and only then prepare is called. The blocks are clamped to the range of m and
+// converted back if the target is transformed.
 func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller) ([]float64, error) {
 	if whole != nil {
 		if err := whole.Validate(); err != nil {
@@ -70,10 +69,11 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 	if rows.N < 0 {
 		return nil, &ModelError{"rows", "N is negative"}
 	}
-	if err := rows.check(m.Columns); err != nil {
+	if err := rows.checkInputs(m.Columns); err != nil {
 		return nil, err
 	}
-	fill, limits := prepare(rows.numbered(m.Columns)), m.limits()
+	fill := prepare(rows.resolveNumbers(m.Columns))
+	limits := m.outputLimits()
 	if cap(dst) < rows.N {
 		dst = make([]float64, rows.N)
 	}
@@ -90,29 +90,29 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 	return dst, err
 }
 
-// A backProgram turns predictions back that another program makes.
+// A backProgram converts the predictions of another program back from a transformed target.
 type backProgram struct {
 	program
 	*Linear
 }
 
-func (p backProgram) of(record []value) float64 {
-	return p.Back.Of(p.program.of(record), p.Lower, p.Upper)
+func (p backProgram) eval(record []value) float64 {
+	return p.Back.Of(p.program.eval(record), p.Lower, p.Upper)
 }
 
 // A program predicts single records.
 type program interface {
-	of(record []value) float64
+	eval(record []value) float64
 }
 
-// program returns the program of a model whose column i stands in place places[i] of a record.
-func (m *Linear) program(places []int) program {
-	return &linearProgram{total{m.Intercept, m.addends(places)}, m.limits()}
+// newProgram returns the program for records in which column i is at position places[i].
+func (m *Linear) newProgram(places []int) program {
+	return &linearProgram{recordSum{m.Intercept, m.addends(places)}, m.outputLimits()}
 }
 
 type linearProgram struct {
-	total  total
+	total  recordSum
 	limits limits
 }
 
-func (p *linearProgram) of(record []value) float64 { return p.limits.clamp(p.total.of(record)) }
+func (p *linearProgram) eval(record []value) float64 { return p.limits.clamp(p.total.eval(record)) }

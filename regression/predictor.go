@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// A Predictor predicts single records, without an allocation and bit for bit as [Model.Predict]
-// does. It may be used from several goroutines at once.
+// A Predictor predicts single records without allocations. Predictions equal those of [Model.Predict] bit for
+// bit. It may be used from several goroutines at once.
 type Predictor struct {
-	model   Model
-	columns []cellReader
-	program program
-	chance  program   // of the second of two classes; nil: the model has no probabilities
-	records sync.Pool // of *[]value, one value per column
+	model      Model
+	columns    []cellReader
+	newProgram program
+	chance     program   // probability of the second of two classes; nil if the model has no probabilities
+	records    sync.Pool // of *[]value, one value per column
 }
 
-// Compile prepares a model for single records; for many at once Predict of the model is faster. m must
-// not be changed afterwards. Errors are [ErrModelKind] for a kind of model that is not of this
-// package, and the [*ModelError] of a model that contradicts itself.
+// Compile prepares a model for single records; for many records at once, Predict of the model is faster. m must
+// not be changed afterwards. It returns [ErrModelKind] for a kind that is not defined in this package, and a
+// [*ModelError] for an invalid model.
 func Compile(m Model) (*Predictor, error) {
 	k := kindOf(kinds(), m)
 	if k == nil {
@@ -36,14 +36,14 @@ func Compile(m Model) (*Predictor, error) {
 	}
 	p.records.New = func() any { record := make([]value, len(p.columns)); return &record }
 	var err error
-	p.program, err = k.compile(m, func(columns []Column) []int {
+	p.newProgram, err = k.compile(m, func(columns []Column) []int {
 		places := make([]int, len(columns))
 		for i := range columns {
 			places[i] = place[columns[i].Name]
 		}
 		return places
 	})
-	if c, ok := p.program.(*classProgram); ok && c.model.Probability != nil {
+	if c, ok := p.newProgram.(*classProgram); ok && c.model.Probability != nil {
 		p.chance = chanceProgram{c}
 	}
 	return p, err
@@ -52,55 +52,54 @@ func Compile(m Model) (*Predictor, error) {
 // Model returns the model.
 func (p *Predictor) Model() Model { return p.model }
 
-// PredictRow returns the prediction for a record whose cells stand in the order of the
-// model's Inputs: the target in its own units, or for a classifier the index of a class. It panics if
-// there is not one cell per input.
-func (p *Predictor) PredictRow(cells []Cell) float64 { return p.row(cells, p.program) }
+// PredictRow returns the prediction for a record whose cells are in the order of the model's Inputs: the target
+// in its own units, or the index of a class for a classifier. It panics unless there is one cell per input.
+func (p *Predictor) PredictRow(cells []Cell) float64 { return p.predictCells(cells, p.newProgram) }
 
-// PredictRecord returns the prediction for a record by the names of columns; others are ignored. Cells are
-// read as by [CellOf]. For an input that is made of dates the record may have the column of dates in its place, under
-// the name that [Reading] calls Source. No cell causes an error: the error wraps a [ColumnError] for each input that the
-// record does not have.
+// PredictRecord returns the prediction for a record with named cells; columns that the model does not use are
+// ignored. Values are converted by [CellOf]. For an input that derives from dates, the record may have the date
+// column instead, named by Source of [Reading]. No cell causes an error; the error wraps a [ColumnError] for
+// each absent input.
 func (p *Predictor) PredictRecord(cells map[string]any) (float64, error) {
-	return p.record(cells, p.program)
+	return p.predictNamed(cells, p.newProgram)
 }
 
-// ProbabilityRow is like [Predictor.PredictRow] and returns the probability of the second of two
-// classes, in [0, 1]. The error is [ErrNoProbability].
+// ProbabilityRow is like [Predictor.PredictRow] but returns the probability of the second of two classes, in
+// [0, 1]. It returns [ErrNoProbability] for a model without probabilities.
 func (p *Predictor) ProbabilityRow(cells []Cell) (float64, error) {
 	if p.chance == nil {
 		return 0, ErrNoProbability
 	}
-	return p.row(cells, p.chance), nil
+	return p.predictCells(cells, p.chance), nil
 }
 
-// ProbabilityRecord is like [Predictor.PredictRecord] and returns the probability of the second of
-// two classes, in [0, 1]. The error may be [ErrNoProbability] too.
+// ProbabilityRecord is like [Predictor.PredictRecord] but returns the probability of the second of two classes,
+// in [0, 1]. It returns [ErrNoProbability] for a model without probabilities.
 func (p *Predictor) ProbabilityRecord(cells map[string]any) (float64, error) {
 	if p.chance == nil {
 		return 0, ErrNoProbability
 	}
-	return p.record(cells, p.chance)
+	return p.predictNamed(cells, p.chance)
 }
 
-// ClassProbabilitiesRow is like [Predictor.PredictRow] and returns the probability of every class, in
-// [0, 1], in their order: of two classes by the model's [Probability], of more as
-// [Classifier.ClassProbabilities] does. The error is [ErrNoProbability].
+// ClassProbabilitiesRow is like [Predictor.PredictRow] but returns the probability of every class, in [0, 1]:
+// from [Probability] for two classes, as in [Classifier.ClassProbabilities] for more. It returns
+// [ErrNoProbability] for a model without probabilities.
 func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
 	if p.chance != nil {
-		second := p.row(cells, p.chance)
+		second := p.predictCells(cells, p.chance)
 		return []float64{1 - second, second}, nil
 	}
-	c, ok := p.program.(*classProgram)
+	c, ok := p.newProgram.(*classProgram)
 	if !ok || len(c.scores) < 3 || !c.logarithmic() {
 		return nil, ErrNoProbability
 	}
-	record := p.read(cells)
+	record := p.readCells(cells)
 	defer p.records.Put(record)
 	var all logSum
 	out := make([]float64, len(c.scores))
 	for i, s := range c.scores {
-		out[i] = s.of(*record)
+		out[i] = s.eval(*record)
 		all.add(out[i])
 	}
 	for i, score := range out {
@@ -109,45 +108,45 @@ func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
 	return out, nil
 }
 
-func (p *Predictor) row(cells []Cell, by program) float64 {
-	record := p.read(cells)
-	out := by.of(*record)
+func (p *Predictor) predictCells(cells []Cell, by program) float64 {
+	record := p.readCells(cells)
+	out := by.eval(*record)
 	p.records.Put(record)
 	return out
 }
 
-// read returns the record of cells, to be put back.
-func (p *Predictor) read(cells []Cell) *[]value {
+// readCells converts cells to a record, which the caller returns to the pool.
+func (p *Predictor) readCells(cells []Cell) *[]value {
 	if len(cells) != len(p.columns) {
 		panic("regression: a record needs one cell per input of the model")
 	}
 	record := p.records.Get().(*[]value)
 	for i := range cells {
-		(*record)[i] = p.columns[i].value(cells[i])
+		(*record)[i] = p.columns[i].readValue(cells[i])
 	}
 	return record
 }
 
-func (p *Predictor) record(cells map[string]any, by program) (float64, error) {
+func (p *Predictor) predictNamed(cells map[string]any, by program) (float64, error) {
 	record := p.records.Get().(*[]value)
 	defer p.records.Put(record)
 	for i := range p.columns {
 		c := &p.columns[i]
 		x, ok := cells[c.name]
 		if ok {
-			(*record)[i] = c.value(CellOf(x))
+			(*record)[i] = c.readValue(CellOf(x))
 			continue
 		}
 		if x, ok = cells[c.source]; !ok || c.source == "" {
-			return 0, p.absent(cells)
+			return 0, p.absentError(cells)
 		}
-		(*record)[i] = c.date(CellOf(x))
+		(*record)[i] = c.dateValue(CellOf(x))
 	}
-	return by.of(*record), nil
+	return by.eval(*record), nil
 }
 
-// absent returns the error about the inputs that a record does not have.
-func (p *Predictor) absent(cells map[string]any) error {
+// absentError returns an error that wraps a [ColumnError] for each input that the record lacks.
+func (p *Predictor) absentError(cells map[string]any) error {
 	var problems []error
 	for i := range p.columns {
 		c := &p.columns[i]

@@ -87,7 +87,7 @@ func drawKinds(t *rapid.T) []Model {
 func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k"), Gamma2: rapid.Float64Range(0, 2).Draw(t, "gamma2")}
 	number := rapid.Float64Range(-50, 50)
-	width := neighbour.Width(m.coding())
+	width := neighbour.Width(m.coordinateColumns())
 	numbers := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "numbers") }
 	m.Center, m.Scale = numbers(width), numbers(width)
 	if mapped {
@@ -105,7 +105,7 @@ func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 func drawAll(t *rapid.T) []Model {
 	out := drawKinds(t)
 	scores := len(out)
-	if columns := out[0].(*Linear).Columns; neighbour.Width((&Neighbours{Columns: columns}).coding()) > 0 {
+	if columns := out[0].(*Linear).Columns; neighbour.Width((&Neighbours{Columns: columns}).coordinateColumns()) > 0 {
 		out = append(out, drawNeighbours(t, columns, false), drawNeighbours(t, columns, true))
 	}
 	for _, score := range out[:scores] {
@@ -114,7 +114,8 @@ func drawAll(t *rapid.T) []Model {
 	}
 	turned := *out[0].(*Linear)
 	n := len(turned.Columns)
-	columns, terms := make([]Column, n), append([]Term(nil), turned.Terms...)
+	columns := make([]Column, n)
+	terms := append([]Term(nil), turned.Terms...)
 	for i, c := range turned.Columns {
 		columns[n-1-i] = c
 	}
@@ -122,7 +123,8 @@ func drawAll(t *rapid.T) []Model {
 		terms[i].Column = n - 1 - terms[i].Column
 		terms[i].Coefficient /= 2
 	}
-	turned.Columns, turned.Terms = columns, terms
+	turned.Columns = columns
+	turned.Terms = terms
 	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores], Scores: out[:scores]},
 		&Classifier{Target: "target", Classes: []string{"a", "b", "c"}, Scores: []Model{&turned, out[0], out[1]}})
 }
@@ -131,7 +133,8 @@ func drawAll(t *rapid.T) []Model {
 func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any) {
 	numbers := []float64{0, math.Copysign(0, -1), 1, -1, 1e300, -1e300, 5e-324, math.NaN(), math.Inf(1), math.Inf(-1)}
 	rows := Rows{N: n, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
-	cells, records := make([][]Cell, n), make([]map[string]any, n)
+	cells := make([][]Cell, n)
+	records := make([]map[string]any, n)
 	for i := range n {
 		records[i] = map[string]any{}
 	}
@@ -208,7 +211,8 @@ func TestPredictorReadsCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, none := "b", (*float64)(nil)
+	text := "b"
+	none := (*float64)(nil)
 	q, err := Compile(&Linear{Target: "y", Upper: 2, Columns: []Column{{Name: "c", Type: Category, Categories: []string{""}, Other: true}}, Terms: []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}}})
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +268,8 @@ func TestPredictorErrors(t *testing.T) {
 
 // benchmarkRecord is a record for benchmarkLinear.
 func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
-	cells, record := make([]Cell, len(m.Columns)), map[string]any{}
+	cells := make([]Cell, len(m.Columns))
+	record := map[string]any{}
 	for i, c := range m.Columns {
 		cells[i], record[c.Name] = NumberCell(float64(i)/7), float64(i)/7
 	}
@@ -279,7 +284,8 @@ func TestPredictorAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, record := []Cell{}, map[string]any{}
+		cells := []Cell{}
+		record := map[string]any{}
 		for i, c := range m.Inputs() {
 			x := []Cell{NumberCell(1.5), TextCell(" -12.25e-3 "), {}}[i%3]
 			if c.Type == Category {

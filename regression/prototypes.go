@@ -11,19 +11,18 @@ import (
 // kindPrototypes is the kind of a [Prototypes] model.
 const kindPrototypes = "prototypes"
 
-// Prototypes is a score made of distances from reference points, on top of a linear model:
+// Prototypes is a score computed from distances to reference points, added to a linear model:
 //
 //	clamp(Intercept + sum of Coefficient x
 //	      + log sum over Prototypes of exp(score) - log sum over those Against of exp(score), Lower, Upper).
 //
-// A score is linear in the cells of a row, Intercept + sum of Coefficient x, clamped to [Lower, Upper]
-// too: the squared distance of the row from the prototype's center, in the metric of training, times
-// a negative factor, less what is the same for all prototypes of a classifier. A sum over no prototype
-// adds 0. The embedded Linear holds columns, clamps and a linear part, often nothing; it predicts, used
-// alone, without the prototypes.
+// The score of a prototype is linear in the cells of a row, Intercept + sum of Coefficient x, clamped to
+// [Lower, Upper] too. It is the squared distance of the row from the prototype's center, in the metric of
+// training, times a negative factor, less a part common to all prototypes of a classifier. A sum over no
+// prototypes counts as 0. The embedded Linear holds the columns, the clamps and a linear part, which is often
+// empty; used alone, it predicts without the prototypes.
 //
-// Such scores of a [Classifier] are log probabilities up to a constant; see
-// [Classifier.ClassProbabilities].
+// Such scores of a [Classifier] are log probabilities up to a constant; see [Classifier.ClassProbabilities].
 //
 // A Prototypes must not be changed while it is in use.
 type Prototypes struct {
@@ -34,11 +33,11 @@ type Prototypes struct {
 
 // A Prototype is one reference point of a [Prototypes] model.
 type Prototype struct {
-	Against   bool // speaks against what the score is for
+	Against   bool // counts against the score
 	Intercept float64
-	Terms     []Term // their StdError is 0: the noise in them is not known
-	// Centers say what a record looks like that is at the prototype, one number per term: the
-	// cell of a numeric column, in its range, and the share of an indicator, in [0, 1].
+	Terms     []Term // with StdError 0: the noise in them is not known
+	// Centers describe a record at the prototype, one number per term: the cell of a numeric column, in its
+	// range, or the share of an indicator, in [0, 1].
 	Centers []float64
 }
 
@@ -47,9 +46,8 @@ var _ Model = (*Prototypes)(nil)
 // Kind returns [kindPrototypes].
 func (m *Prototypes) Kind() string { return kindPrototypes }
 
-// Validate reports the first contradiction in the model as a [*ModelError]: those of
-// [Linear.Validate], for the linear part and for every prototype, and centers that are not one per term, or
-// out of range.
+// Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], for the
+// linear part and for every prototype, and centers that are out of range or not one per term.
 func (m *Prototypes) Validate() error {
 	if err := m.Linear.Validate(); err != nil {
 		return err
@@ -67,10 +65,10 @@ func (m *Prototypes) Validate() error {
 }
 
 func (m *Prototypes) validatePrototype(p *Prototype) error {
-	if !finite(p.Intercept) {
+	if !isFinite(p.Intercept) {
 		return &ModelError{"intercept", "is not finite"}
 	}
-	if err := m.scored(p).validateTerms(); err != nil {
+	if err := m.scoreModel(p).validateTerms(); err != nil {
 		return err
 	}
 	if len(p.Centers) != len(p.Terms) {
@@ -78,9 +76,11 @@ func (m *Prototypes) validatePrototype(p *Prototype) error {
 	}
 	for k, t := range p.Terms {
 		path := fmt.Sprintf("terms[%d].", k)
-		lower, upper := 0., 1.
+		lower := 0.
+		upper := 1.
 		if c := &m.Columns[t.Column]; c.Type == Numeric && !t.Missing {
-			lower, upper = c.Lower, c.Upper
+			lower = c.Lower
+			upper = c.Upper
 		}
 		switch {
 		case t.StdError != 0:
@@ -92,8 +92,10 @@ func (m *Prototypes) validatePrototype(p *Prototype) error {
 	return nil
 }
 
-// scored is the linear model whose terms are those of a prototype.
-func (m *Prototypes) scored(p *Prototype) *Linear { return &Linear{Columns: m.Columns, Terms: p.Terms} }
+// scoreModel returns a linear model with the terms of a prototype.
+func (m *Prototypes) scoreModel(p *Prototype) *Linear {
+	return &Linear{Columns: m.Columns, Terms: p.Terms}
+}
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
@@ -101,18 +103,21 @@ func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for i := range m.Prototypes {
 		work += len(m.Prototypes[i].Terms) + 20
 	}
-	return m.predict(dst, rows, parallel.Workers(rows.N*work))
+	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Prototypes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Prototypes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms, scores, limits := adders(m.addends(nil), rows), make([][]adder, len(m.Prototypes)), m.limits()
+		terms := blockAdders(m.addends(nil), rows)
+		scores := make([][]blockAdder, len(m.Prototypes))
+		limits := m.outputLimits()
 		for i := range scores {
-			scores[i] = adders(m.scored(&m.Prototypes[i]).addends(nil), rows)
+			scores[i] = blockAdders(m.scoreModel(&m.Prototypes[i]).addends(nil), rows)
 		}
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
-			score, joined := make([]float64, len(sums)), make([]logSums, len(sums))
+			score := make([]float64, len(sums))
+			joined := make([]logSums, len(sums))
 			for i := range scores {
 				addAll(score, m.Prototypes[i].Intercept, scores[i], first)
 				for k, x := range score {
@@ -126,7 +131,7 @@ func (m *Prototypes) predict(dst []float64, rows Rows, workers int) ([]float64, 
 	})
 }
 
-// logSums are the logarithms of the two sums of a record.
+// logSums holds the logarithms of the two sums of a record.
 type logSums struct{ pro, against logSum }
 
 func (s *logSums) add(x float64, against bool) {
@@ -139,14 +144,15 @@ func (s *logSums) add(x float64, against bool) {
 
 func (s *logSums) value() float64 { return s.pro.value() - s.against.value() }
 
-// A logSum is log(sum of e^x) of what was added, 0 of nothing: the largest x, and the sum of
-// e^(x - largest).
+// A logSum is the logarithm of the sum of e^x over the values added, 0 if there are none. It stores the largest
+// x and the sum of e^(x - largest).
 type logSum struct{ largest, sum float64 }
 
 func (s *logSum) add(x float64) {
 	switch {
 	case s.sum == 0:
-		s.largest, s.sum = x, 1
+		s.largest = x
+		s.sum = 1
 	case x > s.largest:
 		s.sum = float64(s.sum*math.Exp(s.largest-x)) + 1 // the conversion forbids fusing
 		s.largest = x
@@ -162,34 +168,34 @@ func (s *logSum) value() float64 {
 	return s.largest + math.Log(s.sum)
 }
 
-func (m *Prototypes) program(places []int) program {
-	p := &prototypeProgram{total: total{m.Intercept, m.addends(places)}, model: m, limits: m.limits()}
+func (m *Prototypes) newProgram(places []int) program {
+	p := &prototypeProgram{total: recordSum{m.Intercept, m.addends(places)}, model: m, limits: m.outputLimits()}
 	for i := range m.Prototypes {
-		p.scores = append(p.scores, total{m.Prototypes[i].Intercept, m.scored(&m.Prototypes[i]).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Prototypes[i].Intercept, m.scoreModel(&m.Prototypes[i]).addends(places)})
 	}
 	return p
 }
 
 type prototypeProgram struct {
-	total  total
-	scores []total // one per prototype
+	total  recordSum
+	scores []recordSum // one per prototype
 	model  *Prototypes
 	limits limits
 }
 
-func (p *prototypeProgram) of(record []value) float64 {
+func (p *prototypeProgram) eval(record []value) float64 {
 	var joined logSums
 	for i := range p.scores {
-		joined.add(p.limits.clamp(p.scores[i].of(record)), p.model.Prototypes[i].Against)
+		joined.add(p.limits.clamp(p.scores[i].eval(record)), p.model.Prototypes[i].Against)
 	}
-	return p.limits.clamp(p.total.of(record) + joined.value())
+	return p.limits.clamp(p.total.eval(record) + joined.value())
 }
 
 func prototypesKind() scoreKind {
 	return numberKind[*Prototypes, prototypesFile]{
 		kindPrototypes,
 		func(m *Prototypes) prototypesFile {
-			f := prototypesFile{base: m.baseFile(), Prediction: m.limits()}
+			f := prototypesFile{base: m.baseFile(), Prediction: m.outputLimits()}
 			for _, p := range m.Prototypes {
 				x := prototypeFile{Against: p.Against, Intercept: p.Intercept, Terms: []centerFile{}}
 				for k, t := range m.termFiles(p.Terms) {
@@ -200,7 +206,7 @@ func prototypesKind() scoreKind {
 			return f
 		},
 		func(f prototypesFile) (*Prototypes, error) {
-			l, err := f.model(f.Prediction)
+			l, err := f.toLinear(f.Prediction)
 			m := &Prototypes{Linear: l}
 			index := m.columnIndex()
 			for _, x := range f.Prototypes {
@@ -230,7 +236,7 @@ type prototypeFile struct {
 	Terms     []centerFile `json:"terms"`
 }
 
-// A centerFile is a term of a prototype, with what a record at the prototype has there.
+// A centerFile is a term of a prototype with its center.
 type centerFile struct {
 	Column      string  `json:"column"`
 	Category    *string `json:"category,omitempty"`

@@ -26,12 +26,13 @@ func prototypesSample() *Prototypes {
 func TestPrototypesPredictByDefinition(t *testing.T) {
 	m := prototypesSample()
 	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 3000)
-	got, err := m.predict(nil, rows, 3)
+	got, err := m.predictWith(nil, rows, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	free := sample()
-	free.Lower, free.Upper = -Unbounded, Unbounded
+	free.Lower = -Unbounded
+	free.Upper = Unbounded
 	want, err := free.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 		}
 	}
 	for i := range got {
-		high, low := max(scores[0][i], scores[2][i]), min(scores[0][i], scores[2][i])
+		high := max(scores[0][i], scores[2][i])
+		low := min(scores[0][i], scores[2][i])
 		w := want[i] + high + math.Log1p(math.Exp(low-high)) - scores[1][i]
 		if w = min(max(w, m.Lower), m.Upper); math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
 			t.Fatalf("row %d: %v, want %v", i, got[i], w)
@@ -55,7 +57,8 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 // finite and within the clamps.
 func TestPrototypesPredictIsTotal(t *testing.T) {
 	m := prototypesSample()
-	m.Prototypes[0].Terms[0].Coefficient, m.Prototypes[1].Terms[0].Coefficient = math.MaxFloat64, -math.MaxFloat64
+	m.Prototypes[0].Terms[0].Coefficient = math.MaxFloat64
+	m.Prototypes[1].Terms[0].Coefficient = -math.MaxFloat64
 	m.Prototypes[2].Intercept = math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
 		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
@@ -87,7 +90,8 @@ func TestPrototypesContradictions(t *testing.T) {
 
 func TestPrototypesGolden(t *testing.T) {
 	m := second(prototypesSample())
-	m.Prototypes[2].Terms, m.Prototypes[2].Centers = []Term{{Column: 2, Missing: true, Coefficient: 3}}, []float64{.5}
+	m.Prototypes[2].Terms = []Term{{Column: 2, Missing: true, Coefficient: 3}}
+	m.Prototypes[2].Centers = []float64{.5}
 	checkGolden(t, "testdata/model-2-prototypes.json", m)
 }
 
@@ -129,7 +133,9 @@ func TestPrototypesFileRoundTrip(t *testing.T) {
 func TestClassProbabilities(t *testing.T) {
 	of := func(intercept, slope float64) *Prototypes {
 		s := score(0, 0)
-		s.Terms, s.Lower, s.Upper = nil, -Unbounded, Unbounded
+		s.Terms = nil
+		s.Lower = -Unbounded
+		s.Upper = Unbounded
 		return &Prototypes{Linear: *s, Prototypes: []Prototype{{Intercept: intercept, Terms: []Term{{Column: 0, Coefficient: slope}}, Centers: []float64{0}}}}
 	}
 	for _, m := range []*Classifier{
@@ -145,7 +151,8 @@ func TestClassProbabilities(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range classes {
-			sum, best := 0., 0
+			sum := 0.
+			best := 0
 			for k := range got {
 				sum += got[k][i]
 				if got[k][i] > got[best][i] {

@@ -9,17 +9,17 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Reading says how the cells of a column were written in the table that a model was trained on. Texts of new records
-// are read in the same way. The zero Reading is that of a table with points in its numbers, read leniently, see
-// docs/guide/tables.md. What it says about numbers is the same for all columns of a model.
+// Reading describes how the cells of a column were written in the training table, so that texts of new records
+// are parsed in the same way. The zero Reading is lenient parsing with decimal points; see
+// docs/guide/tables.md. Number settings are the same for all columns of a model.
 type Reading struct {
 	Decimal   byte      // ',' or '.'; 0: '.'
-	Thousands byte      // between groups of three digits: one of , . ' _ or a blank; 0: none
-	Strict    bool      // only plain numbers are numbers
-	Missing   []float64 // numbers that stand for missing cells
+	Thousands byte      // separator of groups of three digits: one of , . ' _ or a space; 0: none
+	Strict    bool      // accept plain numbers only
+	Missing   []float64 // numbers that mean a missing cell
 
-	// Source is the column of dates that a numeric column is made of: the part Part of its dates, which are written by
-	// the layout Date of package time, or "auto". All three are empty for other columns.
+	// Source is the date column from which a numeric column derives, as the part Part of its dates; Date is
+	// their layout, of package time, or "auto". All three are empty for other columns.
 	Source, Part, Date string
 }
 
@@ -28,30 +28,30 @@ func (r Reading) IsZero() bool {
 	return r.Decimal == 0 && r.Thousands == 0 && !r.Strict && len(r.Missing) == 0 && r.Source == "" && r.Part == "" && r.Date == ""
 }
 
-// sameNumbers reports whether two columns have numbers that are written in one way.
+// sameNumbers reports whether two columns share the number settings.
 func (r *Reading) sameNumbers(o *Reading) bool {
 	return r.Decimal == o.Decimal && r.Thousands == o.Thousands && r.Strict == o.Strict && slices.Equal(r.Missing, o.Missing)
 }
 
-// rule returns the rule of package cell.
-func (r *Reading) rule() cell.Rule {
+// cellRule returns the corresponding rule of package cell.
+func (r *Reading) cellRule() cell.Rule {
 	return cell.Rule{Decimal: r.Decimal, Thousands: r.Thousands, Lenient: !r.Strict, Missing: r.Missing}
 }
 
-// SetReading changes what a model says about the cells of its columns. change is called for each column, for the same
-// column once in each score of a classifier.
+// SetReading updates the readings of the columns of a model. It calls change for each column, for a classifier
+// once per score and column.
 func SetReading(m Model, change func(column string, r *Reading)) {
 	for _, c := range columnsOf(m) {
 		change(c.Name, &c.Reading)
 	}
 }
 
-// hasReading reports whether a model says anything about the cells of its columns.
+// hasReading reports whether a column of a model has a nonzero Reading.
 func hasReading(m Model) bool {
 	return slices.ContainsFunc(columnsOf(m), func(c *Column) bool { return !c.Reading.IsZero() })
 }
 
-// columnsOf returns the columns of a model, and those of all scores of a classifier.
+// columnsOf returns the columns of a model, for a classifier those of all its scores.
 func columnsOf(m Model) []*Column {
 	var list []Column
 	switch m := m.(type) {
@@ -64,7 +64,7 @@ func columnsOf(m Model) []*Column {
 	case *Neighbours:
 		list = m.Columns
 	case linearBased:
-		list = m.linear().Columns
+		list = m.linearPart().Columns
 	}
 	out := make([]*Column, len(list))
 	for i := range list {
@@ -73,12 +73,12 @@ func columnsOf(m Model) []*Column {
 	return out
 }
 
-// names returns the finder for the categories of a column.
-func (c *Column) names() *cell.Names {
-	return cell.NewNames(c.Categories, c.text(), c.Reading.Decimal)
+// nameFinder returns the lookup of the categories of a column.
+func (c *Column) nameFinder() *cell.Names {
+	return cell.NewNames(c.Categories, c.textRule(), c.Reading.Decimal)
 }
 
-// readingFile is what a model file says about the cells of the table. What is the default is left out.
+// readingFile is the file layout of the readings of a model. Default values are omitted.
 type readingFile struct {
 	Decimal   string     `json:"decimal,omitempty"`
 	Thousands string     `json:"thousands,omitempty"`
@@ -87,7 +87,7 @@ type readingFile struct {
 	Dates     []dateFile `json:"dates,omitempty"`
 }
 
-// dateFile is a column that is made of dates.
+// dateFile is a column that derives from dates.
 type dateFile struct {
 	Column string `json:"column"`
 	Source string `json:"source"`
@@ -95,15 +95,16 @@ type dateFile struct {
 	Layout string `json:"layout"`
 }
 
-// strictNumbers is the value of numbers for a table in which only plain numbers are numbers.
+// strictNumbers is the value of the key "numbers" for tables in which only plain numbers are accepted.
 const strictNumbers = "strict"
 
-// readingOf returns what the file of a model says about cells; nil if all is as by default.
+// readingOf returns the file layout of the readings of a model, or nil if all are default.
 func readingOf(m Model) *readingFile {
 	if !hasReading(m) {
 		return nil
 	}
-	n, f := m.Inputs()[0].Reading, &readingFile{}
+	n := m.Inputs()[0].Reading
+	f := &readingFile{}
 	if n.Decimal != 0 {
 		f.Decimal = string(rune(n.Decimal))
 	}
@@ -122,8 +123,8 @@ func readingOf(m Model) *readingFile {
 	return f
 }
 
-// apply gives the columns of a model what its file says about cells.
-func (f *readingFile) apply(m Model) error {
+// applyTo sets the readings of the columns of a model.
+func (f *readingFile) applyTo(m Model) error {
 	if f == nil {
 		return nil
 	}
@@ -151,7 +152,9 @@ func (f *readingFile) apply(m Model) error {
 		for _, c := range columns {
 			if c.Name == d.Column {
 				found = true
-				c.Reading.Source, c.Reading.Part, c.Reading.Date = d.Source, d.Part, d.Layout
+				c.Reading.Source = d.Source
+				c.Reading.Part = d.Part
+				c.Reading.Date = d.Layout
 			}
 		}
 		if !found {
@@ -161,7 +164,7 @@ func (f *readingFile) apply(m Model) error {
 	return nil
 }
 
-// validate reports what is wrong with the reading of a column.
+// validate validates the reading of column c.
 func (r *Reading) validate(path string, c *Column) error {
 	decimal := byte('.')
 	if r.Decimal != 0 {
@@ -174,7 +177,7 @@ func (r *Reading) validate(path string, c *Column) error {
 		return &ModelError{"reading.thousands", "is no mark between groups of digits"}
 	case r.Thousands == decimal:
 		return &ModelError{"reading.thousands", "is the decimal mark too"}
-	case slices.ContainsFunc(r.Missing, func(x float64) bool { return !finite(x) }):
+	case slices.ContainsFunc(r.Missing, func(x float64) bool { return !isFinite(x) }):
 		return &ModelError{"reading.missing", "is not finite"}
 	case r.Source == "" && r.Part == "" && r.Date == "":
 		return nil

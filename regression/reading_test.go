@@ -23,9 +23,13 @@ func germanModel() *Linear {
 		Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 1e-6}, {Column: 2, Coefficient: 1e-9}, {Column: 3, Category: "1", Coefficient: 1000}},
 	}
 	SetReading(m, func(column string, r *Reading) {
-		r.Decimal, r.Thousands, r.Missing = ',', '.', []float64{-999}
+		r.Decimal = ','
+		r.Thousands = '.'
+		r.Missing = []float64{-999}
 		if source, part, ok := strings.Cut(column, "."); ok {
-			r.Source, r.Part, r.Date = source, part, "auto"
+			r.Source = source
+			r.Part = part
+			r.Date = "auto"
 		}
 	})
 	return m
@@ -66,7 +70,10 @@ func TestReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const days, month = 19737, 1
+	const (
+		days  = 19737
+		month = 1
+	)
 	at := time.Date(2024, 1, 15, 0, 0, 0, 0, time.FixedZone("", -5*3600))
 	for _, c := range []struct {
 		record map[string]any
@@ -135,7 +142,9 @@ func TestReadingInvalid(t *testing.T) {
 		"without year":      func(_ string, r *Reading) { r.Date = "15:04" },
 		"of dates holds numbers": func(column string, r *Reading) {
 			if column == "c" {
-				r.Source, r.Part, r.Date = "seen", "days", "auto"
+				r.Source = "seen"
+				r.Part = "days"
+				r.Date = "auto"
 			}
 		},
 	} {

@@ -15,7 +15,8 @@ func TestReady(t *testing.T) {
 	broken := linear
 	broken.Intercept = math.NaN()
 	rows := func(n int) Rows {
-		x, codes := make([]float64, n), make([]int32, n)
+		x := make([]float64, n)
+		codes := make([]int32, n)
 		for i := range x {
 			x[i], codes[i] = 4*math.Sin(float64(i)), int32(i%3)
 		}

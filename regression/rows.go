@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// Rows is a batch of rows to predict, by named column. A column a model does
-// not need is ignored; the slices are read only, never kept.
+// Rows is a batch of rows to predict, by named column. Columns that the model does not use are ignored. The
+// slices are read only and not retained.
 //
-// A numeric input is looked up in Numeric. A category input is looked up in
-// Labels, then in Codes: a caller fills whichever it has. Labels, and names of Codes, are read as the readers of tables
-// read texts. An input with [Column.Values] is looked up as a category is, and then in Numeric, by its number. One that
-// is made of dates is looked up in Numeric, by its number, and then in Labels, by the name of the column of dates.
+// A numeric input is looked up in Numeric. A category input is looked up in Labels, then in Codes, so the
+// caller may fill either. Labels and the names of Codes are cleaned as the table readers clean texts. An input
+// with [Column.Values] is looked up as a category, then as a number in Numeric. An input that derives from
+// dates is looked up as a number in Numeric, then in Labels under the name of the date column.
 type Rows struct {
 	N       int                  // number of rows, the length of every column
 	Numeric map[string][]float64 // NaN for a missing or unparseable cell
@@ -23,14 +23,14 @@ type Rows struct {
 	Codes   map[string]Codes     // categories as positions in a list
 }
 
-// Codes is a category column stored as positions in a list of names. Any value
-// outside [0, len(Categories)) means other; by convention len(Categories).
+// Codes is a category column stored as indices into a list of names. A value outside [0, len(Categories)) means
+// other; by convention it is len(Categories).
 type Codes struct {
 	Values     []int32
 	Categories []string
 }
 
-// Reasons a [ColumnError] wraps.
+// Causes that a [ColumnError] wraps.
 var (
 	ErrColumnAbsent = errors.New("the model needs this column and the rows do not have it")
 	ErrColumnType   = errors.New("the rows hold this column with the other type (numeric or category)")
@@ -49,8 +49,8 @@ func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %v", e.Col
 // Unwrap returns the reason.
 func (e *ColumnError) Unwrap() error { return e.Err }
 
-// check reports every column of inputs that rows cannot provide.
-func (rows Rows) check(inputs []Column) error {
+// checkInputs returns an error for every column of inputs that rows cannot provide.
+func (rows Rows) checkInputs(inputs []Column) error {
 	var problems []error
 	for _, c := range inputs {
 		if reason := rows.checkColumn(c); reason != nil {
@@ -93,9 +93,9 @@ func (rows Rows) checkColumn(c Column) error {
 	return nil
 }
 
-// numbered returns the rows with numbers in the place of the texts of columns with [Column.Values] and of dates; check
-// has passed them.
-func (rows Rows) numbered(inputs []Column) Rows {
+// resolveNumbers returns rows with numbers in place of the texts of columns with [Column.Values] and of dates.
+// The rows must have passed checkInputs.
+func (rows Rows) resolveNumbers(inputs []Column) Rows {
 	var own map[string][]float64
 	set := func(name string, numbers []float64) {
 		if own == nil {
@@ -113,9 +113,9 @@ func (rows Rows) numbered(inputs []Column) Rows {
 		_, isNumeric := rows.Numeric[c.Name]
 		switch {
 		case c.Values != nil && (isLabels || isCodes):
-			set(c.Name, rows.numbersOf(c))
+			set(c.Name, rows.textNumbers(c))
 		case c.Reading.Source != "" && !isNumeric:
-			set(c.Name, rows.partsOf(c))
+			set(c.Name, rows.dateParts(c))
 		}
 	}
 	if own != nil {
@@ -124,8 +124,8 @@ func (rows Rows) numbered(inputs []Column) Rows {
 	return rows
 }
 
-// partsOf returns the numbers of a column that is made of dates.
-func (rows Rows) partsOf(c *Column) []float64 {
+// dateParts returns the numbers of a column that derives from dates.
+func (rows Rows) dateParts(c *Column) []float64 {
 	dates := cell.NewDates(c.Reading.Date)
 	out := make([]float64, rows.N)
 	for i, text := range rows.Labels[c.Reading.Source] {
@@ -137,9 +137,9 @@ func (rows Rows) partsOf(c *Column) []float64 {
 	return out
 }
 
-// numbersOf returns the numbers of a column with [Column.Values].
-func (rows Rows) numbersOf(c *Column) []float64 {
-	names := c.names()
+// textNumbers returns the numbers of a column with [Column.Values].
+func (rows Rows) textNumbers(c *Column) []float64 {
+	names := c.nameFinder()
 	number := func(name string) float64 {
 		k, _ := names.Find(name)
 		return c.Values[k]

@@ -6,49 +6,49 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Spread says how much what a column adds to a sum varies over the records: its
-// variance, and how well released numbers know it. All fields are finite.
+// A Spread describes the variance, over the records, of the contribution of a column to a sum, and the
+// precision of that variance given the released numbers. All fields are finite.
 //
-// With f(b) what is added in cell b and p the shares of the cells, the variance is
-// sum p f^2 - (sum p f)^2. With f = A theta, K = A'diag(p)A - (A'p)(A'p)' and C the
-// covariance of the noise in theta it is theta'K theta, of mean V + tr(KC) and
-// variance 4 theta'KCK theta + 2 tr((KC)^2), V that without noise.
+// Let f(b) be the contribution in cell b and p the shares of the cells. The variance is sum p f^2 - (sum p
+// f)^2. With f = A theta, K = A'diag(p)A - (A'p)(A'p)' and C the covariance of the noise in theta, it equals
+// theta'K theta. Let V be the variance without noise. Then the estimate has mean V + tr(KC) and variance 4
+// theta'KCK theta + 2 tr((KC)^2).
 type Spread struct {
-	Variance   float64 // less tr(KC), so without bias; may be negative
-	CountError float64 // its standard deviation from the noise of counts
-	NullError  float64 // and from that of theta where V = 0: the root of 2 tr((KC)^2)
+	Variance   float64 // theta'K theta - tr(KC), which is unbiased and may be negative
+	CountError float64 // standard deviation of Variance from the noise in the counts
+	NullError  float64 // standard deviation from the noise in theta if V = 0: the root of 2 tr((KC)^2)
 	Slope      float64 // theta'KCK theta / theta'K theta
-	// Most and MostError bound the root: half of what f ranges over, and the largest
-	// standard deviation of an f(b).
+	// Most and MostError bound the root: half the range of f, and the largest standard deviation of an f(b).
 	Most, MostError float64
-	Unknown         bool    // the number of records cannot be told from 0
-	Unit            float64 // by which roots are multiplied
+	Unknown         bool    // the number of records is not significantly above 0
+	Unit            float64 // factor applied to roots
 }
 
-// Root returns the root of the variance with an interval that holds it at z
-// standard deviations (1.96 for 95%), as far as noise goes. The ends x solve
+// Root returns the root of the variance and an interval of z standard deviations (1.96 for 95%) that accounts
+// for the noise. The ends x solve
 //
 //	(Variance - x)^2 = z^2 (CountError^2 + NullError^2 + 4 Slope x),
 //
-// the standard deviation being that which the noise has if x is true; with exact
-// theta they are Variance ± z CountError. Below 0 they are 0: then the column
-// cannot be told from one that adds nothing.
+// where the right-hand side is the noise variance if x is the true value; if theta is exact, they are Variance
+// ± z CountError. Negative ends become 0: the column may then have no effect.
 func (s Spread) Root(z float64) (value, lower, upper float64) {
 	most := s.Most + z*s.MostError
-	lower, upper = 0, most
+	lower = 0
+	upper = most
 	if !s.Unknown {
 		value = math.Sqrt(max(s.Variance, 0))
 		middle := s.Variance + 2*z*z*s.Slope
 		fixed := s.CountError*s.CountError + s.NullError*s.NullError
 		width := math.Sqrt(max(middle*middle-s.Variance*s.Variance+z*z*fixed, 0))
-		lower, upper = math.Sqrt(max(middle-width, 0)), min(math.Sqrt(max(middle+width, 0)), most)
+		lower = math.Sqrt(max(middle-width, 0))
+		upper = min(math.Sqrt(max(middle+width, 0)), most)
 	}
-	at := func(x float64) float64 { return bounded(min(x, most) * s.Unit) }
+	at := func(x float64) float64 { return clampFinite(min(x, most) * s.Unit) }
 	return at(value), at(lower), at(upper)
 }
 
-// Plus returns the spread with what a sum has beyond a part of it, more over less:
-// what the rest of s has in common with that is left out.
+// Plus returns the spread of a sum that extends s by the difference of more and less. The covariance of that
+// difference with the rest of s is ignored.
 func (s Spread) Plus(more, less Spread) Spread {
 	rest := func(a, b float64) float64 { return math.Sqrt(max(a*a-b*b, 0)) }
 	s.Variance += more.Variance - less.Variance
@@ -61,38 +61,40 @@ func (s Spread) Plus(more, less Spread) Spread {
 	return s
 }
 
-// bounded returns x within what a report can hold.
-func bounded(x float64) float64 {
+// clampFinite returns x limited to the range that a report can represent.
+func clampFinite(x float64) float64 {
 	if x != x {
 		return 0
 	}
 	return min(x, 1e300)
 }
 
-// Cells are the cells into which the values of a column fall.
+// Cells partitions the values of a column.
 type Cells struct {
-	Values []float64 // f: what the column adds in each
-	Counts []float64 // noisy number of records in each; negative ones stay
-	Noise  []float64 // its standard deviation, one per cell
-	// Basis is A, with one row per cell, and Cov is C; a Basis of nil is the identity,
-	// and a Cov of nil 0.
+	Values []float64 // f: contribution of the column in each cell
+	Counts []float64 // noisy number of records in each cell, possibly negative
+	Noise  []float64 // standard deviation of the noise in each count
+	// Basis is A, with one row per cell, and Cov is C. A nil Basis is the identity, a nil Cov is 0.
 	Basis *mat.Dense
 	Cov   *mat.SymDense
-	// Line, if set, is what is known of the first parameter beyond the counts.
+	// Line describes the first parameter if more is known about it than the counts show; optional.
 	Line *Line
 }
 
-// A Line is the parameter of a straight line in f, whose basis function, the first
-// column of Basis, has a variance over the records that is known by itself.
+// A Line is the slope parameter of f. Its basis function is the first column of Basis; the variance of that
+// function over the records is estimated independently of the counts.
 type Line struct {
 	Coefficient     float64
-	Variance, Noise float64 // of the basis function, and the standard deviation of the noise in it
+	Variance, Noise float64 // of the basis function, and the standard deviation of its noise
 }
 
-// Spread returns that of the column.
+// Spread returns the spread of the column.
 func (c Cells) Spread() Spread {
 	s := Spread{Unit: 1}
-	low, high, total, noise := math.Inf(1), math.Inf(-1), 0., 0.
+	low := math.Inf(1)
+	high := math.Inf(-1)
+	total := 0.
+	noise := 0.
 	for b, f := range c.Values {
 		low, high = min(low, f), max(high, f)
 		total += c.Counts[b]
@@ -103,16 +105,18 @@ func (c Cells) Spread() Spread {
 		s.Unknown = true
 		return s
 	}
-	share, mean := make([]float64, len(c.Values)), 0.
+	share := make([]float64, len(c.Values))
+	mean := 0.
 	for b, n := range c.Counts {
 		share[b] = n / total
 		mean += share[b] * c.Values[b]
 	}
-	squares := make([]float64, len(c.Values)) // less those of the line
+	squares := make([]float64, len(c.Values)) // squared deviations without the part of the line
 	for b, f := range c.Values {
 		squares[b] = (f - mean) * (f - mean)
 	}
-	known, line := 0., 0.
+	known := 0.
+	line := 0.
 	var l lineMoments
 	if c.Line != nil {
 		l = c.lineMoments(share, total)
@@ -121,7 +125,8 @@ func (c Cells) Spread() Spread {
 			x := c.Basis.At(b, 0) - l.middle
 			squares[b] -= coefficient * x * x
 		}
-		known, line = coefficient*c.Line.Variance, coefficient*l.noise
+		known = coefficient * c.Line.Variance
+		line = coefficient * l.noise
 	}
 	for b, x := range squares {
 		s.Variance += share[b] * x
@@ -132,22 +137,23 @@ func (c Cells) Spread() Spread {
 	}
 	s.Variance += known
 	if c.Cov != nil {
-		c.addNoise(&s, share, mean, l)
+		c.addParameterNoise(&s, share, mean, l)
 	}
 	return s
 }
 
-// addNoise takes in the noise of theta.
-func (c Cells) addNoise(s *Spread, share []float64, mean float64, l lineMoments) {
+// addParameterNoise accounts for the noise in theta.
+func (c Cells) addParameterNoise(s *Spread, share []float64, mean float64, l lineMoments) {
 	k := c.Cov.SymmetricDim()
-	kc, along := c.product(share, l), make([]float64, k) // K C, and K theta
+	kc, along := c.scatterTimesCov(share, l), make([]float64, k) // K C, and K theta
 	for b, f := range c.Values {
-		c.row(b, func(i int, a float64) { along[i] += share[b] * (f - mean) * a })
+		c.forEachEntry(b, func(i int, a float64) { along[i] += share[b] * (f - mean) * a })
 	}
 	if c.Line != nil {
 		along[0] += c.Line.Coefficient * l.weight * (c.Line.Variance - l.variance)
 	}
-	trace, twice := 0., 0.
+	trace := 0.
+	twice := 0.
 	for i := range k {
 		trace += kc.At(i, i)
 		for j := range k {
@@ -162,14 +168,15 @@ func (c Cells) addNoise(s *Spread, share []float64, mean float64, l lineMoments)
 	s.NullError = math.Sqrt(max(2*twice, 0))
 }
 
-// product returns K C.
-func (c Cells) product(share []float64, l lineMoments) *mat.Dense {
+// scatterTimesCov returns K C.
+func (c Cells) scatterTimesCov(share []float64, l lineMoments) *mat.Dense {
 	k := c.Cov.SymmetricDim()
-	mean, weighted := make([]float64, k), mat.NewDense(k, k, nil)
+	mean := make([]float64, k)
+	weighted := mat.NewDense(k, k, nil)
 	for b := range c.Values {
-		c.row(b, func(i int, a float64) {
+		c.forEachEntry(b, func(i int, a float64) {
 			mean[i] += share[b] * a
-			c.row(b, func(j int, e float64) { weighted.Set(i, j, weighted.At(i, j)+share[b]*a*e) })
+			c.forEachEntry(b, func(j int, e float64) { weighted.Set(i, j, weighted.At(i, j)+share[b]*a*e) })
 		})
 	}
 	weighted.RankOne(weighted, -1, mat.NewVecDense(k, mean), mat.NewVecDense(k, mean))
@@ -181,16 +188,16 @@ func (c Cells) product(share []float64, l lineMoments) *mat.Dense {
 	return out
 }
 
-// lineMoments are those of the line's basis function.
+// lineMoments holds the moments of the line's basis function.
 type lineMoments struct {
-	middle, variance float64 // by the counts
-	weight           float64 // of what is known beyond them
-	noise            float64 // of that
+	middle, variance float64 // from the counts
+	weight           float64 // weight of the independent estimate of the variance
+	noise            float64 // standard deviation of the independent estimate
 }
 
-// lineMoments weighs the two variances of the line's basis function by their
-// precision. What is known beyond the counts may be biased, such as by rows that
-// were shortened: by how much the two differ beyond their noise is its error too.
+// lineMoments combines the two estimates of the variance of the line's basis function, weighted by precision.
+// The independent estimate may be biased, for instance because long rows were shortened, so a difference beyond
+// the noise of the two counts as its error.
 func (c Cells) lineMoments(share []float64, total float64) lineMoments {
 	var l lineMoments
 	for b, p := range share {
@@ -206,7 +213,8 @@ func (c Cells) lineMoments(share []float64, total float64) lineMoments {
 		d := n / total * (x*x - l.variance)
 		counted += d * d
 	}
-	known, d := c.Line.Noise*c.Line.Noise, c.Line.Variance-l.variance
+	known := c.Line.Noise * c.Line.Noise
+	d := c.Line.Variance - l.variance
 	known += max(d*d-known-counted, 0)
 	l.noise = math.Sqrt(known)
 	if counted+known > 0 {
@@ -215,8 +223,8 @@ func (c Cells) lineMoments(share []float64, total float64) lineMoments {
 	return l
 }
 
-// row calls f for the entries of a row of A that are not 0.
-func (c Cells) row(b int, f func(i int, a float64)) {
+// forEachEntry calls f for the nonzero entries of row b of A.
+func (c Cells) forEachEntry(b int, f func(i int, a float64)) {
 	if c.Basis == nil {
 		f(b, 1)
 		return
@@ -236,8 +244,8 @@ func (c Cells) largestError() float64 {
 	most := 0.
 	for b := range c.Values {
 		variance := 0.
-		c.row(b, func(i int, a float64) {
-			c.row(b, func(j int, e float64) { variance += a * e * c.Cov.At(i, j) })
+		c.forEachEntry(b, func(i int, a float64) {
+			c.forEachEntry(b, func(j int, e float64) { variance += a * e * c.Cov.At(i, j) })
 		})
 		most = max(most, variance)
 	}

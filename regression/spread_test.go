@@ -43,7 +43,10 @@ func TestSpreadWithoutRecords(t *testing.T) {
 // runs, whatever the number of its levels. Of 4000 runs with a chance of .055 more
 // than 320 are with probability below 1e-9.
 func TestSpreadOfNoise(t *testing.T) {
-	const runs, most = 4000, 320
+	const (
+		runs = 4000
+		most = 320
+	)
 	for _, levels := range []int{2, 5, 12} {
 		c := Cells{Values: make([]float64, levels), Counts: make([]float64, levels), Noise: make([]float64, levels), Cov: mat.NewSymDense(levels, nil)}
 		for v := range levels {
@@ -69,10 +72,15 @@ func TestSpreadOfNoise(t *testing.T) {
 // the truth in about 95% of the runs. Of 2000 with a chance of .94 each 1790 or fewer
 // do with probability below 1e-9.
 func TestSpreadCovers(t *testing.T) {
-	const runs, least, cells = 2000, 1790, 32
+	const (
+		runs  = 2000
+		least = 1790
+		cells = 32
+	)
 	for _, c := range []struct{ sigma, deviation float64 }{{5, 0}, {20, .05}, {60, .1}} {
 		x := make([]float64, cells)
-		truth, total := 0., 0.
+		truth := 0.
+		total := 0.
 		for b := range x {
 			x[b] = (2*float64(b)+1)/cells - 1
 			total += count(b)
@@ -105,7 +113,8 @@ func count(b int) float64 { return 200 - 10*math.Abs(float64(b)-15.5) }
 func TestLineBeyondTheCounts(t *testing.T) {
 	const cells = 32
 	c := Cells{Basis: mat.NewDense(cells, 1, nil), Cov: mat.NewSymDense(1, nil)}
-	variance, total := 0., 0.
+	variance := 0.
+	total := 0.
 	for b := range cells {
 		x := (2*float64(b)+1)/cells - 1
 		c.Basis.Set(b, 0, x)
@@ -158,7 +167,8 @@ func TestImportances(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	one := Spread{Variance: 1, CountError: .1, Most: 10, Unit: 1}
-	alone, both := Importances(columns[:1], [][]Spread{{one}}, .95)[0], Importances(columns[:1], [][]Spread{{one}, {one}}, .95)[0]
+	alone := Importances(columns[:1], [][]Spread{{one}}, .95)[0]
+	both := Importances(columns[:1], [][]Spread{{one}, {one}}, .95)[0]
 	if !(both.Upper > alone.Upper && both.Lower < alone.Lower && both.Value == alone.Value) {
 		t.Errorf("alone %+v, of two %+v", alone, both)
 	}

@@ -11,22 +11,21 @@ import (
 // kindTree is the kind of a [Tree].
 const kindTree = "tree"
 
-// Tree is a binary tree of linear models on columns with a cost. A record goes from the root,
-// Nodes[0], to a leaf: to Low where the score of a node, its Intercept and Terms, is at most
-// Threshold, and to High elsewhere. The prediction is
+// Tree is a binary tree of linear models on columns with costs. A record starts at the root, Nodes[0]. At an
+// inner node it continues to Low if the score of the node, from its Intercept and Terms, is at most Threshold,
+// and to High otherwise. The prediction is
 //
 //	clamp(Intercept + sum of Coefficient x + score of the leaf, Lower, Upper).
 //
-// A record pays for the columns of the nodes on its way, each once. The embedded Linear
-// holds columns, clamps and the part of the prediction that is linear, often nothing; it
-// predicts, used alone, without the leaves. Terms of nodes treat cells as those of the
-// linear part do.
+// A record pays once for each column read by the nodes on its path. The embedded Linear holds the columns, the
+// clamps and a linear part, which is often empty; used alone, it predicts without the leaves. Terms of nodes
+// treat cells as those of the linear part do.
 //
 // A Tree must not be changed while it is in use.
 type Tree struct {
 	Linear
 
-	Costs []float64 // of the columns, finite and at least 0
+	Costs []float64 // one per column, finite and at least 0
 	Nodes []TreeNode
 }
 
@@ -35,7 +34,7 @@ type TreeNode struct {
 	Intercept float64
 	Terms     []Term
 	Threshold float64 // of an inner node
-	Low, High int     // indices of its children, above its own; both 0 for a leaf
+	Low, High int     // indices of its children, greater than its own; both 0 for a leaf
 }
 
 var _ Model = (*Tree)(nil)
@@ -43,23 +42,23 @@ var _ Model = (*Tree)(nil)
 // Kind returns "tree".
 func (m *Tree) Kind() string { return kindTree }
 
-// Sums returns nil: what a column adds depends on the node.
+// Sums returns nil: the contribution of a column depends on the node.
 func (m *Tree) Sums() []*Additive { return nil }
 
-// leaf reports whether the node has no children.
-func (n *TreeNode) leaf() bool { return n.Low == 0 && n.High == 0 }
+// isLeaf reports whether the node has no children.
+func (n *TreeNode) isLeaf() bool { return n.Low == 0 && n.High == 0 }
 
-// next returns the child that a score leads to.
-func (n *TreeNode) next(score float64) int {
+// child returns the index of the child for a score.
+func (n *TreeNode) child(score float64) int {
 	if score <= n.Threshold {
 		return n.Low
 	}
 	return n.High
 }
 
-// Validate reports the first contradiction in the model as a [*ModelError]: those of
-// [Linear.Validate], for the linear part and for every node, a cost that is not finite or
-// below 0 or too many or too few, a number that is not finite, nodes that are no tree.
+// Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], for the
+// linear part and for every node, a wrong number of costs, a cost that is negative or not finite, a number that
+// is not finite, and nodes that do not form a tree.
 func (m *Tree) Validate() error {
 	if err := m.Linear.Validate(); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (m *Tree) Validate() error {
 		return &ModelError{"costs", "is not one cost per column"}
 	}
 	for i, c := range m.Costs {
-		if !finite(c) || c < 0 {
+		if !isFinite(c) || c < 0 {
 			return &ModelError{fmt.Sprintf("costs[%d]", i), "must be finite and at least 0"}
 		}
 	}
@@ -89,20 +88,21 @@ func (m *Tree) Validate() error {
 	return nil
 }
 
-// validateNode checks a node and counts it as the parent of its children.
+// validateNode validates a node and increments the parent counts of its children.
 func (m *Tree) validateNode(i int, parents []int) error {
-	n, path := &m.Nodes[i], fmt.Sprintf("nodes[%d].", i)
-	if !finite(n.Intercept) || !finite(n.Threshold) {
+	n := &m.Nodes[i]
+	path := fmt.Sprintf("nodes[%d].", i)
+	if !isFinite(n.Intercept) || !isFinite(n.Threshold) {
 		return &ModelError{path + "intercept", "is not finite, or the threshold is not"}
 	}
-	if err := m.scored(i).validateTerms(); err != nil {
+	if err := m.scoreModel(i).validateTerms(); err != nil {
 		var problem *ModelError
 		if errors.As(err, &problem) {
 			return &ModelError{path + problem.Path, problem.Problem}
 		}
 		return err
 	}
-	if n.leaf() {
+	if n.isLeaf() {
 		if n.Threshold != 0 {
 			return &ModelError{path + "threshold", "is not for leaves"}
 		}
@@ -119,17 +119,18 @@ func (m *Tree) validateNode(i int, parents []int) error {
 	return nil
 }
 
-// scored is the linear model whose prediction is the score of node i.
-func (m *Tree) scored(i int) *Linear { return &Linear{Columns: m.Columns, Terms: m.Nodes[i].Terms} }
+// scoreModel returns the linear model that predicts the score of node i.
+func (m *Tree) scoreModel(i int) *Linear { return &Linear{Columns: m.Columns, Terms: m.Nodes[i].Terms} }
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Tree) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, m.workers(rows))
+	return m.predictWith(dst, rows, m.workers(rows))
 }
 
-func (m *Tree) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Tree) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms, walk := adders(m.addends(nil), rows), m.walker(rows)
+		terms := blockAdders(m.addends(nil), rows)
+		walk := m.leafFinder(rows)
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
 			leaves := walk(first, len(sums))
@@ -148,31 +149,31 @@ func (m *Tree) workers(rows Rows) int {
 	return parallel.Workers(rows.N * work)
 }
 
-// walked is where records end: the leaf of each and its score.
-type walked struct {
+// reachedLeaves holds the leaf of each row and its score.
+type reachedLeaves struct {
 	leaves []int
 	scores []float64
 }
 
-// walker returns the function that sends count rows from first on down the tree.
-func (m *Tree) walker(rows Rows) func(first, count int) walked {
-	nodes := make([][]adder, len(m.Nodes))
+// leafFinder returns a function that sends count rows, from first on, down the tree.
+func (m *Tree) leafFinder(rows Rows) func(first, count int) reachedLeaves {
+	nodes := make([][]blockAdder, len(m.Nodes))
 	for i := range nodes {
-		nodes[i] = adders(m.scored(i).addends(nil), rows)
+		nodes[i] = blockAdders(m.scoreModel(i).addends(nil), rows)
 	}
-	return func(first, count int) walked {
-		at := walked{make([]int, count), make([]float64, count)}
+	return func(first, count int) reachedLeaves {
+		at := reachedLeaves{make([]int, count), make([]float64, count)}
 		scores := make([]float64, count)
-		for k := range m.Nodes { // children come after their parents
+		for k := range m.Nodes { // parents come before their children
 			n := &m.Nodes[k]
 			addAll(scores, n.Intercept, nodes[k], first)
 			for i, score := range scores {
 				switch {
 				case at.leaves[i] != k:
-				case n.leaf():
+				case n.isLeaf():
 					at.scores[i] = score
 				default:
-					at.leaves[i] = n.next(score)
+					at.leaves[i] = n.child(score)
 				}
 			}
 		}
@@ -180,9 +181,8 @@ func (m *Tree) walker(rows Rows) func(first, count int) walked {
 	}
 }
 
-// CostsOf returns for each row what it pays: the costs of the columns of the nodes on its
-// way. The result is stored in dst when its capacity suffices. Errors are those of
-// [Model.Predict].
+// CostsOf returns the cost of each row: the sum of the costs of the columns that the nodes on its path read. It
+// uses dst if its capacity suffices. Errors are those of [Model.Predict].
 func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	paths := m.pathCosts()
 	whole := &Linear{Lower: -Unbounded, Upper: Unbounded, Columns: m.Columns}
 	return whole.predictBlocks(whole, dst, rows, m.workers(rows), func(rows Rows) blockFiller {
-		walk := m.walker(rows)
+		walk := m.leafFinder(rows)
 		return func(sums []float64, first int) {
 			for i, leaf := range walk(first, len(sums)).leaves {
 				sums[i] = paths[leaf]
@@ -199,8 +199,7 @@ func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	})
 }
 
-// pathCosts returns for each node what a record that gets there has paid, for it and for the
-// nodes before.
+// pathCosts returns for each node the cost of a record that reaches it, including the node itself.
 func (m *Tree) pathCosts() []float64 {
 	out := make([]float64, len(m.Nodes))
 	for i, columns := range m.Paths() {
@@ -211,8 +210,8 @@ func (m *Tree) pathCosts() []float64 {
 	return out
 }
 
-// Paths returns for each node the columns that it and the nodes on the way to it read,
-// increasing, with those of the linear part.
+// Paths returns for each node the indices, in increasing order, of the columns read by it, by the nodes on the
+// path to it and by the linear part.
 func (m *Tree) Paths() [][]int {
 	out := make([][]int, len(m.Nodes))
 	add := func(list []int, terms []Term) []int {
@@ -226,16 +225,16 @@ func (m *Tree) Paths() [][]int {
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
 		out[i] = add(out[i], n.Terms)
-		if !n.leaf() {
+		if !n.isLeaf() {
 			out[n.Low], out[n.High] = slices.Clone(out[i]), slices.Clone(out[i])
 		}
 	}
 	return out
 }
 
-// CostsOf returns for each row what it pays where the scores are trees, as [Tree.CostsOf]
-// does. Scores that part ways pay for what any of them reads. The error is a [*ModelError]
-// if a score is no tree.
+// CostsOf returns the cost of each row if the scores are trees; see [Tree.CostsOf]. If the scores take
+// different paths, the row pays for every column that any of them reads. The error is a [*ModelError] if a
+// score is not a tree.
 func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	if len(m.Scores) == 0 {
 		return nil, &ModelError{"scores", "are missing"}
@@ -243,18 +242,17 @@ func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	first, ok := m.Scores[0].(*Tree)
 	for i, score := range m.Scores {
 		tree, same := score.(*Tree)
-		if !ok || !same || !tree.alike(first) {
+		if !ok || !same || !tree.sameSplits(first) {
 			return nil, &ModelError{fmt.Sprintf("scores[%d]", i), "is no tree with the paths of the first score, so records have no cost"}
 		}
 	}
 	return first.CostsOf(dst, rows)
 }
 
-// alike reports whether two trees send records the same way to nodes that read the same
-// columns.
-func (m *Tree) alike(other *Tree) bool {
+// sameSplits reports whether two trees send records the same way to nodes that read the same columns.
+func (m *Tree) sameSplits(other *Tree) bool {
 	same := func(a, b TreeNode) bool {
-		if !a.leaf() || !b.leaf() {
+		if !a.isLeaf() || !b.isLeaf() {
 			return a.Low == b.Low && a.High == b.High && a.Threshold == b.Threshold && a.Intercept == b.Intercept && slices.Equal(a.Terms, b.Terms)
 		}
 		return true
@@ -263,39 +261,40 @@ func (m *Tree) alike(other *Tree) bool {
 		slices.EqualFunc(m.Paths(), other.Paths(), slices.Equal[[]int])
 }
 
-func (m *Tree) program(places []int) program {
-	p := &treeProgram{total: total{m.Intercept, m.addends(places)}, nodes: m.Nodes, limits: m.limits()}
+func (m *Tree) newProgram(places []int) program {
+	p := &treeProgram{total: recordSum{m.Intercept, m.addends(places)}, nodes: m.Nodes, limits: m.outputLimits()}
 	for i := range m.Nodes {
-		p.scores = append(p.scores, total{m.Nodes[i].Intercept, m.scored(i).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Nodes[i].Intercept, m.scoreModel(i).addends(places)})
 	}
 	return p
 }
 
 type treeProgram struct {
-	total  total
-	scores []total // one per node
+	total  recordSum
+	scores []recordSum // one per node
 	nodes  []TreeNode
 	limits limits
 }
 
-func (p *treeProgram) of(record []value) float64 {
-	at, score := 0, p.scores[0].of(record)
-	for !p.nodes[at].leaf() {
-		at = p.nodes[at].next(score)
-		score = p.scores[at].of(record)
+func (p *treeProgram) eval(record []value) float64 {
+	at := 0
+	score := p.scores[0].eval(record)
+	for !p.nodes[at].isLeaf() {
+		at = p.nodes[at].child(score)
+		score = p.scores[at].eval(record)
 	}
-	return p.limits.clamp(p.total.of(record) + score)
+	return p.limits.clamp(p.total.eval(record) + score)
 }
 
 func treeKind() scoreKind {
 	return numberKind[*Tree, treeFile]{
 		kindTree,
 		func(m *Tree) treeFile {
-			f := treeFile{base: m.baseFile(), Costs: m.Costs, Prediction: m.limits()}
+			f := treeFile{base: m.baseFile(), Costs: m.Costs, Prediction: m.outputLimits()}
 			for i := range m.Nodes {
 				n := &m.Nodes[i]
 				node := nodeFile{Intercept: n.Intercept, Terms: m.termFiles(n.Terms)}
-				if !n.leaf() {
+				if !n.isLeaf() {
 					node.Split = &splitFile{n.Threshold, n.Low, n.High}
 				}
 				f.Nodes = append(f.Nodes, node)
@@ -303,14 +302,16 @@ func treeKind() scoreKind {
 			return f
 		},
 		func(f treeFile) (*Tree, error) {
-			l, err := f.model(f.Prediction)
-			m := &Tree{Linear: l, Costs: filled(f.Costs)}
+			l, err := f.toLinear(f.Prediction)
+			m := &Tree{Linear: l, Costs: nilIfEmpty(f.Costs)}
 			index := m.columnIndex()
 			for _, n := range f.Nodes {
 				node := TreeNode{Intercept: n.Intercept, Terms: termsOf(n.Terms, index)}
 				if n.Split != nil {
-					node.Threshold, node.Low, node.High = n.Split.Threshold, n.Split.Low, n.Split.High
-					if node.leaf() { // a split that is none: Validate refuses it
+					node.Threshold = n.Split.Threshold
+					node.Low = n.Split.Low
+					node.High = n.Split.High
+					if node.isLeaf() { // not a valid split; rejected by Validate
 						node.Low = -1
 					}
 				}

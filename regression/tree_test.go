@@ -38,8 +38,9 @@ func walkTree(t *testing.T, m *Tree, rows Rows, row int, at int) (leaf int, scor
 }
 
 func TestTreePredictByDefinition(t *testing.T) {
-	m, rows := treeSample(), strangeRows(rand.New(rand.NewPCG(5, 5)), 300)
-	got, err := m.predict(nil, rows, 3)
+	m := treeSample()
+	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 300)
+	got, err := m.predictWith(nil, rows, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,8 @@ func TestTreePredictByDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := sample()
-	free.Lower, free.Upper = -Unbounded, Unbounded
+	free.Lower = -Unbounded
+	free.Upper = Unbounded
 	base, err := free.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,8 @@ func TestTreePredictByDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid, seen := []float64{0, 6, 0, 3.5, 8.5}, map[int]int{}
+	paid := []float64{0, 6, 0, 3.5, 8.5}
+	seen := map[int]int{}
 	for i := range got {
 		leaf, score := walkTree(t, m, rows, i, 0)
 		seen[leaf]++
@@ -92,7 +95,8 @@ func TestTreeTie(t *testing.T) {
 // finite and within the clamps, and costs are those of a path.
 func TestTreePredictIsTotal(t *testing.T) {
 	m := treeSample()
-	m.Nodes[0].Terms[0].Coefficient, m.Nodes[4].Terms[0].Coefficient = math.MaxFloat64, -math.MaxFloat64
+	m.Nodes[0].Terms[0].Coefficient = math.MaxFloat64
+	m.Nodes[4].Terms[0].Coefficient = -math.MaxFloat64
 	m.Terms = nil
 	for _, n := range []int{0, 1, 1000} {
 		rows := strangeRows(rand.New(rand.NewPCG(6, 6)), n)
@@ -112,7 +116,8 @@ func TestTreePredictIsTotal(t *testing.T) {
 func TestClassifierCosts(t *testing.T) {
 	score := func() *Tree {
 		m := treeSample()
-		m.Guarantee, m.Terms = nil, nil
+		m.Guarantee = nil
+		m.Terms = nil
 		return m
 	}
 	m := &Classifier{Target: "price", Classes: []string{"a", "b", "c"}, Scores: []Model{score(), score(), score()}}
@@ -192,7 +197,9 @@ func TestTreeFileRoundTrip(t *testing.T) {
 		for i := range 2*splits + 1 {
 			n := TreeNode{Intercept: number.Draw(t, "intercept")}
 			if i < splits { // a heap
-				n.Threshold, n.Low, n.High = number.Draw(t, "threshold"), 2*i+1, 2*i+2
+				n.Threshold = number.Draw(t, "threshold")
+				n.Low = 2*i + 1
+				n.High = 2*i + 2
 			}
 			for _, term := range m.Terms {
 				if rapid.Bool().Draw(t, "in") {

@@ -76,7 +76,12 @@ func TestValuesInvalid(t *testing.T) {
 		"is listed twice":              func(c *Column) { c.Categories[1] = "a1" },
 		"has no other":                 func(c *Column) { c.Other = true },
 		"without values has no":        func(c *Column) { c.Values = nil },
-		"missing and values":           func(c *Column) { c.Type, c.Lower, c.Upper, c.Missing = Category, 0, 0, 0 },
+		"missing and values": func(c *Column) {
+			c.Type = Category
+			c.Lower = 0
+			c.Upper = 0
+			c.Missing = 0
+		},
 	} {
 		m := encodedModel()
 		change(&m.Columns[1])

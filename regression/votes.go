@@ -10,16 +10,15 @@ import (
 // kindVotes is the kind of a [Votes] model.
 const kindVotes = "votes"
 
-// Votes is a linear model with the votes of some linear classifiers on top:
+// Votes is a linear model plus the votes of linear classifiers:
 //
 //	clamp(Intercept + sum of Coefficient x
 //	      + sum over Members of Weight sign(score), Lower, Upper),
 //
-// sign(score) +1 where the member's score is at least 0 and -1 elsewhere. It is
-// what boosting makes of classifiers: the sign of the prediction is the weighted
-// majority. The embedded Linear holds columns, clamps and the part of the
-// prediction that is linear, often nothing; it predicts, used alone, without the
-// votes. Terms of members treat cells as those of the linear part do.
+// where sign(score) is +1 if the member's score is at least 0 and -1 otherwise. Boosting of classifiers
+// produces such a model: the sign of the prediction is the weighted majority. The embedded Linear holds the
+// columns, the clamps and a linear part, which is often empty; used alone, it predicts without the votes. Terms
+// of members treat cells as those of the linear part do.
 //
 // A Votes must not be changed while it is in use.
 type Votes struct {
@@ -32,7 +31,7 @@ type Votes struct {
 type Member struct {
 	Weight    float64
 	Intercept float64
-	Terms     []Term // their StdError is 0: the member was not estimated with noise
+	Terms     []Term // with StdError 0: members are not estimated with noise
 }
 
 var _ Model = (*Votes)(nil)
@@ -40,25 +39,24 @@ var _ Model = (*Votes)(nil)
 // Kind returns "votes".
 func (m *Votes) Kind() string { return kindVotes }
 
-// Sums returns nil: a vote is no sum of columns.
+// Sums returns nil: a vote is not a sum over columns.
 func (m *Votes) Sums() []*Additive { return nil }
 
-// Validate reports the first contradiction in the model as a [*ModelError]:
-// those of [Linear.Validate], for the linear part and for every member, and a
-// weight that is not finite.
+// Validate reports the first inconsistency in the model as a [*ModelError]: those of [Linear.Validate], for the
+// linear part and for every member, and a weight that is not finite.
 func (m *Votes) Validate() error {
 	if err := m.Linear.Validate(); err != nil {
 		return err
 	}
 	for i := range m.Members {
 		path := fmt.Sprintf("members[%d].", i)
-		if !finite(m.Members[i].Weight) {
+		if !isFinite(m.Members[i].Weight) {
 			return &ModelError{path + "weight", "is not finite"}
 		}
-		if !finite(m.Members[i].Intercept) {
+		if !isFinite(m.Members[i].Intercept) {
 			return &ModelError{path + "intercept", "is not finite"}
 		}
-		scored := m.scored(i)
+		scored := m.scoreModel(i)
 		if err := scored.validateTerms(); err != nil {
 			var problem *ModelError
 			if errors.As(err, &problem) {
@@ -75,8 +73,8 @@ func (m *Votes) Validate() error {
 	return nil
 }
 
-// scored is the linear model whose prediction is the score of member i.
-func (m *Votes) scored(i int) *Linear {
+// scoreModel returns the linear model that predicts the score of member i.
+func (m *Votes) scoreModel(i int) *Linear {
 	return &Linear{Columns: m.Columns, Terms: m.Members[i].Terms}
 }
 
@@ -86,14 +84,15 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for i := range m.Members {
 		work += len(m.Members[i].Terms) + 2
 	}
-	return m.predict(dst, rows, parallel.Workers(rows.N*work))
+	return m.predictWith(dst, rows, parallel.Workers(rows.N*work))
 }
 
-func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+func (m *Votes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms, members := adders(m.addends(nil), rows), make([][]adder, len(m.Members))
+		terms := blockAdders(m.addends(nil), rows)
+		members := make([][]blockAdder, len(m.Members))
 		for i := range members {
-			members[i] = adders(m.scored(i).addends(nil), rows)
+			members[i] = blockAdders(m.scoreModel(i).addends(nil), rows)
 		}
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
@@ -108,7 +107,7 @@ func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error
 	})
 }
 
-// vote returns what a member with this score adds.
+// vote returns the contribution of a member with this score.
 func (m *Member) vote(score float64) float64 {
 	if score >= 0 {
 		return m.Weight
@@ -116,25 +115,25 @@ func (m *Member) vote(score float64) float64 {
 	return -m.Weight
 }
 
-func (m *Votes) program(places []int) program {
-	p := &votesProgram{total: total{m.Intercept, m.addends(places)}, model: m, limits: m.limits()}
+func (m *Votes) newProgram(places []int) program {
+	p := &votesProgram{total: recordSum{m.Intercept, m.addends(places)}, model: m, limits: m.outputLimits()}
 	for i := range m.Members {
-		p.scores = append(p.scores, total{m.Members[i].Intercept, m.scored(i).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Members[i].Intercept, m.scoreModel(i).addends(places)})
 	}
 	return p
 }
 
 type votesProgram struct {
-	total  total
-	scores []total // one per member
+	total  recordSum
+	scores []recordSum // one per member
 	model  *Votes
 	limits limits
 }
 
-func (p *votesProgram) of(record []value) float64 {
-	sum := p.total.of(record)
+func (p *votesProgram) eval(record []value) float64 {
+	sum := p.total.eval(record)
 	for i := range p.scores {
-		sum += p.model.Members[i].vote(p.scores[i].of(record))
+		sum += p.model.Members[i].vote(p.scores[i].eval(record))
 	}
 	return p.limits.clamp(sum)
 }
@@ -143,14 +142,14 @@ func votesKind() scoreKind {
 	return numberKind[*Votes, votesFile]{
 		kindVotes,
 		func(m *Votes) votesFile {
-			f := votesFile{base: m.baseFile(), Prediction: m.limits()}
+			f := votesFile{base: m.baseFile(), Prediction: m.outputLimits()}
 			for _, v := range m.Members {
 				f.Members = append(f.Members, memberFile{v.Weight, v.Intercept, m.termFiles(v.Terms)})
 			}
 			return f
 		},
 		func(f votesFile) (*Votes, error) {
-			l, err := f.model(f.Prediction)
+			l, err := f.toLinear(f.Prediction)
 			m := &Votes{Linear: l}
 			index := m.columnIndex()
 			for _, v := range f.Members {

@@ -22,12 +22,13 @@ func votesSample() *Votes {
 func TestVotesPredictByDefinition(t *testing.T) {
 	m := votesSample()
 	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 3000)
-	got, err := m.predict(nil, rows, 3)
+	got, err := m.predictWith(nil, rows, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	free := sample()
-	free.Lower, free.Upper = -Unbounded, Unbounded
+	free.Lower = -Unbounded
+	free.Upper = Unbounded
 	want, err := free.Predict(nil, rows)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +71,8 @@ func TestVotesTie(t *testing.T) {
 // predictions are finite and within the clamps.
 func TestVotesPredictIsTotal(t *testing.T) {
 	m := votesSample()
-	m.Members[0].Weight, m.Members[1].Weight = math.MaxFloat64, math.MaxFloat64
+	m.Members[0].Weight = math.MaxFloat64
+	m.Members[1].Weight = math.MaxFloat64
 	m.Members[0].Terms[0].Coefficient = math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
 		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))

@@ -22,7 +22,8 @@ func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
 	}
 	data := make([]dataset.ColumnData, 2)
 	for i := range 4000 {
-		degrees, code := 10+float64(i%141)/10, int32(0)
+		degrees := 10 + float64(i%141)/10
+		code := int32(0)
 		if degrees > 17 {
 			code = 1
 		}
@@ -59,7 +60,8 @@ func printClasses(m *regression.Classifier) {
 
 func ExampleSVM() {
 	view, columns, ranges := rooms()
-	trainer, facts := svm.SVM{}, method.Facts{Columns: columns}
+	trainer := svm.SVM{}
+	facts := method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)

@@ -68,7 +68,8 @@ func publicColumn(name string, lines [][]string, j int) (dataset.Column, dataset
 }
 
 func publicCategory(name string, lines [][]string, j int) (dataset.Column, dataset.ColumnData) {
-	c, codes := dataset.Column{Name: name, Kind: dataset.Category}, make([]int32, len(lines))
+	c := dataset.Column{Name: name, Kind: dataset.Category}
+	codes := make([]int32, len(lines))
 	for _, line := range lines {
 		c.Categories = append(c.Categories, line[j])
 	}
@@ -165,7 +166,8 @@ func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 	if err != nil {
 		return nil, err
 	}
-	columns, whole := t.numbers(d.Columns), v.Block(0, v.Len())
+	columns := t.numbers(d.Columns)
+	whole := v.Block(0, v.Len())
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns[:len(columns)-1] {
 		data[j] = dataset.ColumnData{Floats: whole.Float(j, nil)}
@@ -197,7 +199,8 @@ func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 	expand := func(v dataset.View) (nonprivate.ClassDesign, regression.Rows) {
 		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"no", "yes"}}
 		rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
-		columns, whole := v.Schema().Columns, v.Block(0, v.Len())
+		columns := v.Schema().Columns
+		whole := v.Block(0, v.Len())
 		add := func(name string, x []float64) {
 			d.Names, d.X = append(d.Names, name), append(d.X, x)
 			rows.Numeric[name] = x

@@ -1,30 +1,26 @@
-// Package svm holds the linear support vector machine that is released with noise. It sees
-// the category target itself and answers with a [regression.Classifier]: one linear score
-// for two classes, one per class (one against the rest) for more. A record in none of the
-// declared classes takes no part.
+// Package svm provides the linear support vector machine, released with noise. It trains on the category target
+// itself and returns a [regression.Classifier]: one linear score for two classes, one per class
+// (one-versus-rest) for more. A record in none of the declared classes is ignored.
 //
-// [SVM] finds the support vector machine of the training records, with a
-// huberised hinge and a penalty on the bias too, and releases it with Gaussian
-// noise. The one release is private because the penalty keeps one record from
-// moving the minimiser far: R/Lambda, R the norm of the longest row
-// ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
-// about the minimiser and says nothing about a point on the way to it, so the
-// solver ends with a proof of how small the gradient is and has no limit of
-// iterations (package internal/numeric/hinge). It is the method of docs/proofs/svm.md, "Algorithm",
-// after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
-// minimization" (2011). Package logistic does the same with the logistic loss.
+// [SVM] computes the support vector machine of the training records, with a huberised hinge and a penalty that
+// includes the bias, and releases it with Gaussian noise. The release is private because the penalty limits the
+// effect of one record on the minimiser: R/Lambda, with R the norm of the longest row ([mechanism.Minimizer]
+// has the proof and holds the rows). This bound is about the minimiser and does not extend to an approximation
+// of it, so the solver ends with a proof of how small the gradient is and has no limit on iterations (package
+// internal/numeric/hinge). The method is that of docs/proofs/svm.md, "Algorithm", after Chaudhuri, Monteleoni
+// and Sarwate, "Differentially private empirical risk minimization" (2011). Package logistic does the same with
+// the logistic loss.
 //
-// The noise is as large in every direction and the penalty has to pay for the
-// worst one, so this is the simple method and not the accurate one.
+// The noise is equally large in every direction and the penalty must cover the worst one, so this method is
+// simple rather than accurate.
 //
 // # Invariants
 //
-//   - The number of records enters only as the lower bound that a fit is
-//     given, a released number or a public one.
-//   - Every table gives a classifier: none without rows, with one class, or with
-//     missing cells is an error.
-//   - Coefficients are in original units, made of released values, declared and
-//     released ranges, and nothing else.
+//   - The number of records enters only through the lower bound given to a fit, which is released or public.
+//   - Every table gives a classifier: a table without rows, with one class only, or with missing cells is not an
+//     error.
+//   - Coefficients are in original units. They are computed from released values and from declared and released
+//     ranges only.
 package svm
 
 import (
@@ -38,12 +34,11 @@ import (
 
 // SVM is the output-perturbed support vector machine; see the package comment.
 type SVM struct {
-	// Lambda is the penalty of J(w) = sum of losses + Lambda/2 |w|^2, within
-	// [linear.LeastLambda, linear.MostLambda] and chosen from public facts; 0 stands for
-	// [linear.DefaultLambda].
+	// Lambda is the penalty of J(w) = sum of losses + Lambda/2 |w|^2, in [linear.LeastLambda,
+	// linear.MostLambda], chosen from public facts; 0 means [linear.DefaultLambda].
 	Lambda float64
 
-	pure bool // the noise is Laplace
+	pure bool // use Laplace noise
 }
 
 // PureForm returns the trainer with Laplace noise.
@@ -65,13 +60,13 @@ func (SVM) Method() method.Method {
 // Name returns "svm".
 func (SVM) Name() string { return "svm" }
 
-// Gathers returns true: the minimiser is that of all rows.
+// Gathers returns true: the minimiser depends on all rows at once.
 func (SVM) Gathers() bool { return true }
 
 // NeedsCount returns true: the default penalty depends on the number of records.
 func (SVM) NeedsCount() bool { return true }
 
-// Plan is that of [linear.PerturbedMinimizer].
+// Plan implements [method.Trainer]; see [linear.PerturbedMinimizer].
 func (t SVM) Plan(f method.Facts) (budget.Node, error) { return t.minimizer().Plan(f) }
 
 // Fit trains; see [method.Trainer].

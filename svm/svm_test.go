@@ -192,7 +192,9 @@ func TestNoise(t *testing.T) {
 				l = &score.(*regression.ClippedLinear).Linear
 			}
 			x := l.Terms[0].Coefficient
-			sum, squares, claimed = sum+x, squares+x*x, claimed+l.Terms[0].StdError*l.Terms[0].StdError/fits
+			sum += x
+			squares += x * x
+			claimed += l.Terms[0].StdError * l.Terms[0].StdError / fits
 		}
 		ratio := (squares - sum*sum/fits) / (fits - 1) / claimed
 		if ratio > 1.7 || name != "logistic" && ratio < .55 || ratio < .05 {

@@ -20,7 +20,8 @@ func BenchmarkSGEMM(b *testing.B) {
 	tab := publicTable(b, "361104_SGEMM.csv.gz", "Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1")
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
 	model, err := trainer.Plan(facts)
 	if err != nil {
 		b.Fatal(err)
@@ -61,10 +62,10 @@ func BenchmarkSGEMM(b *testing.B) {
 
 // BenchmarkPlan is the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
-	for _, c := range []check{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
+	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
-				m, _ := c.least()
+				m, _ := c.minimumBuckets()
 				b.ReportMetric(float64(m), "buckets")
 			}
 		})

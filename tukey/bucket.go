@@ -14,23 +14,24 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ridgePenalty times the number of rows of a bucket is the penalty on its standardised
-// slopes: enough to settle collinear columns, whose slopes would be drawn apart.
+// ridgePenalty times the number of rows of a bucket is the penalty on its standardised slopes. It stabilises
+// the slopes of collinear columns, which would otherwise diverge in opposite directions.
 const ridgePenalty = 1e-2
 
-// constantSpread: a column whose values all lie within so many times the largest
-// from their mean is constant up to rounding.
+// constantSpread is the maximum deviation from the mean, relative to the largest value, of a column that counts
+// as constant: rounding errors may cause that much.
 const constantSpread = 8 * 0x1p-52
 
-// models deals the records to m buckets, each by its own coin, and fits them. A model depends on the records
-// of its bucket alone.
-func (f *frame) models(ctx context.Context, s *mechanism.Session, r mechanism.Records, m int) ([][]float64, error) {
-	models, shifts := make([][]float64, 0, m), s.Coins("jitter")
+// fitBuckets assigns the records to m buckets, each by its own coin, and fits a model to each bucket. A model
+// depends only on the records of its bucket.
+func (f *frame) fitBuckets(ctx context.Context, s *mechanism.Session, r mechanism.Records, m int) ([][]float64, error) {
+	models := make([][]float64, 0, m)
+	shifts := s.Coins("jitter")
 	err := r.Buckets(ctx, s.Coins("buckets"), m, func(first int, buckets []dataset.View) error {
 		models = append(models, f.fitAll(ctx, buckets)...)
 		for i, model := range models[first:] {
 			for j := range model {
-				model[j] += f.jitter[j] * shift(shifts, (first+i)*len(model)+j)
+				model[j] += f.jitter[j] * coordinateShift(shifts, (first+i)*len(model)+j)
 			}
 		}
 		return ctx.Err()
@@ -38,7 +39,7 @@ func (f *frame) models(ctx context.Context, s *mechanism.Session, r mechanism.Re
 	return models, err
 }
 
-// fitAll fits buckets in parallel. Where the context has ended some have no model.
+// fitAll fits buckets in parallel. If the context has ended, some models are nil.
 func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 {
 	models := make([][]float64, len(buckets))
 	var next atomic.Int64
@@ -51,7 +52,7 @@ func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 
 				if i >= len(buckets) {
 					return
 				}
-				models[i] = slices.Clone(fit.model(buckets[i]))
+				models[i] = slices.Clone(fit.fitBucket(buckets[i]))
 			}
 		})
 	}
@@ -59,16 +60,16 @@ func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 
 	return models
 }
 
-// shift returns the coin of a coordinate, uniform in [-1, 1).
-func shift(c mechanism.Coins, coordinate int) float64 {
+// coordinateShift returns the coin of a coordinate, uniform in [-1, 1).
+func coordinateShift(c mechanism.Coins, coordinate int) float64 {
 	const steps = 1 << 30
 	return 2*float64(c.Below(uint64(coordinate), steps))/steps - 1
 }
 
-// bucketFit is the memory in which one goroutine fits buckets.
+// bucketFit is the buffer in which one goroutine fits buckets.
 type bucketFit struct {
 	frame  *frame
-	x      [][]float64 // one a slot, centred
+	x      [][]float64 // one per slot, centred
 	y      []float64
 	mean   []float64 // of the slots, from their anchors
 	scale  []float64 // 1/standard deviation; 0 for a constant slot
@@ -87,26 +88,25 @@ func newBucketFit(f *frame) *bucketFit {
 	}
 }
 
-// model fits a bucket by least squares with the penalty [ridgePenalty], columns
-// standardised within the bucket, and returns slopes in raw units and the
-// prediction at the anchor. A constant column has slope 0, and a bucket without
-// rows zeros only; a model that is not finite becomes the origin in Points.Set.
-// The result is valid until the next call.
-func (b *bucketFit) model(v dataset.View) []float64 {
+// fitBucket fits a bucket by least squares with the penalty [ridgePenalty], columns standardised within the bucket.
+// It returns the slopes in raw units and the prediction at the anchor. A constant column has slope 0, and all
+// parameters of a bucket without rows are 0; Points.Set replaces a model that is not finite by the origin. The
+// result is valid until the next call.
+func (b *bucketFit) fitBucket(v dataset.View) []float64 {
 	clear(b.out)
 	n := v.Len()
 	if n == 0 {
 		return b.out
 	}
-	b.gather(v)
-	total := mean(b.y)
+	b.gatherRows(v)
+	total := meanOf(b.y)
 	for i := range b.y {
 		b.y[i] -= total
 	}
 	for i := range b.x {
-		b.standardise(i)
+		b.standardiseSlot(i)
 	}
-	b.solve(float64(n))
+	b.solveSlopes(float64(n))
 	p := len(b.x)
 	at := total
 	for i, w := range b.slopes {
@@ -118,27 +118,28 @@ func (b *bucketFit) model(v dataset.View) []float64 {
 	return b.out
 }
 
-// gather reads the rows of a bucket: slots less their anchors, and the target.
-func (b *bucketFit) gather(v dataset.View) {
-	f, rows := b.frame, v.Block(0, v.Len())
+// gatherRows reads the rows of a bucket: slots minus their anchors, and the target.
+func (b *bucketFit) gatherRows(v dataset.View) {
+	f := b.frame
+	rows := v.Block(0, v.Len())
 	last := len(f.columns) - 1
-	b.y = b.numeric(b.y, rows, last, 0)
+	b.y = b.readNumeric(b.y, rows, last, 0)
 	column := -1
 	for i, slot := range f.slots {
 		switch slot.Category {
 		case scaling.NumberSlot:
-			b.x[i] = b.numeric(b.x[i], rows, slot.Column, f.anchors[i])
+			b.x[i] = b.readNumeric(b.x[i], rows, slot.Column, f.anchors[i])
 			continue
 		case scaling.MissingSlot:
-			b.x[i] = b.absent(b.x[i], rows, slot.Column)
+			b.x[i] = b.readMissing(b.x[i], rows, slot.Column)
 			continue
 		}
 		if slot.Column != column {
 			column = slot.Column
-			b.codes = grow(b.codes, rows.Len())
+			b.codes = resizeBuffer(b.codes, rows.Len())
 			copy(b.codes, rows.Codes(column, b.codes))
 		}
-		b.x[i] = grow(b.x[i], rows.Len())
+		b.x[i] = resizeBuffer(b.x[i], rows.Len())
 		for k, c := range b.codes {
 			b.x[i][k] = -f.anchors[i]
 			if int(c) == slot.Category {
@@ -148,9 +149,9 @@ func (b *bucketFit) gather(v dataset.View) {
 	}
 }
 
-// numeric reads a numeric column less its anchor into dst.
-func (b *bucketFit) numeric(dst []float64, rows dataset.Block, column int, anchor float64) []float64 {
-	dst, b.floats = grow(dst, rows.Len()), grow(b.floats, rows.Len())
+// readNumeric writes a numeric column minus its anchor to dst.
+func (b *bucketFit) readNumeric(dst []float64, rows dataset.Block, column int, anchor float64) []float64 {
+	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	c := b.frame.cells[column]
 	for k, x := range rows.Float(column, b.floats) {
 		dst[k] = c.treat(x) - anchor
@@ -158,9 +159,9 @@ func (b *bucketFit) numeric(dst []float64, rows dataset.Block, column int, ancho
 	return dst
 }
 
-// absent writes 1 for a missing cell of a numeric column and 0 for any other.
-func (b *bucketFit) absent(dst []float64, rows dataset.Block, column int) []float64 {
-	dst, b.floats = grow(dst, rows.Len()), grow(b.floats, rows.Len())
+// readMissing writes 1 for a missing cell of a numeric column and 0 otherwise.
+func (b *bucketFit) readMissing(dst []float64, rows dataset.Block, column int) []float64 {
+	dst, b.floats = resizeBuffer(dst, rows.Len()), resizeBuffer(b.floats, rows.Len())
 	for k, x := range rows.Float(column, b.floats) {
 		dst[k] = 0
 		if x != x {
@@ -170,10 +171,13 @@ func (b *bucketFit) absent(dst []float64, rows dataset.Block, column int) []floa
 	return dst
 }
 
-// standardise centres slot i and finds its scale.
-func (b *bucketFit) standardise(i int) {
+// standardiseSlot centres slot i and computes its scale.
+func (b *bucketFit) standardiseSlot(i int) {
 	x := b.x[i]
-	centre, largest, spread, squares := mean(x), 0., 0., 0.
+	centre := meanOf(x)
+	largest := 0.
+	spread := 0.
+	squares := 0.
 	for k, v := range x {
 		largest = max(largest, math.Abs(v))
 		v -= centre
@@ -187,9 +191,9 @@ func (b *bucketFit) standardise(i int) {
 	}
 }
 
-// solve finds the slopes of the standardised columns by a Cholesky
-// factorisation. The penalty keeps every pivot above ridgePenalty n less rounding.
-func (b *bucketFit) solve(n float64) {
+// solveSlopes computes the slopes of the standardised columns by a Cholesky factorisation. The penalty keeps every
+// pivot above ridgePenalty n, up to rounding.
+func (b *bucketFit) solveSlopes(n float64) {
 	p := len(b.x)
 	for i := range p {
 		for j := range i {
@@ -215,7 +219,7 @@ func (b *bucketFit) solve(n float64) {
 	}
 }
 
-// dot returns the sum of products, in order, so that it is the same everywhere.
+// dot returns the sum of products, added in order, so that it is the same on all machines.
 func dot(x, y []float64) float64 {
 	sum := 0.
 	y = y[:len(x)]
@@ -225,7 +229,7 @@ func dot(x, y []float64) float64 {
 	return sum
 }
 
-func mean(x []float64) float64 {
+func meanOf(x []float64) float64 {
 	sum := 0.
 	for _, v := range x {
 		sum += v
@@ -233,8 +237,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

@@ -20,7 +20,8 @@ func ExampleTukey() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer, facts := tukey.Tukey{}, method.Facts{Columns: columns, Epsilon: 1, Delta: 1e-6}
+	trainer := tukey.Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 1, Delta: 1e-6}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		fmt.Println(err)

@@ -7,31 +7,28 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// frame holds the public facts with which buckets are fitted and a point is read
-// as a model. Points have one slope per slot, in units of the target for one unit
-// of the column, and then the prediction at the anchor.
+// frame holds the public facts needed to fit buckets and to convert a point to a model. Points have one slope
+// per slot, in units of the target per unit of the column, followed by the prediction at the anchor.
 type frame struct {
 	columns []dataset.Column
 	slots   []scaling.Slot
 	cells   []cell    // one per column
-	anchors []float64 // one a slot
-	jitter  []float64 // one a coordinate: how far coins may move it
+	anchors []float64 // one per slot
+	jitter  []float64 // maximum shift of each coordinate by its coin
 	target  scaling.Range
 }
 
-// jitterWidth bounds the coins added to every coordinate, in half widths of the
-// target's range: a slope times half the width of its column's range changes by
-// no more.
+// jitterWidth bounds the coins added to every coordinate, in half widths of the target's range: a slope times
+// half the width of its column's range changes by at most this amount.
 //
-// Without coins, a coordinate that is the same number in many buckets (the slope
-// of a rare category is 0 in every bucket without it) has sides that collapse
-// from one depth to the next, by a factor that the check reads as instability.
-// With them a side shrinks to about the width of the jitter at least. Coins
-// depend on the bucket's number and not on records.
+// Without coins, a coordinate that has the same value in many buckets (the slope of a rare category is 0 in
+// every bucket without it) has intervals that collapse from one depth to the next, which the check treats as
+// instability. With coins, the width of an interval is at least about that of the jitter. Coins depend on the
+// bucket's number and not on records.
 const jitterWidth = 0x1p-8
 
-// cell says how the cells of a numeric column are treated, in training as in
-// prediction: a missing one takes the value missing, and then all are clamped.
+// cell describes the treatment of the cells of a numeric column, in training and in prediction: a missing cell
+// is replaced by missing, then all are clamped.
 type cell struct{ lower, upper, missing float64 }
 
 func (c cell) treat(x float64) float64 {
@@ -52,45 +49,48 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	for j, c := range columns {
 		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Fill()}
 		if c.Ranged {
-			f.cells[j].lower, f.cells[j].upper = c.Lower, c.Upper
+			f.cells[j].lower = c.Lower
+			f.cells[j].upper = c.Upper
 		}
 		if c.HasMissing {
 			f.cells[j].missing = c.Missing
 		}
 	}
 	for _, slot := range f.slots {
-		anchor, half := ranges[slot.Column].Center(), ranges[slot.Column].Half()
+		anchor := ranges[slot.Column].Center()
+		half := ranges[slot.Column].Half()
 		switch {
 		case slot.Category == scaling.MissingSlot:
-			anchor, half = 0, 1
+			anchor = 0
+			half = 1
 		case slot.Category >= 0:
-			anchor, half = 1/float64(levels(columns[slot.Column])), 1
+			anchor = 1 / float64(categoryLevels(columns[slot.Column]))
+			half = 1
 		}
 		f.anchors = append(f.anchors, anchor)
-		f.jitter = append(f.jitter, jitter(f.target, half))
+		f.jitter = append(f.jitter, slopeJitter(f.target, half))
 	}
-	f.jitter = append(f.jitter, jitter(f.target, 1))
+	f.jitter = append(f.jitter, slopeJitter(f.target, 1))
 	return f
 }
 
-// jitter returns that of a slope whose column reaches half a width from its
-// anchor; 0 where nothing is known of that.
-func jitter(target scaling.Range, half float64) float64 {
+// slopeJitter returns the jitter of a slope whose column extends half from its anchor; 0 if half is unknown.
+func slopeJitter(target scaling.Range, half float64) float64 {
 	if width := jitterWidth * target.Half() / half; width < regression.Unbounded {
 		return width
 	}
 	return 0
 }
 
-// levels returns the number of slots of a category column.
-func levels(c dataset.Column) int {
+// categoryLevels returns the number of slots of a category column.
+func categoryLevels(c dataset.Column) int {
 	if c.Other {
 		return len(c.Categories) + 1
 	}
 	return len(c.Categories)
 }
 
-// fit reads a point as a model.
+// fit converts a point to a model.
 func (f *frame) fit(point []float64) *method.Fit {
 	last := len(f.columns) - 1
 	m := &regression.Linear{

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// The keys of the split of epsilon.
+// Keys of the split of epsilon.
 const (
 	checkKey = "check_share"
 	stepKey  = "depth_share"
@@ -45,7 +45,7 @@ func (Tukey) Method() method.Method {
 	}
 }
 
-// checkShares refuses two shares that do not add up to the whole.
+// checkShares rejects two shares that do not add up to 1.
 func checkShares(v method.Values) (key, message, hint string) {
 	sum := v.Number(checkKey) + 2*v.Number(stepKey)
 	if v.Has(checkKey) && v.Has(stepKey) && !(math.Abs(sum-1) <= shareTolerance) {

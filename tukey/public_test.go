@@ -58,7 +58,8 @@ func TestPublicData(t *testing.T) {
 			tab := publicTable(t, c.file, c.columns...)
 			columns := tab.Schema().Columns
 			last := len(columns) - 1
-			trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+			trainer := Tukey{}
+			facts := method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
 			private := scaling.Private{Columns: columns, Target: last}
 			model, err := trainer.Plan(facts)
 			if err != nil {
@@ -77,7 +78,8 @@ func TestPublicData(t *testing.T) {
 				}
 				coins := s.Coins("split")
 				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Below(id, 10), 1) })
-				held, train := parts[0], parts[1]
+				held := parts[0]
+				train := parts[1]
 				r, err := private.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
 				if err != nil {
 					t.Fatal(err)
@@ -115,7 +117,9 @@ func score(t testing.TB, m regression.Model, v dataset.View) float64 {
 		t.Fatal(err)
 	}
 	y := all.Float(last, nil)
-	centre, errors, total := mean(y), 0., 0.
+	centre := meanOf(y)
+	errors := 0.
+	total := 0.
 	for i := range y {
 		errors += (y[i] - prediction[i]) * (y[i] - prediction[i])
 		total += (y[i] - centre) * (y[i] - centre)

@@ -12,49 +12,46 @@ import (
 const (
 	// leastBuckets is the smallest number of buckets.
 	leastBuckets = mechanism.LeastPoints
-	// mostBuckets is the largest number of buckets that is considered: beyond,
-	// the exact check takes longer than a minute.
+	// mostBuckets is the largest number of buckets that is considered; with more, the exact check takes longer
+	// than a minute.
 	mostBuckets = 100_000
-	// rowsPerParameter is how many records a bucket must hold on average, for
-	// every parameter of the model.
+	// rowsPerParameter is the required average number of records per bucket and parameter of the model.
 	rowsPerParameter = 3
-	// passing is the probability with which the check must pass on a cloud of
-	// the normal law.
+	// passing is the required probability that the check passes on a normally distributed cloud.
 	passing = .95
-	// spare is how many times the necessary number of buckets is used where
-	// there are records enough.
+	// spare is the factor by which the minimum number of buckets is multiplied if there are enough records.
 	spare = 1.25
-	// window is how far passing is seen to come and go around the least number
-	// of buckets (by the remainders of m/4 and m/2).
+	// window is the range around the minimum number of buckets within which passing is not monotone (because of
+	// the remainders of m/4 and m/2).
 	window = 64
 )
 
 // largestStep is where mechanism.TukeyDepth stops sharpening the draw.
 const largestStep = 20
 
-// check is the mechanism's check for models of d parameters.
-type check struct {
+// depthCheck is the mechanism's check for models of d parameters.
+type depthCheck struct {
 	d              int
 	epsilon, delta float64
 	split          mechanism.DepthSplit
 }
 
-// passes reports whether the check of m models passes with probability at least
-// passing where every coordinate of the models is at the quantiles (i-1/2)/m of
-// a normal law. This is planning, in floating point; what it is wrong about
-// costs a model, not privacy.
+// passesCheck reports whether the check of m models passes with probability at least passing if every coordinate of
+// the models is at the quantiles (i-1/2)/m of a normal distribution. This is planning, in floating point; an
+// error may cost a model, but not privacy.
 //
-// The check passes with that probability from h >= ln(1/(2 delta))/e1 +
-// ln(1/(2 (1-passing)))/e1 on, and as r_k increases in k, h >= H is r_(H-1) <=
-// delta. In the notation of mechanism.TukeyDepth, with the volumes in logarithms,
-// lv_q = d ln(x_(m-q+1) - x_q),
+// The check passes with that probability if h >= ln(1/(2 delta))/e1 + ln(1/(2 (1-passing)))/e1, and as r_k
+// increases in k, h >= H is r_(H-1) <= delta. In the notation of mechanism.TukeyDepth, with volumes in
+// logarithms, lv_q = d ln(x_(m-q+1) - x_q),
 //
 //	ln r_k = lv_(t-k-2) + e'(t+k+2) - lw(t+k+1),
 //	lw(p) = ln(e^(e'p + lv_p) + sum over q > p of e^(e'(q-1)+lv_q) (e^e' - 1)).
-func (c check) passes(m int) bool {
-	e1, e := c.split.Check*c.epsilon, min(c.split.Step*c.epsilon, largestStep)
+func (c depthCheck) passesCheck(m int) bool {
+	e1 := c.split.Check * c.epsilon
+	e := min(c.split.Step*c.epsilon, largestStep)
 	need := math.Ceil((math.Log(1/(2*c.delta)) + math.Log(1/(2*(1-passing)))) / e1)
-	t, depths := m/4, m/2
+	t := m / 4
+	depths := m / 2
 	if !(need <= float64(depths)) {
 		return false
 	}
@@ -80,66 +77,64 @@ func (c check) passes(m int) bool {
 }
 
 // volume returns lv_q of the normal quantiles, which are symmetric.
-func (c check) volume(m, q int) float64 {
+func (c depthCheck) volume(m, q int) float64 {
 	return float64(c.d) * math.Log(2*math.Sqrt2*math.Erfinv(1-2*(float64(q)-.5)/float64(m)))
 }
 
-// least returns the smallest m0 such that every m >= m0 passes, or false when it
-// exceeds mostBuckets. Whether m passes changes back and forth within a few of
-// m0 only, which is where it looks one by one.
-func (c check) least() (int, bool) {
+// minimumBuckets returns the smallest m0 such that every m >= m0 passes, or false if it exceeds mostBuckets. Passing is
+// not monotone in m only within a few of m0, where it tests every m.
+func (c depthCheck) minimumBuckets() (int, bool) {
 	high := leastBuckets
-	for !c.passes(high) {
+	for !c.passesCheck(high) {
 		if high >= mostBuckets {
 			return 0, false
 		}
 		high = min(2*high, mostBuckets)
 	}
-	m := sort.Search(high, c.passes) + window
-	for m > leastBuckets && c.passes(m-1) {
+	m := sort.Search(high, c.passesCheck) + window
+	for m > leastBuckets && c.passesCheck(m-1) {
 		m--
 	}
 	return m, m <= mostBuckets
 }
 
-// size is the number of buckets as far as it follows from the plan.
-type size struct {
+// bucketCounts holds the numbers of buckets that follow from the plan.
+type bucketCounts struct {
 	d     int // parameters
-	least int // buckets below which the mechanism abstains
-	most  int // buckets that it does not exceed
+	least int // the mechanism abstains with fewer buckets
+	most  int // maximum number of buckets
 }
 
-// size computes the number of buckets of the plan.
-func (t Tukey) size(f method.Facts) (size, error) {
-	split, err := t.split()
+// bucketCounts computes the numbers of buckets of the plan.
+func (t Tukey) bucketCounts(f method.Facts) (bucketCounts, error) {
+	split, err := t.depthSplit()
 	if err != nil {
-		return size{}, err
+		return bucketCounts{}, err
 	}
-	c := check{parameters(f.Columns), f.Epsilon, f.Delta, split}
+	c := depthCheck{parameterCount(f.Columns), f.Epsilon, f.Delta, split}
 	if t.Buckets != 0 && (t.Buckets < leastBuckets || t.Buckets > mostBuckets) {
-		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets, mostBuckets)
+		return bucketCounts{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets, mostBuckets)
 	}
-	least, ok := c.least()
+	least, ok := c.minimumBuckets()
 	switch {
 	case !ok:
-		return size{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
+		return bucketCounts{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
 			ErrInfeasible, mostBuckets, c.d, f.Epsilon, f.Delta)
 	case t.Buckets == 0:
-		return size{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
-	case t.Buckets < least && !c.passes(t.Buckets):
-		return size{}, fmt.Errorf("%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
+		return bucketCounts{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
+	case t.Buckets < least && !c.passesCheck(t.Buckets):
+		return bucketCounts{}, fmt.Errorf("%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
 			ErrBuckets, t.Buckets, f.Epsilon, f.Delta, c.d, least)
 	}
-	return size{c.d, t.Buckets, t.Buckets}, nil
+	return bucketCounts{c.d, t.Buckets, t.Buckets}, nil
 }
 
-// records returns how many records give the least number of buckets.
-func (z size) records() int { return rowsPerParameter * z.d * z.least }
+// requiredRecords returns the number of records that gives the minimum number of buckets.
+func (z bucketCounts) requiredRecords() int { return rowsPerParameter * z.d * z.least }
 
-// buckets returns the number of buckets for at least so many records, or false
-// when that is too few.
-func (z size) buckets(atLeast int) (int, bool) {
-	if atLeast < z.records() {
+// bucketCount returns the number of buckets for at least atLeast records, or false if there are too few records.
+func (z bucketCounts) bucketCount(atLeast int) (int, bool) {
+	if atLeast < z.requiredRecords() {
 		return 0, false
 	}
 	return min(z.most, max(z.least, atLeast/(rowsPerParameter*z.d))), true

@@ -14,13 +14,13 @@ import (
 )
 
 // usual is a check with the usual split.
-func usual(d int, epsilon, delta float64) check {
-	return check{d, epsilon, delta, mechanism.UsualSplit()}
+func usual(d int, epsilon, delta float64) depthCheck {
+	return depthCheck{d, epsilon, delta, mechanism.UsualSplit()}
 }
 
 // TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
 // 147) pass while the next number does not, so they are 2 too low by the
-// definition, which [check.least] keeps.
+// definition, which [depthCheck.minimumBuckets] keeps.
 func TestLeastValues(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta float64
@@ -31,7 +31,7 @@ func TestLeastValues(t *testing.T) {
 		{3, 1e-6, map[int]int{2: 147, 5: 191, 10: 243, 20: 337}},
 	} {
 		for d, want := range c.want {
-			got, ok := usual(d, c.epsilon, c.delta).least()
+			got, ok := usual(d, c.epsilon, c.delta).minimumBuckets()
 			if !ok || got > want+4 || got < want-4 {
 				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got, want)
 			}
@@ -41,15 +41,15 @@ func TestLeastValues(t *testing.T) {
 
 // TestLeastIsLeast compares the search with a scan of every number of buckets.
 func TestLeastIsLeast(t *testing.T) {
-	for _, c := range []check{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5), usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01), usual(2, 30, .3), usual(50, 1, 1e-9),
+	for _, c := range []depthCheck{usual(1, 1, 1e-6), usual(2, math.Log(3), 1e-5), usual(6, .93, 9e-6), usual(11, 2, 1e-4), usual(30, 4, 1e-6), usual(3, 10, .01), usual(2, 30, .3), usual(50, 1, 1e-9),
 		{5, 1, 1e-6, mechanism.DepthSplit{Check: .6, Step: .2}}} {
-		got, ok := c.least()
+		got, ok := c.minimumBuckets()
 		if !ok {
 			t.Fatalf("%+v: infeasible", c)
 		}
 		last := 0
 		for m := leastBuckets; m < 2*got+300; m++ {
-			if !c.passes(m) {
+			if !c.passesCheck(m) {
 				last = m
 			}
 		}
@@ -64,8 +64,8 @@ func TestLeastIsLeast(t *testing.T) {
 // standard deviations: false alarm 1e-9.
 func TestLeastPasses(t *testing.T) {
 	c := usual(3, 2, 1e-4)
-	least, _ := c.least()
-	priced, err := budget.Calibrate(budget.Seq("fit", budget.FixedLeaf(leaf, budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}), budget.LaplaceLeaf("rest", 1, 1)),
+	least, _ := c.minimumBuckets()
+	priced, err := budget.Calibrate(budget.Seq("fit", budget.FixedLeaf(tukeyLeaf, budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}), budget.LaplaceLeaf("rest", 1, 1)),
 		budget.Target{Epsilon: 1.1 * c.epsilon, Delta: 1.1 * c.delta})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestLeastPasses(t *testing.T) {
 				x := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/float64(m)-1)
 				p.Set(i, []float64{x, 3 * x, -x})
 			}
-			_, ok, err := mechanism.TukeyDepth(s, leaf, p.Bound(), mechanism.UsualSplit())
+			_, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, p.Bound(), mechanism.UsualSplit())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,15 +148,15 @@ func TestPlanRefuses(t *testing.T) {
 // TestBucketsFollowRecords: 1.25 times the least number where records suffice
 // for 3 d in each, fewer where not, and none below the least.
 func TestBucketsFollowRecords(t *testing.T) {
-	z := size{d: 5, least: 100, most: 125}
+	z := bucketCounts{d: 5, least: 100, most: 125}
 	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124}, {1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
-		if m, ok := z.buckets(c.atLeast); m != c.want || ok != (c.want > 0) {
+		if m, ok := z.bucketCount(c.atLeast); m != c.want || ok != (c.want > 0) {
 			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
 		}
 	}
 	category := dataset.Column{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
 	facts := method.Facts{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
-	least, _ := usual(5, 1, 1e-6).least() // three levels, one number, the intercept
+	least, _ := usual(5, 1, 1e-6).minimumBuckets() // three levels, one number, the intercept
 	if got := (Tukey{}).Records(facts); got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
 	}
@@ -178,7 +178,7 @@ func TestSplit(t *testing.T) {
 	}
 	for _, v := range []method.Values{{checkKey: .7}, {stepKey: .15}, {checkKey: .7, stepKey: .15}} {
 		x := made(v)
-		split, err := x.split()
+		split, err := x.depthSplit()
 		if err != nil || math.Abs(split.Check-.7) > 1e-15 || math.Abs(split.Step-.15) > 1e-15 {
 			t.Errorf("%v: %+v, %v", v, split, err)
 		}

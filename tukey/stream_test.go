@@ -41,11 +41,11 @@ func TestModelsOfStream(t *testing.T) {
 	defer e.Close()
 	f := newFrame(columns, ranges)
 	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
-	want, err := f.models(t.Context(), s, mechanism.Over(table.All()), 37)
+	want, err := f.fitBuckets(t.Context(), s, mechanism.Over(table.All()), 37)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.models(t.Context(), s, mechanism.RecordsOf(e, []int{0, 1, 2, 3}), 37)
+	got, err := f.fitBuckets(t.Context(), s, mechanism.RecordsOf(e, []int{0, 1, 2, 3}), 37)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,8 @@ func mixedRecords(n int, noise float64) []record {
 // column far from 0, under both relations.
 func TestRecoversModel(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(20000, .5))
 	for _, rel := range relations() {
 		fit, err := trainer.Fit(context.Background(), session(t, facts, rel), dataOf(facts, tab.All(), tab.Len(), ranges))
@@ -147,9 +148,12 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 	columns, ranges := mixed()
 	f := newFrame(columns, ranges)
 	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
-	const n, m = 60, 16
+	const (
+		n = 60
+		m = 16
+	)
 	models := func(records []record) [][]float64 {
-		out, err := f.models(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +164,8 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2}, {id: 999, a: 1000, b: 1, y: 5, k: 1},
 	}
 	base := mixedRecords(n, 1)
-	before, changes := models(base), 0
+	before := models(base)
+	changes := 0
 	compare := func(what string, after [][]float64) {
 		t.Helper()
 		moved := 0
@@ -196,7 +201,7 @@ func TestBucketModel(t *testing.T) {
 	records[3].b = math.NaN() // 1
 	records[4].b = 7          // 2
 	records[5].a = math.NaN() // the anchor
-	got := newBucketFit(f).model(mixedTable(t, records).All())
+	got := newBucketFit(f).fitBucket(mixedTable(t, records).All())
 
 	design := regression.Design{Target: "y", Names: []string{"a", "b", "x", "y1", "other"}, X: make([][]float64, 5)}
 	for _, r := range records {
@@ -215,7 +220,8 @@ func TestBucketModel(t *testing.T) {
 	}
 	deviation := make([]float64, 5)
 	for j, x := range design.X {
-		centre, squares := mean(x), 0.
+		centre := meanOf(x)
+		squares := 0.
 		for _, v := range x {
 			squares += (v - centre) * (v - centre)
 		}
@@ -241,7 +247,8 @@ func TestBucketModel(t *testing.T) {
 // TestTotal: no table makes a run fail otherwise than by abstaining.
 func TestTotal(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}
 	constant := func(n int, r record) []record {
 		out := make([]record, n)
 		for i := range out {
@@ -252,7 +259,8 @@ func TestTotal(t *testing.T) {
 	}
 	wild := mixedRecords(900, 1)
 	for i := range wild {
-		wild[i].a, wild[i].y = []float64{1e308, -1e308, math.Inf(1), math.NaN(), 5e-324}[i%5], []float64{1e308, -1e308, math.NaN()}[i%3]
+		wild[i].a = []float64{1e308, -1e308, math.Inf(1), math.NaN(), 5e-324}[i%5]
+		wild[i].y = []float64{1e308, -1e308, math.NaN()}[i%3]
 	}
 	for name, records := range map[string][]record{
 		"no rows": nil, "one row": mixedRecords(1, 1), "fewer rows than buckets": mixedRecords(20, 1),
@@ -281,7 +289,8 @@ func TestTotal(t *testing.T) {
 // TestConstantTarget: the model predicts the constant.
 func TestConstantTarget(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 5, Delta: 1e-5}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 5, Delta: 1e-5}
 	records := mixedRecords(20000, 1)
 	for i := range records {
 		records[i].y = 7
@@ -301,8 +310,9 @@ func TestConstantTarget(t *testing.T) {
 // slope 0 there. Without the coins of [jitterWidth] the check abstains.
 func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
-	z, err := trainer.size(facts)
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	z, err := trainer.bucketCounts(facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +338,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.models(context.Background(), s, mechanism.Over(tab.All()), z.most)
+			models, err := f.fitBuckets(context.Background(), s, mechanism.Over(tab.All()), z.most)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +346,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			for i, m := range models {
 				points.Set(i, m)
 			}
-			if _, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound(), mechanism.UsualSplit()); err != nil {
+			if _, ok, err := mechanism.TukeyDepth(s, tukeyLeaf, points.Bound(), mechanism.UsualSplit()); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				passed++
@@ -352,7 +362,8 @@ func TestRareCategoryPasses(t *testing.T) {
 // leaf is not spent.
 func TestAbstainsBelowRecords(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(50, 1))
 	s := session(t, facts, budget.AddRemove)
 	if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
@@ -380,7 +391,8 @@ func TestWithoutRanges(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	columns, ranges := mixed()
-	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer := Tukey{}
+	facts := method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := mixedTable(t, mixedRecords(50, 1))

@@ -7,11 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// atLeast is the lower end of the one-sided Clopper–Pearson interval of a
-// probability: k of n trials had the event, and the odds that the probability
-// is smaller than what is returned are at most alpha. (C. J. Clopper and E. S.
-// Pearson, "The use of confidence or fiducial limits illustrated in the case of
-// the binomial", Biometrika 1934)
+// atLeast returns the lower end of the one-sided Clopper–Pearson interval of a probability, given that k of n
+// trials had the event: the true probability is smaller than the result with probability at most alpha. (C. J.
+// Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+// binomial", Biometrika 1934)
 func atLeast(k, n int, alpha float64) float64 {
 	if k <= 0 {
 		return 0

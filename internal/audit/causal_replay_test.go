@@ -176,9 +176,11 @@ func TestStudyMovesOneCell(t *testing.T) {
 			}
 			return releases[0].Input
 		}
-		base, farthest := cells(table), 0.
+		base := cells(table)
+		farthest := 0.
 		for _, n := range neighbours {
-			moved, number := 0., 0
+			moved := 0.
+			number := 0
 			for i, x := range cells(n.Table) {
 				if d := math.Abs(float64(x-base[i])) / (1 << 20); d != 0 {
 					moved += d
@@ -229,7 +231,9 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 		test  bool
 	}{{"hsic", false}, {"hsic", true}, {"spearman", true}, {"kendall", true}, {"iqr", true}} {
 		s, table := few(t, budget.Substitute, true)
-		s.Bins, s.Score, s.TestOnly = 0, c.score, c.test
+		s.Bins = 0
+		s.Score = c.score
+		s.TestOnly = c.test
 		first := mechanism.NewRecorder(7)
 		plan := priced(t, s)
 		recordStudy(t, nil, plan, table, first)
@@ -237,7 +241,8 @@ func TestBaselineRecordAndReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		broken, moved := 0, false
+		broken := 0
+		moved := false
 		for _, n := range neighbours {
 			second := first.Replay()
 			recordStudy(t, nil, plan, n.Table, second)

@@ -46,7 +46,8 @@ func TestClusterAgrees(t *testing.T) {
 	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	several := []string{"boosted-additive", "classes-three", "declared", "fixed", "unit", "words-units"} // in 17 files of CSV, too
 	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
-		runner, several = dialSpark(t, address), nil
+		runner = dialSpark(t, address)
+		several = nil
 	}
 	var refused []string
 	for _, file := range recipeFiles(t) {
@@ -56,7 +57,10 @@ func TestClusterAgrees(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			m := memoryRunOf(t, file)
-			r, p, table, plan := m.r, m.p, m.table, m.plan
+			r := m.r
+			p := m.p
+			table := m.table
+			plan := m.plan
 			if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
@@ -130,7 +134,8 @@ func cutParquet(t *testing.T, path string, parts int) string {
 		group[name] = parquet.String()
 	}
 	schema := parquet.NewSchema("table", group)
-	dir, at := t.TempDir(), 0
+	dir := t.TempDir()
+	at := 0
 	for i := range parts {
 		end := len(rows) * (i + 1) * (i + 1) / (parts * parts)
 		var out bytes.Buffer

@@ -73,7 +73,8 @@ func TestQueriesAgree(t *testing.T) {
 	var keeper cluster.Keeper = &keptInProcess{}
 	query := func(_ *testing.T, path string, _ []string) string { return path }
 	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
-		keeper, query = dialSpark(t, address).(cluster.Keeper), queryOf
+		keeper = dialSpark(t, address).(cluster.Keeper)
+		query = queryOf
 	}
 	if table := os.Getenv("DPTRAIN_SPARK_TABLE"); table != "" {
 		query = func(_ *testing.T, _ string, header []string) string {
@@ -83,7 +84,10 @@ func TestQueriesAgree(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			m := memoryRunOf(t, "../../examples/"+name+".yaml")
-			r, p, table, plan := m.r, m.p, m.table, m.plan
+			r := m.r
+			p := m.p
+			table := m.table
+			plan := m.plan
 			want := m.fromMemory(t)
 			header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
 			if err != nil {

@@ -77,7 +77,8 @@ func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	default:
 		selection += ", k: 2"
 	}
-	columns, classes := "", ""
+	columns := ""
+	classes := ""
 	if c.relation == budget.SubstitutePrivateColumns {
 		columns = "  columns: {a: {private: true}}\n"
 	}
@@ -199,7 +200,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if published[side], err = released(res); err != nil {
+		if published[side], err = releasedRun(res); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,7 +232,8 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 // order.
 func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
 	t.Helper()
-	columns, ids := make([]dataset.ColumnData, len(tab.Schema().Columns)), make([]uint64, 0, tab.Len())
+	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
+	ids := make([]uint64, 0, tab.Len())
 	for _, k := range rand.New(rand.NewPCG(3, 4)).Perm(tab.Len()) {
 		ids = append(ids, tab.ID(k))
 		for j, c := range tab.Schema().Columns {
@@ -318,7 +320,8 @@ func TestSearchConforms(t *testing.T) {
 			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
 			switch {
 			case rel == budget.SubstitutePrivateColumns && task == regression.TaskClassification:
-				candidates, c.model = "[{model: {method: joint-gram}}, {model: {method: brc}}]", "brc"
+				candidates = "[{model: {method: joint-gram}}, {model: {method: brc}}]"
+				c.model = "brc"
 			case rel == budget.SubstitutePrivateColumns:
 				candidates = "[{model: {method: joint-gram}}, {selection: {method: fixed, features: [a]}, model: {method: joint-gram}}]"
 			}

@@ -45,7 +45,8 @@ func descriptionRuns() []descriptionRun {
 			r.Privacy.Relation = "substitute"
 		}, 300, "1", []string{"histogram", "moments", "matrix", "groups"}},
 		{"undeclared, substitute", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
-			r.Data.Exclude, r.Privacy.Relation = []string{"patient_id"}, "substitute"
+			r.Data.Exclude = []string{"patient_id"}
+			r.Privacy.Relation = "substitute"
 		}, 0, "4", append(all, "counts", "groups")},
 		{"patients", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {
 			r.Privacy.Unit = &recipe.Unit{Column: "patient_id", MaxRows: 3}

@@ -151,7 +151,8 @@ func TestEngineWorker(t *testing.T) {
 		t.Skip("a worker of TestEnginesAgree")
 	}
 	pipeline.RegisterStatistics()
-	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.NewFile(3, "answers"))
+	in := gob.NewDecoder(os.Stdin)
+	out := gob.NewEncoder(os.NewFile(3, "answers"))
 	var s shard
 	if err := in.Decode(&s); err != nil {
 		t.Fatal(err)

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// The number of single values whose threshold events are tried, of thresholds
-// of a score, and what a value needs to be in the linear one.
+// Number of single values whose threshold events are tried, of thresholds of a score, and the criterion for
+// including a value in the linear score.
 const (
 	singles    = 16
 	thresholds = 96
-	// noticed is how many standard deviations the means of a value differ by for
-	// it to have a part in the linear score.
+	// noticed is the minimum difference of the means of a value, in standard deviations, for it to be part of
+	// the linear score.
 	noticed = 2
 )
 
-// A score turns what one run released into a number: a weighted sum of values,
-// each moved into its usual range first, or one value as it is.
+// A score maps the outputs of a run to a number: a weighted sum of values, each clamped to its usual range
+// first, or a single value.
 type score struct {
 	single  int // index of the value, or -1
 	weights []float64
@@ -47,21 +47,19 @@ type event struct {
 
 func (e event) holds(x []float64) bool { return (e.score.of(x) < e.at) == e.below }
 
-// learned is what the first half of the runs found: the events that promise the
-// largest bounds.
+// learned holds the result of the first half of the runs: the events with the largest expected bounds.
 type learned struct {
 	epsilon, mu           event
 	epsilonGuess, muGuess float64
 }
 
-// learn looks for the events that tell two sides apart best. runs[side] are
-// what the runs on a side released, all of equal length, no value NaN.
+// learnEvents searches for the events that best distinguish two sides. runs[side] are the outputs of the runs on a
+// side, all of equal length, without NaN.
 //
-// The linear score is that of linear discriminants with a diagonal covariance:
-// weights (mean1 - mean0)/variance. For independent Gaussian noise it is the
-// logarithm of the likelihood ratio, and for a choice among candidates (one
-// value a candidate, 1 where it was chosen) nearly so.
-func learn(runs [2][][]float64, delta, z float64) learned {
+// The linear score is that of linear discriminants with a diagonal covariance: weights (mean1 -
+// mean0)/variance. For independent Gaussian noise it is the logarithm of the likelihood ratio, and for a choice
+// among candidates (one value per candidate, 1 for the chosen one) nearly so.
+func learnEvents(runs [2][][]float64, delta, z float64) learned {
 	out := learned{}
 	n := min(len(runs[0]), len(runs[1]))
 	for _, s := range scores(runs) {
@@ -90,28 +88,33 @@ func (l *learned) consider(s score, at float64, values [2][]float64, delta, z fl
 	}
 	for side := range values {
 		for _, under := range []bool{true, false} {
-			p, q := below[side], below[1-side]
+			p := below[side]
+			q := below[1-side]
 			if !under {
-				p, q = n-p, n-q
+				p = n - p
+				q = n - q
 			}
-			// Wilson's interval stands in for the exact one: it only decides what
-			// is looked at on the second half.
+			// Wilson's interval replaces the exact one, because it only selects the events for the second half.
 			low, _ := wilson(p, n, z)
 			_, high := wilson(q, n, z)
 			e := event{s, at, under, side}
 			if g := epsilonOf(low, high, delta); g > l.epsilonGuess {
-				l.epsilon, l.epsilonGuess = e, g
+				l.epsilon = e
+				l.epsilonGuess = g
 			}
 			if g := muOf(low, high); g > l.muGuess {
-				l.mu, l.muGuess = e, g
+				l.mu = e
+				l.muGuess = g
 			}
 		}
 	}
 }
 
 func wilson(k, n, z float64) (lo, hi float64) {
-	p, z2 := k/n, z*z/n
-	center, half := (p+z2/2)/(1+z2), z*math.Sqrt(p*(1-p)/n+z2/(4*n))/(1+z2)
+	p := k / n
+	z2 := z * z / n
+	center := (p + z2/2) / (1 + z2)
+	half := z * math.Sqrt(p*(1-p)/n+z2/(4*n)) / (1 + z2)
 	return max(center-half, 0), min(center+half, 1)
 }
 
@@ -152,7 +155,7 @@ func scores(runs [2][][]float64) []score {
 		linear.lo[k], linear.hi[k] = lo, hi
 		m0, v0 := moments(column[0], lo, hi)
 		m1, v1 := moments(column[1], lo, hi)
-		if lo == hi { // nearly constant: only its own events can tell
+		if lo == hi { // nearly constant: only its own events are informative
 			if both[0] != both[len(both)-1] {
 				strength[k] = 1e-3
 			}
@@ -160,7 +163,7 @@ func scores(runs [2][][]float64) []score {
 		}
 		v := (v0+v1)/2 + 1e-12*(hi-lo)*(hi-lo)
 		if n := float64(len(column[0])); n*(m1-m0)*(m1-m0) > 2*noticed*noticed*v {
-			linear.weights[k] = (m1 - m0) / v // else it is noise, of which many values make much
+			linear.weights[k] = (m1 - m0) / v // otherwise it is noise, which adds up over many values
 		}
 		spread := math.Log((v0 + 1e-9*v) / (v1 + 1e-9*v))
 		strength[k] = (m1-m0)*(m1-m0)/v + spread*spread/4

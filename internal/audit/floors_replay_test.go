@@ -136,9 +136,11 @@ func (x floorTable) trainerCases(m method.Method) []floorCase {
 	}
 	var out []floorCase
 	for _, form := range forms {
-		name, model := x.name+" "+m.Name, "method: "+m.Name
+		name := x.name + " " + m.Name
+		model := "method: " + m.Name
 		if form != "" {
-			name, model = name+" "+form, model+", form: "+form
+			name = name + " " + form
+			model = model + ", form: " + form
 		}
 		out = append(out, floorCase{name, x, x.recipe(selection, model)})
 	}
@@ -215,7 +217,8 @@ func (x preparedCase) measure(ctx context.Context, key byte) (float64, error) {
 		}
 		return regression.R2(guess, known), nil
 	}
-	right, all := 0., 0.
+	right := 0.
+	all := 0.
 	for i, code := range x.test.Codes(column) {
 		if code < 0 || int(code) >= classes {
 			continue
@@ -240,7 +243,8 @@ func (x preparedCase) constant() float64 {
 	if classes == 0 {
 		return 0
 	}
-	counts, all := make([]float64, classes), 0.
+	counts := make([]float64, classes)
+	all := 0.
 	for _, code := range x.test.Codes(column) {
 		if code >= 0 && int(code) < classes {
 			counts[code]++
@@ -287,7 +291,8 @@ func TestFloors(t *testing.T) {
 		for _, c := range floorCases() {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				x, values := c.prepare(t), make([]float64, keys)
+				x := c.prepare(t)
+				values := make([]float64, keys)
 				for key := range values {
 					var err error
 					if values[key], err = x.measure(t.Context(), byte(key)); err != nil {
@@ -300,7 +305,8 @@ func TestFloors(t *testing.T) {
 				mu.Unlock()
 				f, ok := want[c.name]
 				if *writeFloors {
-					f, ok = floor{mean, deviation}, true
+					f = floor{mean, deviation}
+					ok = true
 				}
 				switch {
 				case !ok:

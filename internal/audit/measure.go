@@ -17,31 +17,28 @@ import (
 // ErrOptions is returned for options out of range.
 var ErrOptions = errors.New("the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
 
-// Defaults of [Options]. The confidence is that of everything that one call
-// says together.
+// Defaults of [Options]. The confidence is the joint confidence of all results of a call.
 const (
 	DefaultRuns       = 10_000
 	DefaultDraws      = 200_000
 	DefaultConfidence = .99
 )
 
-// Options say how long an audit looks.
+// Options control the effort of an audit.
 type Options struct {
-	// Runs is how often a whole pipeline runs on each of two tables, at least
-	// 100; 0 means DefaultRuns. Half of them choose the event that is looked at
-	// and the other half measures it.
+	// Runs is the number of runs of a whole pipeline on each of two tables, at least 100; 0 means DefaultRuns.
+	// Half of them select the event and the other half measure it.
 	Runs int
 	// Draws is the same for single steps; 0 means DefaultDraws. A step that is
 	// slow (the Tukey mechanism) takes a hundredth of it.
 	Draws int
-	// Records is how many records of the owner's table [OwnTable] takes out or
-	// replaces, each in a pair of its own, at most 1000; 0 means DefaultRecords.
+	// Records is the number of records of the owner's table that [OwnTable] removes or replaces, each in a pair
+	// of its own, at most 1000; 0 means DefaultRecords.
 	Records int
 	// Confidence, in (0, 1), is how sure the bounds are; 0 means
 	// DefaultConfidence.
 	Confidence float64
-	// Progress, if set, is told of the share of the work that is done, from one
-	// goroutine at a time.
+	// Progress, if set, is called with the completed share of the work, from one goroutine at a time.
 	Progress func(done float64)
 }
 
@@ -70,37 +67,33 @@ func (o Options) filled() (Options, error) {
 	return o, nil
 }
 
-// A Measure is what the runs of an audit showed: lower bounds, which hold
-// together with the stated confidence.
+// A Measure is the result of an audit: lower bounds that hold jointly with the stated confidence.
 type Measure struct {
-	// Epsilon is a lower bound of epsilon at Delta; 0 when none was found.
+	// Epsilon is a lower bound on epsilon at Delta; 0 if none was found.
 	Epsilon float64
-	// Mu is a lower bound of the mu of a Gaussian trade-off curve; 0 when none
-	// was found. It says how private the mechanism is if its curve is Gaussian,
-	// and is a violation only of a claim about mu.
+	// Mu is a lower bound on the mu of a Gaussian trade-off curve; 0 if none was found. It describes the
+	// privacy of the mechanism if its curve is Gaussian, and can violate only a claim about mu.
 	Mu         float64
 	Delta      float64
 	Confidence float64
 	Runs       int // on each side
 }
 
-// A trial carries one run out on side 0 or 1 of a pair of neighbours and
-// returns what it released, always as many numbers. It is called from several
-// goroutines at once.
+// A trial executes a run on side 0 or 1 of a pair of neighbours and returns its outputs, always the same number
+// of them. It is called from several goroutines at once.
 type trial func(ctx context.Context, side int) ([]float64, error)
 
 // learnedCells bounds the memory of the runs that choose the event.
 const learnedCells = 1 << 23
 
-// measure runs the trials, one a pair of neighbours, and returns lower bounds
-// that hold together with probability at least 1 - alpha.
+// measureTrials runs the trials, one per pair of neighbours, and returns lower bounds that hold jointly with
+// probability at least 1 - alpha.
 //
-// The runs of the first half are divided among the pairs; the event with the
-// largest promise, whichever the pair, is counted on the second half, whose runs
-// are independent of the choice. So the four Clopper–Pearson ends, at alpha/4
-// each, hold whatever was chosen. Neighbours are a symmetric relation: either
-// side may be the one on which the event is likelier.
-func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64, step func(done float64)) (Measure, error) {
+// The runs of the first half are divided among the pairs; the event with the largest expected bound, from any
+// pair, is counted on the second half, whose runs are independent of the selection. So the four Clopper–Pearson
+// bounds, at alpha/4 each, hold for any selection. Neighbours are a symmetric relation: the event may be
+// likelier on either side.
+func measureTrials(ctx context.Context, trials []trial, runs int, alpha, delta float64, step func(done float64)) (Measure, error) {
 	out := Measure{Delta: delta, Confidence: 1 - alpha, Runs: runs}
 	z := distuv.UnitNormal.Quantile(1 - alpha/4)
 	var best learned
@@ -108,20 +101,24 @@ func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64
 	first := runs / 2
 	each := max(first/len(trials), 1)
 	for k, t := range trials {
-		data, err := gather(ctx, t, each, func(done float64) { step((float64(k) + done) / float64(2*len(trials))) })
+		data, err := gatherRuns(ctx, t, each, func(done float64) { step((float64(k) + done) / float64(2*len(trials))) })
 		if err != nil {
 			return out, err
 		}
-		l := learn(data, delta, z)
+		l := learnEvents(data, delta, z)
 		if l.epsilonGuess > best.epsilonGuess {
-			best.epsilon, best.epsilonGuess, epsilonPair = l.epsilon, l.epsilonGuess, k
+			best.epsilon = l.epsilon
+			best.epsilonGuess = l.epsilonGuess
+			epsilonPair = k
 		}
 		if l.muGuess > best.muGuess {
-			best.mu, best.muGuess, muPair = l.mu, l.muGuess, k
+			best.mu = l.mu
+			best.muGuess = l.muGuess
+			muPair = k
 		}
 	}
 	if best.muGuess == 0 && best.epsilonGuess == 0 {
-		return out, nil // nothing to look at
+		return out, nil // no outputs to compare
 	}
 	events := []event{best.epsilon, best.mu}
 	pairs := []int{epsilonPair, muPair}
@@ -131,7 +128,7 @@ func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64
 	if best.muGuess == 0 {
 		events[1], pairs[1] = events[0], epsilonPair
 	}
-	var counts [2][2]int // of an event, on the side where it is likelier and on the other
+	var counts [2][2]int // of an event, on the likelier side and on the other
 	second := runs - first
 	var err error
 	if pairs[0] == pairs[1] {
@@ -155,9 +152,8 @@ func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64
 	return out, nil
 }
 
-// gather carries runs out on both sides, fewer where they release so much that
-// they would fill the memory.
-func gather(ctx context.Context, t trial, runs int, step func(done float64)) ([2][][]float64, error) {
+// gatherRuns executes runs on both sides, fewer if their outputs would exceed the memory.
+func gatherRuns(ctx context.Context, t trial, runs int, step func(done float64)) ([2][][]float64, error) {
 	var out [2][][]float64
 	probe, err := t(ctx, 0)
 	if err != nil {
@@ -169,7 +165,7 @@ func gather(ctx context.Context, t trial, runs int, step func(done float64)) ([2
 	}
 	err = runWorkers(ctx, 2*runs, step, func(i int) error {
 		x, err := t(ctx, i%2)
-		out[i%2][i/2] = tame(x)
+		out[i%2][i/2] = replaceNaN(x)
 		return err
 	})
 	return out, err
@@ -183,7 +179,7 @@ func count(ctx context.Context, t trial, runs int, events []event, step func(don
 		if err != nil {
 			return err
 		}
-		x = tame(x)
+		x = replaceNaN(x)
 		for k, e := range events {
 			if e.holds(x) {
 				side := 1
@@ -204,8 +200,8 @@ func count(ctx context.Context, t trial, runs int, events []event, step func(don
 	return out, err
 }
 
-// tame replaces what is not a number, so that every value can be compared.
-func tame(x []float64) []float64 {
+// replaceNaN replaces NaN, so that all values can be compared.
+func replaceNaN(x []float64) []float64 {
 	for k, v := range x {
 		if v != v {
 			x[k] = -math.MaxFloat64

@@ -21,7 +21,8 @@ import (
 // blank returns the table with the target of some records taken away.
 func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
 	t.Helper()
-	columns, ids := make([]dataset.ColumnData, len(tab.Schema().Columns)), make([]uint64, tab.Len())
+	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
+	ids := make([]uint64, tab.Len())
 	for i := range ids {
 		ids[i] = tab.ID(i)
 	}
@@ -61,7 +62,7 @@ func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Rela
 				record[j].float = tab.Float(j)[at]
 			}
 		}
-		n, err := edit(tab, at, rel != budget.AddRemove, record)
+		n, err := editTable(tab, at, rel != budget.AddRemove, record)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,10 @@ func missingRuns() map[string]missingRun {
 		out[name] = missingRun{file, rows, change}
 	}
 	model := func(m, form string, s selection.Selector) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Model, p.Selector = formed(m, form), s }
+		return func(p *pipeline.Pipeline) {
+			p.Model = formed(m, form)
+			p.Selector = s
+		}
 	}
 	for _, m := range pipeline.Methods("regression") {
 		if !pipeline.MayAbstain(m) {
@@ -96,7 +100,9 @@ func missingRuns() map[string]missingRun {
 	add("auto of classes", "classes", 40, model(pipeline.Auto, "", nil))
 	add("declared", "declared", 40, model("boosted-additive", "", nil))
 	add("tukey", "houses", 1200, func(p *pipeline.Pipeline) {
-		p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"area", "age"}}
+		p.Model = tukey.Tukey{}
+		p.Budget.Epsilon = 60
+		p.Selector = selection.Fixed{Features: []string{"area", "age"}}
 	})
 	for name, s := range map[string]selection.Selector{
 		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2}, "sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},

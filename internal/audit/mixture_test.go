@@ -27,11 +27,12 @@ func TestMixturesComeClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := measure(t.Context(), []trial{splitCounts(t, priced, c.coin)}, c.draws, 1e-6, 1e-6, func(float64) {})
+		m, err := measureTrials(t.Context(), []trial{splitCounts(t, priced, c.coin)}, c.draws, 1e-6, 1e-6, func(float64) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, part := priced.Guarantee(), priced.Leaves()[0].Law.Mu
+		g := priced.Guarantee()
+		part := priced.Leaves()[0].Law.Mu
 		t.Logf("coin %v, epsilon %v: measured epsilon %.3f, mu %.4f of %.4f; the training part alone %.4f", c.coin, c.epsilon, m.Epsilon, m.Mu, g.Mu, part)
 		if m.Epsilon > g.Epsilon || m.Mu > g.Mu {
 			t.Errorf("coin %v: measured %+v of %+v", c.coin, m, g)

@@ -34,10 +34,10 @@ type cell struct {
 	code  int32
 }
 
-// edit returns the table without the record at a position (drop), or with one
-// before it, or both: with one in its place. A record that takes another's
-// place takes its identity; an added one has an identity of its own.
-func edit(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Table, error) {
+// editTable returns the table without the record at a position (drop), with an additional one before it, or both,
+// that is, with a record replaced. A replacement has the identity of the replaced record; an added record has a
+// new identity.
+func editTable(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Table, error) {
 	skip := 0
 	if drop {
 		skip = 1
@@ -75,7 +75,7 @@ func splice[T any](x []T, at, skip int, insert bool, value func() T) []T {
 	return append(out, x[at+skip:]...)
 }
 
-// withFresh returns words with one more, which no record has.
+// withFresh returns words with an additional one that no record has.
 func withFresh(words []string) []string {
 	if words == nil {
 		return nil

@@ -11,21 +11,19 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// DefaultRecords is the number of records that [OwnTable] takes out or replaces,
-// unless the options say otherwise.
+// DefaultRecords is the default number of records that [OwnTable] removes or replaces.
 const DefaultRecords = 6
 
-// OwnTable audits a run on a table of the data's owner: what is published on that
-// table against what is published on neighbours of it. The neighbours lack a record,
-// or have an extreme one more; where the number of records is public they have an
-// extreme one in place of another; and where persons are protected they lack a whole
-// unit, or have one more. The records are those that stand out most, the first, and
-// some that are drawn; o.Records says how many. Steps of the plan are not measured by
-// themselves: they do not depend on a table, and [Pipeline] does that.
+// OwnTable audits a run on a table of the data owner: it compares the published results on that table with
+// those on neighbours of it. The neighbours lack a record, or have an additional extreme one; if the number of
+// records is public, they have an extreme one instead of another; and for privacy units they lack a whole unit,
+// or have an additional one. The records are those that stand out most, the first ones, and randomly drawn
+// ones; o.Records is their number. Steps of the plan are not measured separately: they do not depend on a
+// table, and [Pipeline] measures them.
 //
-// Every number of the verdict, and the names of its pairs, depend on the records by no
-// mechanism: they are for the owner alone, and worth nothing as evidence (a bound
-// below the claim certifies nothing). Errors do not depend on a record.
+// The numbers of the verdict and the names of its pairs depend on the records without protection: they are for
+// the owner only. They prove nothing about privacy if the bound is below the claim. Errors do not depend on a
+// record.
 func OwnTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options) (Verdict, error) {
 	return ownTable(ctx, p, t, o, p.FitPlan)
 }
@@ -59,12 +57,12 @@ func ownTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Opt
 		}})
 	}
 	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
-	out.Whole, out.Pairs, err = whole(ctx, p.Budget.Delta, pairs, fitted(fit, plan), o)
+	out.Whole, out.Pairs, err = measureWhole(ctx, p.Budget.Delta, pairs, fitPublisher(fit, plan), o)
 	return out, err
 }
 
-// neighbourCache holds the neighbour that is run on: one at a time, because each is as
-// large as the table, and pairs are run on one after the other.
+// neighbourCache holds one neighbour at a time, because each is as large as the table, and pairs are processed
+// one after the other.
 type neighbourCache struct {
 	mu    sync.Mutex
 	at    int
@@ -77,10 +75,12 @@ func (c *neighbourCache) get(i int, build func() (*dataset.Table, error)) (*data
 	if c.at == i {
 		return c.table, nil
 	}
-	c.at, c.table = -1, nil
+	c.at = -1
+	c.table = nil
 	t, err := build()
 	if err == nil {
-		c.at, c.table = i, t
+		c.at = i
+		c.table = t
 	}
 	return t, err
 }
@@ -98,12 +98,12 @@ type owner struct {
 	ends     map[string][2]float64 // of columns without a declared range
 }
 
-// changes lists neighbours: those that lack, or have another record in place of, one
-// of the picked records (or units), and those with an extreme one more.
+// changes lists neighbours: those without one of the selected records (or units), or with it replaced, and
+// those with an additional extreme one.
 func (w *owner) changes(records int, lot func(i int) uint64) []change {
 	rel := w.pipeline.Budget.Relation
 	var out []change
-	picked := choose(w.standouts(), records, lot)
+	picked := chooseStandouts(w.standouts(), records, lot)
 	for _, g := range picked {
 		at := int(g.first)
 		switch {
@@ -113,11 +113,11 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 			}})
 		case rel == budget.AddRemove:
 			out = append(out, change{fmt.Sprintf("record %d removed, %s", at+1, g.why), func() (*dataset.Table, error) {
-				return edit(w.table, at, true, nil)
+				return editTable(w.table, at, true, nil)
 			}})
 		default:
 			out = append(out, change{fmt.Sprintf("record %d replaced, %s", at+1, g.why), func() (*dataset.Table, error) {
-				return edit(w.table, at, true, w.opposite(at))
+				return editTable(w.table, at, true, w.opposite(at))
 			}})
 		}
 	}
@@ -143,7 +143,7 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 func (w *owner) add(record []cell) (*dataset.Table, error) {
 	t := w.table
 	if t.Schema().Unit == "" {
-		return edit(t, t.Len(), false, record)
+		return editTable(t, t.Len(), false, record)
 	}
 	many := make([]placed, w.pipeline.Budget.Unit.MaxRows)
 	id := unusedID(t)
@@ -153,8 +153,8 @@ func (w *owner) add(record []cell) (*dataset.Table, error) {
 	return rebuild(t, func(uint64) bool { return false }, many)
 }
 
-// opposite is what takes the place of a record: every column that may change at the
-// end that is farther away.
+// opposite returns the replacement of a record: every column that may change has the value at the end that is
+// farther away.
 func (w *owner) opposite(at int) []cell {
 	t := w.table
 	out := make([]cell, len(t.Schema().Columns))
@@ -185,7 +185,7 @@ func (w *owner) reach(c dataset.Column) (lo, hi float64) {
 	if !c.Ranged && c.Kind == dataset.Numeric {
 		return w.ends[c.Name][0], w.ends[c.Name][1]
 	}
-	return reach(c)
+	return columnEnds(c)
 }
 
 // recordOf returns the cells of a record.

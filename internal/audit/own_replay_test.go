@@ -16,7 +16,8 @@ import (
 // fault nothing is found (false alarm 1e-6).
 func TestOwnTableFindsAFault(t *testing.T) {
 	p, tab := small(t, "classes", 400)
-	p.Model, p.Holdout = svm.SVM{}, 0
+	p.Model = svm.SVM{}
+	p.Holdout = 0
 	for _, f := range []mechanism.Fault{0, mechanism.ExactCount} {
 		v, err := OwnTableFaulty(context.Background(), p, tab, Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6}, f)
 		if err != nil {

@@ -103,7 +103,10 @@ func moved(a, b map[string]int) int {
 // TestOwnNeighbours: each differs by one record, or by one whole unit; the records that
 // stand out come first, and no record is taken twice.
 func TestOwnNeighbours(t *testing.T) {
-	const n, far = 40, 17
+	const (
+		n   = 40
+		far = 17
+	)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
 		p := ownPipeline(rel, "")
 		tab := ownTableOf(t, p, n, far)
@@ -117,8 +120,10 @@ func TestOwnNeighbours(t *testing.T) {
 		}
 		all := rowsOf(tab)
 		for i, x := range tables {
-			gone, come := moved(all, rowsOf(x)), moved(rowsOf(x), all)
-			wantGone, wantCome := 1, 1
+			gone := moved(all, rowsOf(x))
+			come := moved(rowsOf(x), all)
+			wantGone := 1
+			wantCome := 1
 			switch {
 			case strings.Contains(names[i], "removed"):
 				wantCome = 0
@@ -153,7 +158,8 @@ func TestOwnUnits(t *testing.T) {
 	before := count(tab)
 	for i, x := range tables {
 		after := count(x)
-		gone, come := 0, 0
+		gone := 0
+		come := 0
 		for id, k := range before {
 			switch after[id] {
 			case k:
@@ -263,7 +269,8 @@ func TestPairsOfEveryExample(t *testing.T) {
 		}
 		for _, pair := range pairs {
 			a, b := rowsOf(pair.Tables[0]), rowsOf(pair.Tables[1])
-			gone, come := 0, 1
+			gone := 0
+			come := 1
 			switch {
 			case p.Budget.Unit.MaxRows > 0:
 				come = p.Budget.Unit.MaxRows

@@ -18,14 +18,12 @@ type Pair struct {
 // crowdRows is the number of ordinary records of the pairs that have some.
 const crowdRows = 12
 
-// Pairs makes neighbouring tables from the public description of a pipeline: an
-// extreme record alone, the same beside a few ordinary ones, and where the number
-// of records is public an extreme record in place of the opposite one. Where units are
-// protected the extreme record is a whole unit of equal ones, as many as are kept, and
-// each ordinary one is a unit of its own. No row of a real table is needed.
+// Pairs makes neighbouring tables from the public description of a pipeline: an extreme record by itself, the
+// same with a few ordinary ones, and, if the number of records is public, an extreme record instead of the
+// opposite one. With privacy units the extreme record is a whole unit of equal records, as many as are kept,
+// and each ordinary one is a unit of its own. No row of a real table is needed.
 //
-// Few records are the worst case for a model: what the others are like does not
-// hide one more, and noise is all that does.
+// Few records are the worst case for a model: other records do not hide an additional one, only the noise does.
 func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 	var out []Pair
 	for _, c := range []struct {
@@ -45,7 +43,7 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 			}
 			if v := mechanism.RecordOn(p.Budget.Relation, side); v != 0 {
 				for range max(p.Budget.Unit.MaxRows, 1) {
-					rows = append(rows, extreme(p, v, c.apart, reach))
+					rows = append(rows, extreme(p, v, c.apart, columnEnds))
 				}
 			}
 			var err error
@@ -58,21 +56,21 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 	return out, nil
 }
 
-// reach returns the ends of a column: those declared, or numbers that are
-// extreme beside what the crowd has.
-func reach(c dataset.Column) (lo, hi float64) {
+// columnEnds returns the ends of a column: the declared ones, or numbers that are extreme compared to those of the
+// ordinary records.
+func columnEnds(c dataset.Column) (lo, hi float64) {
 	if c.Ranged {
 		return c.Lower, c.Upper
 	}
 	return -1, 1
 }
 
-// foundWords are those of a column whose words are to be found. The last one is that of the
-// extreme record; two classes are the others.
+// foundWords are the words of a column whose words are found privately. The last one is that of the extreme
+// record; the others are two classes.
 var foundWords = []string{"left", "right", "nobody else"}
 
-// levels is how many values a category column has.
-func levels(c dataset.Column) int {
+// categoryLevels returns the number of values of a category column.
+func categoryLevels(c dataset.Column) int {
 	if c.Found {
 		return len(foundWords)
 	}
@@ -85,10 +83,10 @@ func ordinary(p *pipeline.Pipeline, i int) []cell {
 	out := make([]cell, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {
 		if c.Kind == dataset.Category {
-			out[j].code = int32((i + j) % levels(c))
+			out[j].code = int32((i + j) % categoryLevels(c))
 			continue
 		}
-		lo, hi := reach(c)
+		lo, hi := columnEnds(c)
 		wave := math.Sin(float64((i + 1) * (j + 2)))
 		if c.Name == p.Target {
 			wave = math.Sin(float64(2 * (i + 1)))
@@ -112,7 +110,7 @@ func extreme(p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Col
 		}
 		switch lo, hi := reach(c); {
 		case c.Kind == dataset.Category && s > 0:
-			out[j].code = int32(levels(c) - 1)
+			out[j].code = int32(categoryLevels(c) - 1)
 		case c.Kind == dataset.Category:
 		case s > 0:
 			out[j].float = hi

@@ -111,7 +111,8 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 	first := mechanism.NewRecorder(byte(seed)).ForceTries(3).Plant(fault)
 	before, failed := publish(t, r, p, priced, tab, first)
 	var faults []string
-	closest, pairs := 0., 0
+	closest := 0.
+	pairs := 0
 	for _, n := range m.neighbours(t, p, tab) {
 		second := first.Replay()
 		after, failedToo := publish(t, r, p, priced, n.Table, second)
@@ -205,7 +206,7 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 			}
 			n, err = rebuild(tab, func(uint64) bool { return false }, extra)
 		} else {
-			n, err = edit(tab, at, replace, record)
+			n, err = editTable(tab, at, replace, record)
 		}
 		if err != nil {
 			t.Fatal(err)

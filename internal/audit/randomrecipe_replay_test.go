@@ -71,7 +71,8 @@ func (m *maker) plainRecipe() string {
 		fmt.Fprintf(&columns, "    y: {%s}\n", m.ranges())
 	}
 	if m.classes == nil { // of the seed, so that other recipes stay as they were
-		text, transform := columns.String(), []string{"", "log", "sqrt"}[m.seed%3]
+		text := columns.String()
+		transform := []string{"", "log", "sqrt"}[m.seed%3]
 		if transform != "" && strings.Contains(text, "    y: {") {
 			head, _ := strings.CutSuffix(text, "}\n")
 			columns.Reset()

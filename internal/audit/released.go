@@ -12,10 +12,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// released returns what a run published, model.json and report.json, as named
-// numbers: an adversary sees these files and nothing else. A word counts as
-// the number 1 under a name of its own.
-func released(res *pipeline.Result) (map[string]float64, error) {
+// releasedRun returns the published results of a run, model.json and report.json, as named numbers: an adversary
+// sees only these files. A text becomes the number 1 under a name of its own.
+func releasedRun(res *pipeline.Result) (map[string]float64, error) {
 	out := map[string]float64{}
 	var buf bytes.Buffer
 	if res.Model != nil {
@@ -33,8 +32,7 @@ func released(res *pipeline.Result) (map[string]float64, error) {
 	return out, flatten(out, "report", buf.Bytes())
 }
 
-// releasedStudy is released for a study: causal.json, without what is public and changes from
-// run to run.
+// releasedStudy is the same for a study: causal.json, without public parts that change from run to run.
 func releasedStudy(res *causal.Result) (map[string]float64, error) {
 	out := map[string]float64{}
 	var buf bytes.Buffer
@@ -86,7 +84,8 @@ func walk(out map[string]float64, name string, v any) {
 
 // columnsOf lists the names whose values differ among some runs, in order.
 func columnsOf(runs []map[string]float64) []string {
-	first, varies := map[string]float64{}, map[string]bool{}
+	first := map[string]float64{}
+	varies := map[string]bool{}
 	for i, r := range runs {
 		for k, v := range r {
 			if w, ok := first[k]; !ok {

@@ -56,7 +56,10 @@ func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.
 	t.Helper()
 	for j := range p.Schema.Columns {
 		if c := &p.Schema.Columns[j]; c.Kind == dataset.Numeric {
-			c.Found, c.Fold, c.Prefix, c.Hash = false, "", 0, 0
+			c.Found = false
+			c.Fold = ""
+			c.Prefix = 0
+			c.Hash = 0
 		}
 	}
 	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
@@ -348,7 +351,9 @@ func TestOnePositionEach(t *testing.T) {
 	for _, name := range []string{"houses", "substitute", "unit"} {
 		_, p, tab := example(t, "../../examples/"+name+".yaml")
 		all := allNeighbours(t, p, tab)
-		kinds, seen, at := map[string]bool{}, map[string]int{}, map[string]bool{}
+		kinds := map[string]bool{}
+		seen := map[string]int{}
+		at := map[string]bool{}
 		for _, n := range all {
 			kinds[inPosition(t, n.Name, "*")] = true
 		}

@@ -36,7 +36,10 @@ func TestSearchReplay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, tab := small(t, c.example, 300)
-			p.Selector, p.SelectionShare, p.Model, p.Fallback = nil, 0, nil, nil
+			p.Selector = nil
+			p.SelectionShare = 0
+			p.Model = nil
+			p.Fallback = nil
 			p.Search = &pipeline.Search{Runs: 3, Holdout: .3, Candidates: c.candidates}
 			plan := plan(t, p)
 			neighbours, err := Neighbours(tab, p.Budget.Relation)
@@ -55,7 +58,7 @@ func TestSearchReplay(t *testing.T) {
 			if len(tried) != len(c.candidates)+1 {
 				t.Fatalf("candidates that were tried: %v; take another seed", tried)
 			}
-			before, err := released(published)
+			before, err := releasedRun(published)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +74,7 @@ func TestSearchReplay(t *testing.T) {
 				for _, f := range faults {
 					t.Errorf("%s: %s", n.Name, f)
 				}
-				after, err := released(res)
+				after, err := releasedRun(res)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +93,8 @@ func TestSearchReplay(t *testing.T) {
 // tries is caught.
 func TestFaultScoringInTraining(t *testing.T) {
 	p, tab := small(t, "search", 60)
-	p.Holdout, p.Search.Holdout = 0, .5
+	p.Holdout = 0
+	p.Search.Holdout = .5
 	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining, `parts "train/score" and "train/train", priced as disjoint, both see the record`)
 }
 
@@ -118,7 +122,10 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 				p = one
 			}
 			q := *p
-			q.Selector, q.SelectionShare, q.Model, q.Search = nil, 0, nil, search
+			q.Selector = nil
+			q.SelectionShare = 0
+			q.Model = nil
+			q.Search = search
 			t.Run(task+" "+rel.String(), func(t *testing.T) { tryAll(t, &q, c.tables(t, q.Schema)["ordinary"]) })
 		}
 	}
@@ -131,7 +138,8 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec); err != nil {
 		t.Fatal(err)
 	}
-	of, draws := map[int]string{}, map[int]map[string]int{}
+	of := map[int]string{}
+	draws := map[int]map[string]int{}
 	for _, r := range rec.Releases() {
 		at := placeIn(plan, r.Path).Candidate
 		if was, ok := of[r.Try]; ok && was != at {

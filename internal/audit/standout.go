@@ -7,10 +7,9 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// How far a cell may stand out: within the range, where one is declared, because
-// clipping hides the rest; and in a column without one that many times as far from
-// the median as nine of ten records are, so that one absurd cell does not outshine
-// everything.
+// farthest limits how far a cell may stand out: in a column with a declared range, it counts up to the range,
+// because clipping hides the rest; otherwise up to this multiple of the distance from the median within which
+// nine of ten records are, so that one absurd cell does not dominate.
 const farthest = 8
 
 // standout is a record, or all records of a unit, and how far it is from the others.
@@ -60,8 +59,8 @@ func (w *owner) standouts() []standout {
 	return out
 }
 
-// distances returns how far each record is from the centres of the columns, and how
-// much it pulls. A category counts by how rare it is, a missing cell not at all.
+// distances returns the distance of each record from the centers of the columns, and its leverage. A rare
+// category counts as far away, a missing cell as distance 0.
 func (w *owner) distances() (norm, pull []float64) {
 	t := w.table
 	norm, pull = make([]float64, t.Len()), make([]float64, t.Len())
@@ -94,8 +93,7 @@ func (w *owner) distances() (norm, pull []float64) {
 	return norm, pull
 }
 
-// centerOf returns the centre of a column, what counts as far from it, and the
-// largest distance that counts in units of that.
+// centerOf returns the center of a column, its typical distance, and the maximum distance in units of that.
 func centerOf(c dataset.Column, x []float64) (center, half, most float64) {
 	if c.Ranged {
 		return c.Lower/2 + c.Upper/2, c.Upper/2 - c.Lower/2, 1
@@ -147,9 +145,9 @@ func endsOf(t *dataset.Table) map[string][2]float64 {
 	return out
 }
 
-// choose takes n of all, or all: half of them those that stand out most, by distance
-// and by pull in turn, then the first, and then those with the smallest lots.
-func choose(all []standout, n int, lot func(i int) uint64) []standout {
+// chooseStandouts selects n of all, or all: half of them are those that stand out most, by distance and leverage
+// alternately, then the first ones, then those with the smallest lots.
+func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 	by := func(value func(i int) float64) []int {
 		order := make([]int, len(all))
 		for i := range order {

@@ -9,13 +9,12 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// ErrStatistic is returned for a statistic that is not known, that has no bound under the
-// relation, or that is released under another law than the one that was asked for.
+// ErrStatistic is returned for a statistic that is unknown, has no bound under the relation, or is released
+// with another distribution.
 var ErrStatistic = errors.New("the statistic is not released so")
 
-// Step measures one step of a plan: all draws of a law, spent on a statistic
-// through a session, on its worst pair of neighbours under the relation. Delta is that
-// at which epsilon is measured.
+// Step measures one step of a plan: all draws of a noise distribution, spent on a statistic through a session,
+// on its worst pair of neighbours under the relation. Epsilon is measured at delta.
 func Step(ctx context.Context, x mechanism.WorstPair, law budget.Law, rel budget.Relation, delta float64, o Options) (Measure, error) {
 	return step(ctx, x, law, rel, delta, o, mechanism.NewSession)
 }
@@ -71,5 +70,5 @@ func step(ctx context.Context, x mechanism.WorstPair, law budget.Law, rel budget
 	if progress == nil {
 		progress = func(float64) {}
 	}
-	return measure(ctx, []trial{run}, runs, 1-o.Confidence, delta, progress)
+	return measureTrials(ctx, []trial{run}, runs, 1-o.Confidence, delta, progress)
 }

@@ -18,7 +18,8 @@ func lawOf(x mechanism.WorstPair, epsilon, delta float64) budget.Law {
 	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
 	switch x.Kind {
 	case budget.Gaussian:
-		law.Mu, law.Epsilon = budget.GaussianMu(epsilon, delta), 0
+		law.Mu = budget.GaussianMu(epsilon, delta)
+		law.Epsilon = 0
 	case budget.Approximate:
 		law.Delta = delta
 	}
@@ -130,7 +131,10 @@ func TestClopperPearson(t *testing.T) {
 	near(atLeast(0, 20, .01), 0, 0)
 	near(atMost(20, 20, .01), 1, 0)
 	for _, p := range []float64{.01, .3, .5} {
-		const n, alpha = 60, .05
+		const (
+			n     = 60
+			alpha = .05
+		)
 		missed := 0.
 		for k := 0; k <= n; k++ {
 			a, _ := math.Lgamma(n + 1)
@@ -166,7 +170,8 @@ func TestStepTable(t *testing.T) {
 				if !slices.Contains(x.Relations, rel) {
 					continue
 				}
-				row, events := fmt.Sprintf("| %s | %v | %v |", x.Statistic, x.Kind, rel), math.Inf(1)
+				row := fmt.Sprintf("| %s | %v | %v |", x.Statistic, x.Kind, rel)
+				events := math.Inf(1)
 				for _, epsilon := range []float64{.5, 1, 3} {
 					l := leafOf(t, x, rel, epsilon, Options{Draws: *tableDraws})
 					share := l.Measured() / epsilon

@@ -28,7 +28,10 @@ func TestStreamAgrees(t *testing.T) {
 	for i, file := range recipeFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			m := memoryRunOf(t, file)
-			r, p, table, plan := m.r, m.p, m.table, m.plan
+			r := m.r
+			p := m.p
+			table := m.table
+			plan := m.plan
 			if err := p.CheckEngine(plan, mechanism.StreamOf(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
@@ -81,7 +84,8 @@ func cutFile(t *testing.T, path string, parts int) string {
 	}
 	header, rest, _ := strings.Cut(string(data), "\n")
 	lines := strings.SplitAfter(strings.TrimSuffix(rest, "\n"), "\n")
-	dir, at := t.TempDir(), 0
+	dir := t.TempDir()
+	at := 0
 	for i := range parts {
 		end := len(lines) * (i + 1) * (i + 1) / (parts * parts)
 		text := header + "\n" + strings.Join(lines[at:end], "")

@@ -31,7 +31,7 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 	}
 	var out []Neighbour
 	add := func(name string, at int, drop bool, record []cell) error {
-		n, err := edit(t, at, drop, record)
+		n, err := editTable(t, at, drop, record)
 		if err == nil {
 			out = append(out, Neighbour{name, n})
 		}
@@ -44,7 +44,8 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 			}
 		}
 		for kind, record := range strange(t, at) {
-			replace, verb := rel != budget.AddRemove, "added"
+			replace := rel != budget.AddRemove
+			verb := "added"
 			if replace {
 				verb = "replaced"
 			}

@@ -39,13 +39,18 @@ func unitRuns() map[string]struct {
 		}
 	}
 	return map[string]run{
-		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = nil, nil }, []string{"count"}},
+		"auto": {func(p *pipeline.Pipeline) {
+			p.Model = nil
+			p.Selector = nil
+		}, []string{"count"}},
 		"additive":       {model("boosted-additive"), []string{"counts", "residuals", "linear", "shapes"}},
 		"kernel":         {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
 		"adassp":         {model("adassp"), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
 		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
 		"tukey": {func(p *pipeline.Pipeline) {
-			p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"age", "dose"}}
+			p.Model = tukey.Tukey{}
+			p.Budget.Epsilon = 60
+			p.Selector = selection.Fixed{Features: []string{"age", "dose"}}
 		}, []string{"tukey"}},
 		"kendall":    {selector(selection.Kendall{K: 3}), []string{"kendall"}},
 		"sublasso":   {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},

@@ -13,19 +13,19 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// A Verdict says what an audit of a pipeline found. It certifies nothing: a
-// measure below the claim means that no violation was found.
+// A Verdict is the result of an audit of a pipeline. It certifies no guarantee: a measure below the claim means
+// that no violation was found.
 type Verdict struct {
-	// Claim is what the plan promises.
+	// Claim is the guarantee of the plan.
 	Claim budget.Guarantee
 	// Leaves has the steps of the plan in its order, each measured by itself.
 	Leaves []Leaf
-	// Whole is the run: what it publishes on pairs of neighbouring tables, with
-	// epsilon at the promised delta.
+	// Whole is the measure of the whole run: its published results on pairs of neighbouring tables, with
+	// epsilon at the claimed delta.
 	Whole Measure
 	// Pairs names the tables that were tried for Whole.
 	Pairs []string
-	// Confidence is that of all measures together.
+	// Confidence is the joint confidence of all measures.
 	Confidence float64
 }
 
@@ -33,16 +33,15 @@ type Verdict struct {
 type Leaf struct {
 	Path string
 	Law  budget.Law
-	// Statistic is the name of what was released.
+	// Statistic is the name of the released statistic.
 	Statistic string
-	// Epsilon and Mu are what all draws of the law cost at the delta of the run;
-	// Mu is 0 for a law that is not Gaussian.
+	// Epsilon and Mu are the cost of all draws at the delta of the run; Mu is 0 for noise that is not Gaussian.
 	Epsilon, Mu float64
 	Measure     Measure
 }
 
-// Measured is the lower bound of the leaf's epsilon: for a Gaussian law, whose
-// curve is known, that of the curve with the measured mu, if it is larger.
+// Measured returns the lower bound on the leaf's epsilon: for Gaussian noise, whose curve is known, that of the
+// curve with the measured mu, if it is larger.
 func (l Leaf) Measured() float64 {
 	if l.Law.Kind != budget.Gaussian || l.Measure.Mu == 0 {
 		return l.Measure.Epsilon
@@ -55,9 +54,8 @@ func (l Leaf) Violation() bool {
 	return l.Measure.Epsilon > l.Epsilon || l.Law.Kind == budget.Gaussian && l.Measure.Mu > l.Mu
 }
 
-// Violations lists what was measured above its claim: paths of leaves, and "run"
-// for the whole. With the stated confidence it is empty for a correct
-// implementation.
+// Violations lists the measures above their claims: paths of leaves, and "run" for the whole. With the stated
+// confidence it is empty for a correct implementation.
 func (v Verdict) Violations() []string {
 	var out []string
 	for _, l := range v.Leaves {
@@ -71,10 +69,9 @@ func (v Verdict) Violations() []string {
 	return out
 }
 
-// Pipeline audits a pipeline: each step of its plan by [Step], on the statistic
-// that the step names, and the whole run on the tables of [Pairs], by all that
-// it publishes. It reads no table. The confidence of o is that of the whole
-// verdict: with k measures each has the odds (1-confidence)/k of being wrong.
+// Pipeline audits a pipeline: each step of its plan by [Step], on the statistic that the step names, and the
+// whole run on the tables of [Pairs], by all of its published results. It reads no table. The confidence of o
+// is that of the whole verdict: each of k measures is wrong with probability at most (1-confidence)/k.
 func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -88,7 +85,7 @@ func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, er
 	if err != nil {
 		return Verdict{}, err
 	}
-	return verdict(ctx, plan.Priced, pairs, fitted(p.FitPlan, plan), o)
+	return verdict(ctx, plan.Priced, pairs, fitPublisher(p.FitPlan, plan), o)
 }
 
 // Study audits a study of causal directions as [Pipeline] does a run that trains a model.
@@ -101,7 +98,7 @@ func Study(ctx context.Context, s causal.Study, o Options) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	// The pairs of a run with the same columns, of which none is a target.
+	// Pairs of a run with the same columns and no target.
 	pairs, err := Pairs(&pipeline.Pipeline{Schema: s.Schema, Budget: s.Budget})
 	if err != nil {
 		return Verdict{}, err
@@ -141,12 +138,11 @@ func verdict(ctx context.Context, plan *budget.Priced, pairs []Pair, published p
 		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) { return pair.Tables[side], nil }})
 	}
 	var err error
-	out.Whole, out.Pairs, err = whole(ctx, plan.Target().Delta, made, published, each)
+	out.Whole, out.Pairs, err = measureWhole(ctx, plan.Target().Delta, made, published, each)
 	return out, err
 }
 
-// auditLeaf measures a leaf, or takes the measure of one with the same law and
-// statistic from done.
+// auditLeaf measures a leaf, or reuses the measure of one with the same noise and statistic from done.
 func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o Options, done map[string]Measure) (Leaf, error) {
 	out := Leaf{Path: l.Path, Law: l.Law}
 	curve, err := budget.Compose(l.Law)

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// pilot is how many runs on a side show which published numbers vary.
+// pilot is the number of runs on a side that determine which published numbers vary.
 const pilot = 24
 
 // sides is a pair of neighbouring tables. table is called from several goroutines at
@@ -17,26 +17,26 @@ type sides struct {
 	table func(side int) (*dataset.Table, error)
 }
 
-// fit carries a plan out: [pipeline.Pipeline.FitPlan], but in tests that plant faults.
+// fit executes a plan: [pipeline.Pipeline.FitPlan], except in tests that plant faults.
 type fit func(ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options) (*pipeline.Result, error)
 
-// publisher carries a run out on a table and returns what it publishes, as named numbers.
+// publisher executes a run on a table and returns its published results as named numbers.
 type publisher func(ctx context.Context, t *dataset.Table) (map[string]float64, error)
 
-// fitted publishes what a fit does.
-func fitted(fit fit, plan *pipeline.Plan) publisher {
+// fitPublisher returns a publisher that executes a plan with fit.
+func fitPublisher(fit fit, plan *pipeline.Plan) publisher {
 	return func(ctx context.Context, t *dataset.Table) (map[string]float64, error) {
-		res, err := fit(ctx, plan.Again(), t, pipeline.Options{}) // nothing of the owner's records is published
+		res, err := fit(ctx, plan.Again(), t, pipeline.Options{}) // the owner's records are not published
 		if err != nil {
 			return nil, err
 		}
-		return released(res)
+		return releasedRun(res)
 	}
 }
 
-// whole measures a run by what it publishes on pairs of tables, with epsilon at delta, and
-// returns their names. Without a pair nothing is measured.
-func whole(ctx context.Context, delta float64, pairs []sides, published publisher, o Options) (Measure, []string, error) {
+// measureWhole measures a run by its published results on pairs of tables, with epsilon at delta, and returns the
+// names of the pairs. Without pairs there is no measure.
+func measureWhole(ctx context.Context, delta float64, pairs []sides, published publisher, o Options) (Measure, []string, error) {
 	run := func(ctx context.Context, pair sides, side int) (map[string]float64, error) {
 		t, err := pair.table(side)
 		if err != nil {
@@ -56,7 +56,7 @@ func whole(ctx context.Context, delta float64, pairs []sides, published publishe
 			first = append(first, r)
 		}
 		columns := columnsOf(first)
-		if len(columns) == 0 { // nothing that is published varies: neither can it tell
+		if len(columns) == 0 { // no published number varies, so none distinguishes the sides
 			columns = []string{""}
 		}
 		names = append(names, pair.name)
@@ -72,6 +72,6 @@ func whole(ctx context.Context, delta float64, pairs []sides, published publishe
 	if len(trials) == 0 {
 		return Measure{Delta: delta, Confidence: o.Confidence}, names, ctx.Err()
 	}
-	m, err := measure(ctx, trials, o.Runs, alpha, delta, o.Progress)
+	m, err := measureTrials(ctx, trials, o.Runs, alpha, delta, o.Progress)
 	return m, names, err
 }

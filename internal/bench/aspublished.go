@@ -12,14 +12,14 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// asPublished is how the names of published variants without a valid proof begin.
+// asPublished is the name prefix of published variants without a valid proof.
 const (
 	asPublished      = "as-published-"
 	asPublishedTukey = asPublished + "tukey" // the one that trains a model itself
 )
 
-// givesPrivacy reports whether a model method keeps the promise of its budget:
-// baselines make none, and the proofs of published variants fail.
+// givesPrivacy reports whether a model method satisfies its privacy budget: baselines have none, and the proofs
+// of published variants fail.
 func givesPrivacy(method string) bool {
 	return !strings.HasPrefix(method, "nonprivate-") && !strings.HasPrefix(method, asPublished)
 }
@@ -27,12 +27,11 @@ func givesPrivacy(method string) bool {
 // Uint64 makes the generator a source of public experiments.
 func (g *generator) Uint64() uint64 { return g.next() }
 
-// publishedTrainer trains as a published variant did. A variant that chooses
-// columns spends the default share of epsilon on it and leaves the rest to
-// joint-gram on what it chose.
+// publishedTrainer trains a published variant. A variant that selects columns spends the default share of
+// epsilon on that and the rest on joint-gram with the selected columns.
 //
-// Its randomness is public: an experiment on public data protects nobody. seed
-// moves with the trial, so that trials differ and can be repeated.
+// Its randomness is public, because an experiment on public data protects no records. seed differs between
+// trials, which can therefore be repeated.
 func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	features := len(p.Schema.Columns) - 1
@@ -61,7 +60,8 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 			seen[j] = true
 		}
 		after := *p
-		after.Selector, after.Model = selection.Fixed{Features: chosen}, adassp.JointGram{}
+		after.Selector = selection.Fixed{Features: chosen}
+		after.Model = adassp.JointGram{}
 		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
 		if after.Budget.Epsilon <= 0 {
 			return predictor{}, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
@@ -74,7 +74,7 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 	}, nil
 }
 
-// fingerprint tells the training parts of trials apart by their first rows.
+// fingerprint distinguishes the training parts of trials by their first rows.
 func fingerprint(t *dataset.Table) uint64 {
 	h := uint64(t.Len())
 	for i := range min(t.Len(), 64) {

@@ -77,7 +77,9 @@ func TestRunBalanced(t *testing.T) {
 	if err := os.WriteFile(number, []byte("data: {target: income, exclude: [home, purpose, rating, repaid]}\nmodel: {method: nonprivate-ols}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.Balance, c.Trials, c.Recipes = true, 1, []string{number}
+	c.Balance = true
+	c.Trials = 1
+	c.Recipes = []string{number}
 	mixed, err := Run(context.Background(), c, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -22,12 +22,10 @@ const (
 const MetricR2 = "r2"
 
 var (
-	// ErrNotPublic is returned unless the caller states that the data are
-	// public.
+	// ErrNotPublic is returned unless the caller declares that the data are public.
 	ErrNotPublic = errors.New("exact held-out metrics are not private, and no guarantee covers them; " +
 		"state that the data are public, or train on private data with fit")
-	// ErrNoData is returned when there is no table to run on: none is named,
-	// or a folder holds none.
+	// ErrNoData is returned if no table is named, or a folder contains none.
 	ErrNoData = errors.New("no table to run on")
 	// ErrTrials is returned for a negative number of trials.
 	ErrTrials = errors.New("the number of trials must be at least 1")
@@ -35,10 +33,9 @@ var (
 	ErrRows = errors.New("the number of rows must be at least 1")
 )
 
-// Config describes an experiment. The zero value of every field but Public and
-// Data stands for its default.
+// Config describes an experiment. The zero value of every field except Public and Data means its default.
 type Config struct {
-	// Public states that every table is public. Without it nothing runs.
+	// Public declares that every table is public. Without it no experiment runs.
 	Public bool
 	// Data lists tables (.csv and .tsv, also with .gz, and .parquet) and folders
 	// of tables, which are taken in the order of their names, without
@@ -51,8 +48,7 @@ type Config struct {
 	// Recipes lists recipe files. They may leave out the table, the target and
 	// the budget.
 	Recipes []string
-	// Target names the column to predict; empty means the last one. A recipe's
-	// own target goes first.
+	// Target names the column to predict; empty means the last one. A recipe's own target takes precedence.
 	Target string
 	// Task is "regression", also when it is empty, or "classification". A recipe
 	// has its own.
@@ -72,22 +68,19 @@ type Config struct {
 	// nine tenths of Rows. The rest of the table's fold is tested on as without
 	// it, and a table that has no more rows is used whole.
 	Rows int
-	// Balance leaves rows out at random, by the seed, until every class has as many
-	// as the smallest, and rows in no class: splits are of what is left. That looks
-	// at the labels of all rows, so it has no private counterpart. It is for
-	// classification only.
+	// Balance drops random rows, by the seed, until every class has as many as the smallest, and drops rows in
+	// no class: splits are made of the remaining rows. It depends on the labels of all rows, so it has no
+	// private counterpart. It is for classification only.
 	Balance bool
-	// Budget is what every private method spends on its training rows. An
-	// epsilon of 0 means [DefaultEpsilon] with [DefaultDelta]. Recipes bring
-	// their own.
+	// Budget is the budget of every private method for its training rows. An epsilon of 0 means
+	// [DefaultEpsilon] with [DefaultDelta]. Recipes have their own budget.
 	Budget budget.Target
 	// Seed chooses the splits. It is public.
 	Seed uint64
-	// Skip, if set, says which trials (from 1) are left out: those that an
-	// earlier run has delivered. The others keep their splits.
+	// Skip, if set, selects trials (counted from 1) to omit because an earlier run has delivered them. The
+	// splits of the others are unchanged.
 	Skip func(data, method string, trial int) bool
-	// Progress, if set, is told how many of all rows have been delivered. Its
-	// calls do not overlap.
+	// Progress, if set, is called with the number of delivered rows and the total. Its calls do not overlap.
 	Progress func(done, total int)
 }
 
@@ -95,16 +88,16 @@ type Config struct {
 type Row struct {
 	Data   string // name of the table
 	Method string
-	// Private says that Epsilon and Delta were guaranteed to the training rows;
-	// a method without privacy has neither.
+	// Private reports that Epsilon and Delta were guaranteed to the training rows; a method without privacy has
+	// neither.
 	Private        bool
 	Epsilon, Delta float64
 	Trial          int // from 1
 	Metric         string
-	Value          float64  // finite; means nothing with an error
-	Balanced       float64  // beside MetricAccuracy: the balanced accuracy; see [ScoreClasses]
-	Paid           *float64 // mean of what the held-out rows pay for features; nil if these have no cost
-	Seconds        float64  // wall time of training, beside the other trials
+	Value          float64  // finite; meaningless with an error
+	Balanced       float64  // balanced accuracy, with MetricAccuracy; see [ScoreClasses]
+	Paid           *float64 // mean cost of the features per held-out row; nil if features have no cost
+	Seconds        float64  // wall time of training, with other trials running
 	Err            error    // why there is no value
 }
 
@@ -114,17 +107,18 @@ type Summary struct {
 	Private        bool
 	Epsilon, Delta float64
 	Metric         string
-	// Median, Q25 and Q75 interpolate linearly between the values of the trials
-	// that gave one. They are NaN when none did.
+	// Median, Q25 and Q75 interpolate linearly between the values of the trials that have one. They are NaN if
+	// none has.
 	Median, Q25, Q75 float64
-	// Balanced has the same of the balanced accuracy, beside MetricAccuracy.
+	// Balanced holds the same for the balanced accuracy, with MetricAccuracy.
 	Balanced Quartiles
-	Paid     *float64 // median of what the held-out rows of a trial pay on average; nil if features have no cost
+	Paid     *float64 // median over trials of the mean cost per held-out row; nil if features have no cost
 	Trials   int      // trials that gave a value
-	Failed   int      // trials that gave none; of these
-	// Abstained gave none because the method abstained, and NotApplicable because it has no plan for such a table.
+	Failed   int      // trials without a value, including the following
+	// Abstained is the number of trials in which the method abstained, NotApplicable that of trials without a
+	// plan for the table.
 	Abstained, NotApplicable int
-	Err                      error   // why the first of those gave none; nil where there is none of them
+	Err                      error   // error of the first failed trial, or nil
 	N, D                     int     // rows of the table (no more than Config.Rows), and candidate features
 	Seconds                  float64 // median training time of the trials that gave a value
 }
@@ -132,17 +126,14 @@ type Summary struct {
 // Quartiles are a median and the quartiles around it.
 type Quartiles struct{ Median, Q25, Q75 float64 }
 
-// Run carries out an experiment and calls emit for every row, one at a time and
-// in the order table, trial, method; emit may be nil. It returns one summary for
-// each table and method, in that order.
+// Run carries out an experiment and calls emit for every row, one at a time and in the order table, trial,
+// method; emit may be nil. It returns one summary for each table and method, in that order.
 //
-// The mistakes that can be seen without reading rows are found first: an unknown
-// method ([*MethodError]), a recipe with problems ([recipe.Problems]), a table
-// that cannot be opened or lacks the target ([*dataset.FileError]), a budget
-// that cannot be met (the errors of package budget). When ctx ends, the rows
-// that are finished are still delivered and summarised, and its error is
-// returned with the summaries; the same holds for a table that turns out to be
-// damaged.
+// Errors that can be detected without reading rows are reported first: an unknown method ([*MethodError]), a
+// recipe with problems ([recipe.Problems]), a table that cannot be opened or lacks the target
+// ([*dataset.FileError]), an unattainable budget (errors of package budget). If ctx ends, the finished rows are
+// still delivered and summarised, and its error is returned with the summaries; the same applies to a table
+// that turns out to be damaged.
 func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	experiments, err := c.prepare(ctx)
 	if err != nil {
@@ -150,7 +141,9 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	}
 	total := 0
 	for _, x := range experiments {
-		x.skip, x.limit, x.balance = c.Skip, c.Rows, c.Balance
+		x.skip = c.Skip
+		x.limit = c.Rows
+		x.balance = c.Balance
 		total += x.remaining(c.trials())
 	}
 	var summaries []Summary
@@ -220,7 +213,8 @@ func (c Config) trials() int {
 func (c Config) budget() budget.Target {
 	b := c.Budget
 	if b.Epsilon == 0 {
-		b.Epsilon, b.Delta = DefaultEpsilon, DefaultDelta
+		b.Epsilon = DefaultEpsilon
+		b.Delta = DefaultDelta
 	}
 	return b
 }

@@ -38,7 +38,8 @@ func lineTable(n int, noise float64) string {
 	var b strings.Builder
 	b.WriteString("a,b,where,y\n")
 	for range n {
-		a, c := r.Float64()*2-1, r.Float64()*2-1
+		a := r.Float64()*2 - 1
+		c := r.Float64()*2 - 1
 		where := r.IntN(3)
 		y := 2*a - c + noise*r.NormFloat64() + 3*float64(where%2)
 		fmt.Fprintf(&b, "%.6f,%.6f,w%d,%.6f\n", a, c, where, y)
@@ -230,7 +231,8 @@ func TestRecipesAreMethods(t *testing.T) {
 		t.Fatalf("summaries %+v", s)
 	}
 	// With the category, all but the noise is explained.
-	full, half := 1-.25/(5./3+2+.25), (4./3)/(5./3+2+.25)
+	full := 1 - .25/(5./3+2+.25)
+	half := (4. / 3) / (5./3 + 2 + .25)
 	if math.Abs(s[2].Median-full) > .02 || math.Abs(s[3].Median-half) > .06 {
 		t.Errorf("open %.3f, want %.3f; fixed %.3f, want %.3f", s[2].Median, full, s[3].Median, half)
 	}
@@ -315,7 +317,8 @@ func TestMethodsArePaired(t *testing.T) {
 }
 
 func TestSameNameInTwoFolders(t *testing.T) {
-	one, two := t.TempDir(), t.TempDir()
+	one := t.TempDir()
+	two := t.TempDir()
 	paths := []string{write(t, one, "line.csv", numbersTable(50, 1)), write(t, two, "line.csv", numbersTable(60, 1))}
 	_, s := collect(t, bench.Config{Public: true, Data: paths, Methods: []string{"nonprivate-ols"}, Trials: 1})
 	if len(s) != 2 || s[0].Data != paths[0] || s[1].Data != paths[1] {

@@ -43,16 +43,15 @@ var (
 // errPlain is returned where the values of columns would be read of a table that is written in another way.
 var errPlain = errors.New("the values of columns are read of plain tables only: declare data.classes and categories in the recipe, and leave out --categories")
 
-// tableFacts is what an experiment takes from a public table before it plans
-// its methods. On private data it would have to be declared.
+// tableFacts holds the facts that an experiment reads from a public table before planning its methods. On
+// private data they would have to be declared.
 type tableFacts struct {
 	classes []string                 // of the target, for classification
 	columns map[string]recipe.Column // declarations of text columns
 }
 
-// facts reads what an experiment needs of a table: the classes of the target
-// unless they are given, and the values of text columns if they are to be
-// categories.
+// facts reads these facts from a table: the classes of the target unless they are given, and the values of text
+// columns if they are to be categories.
 func (c Config) facts(ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
@@ -106,7 +105,7 @@ func (l spellings) sorted() []string {
 	return names
 }
 
-// add takes in a cell; one that is missing is no value.
+// add counts a cell unless it is missing.
 func (l *spellings) add(text string) {
 	text = cell.Trim(text)
 	if l.names[text] || cell.MissingWord(text) {
@@ -157,7 +156,8 @@ func PublicColumns(ctx context.Context, path, target string, categories []string
 	if err != nil {
 		return nil, err
 	}
-	last, named := len(header)-1, slices.Clone(categories)
+	last := len(header) - 1
+	named := slices.Clone(categories)
 	if target != "" {
 		last, named = slices.Index(header, target), append(named, target)
 	}
@@ -189,14 +189,14 @@ type ClassScore struct {
 	Balanced float64 // mean of these shares over the classes that have rows
 }
 
-// ScoreClasses judges predictions, each the index of a class, over the rows that
-// are in a class: a truth outside the list is in none. Its errors are
-// [ErrNoTestRow] and [ErrRowCount].
+// ScoreClasses evaluates predictions, each the index of a class, over the rows that are in a class, that is,
+// whose truth is in the list. Its errors are [ErrNoTestRow] and [ErrRowCount].
 func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
 	if len(truth) != len(predicted) {
 		return ClassScore{}, ErrRowCount
 	}
-	rows, hits := make([]int, len(classes)), make([]int, len(classes))
+	rows := make([]int, len(classes))
+	hits := make([]int, len(classes))
 	for i, k := range truth {
 		if k < 0 || int(k) >= len(classes) {
 			continue
@@ -209,7 +209,8 @@ func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error
 	var all, right, present int
 	var recalls float64
 	for k, n := range rows {
-		all, right = all+n, right+hits[k]
+		all += n
+		right += hits[k]
 		if n > 0 {
 			present++
 			recalls += float64(hits[k]) / float64(n)

@@ -114,7 +114,8 @@ func TestScoreClasses(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
-		truth, predicted := make([]int32, 1+rng.IntN(20)), make([]int32, 0, 20)
+		truth := make([]int32, 1+rng.IntN(20))
+		predicted := make([]int32, 0, 20)
 		for i := range truth {
 			truth[i] = rng.Int32N(3)
 			predicted = append(predicted, rng.Int32N(5)-1)

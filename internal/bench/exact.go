@@ -34,7 +34,7 @@ type exactForm struct {
 	fit    func(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error)
 }
 
-// An exactModel returns the score of every row and what it pays.
+// An exactModel returns the score and the cost of every row.
 type exactModel func(rows [][]float64) (scores, paid []float64)
 
 func exactTree(ctx context.Context, t astc.Table, s recipe.Exact) (exactModel, error) {

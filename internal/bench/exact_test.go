@@ -14,7 +14,9 @@ func forks(classes bool) string {
 	var b strings.Builder
 	b.WriteString("a,b,c,d,y\n")
 	for i := range 600 {
-		x, z, d := math.Sin(float64(7*i)), math.Cos(float64(3*i)), math.Sin(float64(11*i))
+		x := math.Sin(float64(7 * i))
+		z := math.Cos(float64(3 * i))
+		d := math.Sin(float64(11 * i))
 		c := float64(i % 2)
 		y := c*(10+z) + (1-c)*(x-10)
 		if classes {
@@ -63,7 +65,8 @@ func TestExactClasses(t *testing.T) {
 		}
 	}
 	third := write(t, dir, "third.csv", strings.Replace(forks(true), "low", "middle", 40))
-	c.Data, c.Methods = []string{third}, []string{"nonprivate-cost-tree"}
+	c.Data = []string{third}
+	c.Methods = []string{"nonprivate-cost-tree"}
 	rows, _ := collect(t, c)
 	if len(rows) == 0 || rows[0].Err == nil || !strings.Contains(rows[0].Err.Error(), "two classes") {
 		t.Errorf("three classes: %+v", rows)

@@ -20,11 +20,11 @@ type experiment struct {
 	header  []string
 	methods []*contender
 	read    dataset.ReadOptions
-	skip    func(data, method string, trial int) bool // nil: nothing is left out
+	skip    func(data, method string, trial int) bool // optional
 	rows    int                                       // known once the table is read
 	limit   int                                       // Config.Rows
 	balance bool                                      // Config.Balance
-	kept    []int32                                   // the rows that balancing leaves, of which rows counts; nil: all
+	kept    []int32                                   // rows kept by balancing, of which rows counts; nil: all
 }
 
 // contender is a method made ready for a table.
@@ -40,7 +40,7 @@ type contender struct {
 	table    *dataset.Table // the rows under the method's schema
 }
 
-// newExperiment plans the methods for a table, of which it reads the header.
+// newExperiment plans the methods for a table; it reads only the header.
 func newExperiment(ctx context.Context, s source, methods []*method, c Config) (*experiment, error) {
 	target := c.Target
 	reading, err := readingOf(s, methods)
@@ -81,26 +81,29 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 // errReading is returned for recipes that read one table in different ways.
 var errReading = errors.New("the recipes read the table in different ways: give them the same data.format, data.numbers and data.fold, or compare them one by one")
 
-// readingOf returns how a table is read: as the recipes say that are run on it.
+// readingOf returns the reading options of a table, from the recipes that run on it.
 func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
 	var out dataset.ReadOptions
-	multiline, said := false, false
+	multiline := false
+	said := false
 	for _, m := range methods {
 		if !m.file || !m.appliesTo(s.path) {
 			continue
 		}
 		next := m.recipe.Data.Reading()
-		multiline, next.MultilineQuotes = multiline || next.MultilineQuotes, false
+		multiline = multiline || next.MultilineQuotes
+		next.MultilineQuotes = false
 		if said && !reflect.DeepEqual(out, next) {
 			return out, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
 		}
-		out, said = next, true
+		out = next
+		said = true
 	}
 	out.MultilineQuotes = multiline
 	return out, nil
 }
 
-// metric names what is measured.
+// metric returns the name of the metric.
 func (k *contender) metric() string {
 	if k.recipe.Task == regression.TaskClassification {
 		return MetricAccuracy
@@ -126,15 +129,15 @@ func (x *experiment) remaining(n int) int {
 	return rows
 }
 
-// refused tells a budget that cannot be met, whatever the table, from a method
+// refused reports whether an error means that the budget is unattainable for any table, as opposed to a method
 // that does not fit one.
 func refused(err error) bool {
 	return slices.ContainsFunc([]error{budget.ErrTarget, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, pipeline.ErrRelation},
 		func(e error) bool { return errors.Is(err, e) })
 }
 
-// load reads the table: once for all methods whose columns are numeric, and once
-// more for each different set of declared categories.
+// load reads the table: once for all methods with numeric columns only, and once more for each different set of
+// declared categories.
 func (x *experiment) load(ctx context.Context) error {
 	var numbers *dataset.Table
 	var loaded []*dataset.Table
@@ -155,7 +158,7 @@ func (x *experiment) load(ctx context.Context) error {
 					return err
 				}
 			}
-			m.table, err = under(numbers, m.schema)
+			m.table, err = applySchema(numbers, m.schema)
 		} else {
 			m.table, _, err = dataset.Read(ctx, x.path, m.schema, x.read)
 		}
@@ -175,7 +178,7 @@ func (x *experiment) release() {
 	}
 }
 
-// allNumeric is the schema of a table about which nothing is declared.
+// allNumeric returns the schema of a table without declarations.
 func (x *experiment) allNumeric() dataset.Schema {
 	var s dataset.Schema
 	for _, name := range x.header {
@@ -188,9 +191,9 @@ func numeric(s dataset.Schema) bool {
 	return !slices.ContainsFunc(s.Columns, func(c dataset.Column) bool { return c.Kind != dataset.Numeric })
 }
 
-// under returns the columns of a numeric table that a schema names, treated as
-// it declares. It shares the memory of columns in which nothing changes.
-func under(t *dataset.Table, s dataset.Schema) (*dataset.Table, error) {
+// applySchema returns the columns of a numeric table that a schema names, treated as it declares. It shares the
+// memory of unchanged columns.
+func applySchema(t *dataset.Table, s dataset.Schema) (*dataset.Table, error) {
 	columns := make([]dataset.ColumnData, len(s.Columns))
 	for j, c := range s.Columns {
 		columns[j].Floats = t.Float(t.Schema().Index(c.Name))

@@ -21,7 +21,8 @@ const (
 	// DefaultTables is the number of synthetic tables of an explanation.
 	DefaultTables = 9
 	// MinExplainRows and MaxExplainRows limit the size of a synthetic table.
-	MinExplainRows, MaxExplainRows = 10, 10_000_000
+	MinExplainRows = 10
+	MaxExplainRows = 10_000_000
 	// MaxExplainSizes is the largest number of sizes.
 	MaxExplainSizes = 8
 	// ExplainTestRows is the number of rows that models are tested on.
@@ -48,8 +49,7 @@ func DefaultExplainRows() []int { return []int{1000, 10_000, 100_000} }
 // epsilon to.
 func ExplainEpsilons() []float64 { return []float64{.1, .3, 1, 3, 10} }
 
-// ExplainConfig describes an explanation. The zero value of every field stands
-// for its default.
+// ExplainConfig describes an explanation. The zero value of every field means its default.
 type ExplainConfig struct {
 	// Rows lists the sizes of the synthetic tables, the part held out by the
 	// pipeline included; nil means [DefaultExplainRows].
@@ -59,8 +59,7 @@ type ExplainConfig struct {
 	// Seed chooses the synthetic tables. It is public and has no part in the
 	// noise.
 	Seed uint64
-	// Progress, if set, is told how many of all models are trained. Its calls
-	// do not overlap.
+	// Progress, if set, is called with the number of trained models and the total. Its calls do not overlap.
 	Progress func(done, total int)
 }
 
@@ -72,7 +71,7 @@ type Band struct {
 
 // An ExplainedFit is the expected error at one number of rows and one epsilon.
 type ExplainedFit struct {
-	Band          // over the tables on which there was a model; NaN where there was none
+	Band          // over the tables with a model; NaN if there are none
 	Abstained int // number of tables on which the method abstained
 }
 
@@ -92,34 +91,30 @@ type Explanation struct {
 	Largest, Truth Band
 	Tables         int
 	Seed           uint64
-	Notes          []string // what was left out, and why
+	Notes          []string // parts that were omitted, with reasons
 }
 
-// Explain runs a pipeline on synthetic tables of its declared shape, at several
-// numbers of rows and epsilons, and says how good its models are. It reads no
-// record: the result depends on the pipeline, the configuration and the noise.
+// Explain runs a pipeline on synthetic tables of its declared shape, for several numbers of rows and epsilons,
+// and reports the quality of its models. It reads no record: the result depends on the pipeline, the
+// configuration and the noise.
 //
-// A synthetic table has the pipeline's columns. Any two numeric features are
-// normal with correlation [SyntheticCorrelation], in units drawn at random; a
-// declared range is four standard deviations on either side of its middle.
-// Category cells are uniform over the declared list (and "other", where that is
-// kept). No cell is missing, and where the pipeline protects units every row is one. The target is linear in the features, with effects
-// from the standard normal law, plus normal noise: the true function has the R²
-// [SyntheticR2]. Features that the selection leaves out without looking have no
-// effect.
+// A synthetic table has the pipeline's columns. Any two numeric features are normal with correlation
+// [SyntheticCorrelation], in random units; a declared range is four standard deviations on either side of its
+// middle. Category cells are uniform over the declared list (and "other", if that is kept). No cell is missing,
+// and if the pipeline protects units, every row is one. The target is linear in the features, with effects from
+// the standard normal distribution, plus normal noise: the true function has the R² [SyntheticR2]. Features
+// that the selection excludes without looking at data have no effect.
 //
-// For classes there are such scores in place of the target, as many as a
-// [regression.Classifier] has, with effects and noise of their own: of two classes
-// it is the second one where the score is above 0, of more the one whose score is
-// largest. Two classes are equally large then, more about so. Nobody is in no class.
+// For classes there are such scores instead of the target, as many as a [regression.Classifier] has, with
+// effects and noise of their own: with two classes, the second one is chosen if the score is above 0, with
+// more, the one with the largest score. Two classes are equally large then, more classes approximately. Every
+// row is in a class.
 //
-// Every table is used at every size, as its first rows, and at every epsilon,
-// so that differences are paired. Models are tested on [ExplainTestRows] further
-// rows by their exact R² or accuracy. Tables on which the method abstained are
-// counted. In the place of boosted-kernel, which takes longer, boosted-additive is
-// run, see Notes. Wide shapes are given fewer tables and sizes, see Notes, or refused
-// with [ErrTooWide]. Other errors are [ErrExplainRows], the context's and those of
-// [pipeline.Pipeline.Plan].
+// Every table is used at every size, as its first rows, and at every epsilon, so that differences are paired.
+// Models are tested on [ExplainTestRows] additional rows by their exact R² or accuracy. Tables on which the
+// method abstained are counted. boosted-kernel, which takes longer, is replaced by boosted-additive, see Notes.
+// Wide shapes get fewer tables and sizes, see Notes, or are rejected with [ErrTooWide]. Other errors are
+// [ErrExplainRows], the context's and those of [pipeline.Pipeline.Plan].
 func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
 	x, err := newExplainer(p.AsIfFound(), c)
 	if err != nil {
@@ -203,7 +198,8 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)
 	if private {
-		x.features, err = nil, nil
+		x.features = nil
+		err = nil
 		for j := range p.Schema.Columns {
 			if j != x.target {
 				x.features = append(x.features, j)

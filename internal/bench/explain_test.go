@@ -29,7 +29,9 @@ func declared(d int) *pipeline.Pipeline {
 	for j := range d {
 		c := dataset.Column{Name: string(rune('a' + j))}
 		if j == 0 {
-			c.Ranged, c.Lower, c.Upper = true, -1e3, 5e3
+			c.Ranged = true
+			c.Lower = -1e3
+			c.Upper = 5e3
 		}
 		p.Schema.Columns = append(p.Schema.Columns, c)
 	}
@@ -54,13 +56,15 @@ func TestExplain(t *testing.T) {
 	if !slices.Equal(x.Epsilons, []float64{.1, .3, 1, 2, 3, 10}) || x.Tables != 3 || len(x.Notes) > 0 || last != 2*3*7 {
 		t.Errorf("%+v after %d models", x, last)
 	}
-	few, many := x.Sizes[0], x.Sizes[1]
+	few := x.Sizes[0]
+	many := x.Sizes[1]
 	if few.Rows != 1000 || many.Rows != 100_000 {
 		t.Fatalf("sizes %d and %d", few.Rows, many.Rows)
 	}
 	// The noise at epsilon .1 and 1000 rows leaves next to nothing, that at
 	// epsilon 10 and 100,000 rows next to no error: the gap is wide.
-	worst, best := few.At[0], many.At[5]
+	worst := few.At[0]
+	best := many.At[5]
 	if !(best.Median > worst.Median+.1) {
 		t.Errorf("best %+v, worst %+v", best, worst)
 	}
@@ -91,7 +95,10 @@ func TestExplainFixed(t *testing.T) {
 func TestExplainSelects(t *testing.T) {
 	for name, change := range map[string]func(*pipeline.Pipeline){
 		"kendall": func(p *pipeline.Pipeline) { p.Selector = selection.Kendall{K: 2} },
-		"auto":    func(p *pipeline.Pipeline) { p.Selector, p.Model = nil, nil },
+		"auto": func(p *pipeline.Pipeline) {
+			p.Selector = nil
+			p.Model = nil
+		},
 	} {
 		p := declared(7)
 		change(p)
@@ -130,7 +137,8 @@ func TestExplainClasses(t *testing.T) {
 		if math.Abs(x.Truth.Median-truth) > .03 || x.Largest.Median < 1/float64(classes) || x.Largest.Median > 1/float64(classes)+.1 {
 			t.Errorf("%d classes: the true function %+v, the largest class %+v", classes, x.Truth, x.Largest)
 		}
-		worst, best := x.Sizes[0].At[0], x.Sizes[1].At[5]
+		worst := x.Sizes[0].At[0]
+		best := x.Sizes[1].At[5]
 		for _, b := range []bench.Band{best.Band, x.Sizes[1].Open} {
 			if math.Abs(b.Median-x.Truth.Median) > .03 || !(b.Lower <= b.Median && b.Median <= b.Upper) {
 				t.Errorf("%d classes: %+v is not near the true function %+v", classes, b, x.Truth)
@@ -147,13 +155,18 @@ func TestExplainClasses(t *testing.T) {
 func TestExplainAbstains(t *testing.T) {
 	for name, p := range map[string]*pipeline.Pipeline{"numbers": declared(1), "classes": classed(1, 2)} {
 		p.Model = tukey.Tukey{}
-		last, all := 0, 0
-		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2, Progress: func(done, total int) { last, all = done, total }})
+		last := 0
+		all := 0
+		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2, Progress: func(done, total int) {
+			last = done
+			all = total
+		}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		few, many := x.Sizes[0].At[3], x.Sizes[1].At[5]
+		few := x.Sizes[0].At[3]
+		many := x.Sizes[1].At[5]
 		if few.Abstained != 2 || !math.IsNaN(few.Median) || math.IsNaN(x.Sizes[0].Open.Median) {
 			t.Errorf("%s: 20 rows: %+v", name, x.Sizes[0])
 		}
@@ -172,7 +185,8 @@ func TestExplainAbstains(t *testing.T) {
 func TestExplainClassMethods(t *testing.T) {
 	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
 		p := classed(5, 2)
-		p.Selector, p.Model = s, logistic.Logistic{}
+		p.Selector = s
+		p.Model = logistic.Logistic{}
 		if s == nil {
 			p.Model = nil
 		}
@@ -184,7 +198,8 @@ func TestExplainClassMethods(t *testing.T) {
 		runOnce(t, p)
 	}
 	partly := classed(3, 2)
-	partly.Model, partly.Budget.Relation = boosting.BRC{}, budget.SubstitutePrivateColumns
+	partly.Model = boosting.BRC{}
+	partly.Budget.Relation = budget.SubstitutePrivateColumns
 	partly.Schema.Columns[1].Private = true
 	runOnce(t, partly)
 }

@@ -58,8 +58,12 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 // of second moments with its noise and its decomposition, a pass for each curve
 // of each epoch or for each step of a classifier, the model without privacy.
 func (s shape) seconds(sizes []int, epsilons int) float64 {
-	w, m, scores, fits := float64(s.width), float64(s.model), float64(s.scores), float64(s.fits)
-	perCell, cubic := 1e-7, 7e-10
+	w := float64(s.width)
+	m := float64(s.model)
+	scores := float64(s.scores)
+	fits := float64(s.fits)
+	perCell := 1e-7
+	cubic := 7e-10
 	if s.sorts {
 		perCell = 4e-7
 	}
@@ -80,8 +84,7 @@ func (s shape) seconds(sizes []int, epsilons int) float64 {
 	return total
 }
 
-// steps is the time that a classifier which reads classes takes beside its passes
-// over the rows.
+// steps is the time of a classifier that supports classes, other than for its passes over the rows.
 type steps struct {
 	once, perCell, perScore float64 // perScore: for each cell and score
 	perRow                  float64 // and score
@@ -106,7 +109,7 @@ func stepsOf(method string) steps {
 	return steps{}
 }
 
-// shape is what the time of an explanation depends on.
+// shape holds the quantities on which the time of an explanation depends.
 type shape struct {
 	width   int  // numbers in a row: a category has one for each level
 	model   int  // of these, the most that a model uses
@@ -123,10 +126,11 @@ type shape struct {
 // shapeOf measures the rows of a pipeline.
 func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) shape {
 	target := p.Schema.Columns[p.Schema.Index(p.Target)]
-	s := shape{width: 2, model: 2, scores: scoresOf(target), fits: 1} // the constant and the target
+	s := shape{width: 2, model: 2, scores: scoreCount(target), fits: 1} // the constant and the target
 	s.slow = method == adassp.AdaSSP{}.Name() || method == boosting.BoostedAdaSSP{}.Name()
 	if p.Search != nil { // as if every candidate were the slowest
-		s.slow, s.tries = true, p.Search.Runs
+		s.slow = true
+		s.tries = p.Search.Runs
 	}
 	if x, ok := p.Selector.(selection.Sizer); ok && x.SizeList() != nil {
 		s.tries = max(p.SizeRuns, pipeline.DefaultSizeRuns)
@@ -134,7 +138,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	facts := selection.Facts{Target: target, Relation: p.Budget.Relation}
 	for _, j := range features {
 		facts.Columns = append(facts.Columns, p.Schema.Columns[j])
-		s.width += numbers(p.Schema.Columns[j])
+		s.width += encodedEntries(p.Schema.Columns[j])
 	}
 	most := facts.Columns
 	s.classes = target.Kind != dataset.Numeric
@@ -143,7 +147,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 		most = p.Selector.Most(facts)
 	}
 	for _, c := range most {
-		s.model += numbers(c)
+		s.model += encodedEntries(c)
 		if (method == boosting.Additive{}.Name() || p.Search != nil) && c.Kind == dataset.Numeric {
 			s.curves++
 		}
@@ -164,8 +168,8 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	return s
 }
 
-// numbers is how many numbers of an encoded row a column takes.
-func numbers(c dataset.Column) int {
+// encodedEntries returns the number of entries of an encoded row for a column.
+func encodedEntries(c dataset.Column) int {
 	if c.Kind == dataset.Numeric {
 		return 1
 	}

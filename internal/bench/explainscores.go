@@ -56,7 +56,8 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 		for i, p := range x.pipelines {
 			value, err := x.score(ctx, privately(p, x.plans[i]), train, test)
 			if errors.Is(err, ErrAbstained) {
-				value, err = math.NaN(), nil
+				value = math.NaN()
+				err = nil
 			}
 			if err != nil {
 				return scores, err
@@ -112,7 +113,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	return value, nil
 }
 
-// count tells of one more model.
+// count reports one more model.
 func (x *explainer) count() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

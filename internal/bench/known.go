@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// A KnownError refuses an experiment on data that a ledger knows.
+// A KnownError rejects an experiment on data that a ledger lists.
 type KnownError struct {
 	Path    string // of the ledger, or of a recipe that keeps one
 	Problem string
@@ -25,23 +25,22 @@ func (e *KnownError) Error() string {
 	return e.Path + ": " + e.Problem + "; bench prints exact metrics, which no guarantee covers"
 }
 
-// FaultKind says that a ledger refuses.
+// FaultKind returns [fault.Ledger].
 func (e *KnownError) FaultKind() fault.Kind { return fault.Ledger }
 
-// RefuseKnown returns a [*KnownError] if a recipe keeps a ledger, or a table is one that a
-// run in a ledger has read. The ledgers looked at are the one that is named, unless the
-// name is empty, and every dptrain.ledger beside a table, beside a recipe or in the working
-// directory. Other errors are those of [ledger.Ledger.Read].
+// RefuseKnown returns a [*KnownError] if a recipe uses a ledger, or if a run in a ledger has read one of the
+// tables. It checks the named ledger, unless the name is empty, and every dptrain.ledger in the folder of a
+// table or a recipe and in the working directory. Other errors are those of [ledger.Ledger.Read].
 func (c Config) RefuseKnown(ctx context.Context, named string, open func(path string) *ledger.Ledger) error {
 	if !c.Public {
-		return nil // Run refuses it
+		return nil // rejected by Run
 	}
 	data := slices.Clone(c.Data)
 	places := []string{"."}
 	for _, path := range c.Recipes {
 		r, err := recipe.Options{Bench: true}.Load(path)
 		if err != nil {
-			continue // Run says what is wrong with it
+			continue // Run reports the problem
 		}
 		if r.Ledger != nil {
 			return &KnownError{path, fmt.Sprintf("the recipe keeps a ledger for data set %q", r.Ledger.Dataset)}
@@ -83,7 +82,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// knownTable refuses a table, or a folder with one, that a run or an audit in the ledger read.
+// knownTable rejects a table, or a folder with one, that a run or an audit in the ledger has read.
 func knownTable(path string, book *ledger.Book, data []string) error {
 	read := map[string]string{} // data set by table and by its folder
 	for _, acc := range book.Datasets {

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Method names what an experiment trains.
+// A Method names the selection and model that an experiment trains.
 type Method struct {
 	Name      string  // as it was written
 	Selection string  // selection.method of a recipe; "none" keeps every column
@@ -49,11 +49,10 @@ func Models() []string {
 	return append(models, recipe.AvailableInBench()...)
 }
 
-// ParseMethod reads "model", "selection+model" or "selection:k+model", where k is
-// the number of columns to choose. A model alone is trained on every column, but
-// "auto" also chooses the selection. A model whose features have a cost may have a number
-// after a colon: its budget, or the price of a unit of cost. The error is a [*MethodError]
-// that lists what there is.
+// ParseMethod parses "model", "selection+model" or "selection:k+model", where k is the number of columns to
+// select. A model by itself is trained on every column, but "auto" also chooses the selection. A model whose
+// features have a cost may have a number after a colon: its budget, or the price of a unit of cost. The error
+// is a [*MethodError] that lists the available methods.
 func ParseMethod(name string) (Method, error) {
 	name = strings.TrimSpace(name)
 	m := Method{Name: name, Selection: keepAll, Model: name}
@@ -62,7 +61,8 @@ func ParseMethod(name string) (Method, error) {
 	case name == "":
 		return Method{}, &MethodError{name, "the name is empty; there are " + list(Models())}
 	case pair:
-		m.Selection, m.Model = before, after
+		m.Selection = before
+		m.Model = after
 		if selection, k, counted := strings.Cut(before, ":"); counted {
 			var err error
 			m.Selection = selection
@@ -96,7 +96,7 @@ func ParseMethod(name string) (Method, error) {
 // maxNumber bounds the number of a model, as recipes do.
 const maxNumber = 1e9
 
-// numberHint says what is wrong with the number of a model.
+// numberHint describes the problem of the number of a model.
 func numberHint(model string, has bool) string {
 	if has {
 		return "what follows the colon is no number above 0 and up to 1e9; write " + model + ":NUMBER"
@@ -106,7 +106,7 @@ func numberHint(model string, has bool) string {
 
 func list(names []string) string { return strings.Join(names, ", ") }
 
-// method is a method with the recipe it stands for.
+// method is a method with its recipe.
 type method struct {
 	name   string
 	recipe recipe.Recipe
@@ -157,7 +157,7 @@ func (c Config) methods() ([]*method, error) {
 	return methods, nil
 }
 
-// fitsTask refuses a method that reads classes where there are none.
+// fitsTask rejects a method that needs classes in a task without classes.
 func (c Config) fitsTask(m Method) error {
 	if c.Task == regression.TaskClassification {
 		return nil
@@ -170,9 +170,10 @@ func (c Config) fitsTask(m Method) error {
 	return nil
 }
 
-// named writes the recipe that a method name stands for.
+// named returns the recipe of a method name.
 func (c Config) named(parsed Method) *method {
-	r, b := recipe.Default(), c.budget()
+	r := recipe.Default()
+	b := c.budget()
 	r.Privacy = recipe.Privacy{
 		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
 	}
@@ -180,7 +181,8 @@ func (c Config) named(parsed Method) *method {
 		r.Task = c.Task
 	}
 	r.Data.Undeclared = "numbers" // text columns are declared, with the values that they have
-	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
+	r.Selection.Method = parsed.Selection
+	r.Model.Method = parsed.Model
 	r.Selection.Set("k", parsed.K)
 	if key, ok := recipe.NumberKey(parsed.Model); ok && parsed.Number > 0 {
 		r.Model.Set(key, parsed.Number)

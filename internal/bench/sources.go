@@ -67,8 +67,8 @@ func tables(path string) ([]string, error) {
 	return found, nil
 }
 
-// isFolder reports whether path is a folder. What is wrong with a path that is
-// nothing at all shows when it is opened as a table.
+// isFolder reports whether path is a folder. Problems of a path that does not exist are reported when it is
+// opened as a table.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

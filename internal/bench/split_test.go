@@ -62,7 +62,8 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 // trained on; a limit above the table changes nothing.
 func TestSplitOfFewerRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, limit := rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(1, 400).Draw(t, "limit")
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		limit := rapid.IntRange(1, 400).Draw(t, "limit")
 		trial := rapid.IntRange(0, 19).Draw(t, "trial")
 		all, test := split(5, trial, n, 0)
 		train, same := split(5, trial, n, limit)

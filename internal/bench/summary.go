@@ -20,7 +20,8 @@ func (x *experiment) summarise(rows []Row) []Summary {
 	for _, m := range x.methods {
 		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metric(), N: used, D: m.features}
 		if m.private {
-			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
+			s.Epsilon = m.recipe.Privacy.Epsilon
+			s.Delta = m.recipe.Privacy.Delta
 		}
 		var values, balanced, seconds, paid []float64
 		for _, r := range rows {
@@ -75,7 +76,7 @@ func NotApplicable(err error) bool {
 	return kind == fault.Recipe || kind == fault.Budget || kind == fault.Usage
 }
 
-// without says why trials have no value: "0" if all have one.
+// without describes why trials have no value: "0" if all have one.
 func (s *Summary) without() string {
 	var out []string
 	for _, x := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// The law of synthetic tables; see [Explain].
+// Distribution of synthetic tables; see [Explain].
 const (
 	// SyntheticR2 is the R² of the true linear function, of a classification that
 	// of each score.
@@ -52,11 +52,11 @@ type affine struct{ center, scale, lower, upper float64 }
 
 func (a affine) at(z float64) float64 { return min(max(a.center+a.scale*z, a.lower), a.upper) }
 
-// units draws the map of a column: a declared range is [declaredSpread]
-// deviations on either side of its middle; otherwise the scale lies between .1
-// and 1000 and the centre within five deviations of 0.
+// units draws the map of a column: a declared range is [declaredSpread] deviations on either side of its
+// middle; otherwise the scale is between .1 and 1000 and the center within five deviations of 0.
 func (g *generator) units(c dataset.Column) affine {
-	scale, center := math.Pow(10, -1+4*g.uniform()), 10*g.uniform()-5
+	scale := math.Pow(10, -1+4*g.uniform())
+	center := 10*g.uniform() - 5
 	if c.Ranged {
 		return affine{c.Lower/2 + c.Upper/2, (c.Upper/2 - c.Lower/2) / declaredSpread, c.Lower, c.Upper}
 	}
@@ -81,7 +81,7 @@ type synthetic struct {
 	units    []affine // by column
 	numeric  []int    // of features
 	category []int    // of features
-	scores   []linear // one for a number or two classes, else one a class
+	scores   []linear // one for a number or two classes, otherwise one per class
 
 	code []int32 // of the row being written, by category
 	best []int32 // of the rows last written: the class of the scores without noise
@@ -95,8 +95,8 @@ type linear struct {
 	total   float64     // standard deviation of signal and noise together
 }
 
-// newFamily draws the columns' units and the true functions of a table, with
-// every effect from the standard normal law.
+// newFamily draws the columns' units and the true functions of a table, with every effect from the standard
+// normal distribution.
 func newFamily(schema dataset.Schema, features []int, target int, g *generator) *synthetic {
 	s := &synthetic{schema: schema, features: features, target: target, g: g}
 	for _, c := range schema.Columns {
@@ -110,7 +110,7 @@ func newFamily(schema dataset.Schema, features []int, target int, g *generator) 
 		}
 	}
 	s.code = make([]int32, len(s.category))
-	for range scoresOf(schema.Columns[target]) {
+	for range scoreCount(schema.Columns[target]) {
 		s.scores = append(s.scores, s.newScore())
 	}
 	return s
@@ -129,8 +129,9 @@ func (s *synthetic) newScore() linear {
 	variance := t.center()
 	t.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
 	t.total = math.Sqrt(variance / SyntheticR2)
-	if variance == 0 { // a category of one level explains nothing
-		t.noise, t.total = 1, 1
+	if variance == 0 { // a category with a single level has no effect
+		t.noise = 1
+		t.total = 1
 	}
 	return t
 }
@@ -138,9 +139,11 @@ func (s *synthetic) newScore() linear {
 // center takes the mean off each category's effects and returns the variance of
 // the true function.
 func (t *linear) center() float64 {
-	sum, squares := 0., 0.
+	sum := 0.
+	squares := 0.
 	for _, w := range t.weights {
-		sum, squares = sum+w, squares+w*w
+		sum += w
+		squares += w * w
 	}
 	variance := SyntheticCorrelation*sum*sum + (1-SyntheticCorrelation)*squares
 	for _, effects := range t.effects {
@@ -214,7 +217,8 @@ func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, erro
 func (s *synthetic) row(cols []dataset.ColumnData, i int, z []float64) {
 	s.g.normals(z)
 	d := len(s.numeric)
-	x, noise := z[:d], z[d+1:]
+	x := z[:d]
+	noise := z[d+1:]
 	common := math.Sqrt(SyntheticCorrelation) * z[d]
 	own := math.Sqrt(1 - SyntheticCorrelation)
 	for k, j := range s.numeric {
@@ -242,15 +246,18 @@ func (s *synthetic) class(x, noise []float64) (class, best int32) {
 		signal := t.signal(x, s.code)
 		return above(signal + t.noise/t.total*noise[0]), above(signal)
 	}
-	most, clearest := math.Inf(-1), math.Inf(-1)
+	most := math.Inf(-1)
+	clearest := math.Inf(-1)
 	for k := range s.scores {
 		t := &s.scores[k]
 		signal := t.signal(x, s.code)
 		if signal > clearest {
-			clearest, best = signal, int32(k)
+			clearest = signal
+			best = int32(k)
 		}
 		if y := signal + t.noise/t.total*noise[k]; y > most {
-			most, class = y, int32(k)
+			most = y
+			class = int32(k)
 		}
 	}
 	return class, best
@@ -264,8 +271,8 @@ func above(score float64) int32 {
 	return 0
 }
 
-// scoresOf is how many scores make a target: two classes take one.
-func scoresOf(target dataset.Column) int {
+// scoreCount returns the number of scores of a target: two classes have one.
+func scoreCount(target dataset.Column) int {
 	if n := len(target.Categories); target.Kind != dataset.Numeric && n > 2 {
 		return n
 	}

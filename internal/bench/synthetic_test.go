@@ -26,7 +26,9 @@ func TestSyntheticLaw(t *testing.T) {
 		return cols, f
 	}
 	cols, f := draw(7)
-	a, b, y := cols[0].Floats, cols[3].Floats, cols[2].Floats
+	a := cols[0].Floats
+	b := cols[3].Floats
+	y := cols[2].Floats
 	if got := correlation(a, b); math.Abs(got-SyntheticCorrelation) > .03 {
 		t.Errorf("correlation %v", got)
 	}
@@ -81,7 +83,7 @@ func TestSyntheticClasses(t *testing.T) {
 			return cols, f
 		}
 		cols, f := draw(7)
-		if len(f.scores) != scoresOf(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
+		if len(f.scores) != scoreCount(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
 			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores), cols[2].Floats[:5])
 		}
 		count := make([]int, classes)

@@ -28,7 +28,7 @@ var errOpenTransform = errors.New("a transform of the target is for models with 
 // predictor predicts the rows of a table in order.
 type predictor struct {
 	predict func(t *dataset.Table) ([]float64, error)
-	// costs returns what each row pays for its features; nil if features have no cost.
+	// costs returns the cost of the features for each row; nil if features have no cost.
 	costs func(t *dataset.Table) ([]float64, error)
 }
 
@@ -46,7 +46,8 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		r.Data.Target = target
 	}
 	if !m.file {
-		r.Data.Classes, r.Data.Columns = facts.classes, facts.columns
+		r.Data.Classes = facts.classes
+		r.Data.Columns = facts.columns
 	}
 	p, err := r.Pipeline(header)
 	if err != nil {
@@ -107,8 +108,8 @@ func privately(p *pipeline.Pipeline, plan *pipeline.Plan) trainer {
 	}
 }
 
-// costsOf returns what the rows of a table pay for the features that a model reads; nil if they
-// have no cost.
+// costsOf returns a function that computes the cost of the features that a model reads, for each row of a
+// table; nil if they have no cost.
 func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
 	x, ok := m.(interface {
 		CostsOf(dst []float64, rows regression.Rows) ([]float64, error)

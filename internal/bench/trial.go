@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Reasons why a trial has no value, beside those of the method.
+// Reasons why a trial has no value, other than those of the method.
 var (
 	// ErrNoTestRow: the held-out fold has no row with a target.
 	ErrNoTestRow = errors.New("no held-out row has a target")
@@ -28,8 +28,8 @@ var (
 // the same time take.
 const copiesBytes = 1 << 30
 
-// run carries out the trials, several at once, and delivers their rows in order
-// of trial and method. The rows are returned too, also with an error.
+// run carries out the trials, several at once, and delivers their rows in order of trial and method. It also
+// returns the rows, even with an error.
 func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
 	if x.remaining(trials) == 0 {
 		return nil, nil
@@ -94,7 +94,8 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 		}
 		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metric(), Err: m.err}
 		if r.Private = m.private; r.Private {
-			r.Epsilon, r.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
+			r.Epsilon = m.recipe.Privacy.Epsilon
+			r.Delta = m.recipe.Privacy.Delta
 		}
 		if m.err == nil {
 			p, ok := cut[m.table]
@@ -104,7 +105,10 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 			}
 			var got measured
 			got, r.Err = m.measure(ctx, p)
-			r.Value, r.Balanced, r.Seconds, r.Paid = got.value, got.balanced, got.seconds, got.paid
+			r.Value = got.value
+			r.Balanced = got.balanced
+			r.Seconds = got.seconds
+			r.Paid = got.paid
 		}
 		if r.Err != nil && ctx.Err() != nil {
 			break
@@ -114,14 +118,14 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 	return rows
 }
 
-// measured is what a trial found out.
+// measured is the result of a trial.
 type measured struct {
 	value, balanced, seconds float64
-	paid                     *float64 // mean cost of the rows; nil if features have none
+	paid                     *float64 // mean cost of the rows; nil if features have no cost
 }
 
-// measure trains on one part and returns R², or the accuracy and the balanced one,
-// on the other, with the time that training took and what the rows of the other pay.
+// measure trains on one part and returns R², or the accuracy and the balanced accuracy, on the other, with the
+// time of training and the cost of the rows of the other.
 func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
 	start := time.Now()
 	by, err := k.trainer(ctx, p.train)
@@ -146,7 +150,8 @@ func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
 	}
 	if k.classes != nil {
 		got, err := ScoreClasses(k.classes, p.test.Codes(k.target), codesOf(prediction))
-		out.value, out.balanced = got.Accuracy, got.Balanced
+		out.value = got.Accuracy
+		out.balanced = got.Balanced
 		return out, err
 	}
 	out.value, err = score(prediction, p.test.Float(k.target))
@@ -180,7 +185,7 @@ type queue struct {
 	emit    func(Row)
 }
 
-// put hands in the rows of trial t and delivers what is due.
+// put adds the rows of trial t and delivers those that are due.
 func (q *queue) put(t int, rows []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,8 +197,7 @@ func (q *queue) put(t int, rows []Row) {
 	}
 }
 
-// flush delivers what is left of the first n trials, when some will never
-// finish.
+// flush delivers the remaining rows of the first n trials, if some trials will never finish.
 func (q *queue) flush(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,9 +14,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// MarshalJSON writes one object with the keys data, method, epsilon, delta,
-// trial, metric, value and seconds, with error in place of value where there is
-// none, balanced_accuracy after a value that is an accuracy, and paid, the mean over the
+// MarshalJSON writes one object with the keys data, method, epsilon, delta, trial, metric, value and seconds,
+// with error in place of an absent value, balanced_accuracy after an accuracy, and paid, the mean cost over the
 // rows, if features have a cost. Epsilon and delta of a method without privacy are null.
 func (r Row) MarshalJSON() ([]byte, error) {
 	out := struct {
@@ -33,13 +32,15 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Seconds float64  `json:"seconds"`
 	}{Data: r.Data, Method: r.Method, Trial: r.Trial, Metric: r.Metric, Seconds: r.Seconds}
 	if r.Private {
-		out.Epsilon, out.Delta = &r.Epsilon, &r.Delta
+		out.Epsilon = &r.Epsilon
+		out.Delta = &r.Delta
 	}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
 		return json.Marshal(out)
 	}
-	out.Value, out.Paid = &r.Value, r.Paid
+	out.Value = &r.Value
+	out.Paid = r.Paid
 	if r.Metric == MetricAccuracy {
 		out.Second = &r.Balanced
 	}
@@ -74,7 +75,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Trials int        `json:"trials"`
 	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Paid: s.Paid, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
 	if s.Private {
-		out.Epsilon, out.Delta = &s.Epsilon, &s.Delta
+		out.Epsilon = &s.Epsilon
+		out.Delta = &s.Delta
 	}
 	if s.Metric == MetricAccuracy {
 		second := of(&s.Balanced.Median, &s.Balanced.Q25, &s.Balanced.Q75)
@@ -83,16 +85,16 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// WriteTable writes summaries as a table of text, one line each. Where one is of
-// an accuracy there is a column for the median of the balanced accuracy, and where features
-// have a cost one for what the rows pay on average. Below the
-// table it says why where no trial gave a value.
+// WriteTable writes summaries as a text table, one line each. If one has an accuracy, there is a column for the
+// median of the balanced accuracy; if features have a cost, there is one for the mean cost of the rows. Below
+// the table it gives the reasons if no trial has a value.
 func WriteTable(w io.Writer, summaries []Summary) error {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Box.PaddingLeft = ""
+	style.Box.PaddingRight = "  "
 	t.SetStyle(style)
 	classes := slices.ContainsFunc(summaries, func(s Summary) bool { return s.Metric == MetricAccuracy })
 	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75"}

@@ -78,7 +78,9 @@ func (k *columnKind) model() regression.Model {
 	regression.SetReading(m, func(_ string, r *regression.Reading) {
 		r.Strict = k.strict
 		if k.date {
-			r.Source, r.Part, r.Date = "cell", cell.DayPart, cell.AutoDate
+			r.Source = "cell"
+			r.Part = cell.DayPart
+			r.Date = cell.AutoDate
 		}
 	})
 	return m
@@ -89,9 +91,14 @@ func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 	c := dataset.Column{Name: "cell"}
 	switch {
 	case k.date:
-		c.Name, c.Source, c.Part, c.Date = "cell.days", "cell", cell.DayPart, cell.AutoDate
+		c.Name = "cell.days"
+		c.Source = "cell"
+		c.Part = cell.DayPart
+		c.Date = cell.AutoDate
 	case k.text():
-		c.Kind, c.Categories, c.Other = dataset.Category, k.categories, true
+		c.Kind = dataset.Category
+		c.Categories = k.categories
+		c.Other = true
 	}
 	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}}, dataset.ReadOptions{}
 }
@@ -321,7 +328,8 @@ func ways() []way {
 		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
 	}
 	for i, title := range []string{"Python", "JavaScript", "Go"} {
-		takes, accepts := "everything", notLong
+		takes := "everything"
+		accepts := notLong
 		if title == "Python" {
 			accepts = nil
 		} else {
@@ -463,7 +471,7 @@ func parseLines(t *testing.T, lines []string) []float64 {
 func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
 	m := k.model()
-	s, err := serve.New(m, pipeline.SchemaOf(m), dataset.ReadOptions{}, serve.Limits{})
+	s, err := serve.New(serve.Release{Model: m, Schema: pipeline.SchemaOf(m)}, serve.Limits{}, serve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -628,7 +636,8 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 		t.Fatalf("%d rows of %d", len(got), len(forms))
 	}
 	out := make([]float64, len(forms))
-	text, value := 0, len(texts)
+	text := 0
+	value := len(texts)
 	for i, f := range forms {
 		at := &text
 		if f.literal != "" {
@@ -702,7 +711,10 @@ func checkPage(t *testing.T, forms []form, fits [][]float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- begin cells -->\n", "<!-- end cells -->"
+	const (
+		begin = "<!-- begin cells -->\n"
+		end   = "<!-- end cells -->"
+	)
 	head, rest, found := strings.Cut(string(page), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {

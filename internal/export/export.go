@@ -37,8 +37,8 @@ func programOf(w io.Writer, code string, m regression.Model) error {
 	return program(w, code, m)
 }
 
-// ruled returns the name of a column for which rule holds; "" if there is none.
-func ruled(m regression.Model, rule func(regression.Column) bool) string {
+// findColumn returns the name of a column for which rule returns true, or "".
+func findColumn(m regression.Model, rule func(regression.Column) bool) string {
 	columns := m.Inputs()
 	if i := slices.IndexFunc(columns, rule); i >= 0 {
 		return columns[i].Name
@@ -46,12 +46,13 @@ func ruled(m regression.Model, rule func(regression.Column) bool) string {
 	return ""
 }
 
-// exactTexts refuses models that fold, cut or hash texts, or make numbers of them, which a form cannot express.
+// exactTexts rejects models that fold, cut or hash texts, or convert them to numbers, if a form cannot express
+// that.
 func exactTexts(m regression.Model, form string) error {
-	if c := ruled(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
+	if c := findColumn(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
 		return fmt.Errorf("a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it", c, ErrKind, form)
 	}
-	c := ruled(m, func(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 })
+	c := findColumn(m, func(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 })
 	if c == "" {
 		return nil
 	}
@@ -81,15 +82,15 @@ func Dialects() []string {
 }
 
 // SQL writes a query that selects all columns of a table and the prediction, named prediction, or for a
-// classifier the class, named class, and if the model has probabilities of two classes that of the second, named
-// probability. Columns of numbers must be of a numeric type. The error wraps [ErrKind] for kernels, for which a
-// query would be too large, or says that the dialect is unknown.
+// classifier the class, named class, and, if the model has probabilities of two classes, that of the second,
+// named probability. Numeric columns must have a numeric type. The error wraps [ErrKind] for kernels, whose
+// query would be too large, or reports an unknown dialect.
 func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 	i := slices.IndexFunc(dialects, func(d sqlDialect) bool { return d.name == dialect })
 	if i < 0 {
 		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
 	}
-	if c := ruled(m, func(c regression.Column) bool { return c.Hash > 0 }); c != "" {
+	if c := findColumn(m, func(c regression.Column) bool { return c.Hash > 0 }); c != "" {
 		return fmt.Errorf("a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it", c, ErrKind)
 	}
 	q := &query{dialect: &dialects[i], names: map[string]string{}}

@@ -91,7 +91,9 @@ func readingModels() map[string]regression.Model {
 			layout := reading.Date
 			*r = reading
 			if r.Date = ""; strings.HasPrefix(column, "seen.") {
-				r.Source, r.Part, r.Date = "seen", strings.TrimPrefix(column, "seen."), layout
+				r.Source = "seen"
+				r.Part = strings.TrimPrefix(column, "seen.")
+				r.Date = layout
 			}
 		})
 		out["reading-"+name] = m
@@ -112,7 +114,10 @@ func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper 
 	}
 	l := regression.LinearPart(out)
 	shift := (l.Lower/2 + l.Upper/2) - (lower/2 + upper/2)
-	l.Intercept, l.Lower, l.Upper, l.Back = l.Intercept-shift, lower, upper, &b
+	l.Intercept -= shift
+	l.Lower = lower
+	l.Upper = upper
+	l.Back = &b
 	return out
 }
 
@@ -382,7 +387,8 @@ func (rt *runtime) run(t *testing.T, models []regression.Model, records [][]map[
 	cmd := exec.CommandContext(context.Background(), rt.command[0], rt.command[1:]...) //nolint:gosec // ours
 	cmd.Dir = dir
 	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
+	cmd.Stdout = &out
+	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -416,7 +422,8 @@ func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model)
 	t.Helper()
 	models := kinds(t)
 	dir := t.TempDir()
-	inputs, all := map[string]any{}, map[string][]map[string]any{}
+	inputs := map[string]any{}
+	all := map[string][]map[string]any{}
 	for name, m := range models {
 		var file bytes.Buffer
 		if err := write(&file, m); errors.Is(err, ErrKind) && (m.Kind() == "kernel" || slices.ContainsFunc(m.Inputs(), ruleOf)) {
@@ -685,7 +692,8 @@ func (db *database) table(t *testing.T, inputs []regression.Column) (records []m
 	var lists, lines []string
 	for i := range 10000 {
 		record := map[string]any{}
-		literals, cells := []string{strconv.Itoa(i)}, []string{strconv.Itoa(i)}
+		literals := []string{strconv.Itoa(i)}
+		cells := []string{strconv.Itoa(i)}
 		for _, c := range inputs {
 			x, text, null := db.value(r, c)
 			record[c.Name] = x

@@ -10,11 +10,11 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ONNX writes a graph of ONNX in double precision, with operators of ai.onnx 18 and ai.onnx.ml 2. It has one input
-// per column with one column and a row per record: doubles, NaN or infinite if a number is missing, or texts without
-// blanks around them. Its outputs are prediction, or of a classifier class and, if the model has them, probabilities
-// with a column per class. An output that is named as an input has an underscore more. Errors are as of [Python], or
-// say that a column has no name.
+// ONNX writes an ONNX graph in double precision, with operators of ai.onnx 18 and ai.onnx.ml 2. It has one
+// input per column, of shape records x 1: doubles, NaN or infinite for missing numbers, or texts without
+// surrounding spaces. Its outputs are prediction, or for a classifier class and, if the model has them,
+// probabilities with one column per class. An output with the name of an input gets a trailing underscore.
+// Errors are as for [Python], or report a column without a name.
 func ONNX(w io.Writer, m regression.Model) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func ONNX(w io.Writer, m regression.Model) error {
 type onnxModel struct {
 	*onnxGraph
 	names   []string
-	treated map[string]onnxCell // by what a column is
+	treated map[string]onnxCell // by column and its properties
 }
 
 // An onnxCell is a treated cell: of a number its value and 1 if it is missing, of a category its code, -1 for others.
@@ -76,7 +76,7 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 		x.output(x.free("prediction"), x.back(regression.LinearPart(m), scores[0]), onnxDouble, 1)
 		return nil
 	}
-	all := x.beside(scores)
+	all := x.concat(scores)
 	var place string
 	if len(scores) == 1 {
 		place = x.op("Reshape", []string{x.cast(x.op("Greater", []string{all, x.row(c.Cutoff)}), onnxInt64), x.integers(-1)})
@@ -87,7 +87,7 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	switch {
 	case c.Probability != nil:
 		second := x.probability(c.Probability, all)
-		x.output(x.free("probabilities"), x.beside([]string{x.op("Sub", []string{x.row(1), second}), second}), onnxDouble, 2)
+		x.output(x.free("probabilities"), x.concat([]string{x.op("Sub", []string{x.row(1), second}), second}), onnxDouble, 2)
 	case logarithmic(c):
 		p := x.op("Softmax", []string{all}, integerAttribute("axis", 1))
 		x.output(x.free("probabilities"), p, onnxDouble, len(scores))
@@ -126,7 +126,8 @@ func (x *onnxModel) cell(c *regression.Column) onnxCell {
 			codes[i] = int64(texts[name])
 		}
 		if len(names) == 0 { // every cell is other
-			codes, names = []int64{-1}, []string{""}
+			codes = []int64{-1}
+			names = []string{""}
 		}
 		t.code = x.node(onnxML, "LabelEncoder", []string{c.Name}, x.name(), [][]byte{
 			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names), integersAttribute("values_int64s", codes),
@@ -176,7 +177,7 @@ type design struct {
 	model   *regression.Linear
 }
 
-// design puts the columns beside each other that some of the terms have.
+// design concatenates the columns that some of the terms use.
 func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) design {
 	d := design{model: m, first: make([]int, len(m.Columns))}
 	for i := range d.first {
@@ -208,7 +209,7 @@ func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) des
 		d.width += 2
 	}
 	if d.width > 0 {
-		d.columns = x.beside(parts)
+		d.columns = x.concat(parts)
 	}
 	return d
 }
@@ -217,7 +218,8 @@ func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) des
 func (d *design) weights(terms []regression.Term) []float64 {
 	out := make([]float64, d.width)
 	for _, t := range terms {
-		at, c := d.first[t.Column], &d.model.Columns[t.Column]
+		at := d.first[t.Column]
+		c := &d.model.Columns[t.Column]
 		switch {
 		case t.Missing:
 			at++
@@ -235,9 +237,10 @@ type line struct {
 	terms     []regression.Term
 }
 
-// sums returns linear sums beside each other.
+// sums returns the concatenation of linear sums.
 func (x *onnxModel) sums(m *regression.Linear, lines []line) string {
-	lists, intercepts := make([][]regression.Term, len(lines)), make([]float64, len(lines))
+	lists := make([][]regression.Term, len(lines))
+	intercepts := make([]float64, len(lines))
 	for i, l := range lines {
 		lists[i], intercepts[i] = l.terms, l.intercept
 	}

@@ -26,7 +26,7 @@ const (
 	onnxAttributeStrings = 8
 )
 
-// A message is a message of protobuf under construction. The numbers are those of its fields.
+// A message is a protobuf message under construction. Fields are identified by their numbers.
 type message []byte
 
 func (m *message) integer(field protowire.Number, x int64) {
@@ -47,7 +47,7 @@ type onnxGraph struct {
 	nodes, constants, inputs, outputs [][]byte
 	prefix                            string // of the names of values, which no input has
 	names                             int
-	known                             map[string]string // names of constants, by what they hold
+	known                             map[string]string // names of constants, by content
 }
 
 func newONNXGraph(inputs []string) *onnxGraph {
@@ -56,7 +56,8 @@ func newONNXGraph(inputs []string) *onnxGraph {
 		again = false
 		for _, name := range inputs {
 			if strings.HasPrefix(name, g.prefix) {
-				g.prefix, again = "v"+g.prefix, true
+				g.prefix = "v" + g.prefix
+				again = true
 			}
 		}
 	}
@@ -177,13 +178,13 @@ func (g *onnxGraph) texts(values []string) string {
 	return g.constant(onnxString, []int{len(values)}, content)
 }
 
-// cast changes the type of elements. Of doubles it leaves out what is behind the point.
+// cast converts the element type. Doubles are truncated.
 func (g *onnxGraph) cast(x string, kind int64) string {
 	return g.op("Cast", []string{x}, integerAttribute("to", kind))
 }
 
-// beside puts values beside each other.
-func (g *onnxGraph) beside(list []string) string {
+// concat concatenates values along the second axis.
+func (g *onnxGraph) concat(list []string) string {
 	if len(list) == 1 {
 		return list[0]
 	}

@@ -65,7 +65,9 @@ func (x *onnxModel) votes(m *regression.Votes, total string) string {
 	if len(m.Members) == 0 {
 		return total
 	}
-	lines, weights, against := make([]line, len(m.Members)), make([]float64, len(m.Members)), make([]float64, len(m.Members))
+	lines := make([]line, len(m.Members))
+	weights := make([]float64, len(m.Members))
+	against := make([]float64, len(m.Members))
 	for i, v := range m.Members {
 		lines[i], weights[i], against[i] = line{v.Intercept, v.Terms}, v.Weight, -v.Weight
 	}
@@ -87,7 +89,9 @@ func (x *onnxModel) tree(m *regression.Tree, total string) string {
 	if len(t.splits) == 0 {
 		return x.op("Add", []string{total, leaves})
 	}
-	matrix, lengths, highs := make([]float64, len(t.splits)*len(t.leaves)), make([]float64, len(t.leaves)), make([]float64, len(t.leaves))
+	matrix := make([]float64, len(t.splits)*len(t.leaves))
+	lengths := make([]float64, len(t.leaves))
+	highs := make([]float64, len(t.leaves))
 	for j, way := range t.ways {
 		lengths[j] = float64(len(way))
 		for _, turn := range way {
@@ -151,7 +155,7 @@ func (x *onnxModel) prototypes(m *regression.Prototypes, total string) string {
 	return total
 }
 
-// bins returns what the kernels see of a record, as whole numbers.
+// bins returns the inputs of the kernels for a record, as integers.
 func (x *onnxModel) bins(m *regression.Kernel) []string {
 	out := make([]string, len(m.Cells))
 	for i, in := range m.Cells {
@@ -171,7 +175,8 @@ func (x *onnxModel) bins(m *regression.Kernel) []string {
 		case kernelmap.Missing:
 			out[i] = x.cast(cell.missing, onnxInt64)
 		default:
-			half, scale := c.Upper/2-c.Lower/2, 0.
+			half := c.Upper/2 - c.Lower/2
+			scale := 0.
 			if half > 0 {
 				scale = kernelmap.CellOne / half
 			}
@@ -207,11 +212,12 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 			metric = append(metric, float64(v))
 		}
 	}
-	point := x.wrapped(x.op("MatMul", []string{x.beside(cells), x.matrix(dims, metric)}))
+	point := x.wrapped(x.op("MatMul", []string{x.concat(cells), x.matrix(dims, metric)}))
 	point = x.op("Sub", []string{x.op("Div", []string{x.op("Add", []string{point, x.integers(1 << 31)}), x.integers(1 << 13)}), x.integers(1 << 18)})
 	here := x.clamp(x.cast(point, onnxDouble), -reach, reach)
 
-	points, squares := mapPoints(k.Map, landmarks, int32(reach)), make([]float64, len(landmarks))
+	points := mapPoints(k.Map, landmarks, int32(reach))
+	squares := make([]float64, len(landmarks))
 	turned := make([]float64, dims*len(landmarks))
 	for i, p := range points {
 		for j, v := range p {
@@ -223,7 +229,8 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 	d := x.op("Add", []string{x.op("MatMul", []string{here, x.matrix(len(points), turned)}), x.op("Add", []string{own, x.row(squares...)})})
 	near := x.cast(x.near(d), onnxDouble)
 
-	weights, scales := make([]float64, len(points)*len(k.Map.Weights)), make([]float64, len(k.Map.Weights))
+	weights := make([]float64, len(points)*len(k.Map.Weights))
+	scales := make([]float64, len(k.Map.Weights))
 	for j, row := range k.Map.Weights {
 		scales[j] = math.Ldexp(1, -int(k.Map.Shifts[j]))
 		for i, w := range row {

@@ -25,15 +25,18 @@ func PMML(w io.Writer, m regression.Model) error {
 		return err
 	}
 	p := pmmlModel{used: map[string]bool{}, treated: map[string]string{}}
-	dictionary, schema := newTag("DataDictionary"), newTag("MiningSchema")
+	dictionary := newTag("DataDictionary")
+	schema := newTag("MiningSchema")
 	for _, c := range m.Inputs() {
 		if c.Name == "" {
 			return fmt.Errorf("a model with a column that has no name %w to PMML", ErrKind)
 		}
 		p.used[c.Name] = true
-		optype, kind := pmmlNumber, "double"
+		optype := pmmlNumber
+		kind := "double"
 		if c.Type == regression.Category {
-			optype, kind = pmmlText, "string"
+			optype = pmmlText
+			kind = "string"
 		}
 		dictionary.add(newTag("DataField", "name", c.Name, "optype", optype, "dataType", kind))
 		schema.add(newTag("MiningField", "name", c.Name, "invalidValueTreatment", "asMissing"))
@@ -62,7 +65,7 @@ const (
 // A pmmlModel is a document under construction.
 type pmmlModel struct {
 	used            map[string]bool   // names of fields
-	treated         map[string]string // fields of treated cells, by what they are
+	treated         map[string]string // fields of treated cells, by their properties
 	fields          []*tag            // derived fields
 	output, targets *tag
 	target          string
@@ -163,7 +166,8 @@ func (p *pmmlModel) predictor(m regression.Model) (field, model *tag, err error)
 		return field, model, nil
 	}
 	linear := regression.LinearPart(m)
-	lower, upper := linear.Lower, linear.Upper
+	lower := linear.Lower
+	upper := linear.Upper
 	if linear.Back != nil {
 		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper, p.back(linear, sums[0])
 	}
@@ -327,10 +331,12 @@ func (p *pmmlModel) lookup(c *regression.Column, weights map[string]float64, oth
 		label = p.derive(c.Name+" trimmed", pmmlText, apply("if", apply("isNotMissing", ref(c.Name)), apply("trimBlanks", ref(c.Name))))
 		p.treated[c.Name] = label
 	}
-	empty, table := other, newTag("InlineTable")
+	empty := other
+	table := newTag("InlineTable")
 	texts := namesOf(c).Texts()
 	for _, text := range slices.Sorted(maps.Keys(texts)) {
-		in, out := newTag("in"), newTag("out")
+		in := newTag("in")
+		out := newTag("out")
 		weight := weights[trimmed(c.Categories[texts[text]])]
 		in.text, out.text = text, digits(weight)
 		if text == "" {

@@ -47,7 +47,8 @@ func (p *pmmlModel) clipped(m *regression.ClippedLinear, sum *pmmlSum) string {
 	for i := range m.Columns {
 		c := &m.Columns[i]
 		if c.Type == regression.Category {
-			listed, other := map[string]float64{}, 0.
+			listed := map[string]float64{}
+			other := 0.
 			for _, name := range c.Categories {
 				listed[trimmed(name)] = 1
 			}
@@ -70,7 +71,8 @@ func (p *pmmlModel) clipped(m *regression.ClippedLinear, sum *pmmlSum) string {
 	if m.Center != nil {
 		center = *m.Center
 	}
-	whole, square := p.number("sum", sum.expression()), p.number("square of the length", squares.expression())
+	whole := p.number("sum", sum.expression())
+	square := p.number("square of the length", squares.expression())
 	shorter := apply("*", apply("/", constant(m.Norm), apply("sqrt", ref(square))), apply("-", ref(whole), constant(center)))
 	return p.number("clipped sum", apply("if", apply("greaterThan", ref(square), constant(m.Norm*m.Norm)), apply("+", constant(center), shorter), ref(whole)))
 }
@@ -137,7 +139,8 @@ func (p *pmmlModel) prototypes(m *regression.Prototypes, sum *pmmlSum) {
 		if len(sides[side]) == 0 {
 			continue
 		}
-		largest, rest := p.number("nearest", combined("max", sides[side])), apply("sum")
+		largest := p.number("nearest", combined("max", sides[side]))
+		rest := apply("sum")
 		for _, s := range sides[side] {
 			rest.add(apply("exp", apply("-", ref(s), ref(largest))))
 		}

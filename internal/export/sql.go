@@ -70,8 +70,8 @@ func eachCharacter(text, pattern, between string) string {
 	return strings.Join(out, between)
 }
 
-// A query is a nest of selects: every layer names expressions of the names of the layers below it, and the lowest
-// ones of the columns of the table, t.
+// A query is a nest of selects: every layer names expressions in terms of the names of the layer below, and the
+// lowest layer those of the columns of the table, t.
 type query struct {
 	dialect *sqlDialect
 	layers  []layer
@@ -112,7 +112,7 @@ func (q *query) name(at int, expression string) string {
 // An output is a column of the result: an expression of the names.
 type output struct{ name, expression string }
 
-// outputs returns what is selected for a model.
+// outputs returns the selected expressions of a model.
 func (q *query) outputs(m regression.Model) ([]output, error) {
 	var scores []string
 	for _, s := range scoresOf(m) {
@@ -159,9 +159,11 @@ func (q *query) probability(p *regression.Probability, score string) string {
 
 // raw is a cell of a numeric column as a double, maybe NULL or not finite.
 func (q *query) raw(c *regression.Column) string {
-	yes, no := "'true', 't'", "'false', 'f'"
+	yes := "'true', 't'"
+	no := "'false', 'f'"
 	if c.Reading.Strict {
-		yes, no = "'true'", "'false'"
+		yes = "'true'"
+		no = "'false'"
 	}
 	x := fmt.Sprintf(q.dialect.number, "t."+identifier(c.Name), q.trimmed(c), yes, no)
 	for _, missing := range c.Reading.Missing {
@@ -194,7 +196,7 @@ func (q *query) cell(c *regression.Column) string {
 		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper), q.number(min(max(c.Missing, c.Lower), c.Upper))))
 }
 
-// value is the number that stands for a text.
+// value returns the number assigned to a text.
 func (q *query) value(c *regression.Column) string {
 	last := q.number(c.Values[len(c.Categories)])
 	if len(c.Categories) == 0 {
@@ -272,7 +274,7 @@ func (q *query) withoutZeros(c *regression.Column, text string) string {
 	return fmt.Sprintf("CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END", text, rest, mark)
 }
 
-// normal is the normal form of a trimmed text, as far as the categories of a column depend on it.
+// normal returns the normal form of a trimmed text, as far as the categories of a column depend on it.
 func (q *query) normal(c *regression.Column, text string) string {
 	all := strings.Join(c.Categories, "")
 	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.Prefix == 0

@@ -63,7 +63,8 @@ func (q *query) score(m regression.Model) (string, error) {
 }
 
 func (q *query) clipped(m *regression.ClippedLinear) string {
-	sum, norm := q.name(sumLayer, q.linear(&m.Linear, m.Intercept, m.Terms)), []string{q.number(m.Constant * m.Constant)}
+	sum := q.name(sumLayer, q.linear(&m.Linear, m.Intercept, m.Terms))
+	norm := []string{q.number(m.Constant * m.Constant)}
 	for i := range m.Columns {
 		c := &m.Columns[i]
 		if c.Type == regression.Category {
@@ -184,7 +185,8 @@ func (q *query) linear(m *regression.Linear, intercept float64, terms []regressi
 func (q *query) weight(c *regression.Column, terms []regression.Term) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "CASE %s", q.label(c))
-	other, has := 0., map[string]bool{}
+	other := 0.
+	has := map[string]bool{}
 	for _, t := range terms {
 		if t.Other {
 			other = t.Coefficient

@@ -24,8 +24,9 @@ var jsCode string
 //go:embed code/model.go.txt
 var goCode string
 
-// program writes a program with the model in it. In the text of the program @MODEL@ stands for what it knows of the
-// model, as JSON that can be put between three double quotes, between backquotes or after an equals sign.
+// program writes a program that contains the model. In the text of the program, @MODEL@ is replaced by the
+// description of the model: JSON that can be put between three double quotes, between backquotes or after an
+// equals sign.
 func program(w io.Writer, code string, m regression.Model) error {
 	known, err := knownOf(m)
 	if err != nil {
@@ -38,7 +39,7 @@ func program(w io.Writer, code string, m regression.Model) error {
 		return fmt.Errorf("a model file that is no JSON: %w", err)
 	}
 	code = strings.Replace(code, "@UNICODE@", unicodeTablesOf(m), 1)
-	_, err = io.WriteString(w, strings.Replace(code, "@MODEL@", ascii(strings.TrimSpace(text.String())), 1))
+	_, err = io.WriteString(w, strings.Replace(code, "@MODEL@", escapeNonASCII(strings.TrimSpace(text.String())), 1))
 	return err
 }
 
@@ -62,8 +63,8 @@ type cellRule struct {
 	Layouts map[string]cell.DatePattern `json:"layouts"`
 }
 
-// knownOf returns the file of a model with what a program must know to read cells: in the place of the key reading the
-// rules, and in each column the spellings of its categories and what it is made of.
+// knownOf returns the file of a model with the information that a program needs to read cells: the rules in
+// place of the key reading, and in each column the spellings of its categories and its source.
 func knownOf(m regression.Model) (map[string]any, error) {
 	var file bytes.Buffer
 	if err := regression.EncodeModel(&file, m); err != nil {
@@ -129,8 +130,8 @@ func namesOf(c *regression.Column) *cell.Names {
 	return cell.NewNames(c.Categories, cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash}, c.Reading.Decimal)
 }
 
-// ascii writes what is not ASCII in JSON, and the backquote, as escapes. They occur within texts only.
-func ascii(text string) string {
+// escapeNonASCII replaces non-ASCII characters in JSON, and the backquote, by escapes. They occur within texts only.
+func escapeNonASCII(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {

@@ -13,10 +13,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// unicodeTablesOf returns the tables of Unicode that a Go program needs for the texts of a model; none if it has no
-// column of texts. The libraries of Python and JavaScript have them.
+// unicodeTablesOf returns the Unicode tables that a Go program needs for the texts of a model, or "" for a
+// model without text columns. Python and JavaScript have them in their libraries.
 func unicodeTablesOf(m regression.Model) string {
-	if ruled(m, func(c regression.Column) bool { return c.Text() }) == "" {
+	if findColumn(m, func(c regression.Column) bool { return c.Text() }) == "" {
 		return ""
 	}
 	return unicodeTables()

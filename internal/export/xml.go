@@ -54,7 +54,7 @@ func (t *tag) MarshalXML(e *xml.Encoder, _ xml.StartElement) error {
 	return e.EncodeToken(t.End())
 }
 
-// notXML reports whether a character is none of XML 1.0.
+// notXML reports whether a character is not permitted in XML 1.0.
 func notXML(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF' || r == '\uFFFD'
 }

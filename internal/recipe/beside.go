@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The names of a model and of the recipe that is published beside it.
+// Names of a model and of the recipe published with it.
 const (
 	modelName  = "model.json"
 	recipeName = "recipe.yaml"
 )
 
-// Beside returns what the recipe that was published beside a model says about the data. ok is false if there is none.
+// Beside returns the data section of the recipe published with a model. ok is false if there is none.
 func Beside(model string) (d Data, ok bool) {
 	if filepath.Base(model) != modelName {
 		return Data{}, false
@@ -31,8 +31,8 @@ func Beside(model string) (d Data, ok bool) {
 	return r.Data, true
 }
 
-// Describe tells a model how the cells of its table were written. It is for a model of an earlier version, whose file
-// does not say so; one whose file does is left alone.
+// Describe sets the readings of a model from the section. It is for models of earlier versions, whose files
+// lack them; a model that has readings is unchanged.
 func (d Data) Describe(m regression.Model) {
 	if slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool { return !c.Reading.IsZero() }) {
 		return
@@ -52,9 +52,14 @@ func (d Data) Describe(m regression.Model) {
 	}
 	o := d.Reading()
 	regression.SetReading(m, func(column string, r *regression.Reading) {
-		r.Decimal, r.Thousands, r.Strict, r.Missing = o.Format.Decimal, o.Format.Thousands, o.Format.Strict, o.Format.Missing
+		r.Decimal = o.Format.Decimal
+		r.Thousands = o.Format.Thousands
+		r.Strict = o.Format.Strict
+		r.Missing = o.Format.Missing
 		if c, found := dates[column]; found && numeric[column] {
-			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+			r.Source = c.Source
+			r.Part = c.Part
+			r.Date = c.Date
 		}
 	})
 }

@@ -2,11 +2,10 @@ package recipe
 
 import "strings"
 
-// openBracket finds the bracket or brace of a YAML text that is never closed, or is
-// closed by one of the other kind: its line and column from 1, in bytes. ok is
-// false where all of them match. The library names some other line, so this looks
-// itself. It knows flow brackets where a value or an entry begins, quotes and
-// comments; block texts (| and >), which no recipe needs, it reads as values.
+// openBracket finds the bracket or brace of a YAML text that is never closed, or is closed by one of the other
+// kind: its line and column, counted from 1, in bytes. ok is false if all of them match. It exists because the
+// YAML library reports a different line. It handles flow brackets at the start of values and entries, quotes
+// and comments; it treats block texts (| and >), which no recipe needs, as values.
 func openBracket(src string) (line, col int, ok bool) {
 	type bracket struct {
 		closes    byte
@@ -15,13 +14,14 @@ func openBracket(src string) (line, col int, ok bool) {
 	var open []bracket
 	line = 1
 	start := 0       // of the line
-	begins := true   // a value may begin here
+	begins := true   // a value may start here
 	quote := byte(0) // inside such quotes
 	for i := 0; i < len(src); i++ {
 		c := src[i]
 		switch {
 		case c == '\n':
-			line, start = line+1, i+1
+			line++
+			start = i + 1
 			begins = begins || quote == 0
 		case quote != 0:
 			escapes := c == '\\' && quote == '"' || c == '\'' && quote == c && strings.HasPrefix(src[i:], "''")
@@ -37,7 +37,8 @@ func openBracket(src string) (line, col int, ok bool) {
 			}
 			i += end - 1
 		case (c == '"' || c == '\'') && begins:
-			quote, begins = c, false
+			quote = c
+			begins = false
 		case c == '[' && begins:
 			open = append(open, bracket{']', line, i - start + 1})
 		case c == '{' && begins:
@@ -47,7 +48,8 @@ func openBracket(src string) (line, col int, ok bool) {
 			if last.closes != c {
 				return last.line, last.col, true
 			}
-			open, begins = open[:len(open)-1], false
+			open = open[:len(open)-1]
+			begins = false
 		case c == ',' && len(open) > 0, c == ':' && strings.Trim(src[i+1:min(i+2, len(src))], " \t\r\n") == "", c == '-' && begins:
 			begins = true
 		case c != ' ' && c != '\t' && c != '\r':

@@ -15,14 +15,13 @@ import (
 // TaskCausal is the task that asks for causal directions and trains no model.
 const TaskCausal = "causal"
 
-// Causal says between which columns a causal direction is looked for, and how.
+// Causal selects the columns and the method of a causal study.
 type Causal struct {
-	// Columns are from 2 to direction.MaxColumns numeric columns, of which every pair is
-	// looked at.
+	// Columns are 2 to direction.MaxColumns numeric columns, of which every pair is examined.
 	Columns []string `yaml:"columns" json:"columns" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
 	// Method is "histogram" or "anm", the baseline.
 	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`
-	// Score is that of the method anm.
+	// Score is the score of the method anm.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"Score of the method anm."`
 	// Protect is "all" or, with the method anm, "test": the training records then have no
 	// protection.
@@ -70,7 +69,7 @@ func (c *checker) causal() {
 	c.ledgerAndOutput()
 }
 
-// causalColumns checks the section causal and what is declared of its columns.
+// causalColumns validates the section causal and the declarations of its columns.
 func (c *checker) causalColumns() {
 	x := c.r.Causal
 	if x == nil {
@@ -216,7 +215,7 @@ func (r *Recipe) noModel() Problems {
 	return Problems{r.src.problem("task", "task: causal trains no model", "`dptrain causal` runs it")}
 }
 
-// publishedCausal is a recipe with task: causal as it goes to release/recipe.yaml.
+// publishedCausal is the form of a recipe with task: causal in release/recipe.yaml.
 type publishedCausal struct {
 	Version int    `yaml:"version"`
 	Task    string `yaml:"task"`
@@ -238,8 +237,11 @@ type publishedCausal struct {
 // becomes that of the columns it names.
 func (r *Recipe) publicCausal() []byte {
 	p := publishedCausal{Version: r.Version, Task: r.Task, Privacy: r.Privacy, Causal: r.Causal}
-	p.Data.Header, p.Data.MultilineQuotes, p.Data.Columns = r.Data.Header, r.Data.MultilineQuotes, r.Data.Columns
-	p.Data.Format, p.Data.Numbers = r.Data.Format, r.Data.Numbers
+	p.Data.Header = r.Data.Header
+	p.Data.MultilineQuotes = r.Data.MultilineQuotes
+	p.Data.Columns = r.Data.Columns
+	p.Data.Format = r.Data.Format
+	p.Data.Numbers = r.Data.Numbers
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

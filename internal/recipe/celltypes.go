@@ -8,8 +8,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// CheckTypes returns what contradicts the types that the schema of the table states: a regression of text or of truth values, and
-// classes none of which a column of its type can hold. The schema is public, as the header is, and no row is read.
+// CheckTypes returns contradictions between the recipe and the types in the schema of the table: a regression
+// on text or booleans, and classes that a column of its type cannot contain. The schema is public, like the
+// header, and no row is read.
 func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 	const path = "data.target"
 	name := r.Data.Target

@@ -9,35 +9,35 @@ import (
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// compiledFor returns the validator of [Schema] for one recipe. What the schema says of keys that neither
-// the recipe nor flags have is left out, since compiling all of it takes longer than a small run.
+// compiledFor returns the validator of [Schema] for one recipe. It omits the parts of the schema for keys that
+// neither the recipe nor the flags have, because compiling the whole schema takes longer than a small run.
 func compiledFor(root *node) *validate.Schema {
-	last.Lock()
-	defer last.Unlock()
-	if !have(last.of, root) {
+	lastCompiled.Lock()
+	defer lastCompiled.Unlock()
+	if !hasAllKeys(lastCompiled.of, root) {
 		s := schema()
-		last.of = []*node{root, flagNode(Flags{Data: "-", Target: "-", Epsilon: "1", Delta: "1", Out: "-"}, map[string]string{})}
-		prune(s, last.of)
-		last.compiled = compile(s)
+		lastCompiled.of = []*node{root, flagNode(Flags{Data: "-", Target: "-", Epsilon: "1", Delta: "1", Out: "-"}, map[string]string{})}
+		prune(s, lastCompiled.of)
+		lastCompiled.compiled = compile(s)
 	}
-	return last.compiled
+	return lastCompiled.compiled
 }
 
-// last is the validator that was compiled last, which often serves for flags beside a recipe, and the nodes whose keys it
-// knows.
-var last struct {
+// lastCompiled is the validator compiled last, which often serves for the flags given with a recipe too, and the nodes
+// whose keys it covers.
+var lastCompiled struct {
 	sync.Mutex
 	of       []*node
 	compiled *validate.Schema
 }
 
-// have reports whether each key of n, and of what is below, is one of some nodes.
-func have(some []*node, n *node) bool {
+// hasAllKeys reports whether each key of n and of its descendants occurs in some of the nodes.
+func hasAllKeys(some []*node, n *node) bool {
 	if n.kind != mapping {
 		return len(some) > 0
 	}
 	for i, key := range n.keys {
-		if kids := under(some, key.literal); len(kids) == 0 || !have(kids, n.kids[i]) {
+		if kids := under(some, key.literal); len(kids) == 0 || !hasAllKeys(kids, n.kids[i]) {
 			return false
 		}
 	}
@@ -72,9 +72,9 @@ func compile(s *generate.Schema) *validate.Schema {
 	return c.MustCompile(name)
 }
 
-// prune lets everything through under the keys that no node has, which leaves nothing to find out about
-// them. The names of the keys stay, for others are refused. Schemas may be shared between
-// keys, so one is copied before it is pruned.
+// prune replaces the schemas of keys that no node has by ones that accept everything. The names of the keys
+// remain, because unknown names are rejected. Schemas may be shared between keys, so one is copied before it is
+// pruned.
 func prune(s *generate.Schema, some []*node) {
 	if s.Properties == nil {
 		return

@@ -7,14 +7,16 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// dateColumns returns the columns that stand for the parts of the dates in a column.
+// dateColumns returns the columns for the parts of the dates in a column.
 func dateColumns(name string, d Column) []dataset.Column {
 	var out []dataset.Column
 	for _, c := range dataset.DateParts() {
 		if !slices.Contains(partsOf(d), c.Part) {
 			continue
 		}
-		c.Name, c.Source, c.Date = name+"."+c.Part, name, d.Date
+		c.Name = name + "." + c.Part
+		c.Source = name
+		c.Date = d.Date
 		if c.Part == "days" && len(d.Between) == 2 {
 			c.Ranged, c.Lower, c.Upper = true, dayOf(d.Between[0]), dayOf(d.Between[1])+1
 		}
@@ -23,14 +25,15 @@ func dateColumns(name string, d Column) []dataset.Column {
 	return out
 }
 
-// partsOf lists the parts that a column of dates has: those that are declared, else all but the hour, and the hour too if
-// the layout says it.
+// partsOf lists the parts of a date column: the declared ones, otherwise all except the hour, and the hour too
+// if the layout has it.
 func partsOf(d Column) []string {
 	if len(d.Parts) > 0 {
 		return d.Parts
 	}
 	out := []string{"days", "month", "weekday"}
-	morning, evening := time.Date(2003, 4, 25, 5, 0, 0, 0, time.UTC), time.Date(2003, 4, 25, 18, 0, 0, 0, time.UTC)
+	morning := time.Date(2003, 4, 25, 5, 0, 0, 0, time.UTC)
+	evening := time.Date(2003, 4, 25, 18, 0, 0, 0, time.UTC)
 	if d.Date != dataset.AutoDate && morning.Format(d.Date) != evening.Format(d.Date) {
 		out = append(out, "hour")
 	}

@@ -5,9 +5,8 @@ import (
 	"reflect"
 )
 
-// decode lays the tree over a recipe that holds the defaults. What has the
-// wrong type is left alone: the schema has already spoken of it. It returns
-// the paths that were given a value.
+// decode sets the fields of a recipe that holds the defaults from the tree. It ignores values of the wrong
+// type, which the schema has reported. It returns the paths that were set.
 func decode(root *node, r *Recipe) map[string]bool {
 	given := map[string]bool{}
 	decodeInto(root, "", reflect.ValueOf(r).Elem(), given)

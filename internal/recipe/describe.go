@@ -10,14 +10,15 @@ import (
 // TaskDescribe is the task of a description of the columns of a table. Flags ask for one; no recipe file does.
 const TaskDescribe = "describe"
 
-// Description says which columns are described.
+// Description selects the columns to describe.
 type Description struct {
-	Columns []string // none for all columns
-	By      string   // the column whose values make groups; empty for none
+	Columns []string // empty for all columns
+	By      string   // column whose values form groups; optional
 }
 
-// ForDescription builds the recipe of a description from flags, of which Target, Columns and Set have no meaning. It meets the same rules as a
-// recipe file where both have a key; its problems name the flag instead of a position.
+// ForDescription builds the recipe of a description from flags; Target, Columns and Set of the flags are
+// ignored. It applies the same rules as a recipe file where both have a key; its problems name the flag instead
+// of a position.
 func ForDescription(f Flags, d Description) (*Recipe, Problems) {
 	src := &source{flags: map[string]string{}}
 	root := flagNode(Flags{Data: f.Data, Epsilon: f.Epsilon, Delta: f.Delta, Out: f.Out}, src.flags)
@@ -25,7 +26,9 @@ func ForDescription(f Flags, d Description) (*Recipe, Problems) {
 	src.at = newSource("", root).at
 	found := slices.DeleteFunc(checkStructure(root, src), optionalInBench)
 	r := Default()
-	r.src, r.Task, r.Description = src, TaskDescribe, &d
+	r.src = src
+	r.Task = TaskDescribe
+	r.Description = &d
 	r.settle(decode(root, &r), thisBuild())
 	if problems := merge(found, checkRules(&r, thisBuild(), false)); len(problems) > 0 {
 		return nil, problems
@@ -33,7 +36,7 @@ func ForDescription(f Flags, d Description) (*Recipe, Problems) {
 	return &r, nil
 }
 
-// describe checks what is described.
+// describe validates a description.
 func (c *checker) describe() {
 	d := c.r.Data
 	if d.Path == "" {
@@ -58,8 +61,9 @@ func (c *checker) describe() {
 	c.ledgerAndOutput()
 }
 
-// Describe returns the description of a table with the given header. Columns are in the order of the header. A column that makes the
-// groups and declares nothing has categories, which are found. It is Problems if the recipe and the header do not fit.
+// Describe returns the description of a table with the given header. Columns are in the order of the header. An
+// undeclared grouping column has categories, which are found privately. The error is Problems if the recipe and
+// the header do not match.
 func (r *Recipe) Describe(header []string) (describe.Study, error) {
 	if problems := r.Validate(header); len(problems) > 0 {
 		return describe.Study{}, problems

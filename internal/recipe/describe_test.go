@@ -21,7 +21,8 @@ func TestDescribe(t *testing.T) {
 		}
 		return r
 	}
-	one, two := 1., 2.
+	one := 1.
+	two := 2.
 	for _, c := range []struct {
 		name   string
 		asked  Description

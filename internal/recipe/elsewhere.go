@@ -17,10 +17,10 @@ type elsewhere string
 // Name returns the name.
 func (x elsewhere) Name() string { return string(x) }
 
-// Plan refuses.
+// Plan returns the error of refuse.
 func (x elsewhere) Plan(method.Facts) (budget.Node, error) { return budget.Node{}, x.refuse() }
 
-// Fit refuses.
+// Fit returns the error of refuse.
 func (x elsewhere) Fit(context.Context, *mechanism.Session, method.Data) (*method.Fit, error) {
 	return nil, x.refuse()
 }

@@ -11,18 +11,16 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// encode prints a struct as YAML by its yaml tags: sections as blocks, lists,
-// columns and candidates on one line each. The library's own printer does not always give
-// back a text with line breaks, and what is published must read back exactly.
-// Maps are printed in the order of their keys, so equal values give equal
-// bytes.
+// encode prints a struct as YAML by its yaml tags: sections as blocks; lists, columns and candidates on one
+// line each. The library's own printer does not preserve every text with line breaks, and a published recipe
+// must decode exactly. Maps are printed in the order of their keys, so equal values give equal bytes.
 func encode(v any) []byte {
 	var b strings.Builder
 	encodeBlock(&b, reflect.ValueOf(v), "")
 	return []byte(b.String())
 }
 
-// encodeBlock prints the entries of a struct or a map, one a line.
+// encodeBlock prints the entries of a struct or a map, one per line.
 func encodeBlock(b *strings.Builder, v reflect.Value, indent string) {
 	for _, e := range entries(v) {
 		b.WriteString(indent + yamlWord(e.key) + ":")
@@ -79,8 +77,8 @@ type entry struct {
 	value reflect.Value
 }
 
-// entries lists what a struct or a map holds, pointers followed, without the
-// empty values that the tags leave out.
+// entries lists the entries of a struct or a map, following pointers, without the empty values that the tags
+// omit.
 func entries(v reflect.Value) []entry {
 	var out []entry
 	add := func(key string, value reflect.Value) {
@@ -134,8 +132,7 @@ func yamlWord(s string) string {
 	return b.String()
 }
 
-// plainWord reports whether s has only characters without a meaning in YAML,
-// whatever stands around it.
+// plainWord reports whether all characters of s are free of meaning in YAML, in any context.
 func plainWord(s string) bool {
 	for _, c := range s {
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./- ", c) {

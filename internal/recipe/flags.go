@@ -8,15 +8,14 @@ type Flags struct {
 	Epsilon string // --epsilon, a number or ln(number); required
 	Delta   string // --delta
 	Out     string // --out
-	// Columns are those of a causal study, --columns; nil for a run with a model.
+	// Columns are the columns of a causal study, --columns; nil for a run with a model.
 	Columns []string
 	// Set gives further keys a value; see [Options].
 	Set []Setting
 }
 
-// FromFlags builds the recipe that `dptrain fit --data … --target …` stands
-// for. It meets the same rules as a file; its problems name the flag instead
-// of a position.
+// FromFlags builds the recipe equivalent to `dptrain fit --data … --target …`. It applies the same rules as to
+// a file; its problems name the flag instead of a position.
 func FromFlags(f Flags) (*Recipe, Problems) {
 	src := &source{flags: map[string]string{}}
 	root := flagNode(f, src.flags)

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Format says how the text of the table is written; see [dataset.Format]. A separator or a quote that is left out is the one
-// that the header line shows. Other keys that are left out mean a point, no mark of thousands, utf-8, quotes that are doubled
-// or escaped, whichever leaves no doubt, and no line before the header.
+// Format describes how the text of the table is written; see [dataset.Format]. An absent separator or quote is
+// inferred from the header line. The other defaults are decimal points, no thousands separator, utf-8, quotes
+// doubled or escaped, whichever is unambiguous, and no line before the header.
 type Format struct {
 	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"What parts the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Left out: what the header line shows, else what the suffix of the name says."`
 	Decimal   string    `yaml:"decimal,omitempty" json:"decimal,omitempty" jsonschema_description:"The decimal mark of numbers: a point (default) or a comma."`
@@ -27,7 +27,7 @@ type Format struct {
 	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that stand for a missing cell, such as -999."`
 }
 
-// The words of the keys of a format, beside the characters themselves.
+// Names of characters in the keys of a format, accepted in addition to the characters themselves.
 var (
 	separatorWords = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
 	markWords      = map[string]byte{"comma": ',', "point": '.', "blank": ' ', "apostrophe": '\''}
@@ -39,10 +39,11 @@ var (
 const (
 	numbersLenient = "lenient"
 	numbersStrict  = "strict"
-	maxMissing     = 16 // numbers that stand for missing cells
+	maxMissing     = 16 // numbers that mean a missing cell
 )
 
-// character returns what a word or a character of a list stands for; ok for an empty text too.
+// character returns the character that a name or a character of a list denotes; ok is also true for an empty
+// text.
 func character(text string, words map[string]byte, list string) (c byte, ok bool) {
 	if text == "" {
 		return 0, true
@@ -76,16 +77,21 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.Separator, _ = character(f.Separator, separatorWords, dataset.Separators)
 	o.Format.Decimal, _ = character(f.Decimal, markWords, ",.")
 	o.Format.Thousands, _ = character(f.Thousands, markWords, marks)
-	o.Format.Encoding, o.Format.Skip, o.Format.Missing, o.Format.Sheet = f.Encoding, f.Skip, f.Missing, f.Sheet
+	o.Format.Encoding = f.Encoding
+	o.Format.Skip = f.Skip
+	o.Format.Missing = f.Missing
+	o.Format.Sheet = f.Sheet
 	o.Format.Quote, _ = character(f.Quote, quoteWords, `"'`)
 	o.Format.NoQuote = f.Quote == "none"
 	o.Format.Escape, _ = character(f.Escape, escapeWords, escapes)
 	return o
 }
 
-// SetReading makes [Data.Reading] return o. A format that reads as none at all is left out.
+// SetReading sets the section so that [Data.Reading] returns o. A format equal to the default is omitted.
 func (d *Data) SetReading(o dataset.ReadOptions) {
-	d.MultilineQuotes, d.Numbers, d.Format = o.MultilineQuotes, "", nil
+	d.MultilineQuotes = o.MultilineQuotes
+	d.Numbers = ""
+	d.Format = nil
 	if o.Format.Strict {
 		d.Numbers = numbersStrict
 	}
@@ -118,7 +124,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 	}
 }
 
-// formatNames lists what keys of a format may say.
+// formatNames lists the permitted values of the keys of a format.
 func formatNames() map[string][]string {
 	with := func(words map[string]byte, characters string) []string {
 		return append(slices.Sorted(maps.Keys(words)), strings.Split(characters, "")...)
@@ -130,7 +136,7 @@ func formatNames() map[string][]string {
 	}
 }
 
-// CheckReading puts the keys that say how a table is read to their rules.
+// CheckReading validates the keys that describe how a table is read.
 func (d *Data) CheckReading() Problems {
 	c := &checker{r: &Recipe{Data: *d}}
 	c.reading()
@@ -152,7 +158,7 @@ func (r *Recipe) Select(method string) {
 	}
 }
 
-// reading checks the keys that say how the table is read.
+// reading validates the keys that describe how the table is read.
 func (c *checker) reading() {
 	d := &c.r.Data
 	if d.Numbers != "" {

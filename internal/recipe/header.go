@@ -8,12 +8,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Validate checks r against the names of the columns: every column the recipe
-// speaks of is there, and there are enough of them. It is total on any header.
+// Validate checks r against the names of the columns: every column in the recipe must exist, and there must be
+// enough columns. It is total on any header.
 //
-// A table without a header has data where names should be, so no message
-// repeats a name from header unless the recipe and the header agree on at
-// least one column.
+// The first line of a table without a header contains data, so no message quotes a name from header unless the
+// recipe and the header have at least one column in common.
 func (r *Recipe) Validate(header []string) Problems {
 	h := &headerCheck{r: r, names: map[string]bool{}, header: header}
 	for _, name := range header {
@@ -62,7 +61,8 @@ func (h *headerCheck) same() {
 	if len(want) == 0 || slices.Equal(want, h.header) {
 		return
 	}
-	at, what := "data.header", fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
+	at := "data.header"
+	what := fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
 	for i := range want[:min(len(want), len(h.header))] {
 		if want[i] != h.header[i] {
 			at, what = item("data.header", i), fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1, quoted(want[i]))

@@ -18,16 +18,15 @@ var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of 
 // it is empty, or a name is empty, repeated or not UTF-8.
 var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 
-// Init writes a commented starter recipe for the table at path (as the recipe
-// should name it), whose columns are header. An empty target means the last
-// column. With classes the recipe is for classification. The result parses as it
-// stands and names every column, in comments where nothing is declared yet.
-// Errors never repeat a name from header.
+// Init writes a commented starter recipe for the table at path (as the recipe should name it), whose columns
+// are header. An empty target means the last column. With classes the recipe is for classification. The result
+// is valid and names every column, in comments if nothing is declared about it. Errors never quote a name from
+// header.
 func Init(header []string, path, target string, classes ...string) ([]byte, error) {
 	return Data{Path: path}.Init(header, target, classes...)
 }
 
-// Init is [Init] for a table at d.Path that is read as d says.
+// Init is [Init] for a table at d.Path with the reading settings of d.
 func (d Data) Init(header []string, target string, classes ...string) ([]byte, error) {
 	return d.InitUnit(header, target, Unit{}, false, classes...)
 }
@@ -46,8 +45,10 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 	}
 	var b strings.Builder
 	defaults := Default()
-	task, list := defaults.Task, ""
-	names, number := NamesOf(classes), len(classes)
+	task := defaults.Task
+	list := ""
+	names := NamesOf(classes)
+	number := len(classes)
 	if len(classes) > 0 {
 		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(names))
 	}
@@ -83,7 +84,7 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 	return []byte(b.String()), nil
 }
 
-// initColumns writes the columns that are declared to hold dates or words to be found.
+// initColumns writes the columns that are declared as dates or as text to be found.
 func (d Data) initColumns(b *strings.Builder, header []string) {
 	begun := false
 	for _, name := range header {
@@ -103,8 +104,8 @@ func (d Data) initColumns(b *strings.Builder, header []string) {
 	}
 }
 
-// describedFor lists the selectors and the trainers for so many classes, 0 for numbers, as
-// comments of one line each.
+// describedFor lists the selectors and the trainers for that many classes, 0 for numbers, as comments of one
+// line each.
 func describedFor(classes int) (selectors, trainers string) {
 	line := func(name, summary string) string { return fmt.Sprintf("#   %-18s%s\n", name, summary) }
 	for _, m := range pipeline.Selectors() {

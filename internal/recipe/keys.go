@@ -9,11 +9,11 @@ import (
 // A Key is a key of the recipe, for help.
 type Key struct {
 	Path string // such as data.columns.NAME.lower
-	Text string // what it means
+	Text string // description
 }
 
-// AllKeys lists the keys of the recipe with what the JSON Schema says of them, in its order. Those of candidates are those of
-// a selection and a model, and are left out.
+// AllKeys lists the keys of the recipe with their descriptions in the JSON Schema, in its order. Keys of
+// candidates are omitted: they are those of a selection and a model.
 func AllKeys() []Key {
 	var out []Key
 	var walk func(path string, s *generate.Schema)

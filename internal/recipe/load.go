@@ -13,15 +13,14 @@ import (
 // MaxSize is the largest recipe that is read, in bytes.
 const MaxSize = 1 << 20
 
-// Options changes how a recipe is read. The zero value is what every run on
-// private data uses.
+// Options modify how a recipe is read. The zero value is the one for runs on private data.
 type Options struct {
 	// Bench reads a recipe for an experiment on public data: the names that
 	// give no privacy are accepted, data.path and data.target may be missing,
 	// and epsilon and delta default to ln(3) and 1e-5.
 	Bench bool
-	// Set gives keys a value that takes the place of the text's. A recipe with settings is put to the rules by
-	// [Recipe.Check] alone, once everything else of the command line is known.
+	// Set overrides values of the text. A recipe with settings is validated only by [Recipe.Check], once the
+	// rest of the command line is known.
 	Set []Setting
 }
 
@@ -30,8 +29,8 @@ type Options struct {
 // (and a nil recipe). It never panics, whatever src holds.
 func Parse(name string, src []byte) (*Recipe, Problems) { return Options{}.Parse(name, src) }
 
-// Load reads the recipe at path and parses it. The error is [Problems], also
-// when the file cannot be read; errors.Is(err, fs.ErrNotExist) tells why.
+// Load reads the recipe at path and parses it. The error is [Problems], even if the file cannot be read;
+// errors.Is(err, fs.ErrNotExist) distinguishes that case.
 func Load(path string) (*Recipe, error) { return Options{}.Load(path) }
 
 // Load is [Load] with options.
@@ -105,7 +104,8 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 	r := Default()
 	r.src = src
 	if o.Bench {
-		r.Privacy.Epsilon, r.Privacy.Delta = math.Log(3), 1e-5
+		r.Privacy.Epsilon = math.Log(3)
+		r.Privacy.Delta = 1e-5
 	}
 	r.settle(decode(root, &r), can)
 	var rules Problems
@@ -121,8 +121,7 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 	return &r, nil
 }
 
-// optionalInBench tells the schema's findings about keys that an experiment
-// takes from its flags.
+// optionalInBench reports whether a schema finding is about a key that an experiment takes from its flags.
 func optionalInBench(f finding) bool {
 	return !f.structural && slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"}, f.Path)
 }

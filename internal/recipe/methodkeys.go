@@ -15,9 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// The keys of the sections selection and model that belong to methods. What they are
-// called, what they may be and what is said of them is read from the methods themselves:
-// see [method.Key].
+// Keys of the sections selection and model that belong to methods. Their names, values and descriptions come
+// from the methods themselves: see [method.Key].
 
 // An ownedKey is a key with the methods of a section that have it.
 type ownedKey struct {
@@ -174,7 +173,7 @@ func (k ownedKey) of(name string) (method.Key, bool) {
 	return method.Key{}, false
 }
 
-// words lists what a word may be, of every method.
+// words lists the permitted values of a text key, for all methods.
 func (k ownedKey) words() []string {
 	var out []string
 	for _, o := range k.owners {
@@ -187,7 +186,7 @@ func (k ownedKey) words() []string {
 	return out
 }
 
-// describe says what a key is.
+// describe returns the description of a key.
 func (k ownedKey) describe() string {
 	if k.Common {
 		return k.Text + "."
@@ -200,7 +199,7 @@ func (k ownedKey) describe() string {
 		return k.Text + ": " + strings.Join(parts, "; ") + "."
 	}
 	only := ""
-	if k.Needs.Key == "" || len(k.Needs.Words) > 0 { // else that one says so
+	if k.Needs.Key == "" || len(k.Needs.Words) > 0 { // otherwise the needed key reports it
 		only = " (" + plural("method", k.users()) + " only)"
 	}
 	return k.Text + only + k.Rest + "."
@@ -231,7 +230,8 @@ func (k ownedKey) schema() *generate.Schema {
 	case method.Word:
 		s.Type, s.Enum = "string", anys(k.words())
 	case method.Wholes:
-		s.Type, s.Items = "array", &generate.Schema{Type: "integer"}
+		s.Type = "array"
+		s.Items = &generate.Schema{Type: "integer"}
 	case method.Names:
 		s.Type, s.Items = "array", asName(&generate.Schema{})
 	case method.Flag:
@@ -255,7 +255,8 @@ func (k ownedKey) schema() *generate.Schema {
 		s.Default = number(k.Default)
 	}
 	if s.Items != nil {
-		s.MinItems, s.UniqueItems = new(uint64(k.Least)), true
+		s.MinItems = new(uint64(k.Least))
+		s.UniqueItems = true
 	}
 	return s
 }
@@ -263,7 +264,8 @@ func (k ownedKey) schema() *generate.Schema {
 // asName makes a schema that of a name. Names are taken as written, so a bare 7 or true is
 // one too.
 func asName(s *generate.Schema) *generate.Schema {
-	s.Type, s.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
+	s.Type = ""
+	s.Extras = map[string]any{"type": []string{"string", "number", "boolean"}}
 	return s
 }
 

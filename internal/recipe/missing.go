@@ -2,10 +2,10 @@ package recipe
 
 import "reflect"
 
-// missingIndicator is the word for an indicator in the key missing of a column.
+// missingIndicator is the value of a column's key missing that selects an indicator.
 const missingIndicator = "indicator"
 
-// Missing says what a cell that is missing or not a finite number becomes.
+// Missing is the treatment of a cell that is missing or not a finite number.
 type Missing struct {
 	Number float64 `json:"-"`
 	// Indicator leaves Number to the run and gives such cells a term of their own in
@@ -13,7 +13,7 @@ type Missing struct {
 	Indicator bool `json:"-"`
 }
 
-// number returns the declared number, nil where there is none.
+// number returns the declared number, or nil.
 func (m *Missing) number() *float64 {
 	if m == nil || m.Indicator {
 		return nil
@@ -34,8 +34,7 @@ func (m Missing) text() string {
 
 var missingType = reflect.TypeFor[Missing]()
 
-// decodeMissing stores a number or the word for an indicator and reports whether it
-// was one of them.
+// decodeMissing stores a number or the indicator and reports whether the value was one of them.
 func decodeMissing(n *node, v reflect.Value) bool {
 	switch {
 	case n.kind == number:

@@ -88,8 +88,11 @@ func TestFromFlags(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := Default()
-	want.Data.Path, want.Data.Target, want.Output.Dir = "houses.csv", "price", "results"
-	want.Privacy.Epsilon, want.Privacy.Delta = math.Log(3), 1e-5
+	want.Data.Path = "houses.csv"
+	want.Data.Target = "price"
+	want.Output.Dir = "results"
+	want.Privacy.Epsilon = math.Log(3)
+	want.Privacy.Delta = 1e-5
 	got, _ := r.Public()
 	expected, _ := want.Public()
 	if !bytes.Equal(got, expected) || r.DataFile() != "houses.csv" || r.Output.Dir != "results" {

@@ -8,9 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// The closed lists: every name a recipe may ever use. A name that is not here
-// is a mistake; a name that is here but not available in this build is refused
-// with a message that says so.
+// Closed lists of the names that a recipe may use. A name outside the lists is an error; a listed name that
+// this build does not support is rejected with a message to that effect.
 var (
 	tasks        = []string{"regression", "classification", TaskCausal}
 	relations    = []string{"add-remove", "substitute", privateColumns}
@@ -27,7 +26,7 @@ const (
 	asPublished    = "as-published-" // prefix of published variants without a valid proof, for bench only
 )
 
-// trainers lists the names of the methods of models of which something holds.
+// trainers lists the names of the model methods for which holds returns true.
 func trainers(holds func(method.Method) bool) []string {
 	var out []string
 	for _, m := range pipeline.Trainers() {
@@ -38,7 +37,7 @@ func trainers(holds func(method.Method) bool) []string {
 	return out
 }
 
-// selectionNames lists what selection.method may say.
+// selectionNames lists the permitted values of selection.method.
 func selectionNames() []string {
 	var out []string
 	for _, m := range pipeline.Selectors() {
@@ -49,18 +48,17 @@ func selectionNames() []string {
 
 func anyTrainer(method.Method) bool { return true }
 
-// fallbacks lists what model.fallback may say.
+// fallbacks lists the permitted values of model.fallback.
 func fallbacks() []string { return append([]string{"none"}, trainers(anyTrainer)...) }
 
-// availability is what one build can carry out, each a part of a closed list.
+// availability lists the features of a build, each a part of a closed list.
 type availability struct {
 	tasks, relations, compositions, scalings []string
 	selections, models, benchModels          []string
 	fallbacks                                []string
 }
 
-// thisBuild is the one place that says what this build can carry out: of models what
-// [pipeline.Trainers] lists.
+// thisBuild returns the features of this build: for models, those of [pipeline.Trainers].
 func thisBuild() availability {
 	return availability{
 		tasks:        tasks,
@@ -93,9 +91,8 @@ func Available() (selection, model []string) {
 // in an experiment on public data only: they give no privacy.
 func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
 
-// choosesColumns reports whether a selection method can spend budget on
-// choosing: auto does when it is told how many columns to choose, as soon as a
-// build has a method that does.
+// choosesColumns reports whether a selection method can spend budget on choosing: auto does if the number of
+// columns is set and the build has a method that chooses.
 func (a availability) choosesColumns(method string) bool {
 	rest := func(name string) bool { m, _ := pipeline.SelectorNamed(name); return m.Private }
 	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
@@ -104,24 +101,26 @@ func (a availability) choosesColumns(method string) bool {
 // oneOf prints a closed list for a message.
 func oneOf(names []string) string { return strings.Join(names, ", ") }
 
-// nearest returns the name closest to word if it is close enough to be what
-// was meant: at most two edits, and fewer than half of the name's letters.
+// nearest returns the name closest to word if it is a likely correction: at most two edits, and fewer than half
+// of the name's letters.
 func nearest(word string, names []string) (string, bool) {
-	best, at := "", 3
+	best := ""
+	at := 3
 	for _, name := range names {
 		if strings.EqualFold(word, name) {
 			return name, true
 		}
 		if d := editDistance(strings.ToLower(word), name, at); d < at && 2*d < len(name) {
-			best, at = name, d
+			best = name
+			at = d
 		}
 	}
 	return best, best != ""
 }
 
-// Nearest returns the name that word may be a misspelling of: it differs in letter case
-// only, or by at most two edits (an insertion, a deletion, another letter, two letters
-// exchanged) and fewer than half of the name's letters. ok is false if there is none.
+// Nearest returns the name of which word may be a misspelling: it differs only in letter case, or by at most
+// two edits (an insertion, a deletion, a substitution or a transposition) and fewer than half of the name's
+// letters. ok is false if there is none.
 func Nearest(word string, names []string) (name string, ok bool) {
 	lower := make([]string, len(names))
 	for i, n := range names {
@@ -147,7 +146,9 @@ func editDistance(a, b string, limit int) int {
 	}
 	n := len(b) + 1
 	room := make([]int, 3*n)
-	older, old, cur := room[:n], room[n:2*n], room[2*n:]
+	older := room[:n]
+	old := room[n : 2*n]
+	cur := room[2*n:]
 	for j := range old {
 		old[j] = j
 	}

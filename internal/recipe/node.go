@@ -47,7 +47,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// describe names what a node is, for messages.
+// describe names the type of a node, for messages.
 func (n *node) describe() string {
 	switch n.kind {
 	case null:
@@ -89,7 +89,7 @@ func (n *node) instance() any {
 	return nil
 }
 
-// place is where a key and its value stand in the text.
+// place is the position of a key and its value in the text.
 type place struct{ keyLine, keyCol, line, col int }
 
 // source remembers where each path of a recipe was written.
@@ -97,7 +97,7 @@ type source struct {
 	file  string
 	at    map[string]place
 	flags map[string]string // path -> flag, for recipes made from flags
-	// settings says which paths a setting gives, and by which flag.
+	// flag by which a setting sets each path
 	settings map[string]string
 }
 
@@ -110,7 +110,8 @@ func newSource(file string, root *node) *source {
 
 func (s *source) walk(path string, n *node) {
 	for i, k := range n.kids {
-		p, key := item(path, i), k
+		p := item(path, i)
+		key := k
 		if n.kind == mapping {
 			key = n.keys[i]
 			p = child(path, key.literal)
@@ -122,8 +123,8 @@ func (s *source) walk(path string, n *node) {
 	}
 }
 
-// problem places msg at the value of path. A path that is not in the text is
-// placed at the key of the nearest part of it that is.
+// problem reports msg at the value of path. A path that is not in the text is reported at the key of its
+// nearest ancestor in the text.
 func (s *source) problem(path, msg, hint string) Problem {
 	p := Problem{Path: path, Msg: msg, Hint: hint}
 	if s == nil {
@@ -138,33 +139,36 @@ func (s *source) problem(path, msg, hint string) Problem {
 		return p
 	}
 	if at, ok := s.at[path]; ok {
-		p.Line, p.Column = at.line, at.col
+		p.Line = at.line
+		p.Column = at.col
 		return p
 	}
 	for up := path; up != ""; {
 		up = parent(up)
 		if at, ok := s.at[up]; ok {
-			p.Line, p.Column = at.keyLine, at.keyCol
+			p.Line = at.keyLine
+			p.Column = at.keyCol
 			break
 		}
 	}
 	return p
 }
 
-// atKey places msg at the key of path rather than at its value.
+// atKey reports msg at the key of path rather than at its value.
 func (s *source) atKey(path, msg, hint string) Problem {
 	p := s.problem(path, msg, hint)
 	if s != nil && s.flags == nil && p.flag == "" {
 		if at, ok := s.at[path]; ok {
-			p.Line, p.Column = at.keyLine, at.keyCol
+			p.Line = at.keyLine
+			p.Column = at.keyCol
 		}
 	}
 	return p
 }
 
-// Check puts r to the rules of a recipe file again: a change of its fields may break them.
-// Problems are at the places of their keys in the text that r was read from, and those of
-// keys without a place stand first, in the order of the sections of a recipe.
+// Check validates r again, because a change of its fields may violate the rules. Problems have the positions of
+// their keys in the text that r was read from; those of keys without a position come first, in the order of the
+// sections of a recipe.
 func (r *Recipe) Check() Problems {
 	problems := checkRules(r, thisBuild(), false)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
@@ -173,8 +177,8 @@ func (r *Recipe) Check() Problems {
 	return problems
 }
 
-// Place returns p at the place of its key in the text that r was read from. It is for
-// problems that a change of r brought about; without a text there is no place.
+// Place returns p with the position of its key in the text that r was read from. It is for problems caused by a
+// change of r; without a text there is no position.
 func (r *Recipe) Place(p Problem) Problem {
 	at := r.src.problem(p.Path, p.Msg, p.Hint)
 	at.err = p.err

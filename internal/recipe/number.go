@@ -31,21 +31,20 @@ func ParseNumber(text string) (float64, error) {
 	return x, nil
 }
 
-// ParseEpsilon reads a privacy loss written as a plain number ("1", "0.5",
-// "1e-2") or as a natural logarithm of one ("ln(3)"). Space around the words
-// is allowed. It checks the form and that the value is finite; that it is
-// greater than 0 is checked where the recipe is.
+// ParseEpsilon parses a privacy loss written as a plain number ("1", "0.5", "1e-2") or as a natural logarithm
+// ("ln(3)"). Spaces are allowed. It checks the form and that the value is finite; the recipe rules check that
+// it is greater than 0.
 func ParseEpsilon(text string) (float64, error) {
 	s := strings.TrimSpace(text)
 	inner, isLog := strings.CutPrefix(s, "ln")
 	if !isLog {
-		return finite(s, text)
+		return parseFinite(s, text)
 	}
 	inner = strings.TrimSpace(inner)
 	if !strings.HasPrefix(inner, "(") || !strings.HasSuffix(inner, ")") {
 		return 0, badNumber(text)
 	}
-	x, err := finite(strings.TrimSpace(inner[1:len(inner)-1]), text)
+	x, err := parseFinite(strings.TrimSpace(inner[1:len(inner)-1]), text)
 	if err != nil {
 		return 0, err
 	}
@@ -55,8 +54,8 @@ func ParseEpsilon(text string) (float64, error) {
 	return math.Log(x), nil
 }
 
-// finite reads s as a decimal number; text is what an error repeats.
-func finite(s, text string) (float64, error) {
+// parseFinite parses s as a decimal number; errors quote text.
+func parseFinite(s, text string) (float64, error) {
 	x, err := ParseNumber(s)
 	if err == nil {
 		return x, nil
@@ -73,7 +72,7 @@ func finite(s, text string) (float64, error) {
 // otherNotation matches numbers of YAML and of programming languages that are not plain.
 var otherNotation = regexp.MustCompile(`^[+-]?(0[0-9]+|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?|0[xXbBoO][0-9a-fA-F_.]+([pP][+-]?[0-9]+)?|[0-9]+(:[0-9]+)+)$`)
 
-// plainHint is what to do about a number in another notation.
+// plainHint is the remedy for a number in another notation.
 const plainHint = "write it with decimal digits, such as 10, 0.5 or 1e-6"
 
 func badNumber(text string) error {

@@ -46,7 +46,7 @@ func exactKeys() (depth, within, costs, soft method.Key) {
 	return named("depth"), named("budget"), named("costs"), named("soft")
 }
 
-// openNames lists the methods without privacy of which something holds.
+// openNames lists the methods without privacy for which holds returns true.
 func openNames(holds func(openMethod) bool) []string {
 	var out []string
 	for _, m := range openMethods() {
@@ -57,7 +57,7 @@ func openNames(holds func(openMethod) bool) []string {
 	return out
 }
 
-// OpenSummaries returns the names of the methods without privacy, and what each does.
+// OpenSummaries returns the names of the methods without privacy, and their descriptions.
 func OpenSummaries() (names, summaries []string) {
 	for _, m := range openMethods() {
 		names, summaries = append(names, m.name), append(summaries, m.summary)
@@ -78,7 +78,7 @@ func NumberKey(model string) (key string, ok bool) {
 	return "", false
 }
 
-// exactDepth is the depth of the exact forms if nothing says another.
+// exactDepth is the default depth of the exact forms.
 const exactDepth = 2
 
 // Exact are the settings of the exact forms of trees that pay for features.

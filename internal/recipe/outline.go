@@ -12,28 +12,31 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// outline returns the run that the recipe describes as far as that can be said without a
-// header and of a recipe with mistakes: enough for the rules of the pipeline. What another
-// rule refuses already is left out.
+// outline returns the run that the recipe describes, as far as possible without a header and for a recipe with
+// mistakes: enough for the rules of the pipeline. Parts that another rule rejects are omitted.
 func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses}
 	declared := r.Data.Columns[r.Data.Target]
 	if slices.Contains(rescale.Words(), declared.Transform) {
 		p.Transform = r.Data.transform()
 	}
-	p.Budget.Epsilon, p.Budget.Delta = r.Privacy.Epsilon, r.Privacy.Delta
+	p.Budget.Epsilon = r.Privacy.Epsilon
+	p.Budget.Delta = r.Privacy.Delta
 	p.Budget.Relation, _ = budget.ParseRelation(r.Privacy.Relation)
 	p.Budget.Composition, _ = budget.ParseComposition(r.Privacy.Composition)
 	if u := r.Privacy.Unit; u != nil && !bench {
-		p.Schema.Unit, p.Budget.Unit = u.Column, budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+		p.Schema.Unit = u.Column
+		p.Budget.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
 	target := dataset.Column{Name: r.Data.Target, Private: declared.Private}
 	if p.Transform != rescale.None && declared.Lower != nil && declared.Upper != nil {
-		target.Ranged, target.Lower, target.Upper = true, *declared.Lower, *declared.Upper
+		target.Ranged = true
+		target.Lower = *declared.Lower
+		target.Upper = *declared.Upper
 	}
 	if r.Task == regression.TaskClassification {
 		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()
-		if target.Found = r.Classes().Private() && !bench; !target.Found && len(target.Categories) == 0 { // said elsewhere
+		if target.Found = r.Classes().Private() && !bench; !target.Found && len(target.Categories) == 0 { // reported elsewhere
 			target.Categories = make([]string, 2)
 		}
 	}
@@ -97,7 +100,7 @@ func (m Model) outline() (method.Trainer, bool) {
 	return x.New(checked(modelSection, m.Keys)), true
 }
 
-// checked returns values without words that are none.
+// checked returns values without invalid text values.
 func checked(section string, values method.Values) method.Values {
 	out := method.Values{}
 	for _, k := range keysOf(section) {

@@ -35,7 +35,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	p.Shares, p.CountFailure = shares, r.countFailure()
 	reading := r.Data.Reading()
 	p.Schema.Numbers = reading.Format.Numbers()
-	excluded, kinds := map[string]bool{}, r.findsKinds()
+	excluded := map[string]bool{}
+	kinds := r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
 	}
@@ -65,13 +66,13 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	return p, nil
 }
 
-// selector translates the selection section for d candidate features. Methods that read
-// classes can also choose how many to keep.
+// selector converts the selection section, for d candidate features. Methods that support classes can also
+// choose the number of features.
 func (r *Recipe) selector(d int) (selection.Selector, error) {
 	s := r.Selection
 	if s.Method == pipeline.Auto {
 		switch {
-		case s.K() > 0: // told how many
+		case s.K() > 0: // the number is set
 			return selection.Kendall{K: s.K()}, nil
 		case r.Model.Method == pipeline.Auto: // the pipeline chooses
 			return nil, nil
@@ -87,7 +88,7 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		x.Share = pipeline.ClassedSelectionShare
 	}
 	if m.Private && !m.NeedsClasses && s.K() == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
-		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
+		if x.K = selection.DefaultK; d <= x.K { // every candidate is kept
 			return selection.None{}, nil
 		}
 	}
@@ -108,8 +109,7 @@ func (r *Recipe) budget() (budget.Target, error) {
 	return out, err
 }
 
-// column translates what is declared about a column.
-// kinds is [Recipe.findsKinds].
+// column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
 		return dataset.Column{Name: name, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Classes().Private(), Fold: r.fold()}
@@ -126,12 +126,16 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 		return c
 	}
 	if d.Lower != nil && d.Upper != nil {
-		c.Ranged, c.Lower, c.Upper = true, *d.Lower, *d.Upper
+		c.Ranged = true
+		c.Lower = *d.Lower
+		c.Upper = *d.Upper
 	}
 	if x := d.Missing.number(); x != nil {
-		c.HasMissing, c.Missing = true, *x
+		c.HasMissing = true
+		c.Missing = *x
 	}
-	c.Indicator, c.TellsText = d.Missing.asIndicator(), name == r.Data.Target
+	c.Indicator = d.Missing.asIndicator()
+	c.TellsText = name == r.Data.Target
 	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
 		c.Fold = r.fold()
 	}

@@ -17,15 +17,15 @@ type Problem struct {
 	Line   int    // 1-based; 0 when there is no text to point at
 	Column int    // 1-based, in characters; 0 when there is no text to point at
 	Path   string // key, such as privacy.epsilon or data.columns.age.lower; empty for the file as a whole
-	Msg    string // what is wrong
+	Msg    string // the problem
 	Hint   string // what to do about it; may be empty
 
 	flag string // the command-line flag to blame, for recipes made from flags
 	err  error  // cause from the operating system, if any
 }
 
-// Error returns `file:line:column: message (hint)`, leaving out what is not
-// known. For a recipe made from flags the flag takes the place of the file.
+// Error returns `file:line:column: message (hint)` without unknown parts. For a recipe made from flags, the
+// flag replaces the file.
 func (p Problem) Error() string {
 	var b strings.Builder
 	switch {
@@ -80,7 +80,7 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// FaultKind says that the recipe is invalid.
+// FaultKind returns [fault.Recipe].
 func (ps Problems) FaultKind() fault.Kind { return fault.Recipe }
 
 // asError returns nil, not a typed nil, when there is no problem.
@@ -102,11 +102,11 @@ func (ps Problems) sorted() Problems {
 	})
 }
 
-// maxQuoted bounds how many characters of a recipe a message repeats.
+// maxQuoted is the maximum number of characters of a recipe that a message quotes.
 const maxQuoted = 60
 
-// quoted makes a word of the recipe safe for a terminal: control characters
-// are escaped and the length is bounded.
+// quoted makes a text of the recipe safe for a terminal: control characters are escaped and the length is
+// limited.
 func quoted(s string) string {
 	if utf8.RuneCountInString(s) > maxQuoted {
 		s = string([]rune(s)[:maxQuoted]) + "…"

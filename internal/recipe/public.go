@@ -2,8 +2,8 @@ package recipe
 
 import "maps"
 
-// published is the recipe as it goes to release/recipe.yaml. It has no place
-// for the paths of the data, the ledger and the output, nor for the engine, on which no other byte depends.
+// published is the form of the recipe in release/recipe.yaml. It omits the paths of the data, the ledger and
+// the output, and the engine, on which the release does not depend.
 type published struct {
 	Version int    `yaml:"version"`
 	Task    string `yaml:"task"`
@@ -43,24 +43,35 @@ func (r *Recipe) Public() ([]byte, error) {
 		return r.publicCausal(), nil
 	}
 	var p published
-	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
-	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
-	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
+	p.Version = r.Version
+	p.Task = r.Task
+	p.Data.Header = r.Data.Header
+	p.Data.Target = r.Data.Target
+	p.Data.Exclude = r.Data.Exclude
+	p.Data.MultilineQuotes = r.Data.MultilineQuotes
+	p.Data.Format = r.Data.Format
+	p.Data.Numbers = r.Data.Numbers
 	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Classes(), r.Undeclared()
 	p.Data.Fold = r.Data.Fold
 	if p.Data.Classes.Private() {
 		p.Data.MostClasses = r.mostClasses()
 	}
-	p.Privacy, p.Holdout, p.Scaling, p.Budget, p.Count = r.Privacy, r.Holdout, r.Scaling, r.Budget, r.Count
+	p.Privacy = r.Privacy
+	p.Holdout = r.Holdout
+	p.Scaling = r.Scaling
+	p.Budget = r.Budget
+	p.Count = r.Count
 	if p.Search = r.Search; p.Search == nil {
 		selection := r.Selection
 		if r.movesShare() {
 			shares, _ := r.divided()
 			budget := Budget(shares)
-			selection.Keys, p.Budget = maps.Clone(selection.Keys), &budget
+			selection.Keys = maps.Clone(selection.Keys)
+			p.Budget = &budget
 			delete(selection.Keys, "share")
 		}
-		p.Selection, p.Model = &selection, &r.Model
+		p.Selection = &selection
+		p.Model = &r.Model
 	}
 	if r.Ledger != nil {
 		p.Ledger = &struct {

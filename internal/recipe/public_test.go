@@ -43,7 +43,8 @@ func TestPublicHeader(t *testing.T) {
 // TestLongHeader: a recipe that its columns would make too long to read does without.
 func TestLongHeader(t *testing.T) {
 	r := Default()
-	r.Data.Target, r.Privacy.Epsilon = "y", 1
+	r.Data.Target = "y"
+	r.Privacy.Epsilon = 1
 	for i := range 30 {
 		r.Data.Header = append(r.Data.Header, strings.Repeat(string(rune('a'+i)), MaxSize/30))
 	}

@@ -22,63 +22,61 @@ type Recipe struct {
 	Version int `yaml:"version" json:"version" jsonschema:"default=1" jsonschema_description:"Format of this file."`
 	// Task is "regression", "classification" or "causal".
 	Task string `yaml:"task" json:"task" jsonschema:"default=regression" jsonschema_description:"What the target is: a number (regression) or one of the declared classes (classification); or causal, which trains no model."`
-	// Data names the table and declares what is public about its columns.
+	// Data names the table and declares public knowledge about its columns.
 	Data Data `yaml:"data" json:"data" jsonschema:"required" jsonschema_description:"The table, the target, and what is public knowledge about the columns."`
 	// Privacy is the budget and how it is counted.
 	Privacy Privacy `yaml:"privacy" json:"privacy" jsonschema:"required" jsonschema_description:"The privacy budget and how it is counted."`
 	// Holdout is the share of records, in [0, 0.5], kept apart for the private
 	// held-out metric; 0 means no metric. Each record draws its own coin.
 	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.2" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
-	// Scaling says where the ranges of numeric columns come from.
+	// Scaling selects the source of the ranges of numeric columns.
 	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
 	// Budget divides the budget of the training part among its stages; nil leaves all of it to the defaults.
 	Budget *Budget `yaml:"budget,omitempty" json:"budget,omitempty" jsonschema_description:"Shares of the training part of the privacy budget, by stage. What is left out is divided in the proportion of the defaults. The held-out part has a budget of its own, and holdout sets how many records it has."`
-	// Count says how the noisy number of records is read; nil leaves it to the defaults.
+	// Count configures the noisy number of records; nil selects the defaults.
 	Count *Count `yaml:"count,omitempty" json:"count,omitempty" jsonschema_description:"How the noisy number of records is read, where a run releases one."`
-	// Selection says how features are chosen.
+	// Selection configures feature selection.
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
-	// Model says what is trained.
+	// Model configures the model.
 	Model Model `yaml:"model" json:"model" jsonschema_description:"What is trained."`
 	// Search is nil unless several selections and models are tried. Selection and
 	// Model are then those of Default and have no meaning.
 	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
-	// Causal is nil but with the task "causal". Holdout, Scaling, Selection and Model have no
-	// meaning beside it.
+	// Causal is nil except for the task "causal", for which Holdout, Scaling, Selection and Model are ignored.
 	Causal *Causal `yaml:"causal,omitempty" json:"causal,omitempty" jsonschema_description:"With task causal: between which columns a direction is looked for, and how."`
 	// Description is nil but with the task [TaskDescribe], which no file has.
 	Description *Description `yaml:"-" json:"-"`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
-	// Engine says where the table is kept during the run: "auto", which is also what the empty text means,
-	// "memory" or "stream". The release does not depend on it.
+	// Engine selects where the table is kept during the run: "auto" (also if empty), "memory" or "stream". The
+	// release does not depend on it.
 	Engine string `yaml:"engine,omitempty" json:"engine,omitempty" jsonschema:"default=auto" jsonschema_description:"Where the table is kept during the run. memory; stream: an encrypted scratch file; auto: stream if the table may need more than half of the memory and the plan allows it. The release does not depend on it."`
-	// Output says where results go.
+	// Output configures where results are written.
 	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
 
 	src *source // positions of the text it came from; nil if built in code
-	// sharesOfEarlier: an earlier version published the recipe, in whose runs selection.share had no effect beside a
-	// model with a fixed law.
+	// sharesOfEarlier reports that an earlier version published the recipe, in which selection.share had no
+	// effect with a model with a fixed distribution.
 	sharesOfEarlier bool
 	// stagesInCode: see [Recipe.StagesInCode].
 	stagesInCode bool
 }
 
-// StagesInCode says that code sets the selection or the model of the run, so that what the recipe says of them does not
-// count: whether delta can be 0 is then for the plan to say.
+// StagesInCode declares that code sets the selection or the model of the run, so that the recipe's settings for
+// them are ignored: the plan then decides whether delta can be 0.
 func (r *Recipe) StagesInCode() { r.stagesInCode = true }
 
-// Data names the table and declares what is public about its columns.
+// Data names the table and declares public knowledge about its columns.
 type Data struct {
 	// Path is the table, relative to the recipe unless absolute; see
 	// [Recipe.DataFile].
 	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1" jsonschema_description:"The table, relative to this file: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; or a pattern such as visits-*.csv."`
 	// SQL names rows of a database instead; nil for a file.
 	SQL *SQL `yaml:"sql,omitempty" json:"sql,omitempty" jsonschema_description:"Rows of a database in place of a file. The program dptrain-sql reads them."`
-	// Spark is a query of a Spark cluster, whose rows are the records, in place of a file; empty for none.
+	// Spark is a query of a Spark cluster whose rows are the records, instead of a file; optional.
 	Spark string `yaml:"spark,omitempty" json:"spark,omitempty" jsonschema:"minLength=1" jsonschema_description:"A SELECT of a Spark cluster in place of a file, for fit --engine spark. Its rows are the records. It is not published."`
-	// Header lists the columns of the table, all of them, in its order. A published
-	// recipe has it, so that it has a plan without the table. Beside Path it is what the
-	// table must have.
+	// Header lists all columns of the table in order. A published recipe has it, so that it can be planned
+	// without the table. Together with Path, it is the required header of the table.
 	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
 	// Target is the column to predict; empty with the task "causal".
 	Target string `yaml:"target" json:"target" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal. Or {column, lower, upper, transform}: what is declared of it in one place."`
@@ -86,22 +84,22 @@ type Data struct {
 	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
 	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
-	// Format says how the text is written; nil for what the suffix says.
+	// Format describes how the text is written; nil for the format implied by the suffix.
 	Format *Format `yaml:"format,omitempty" json:"format,omitempty" jsonschema_description:"How the text of the table is written: separator, decimal mark, character set and so on."`
-	// Undeclared says what features are that declare nothing: "numbers", or "found": numbers or text, whichever is found
-	// privately. Empty means the default; see [Recipe.Undeclared].
+	// Undeclared is the treatment of features without declarations: "numbers", or "found", which determines
+	// privately whether they are numbers or text. Empty means the default; see [Recipe.Undeclared].
 	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=found" jsonschema_description:"What a feature is that declares nothing. found: a number, or a category whose values are found privately, as the table has it. numbers: a number; also the default where finding has no price."`
-	// Fold says which texts of categories, words and classes are one value: "exact", which is also what the empty
-	// text means, "blanks" or "case".
+	// Fold determines which texts of categories, words and classes count as one value: "exact" (also if empty),
+	// "blanks" or "case".
 	Fold string `yaml:"fold,omitempty" json:"fold,omitempty" jsonschema:"default=exact" jsonschema_description:"Which texts are one value, in columns of categories and words and among classes. exact: those that differ in blanks around them. blanks: also in how many blanks stand inside. case: also in upper and lower case."`
-	// Numbers is "lenient", which is also what the empty text means, or "strict".
+	// Numbers is "lenient" (also if empty) or "strict".
 	Numbers string `yaml:"numbers,omitempty" json:"numbers,omitempty" jsonschema:"default=lenient" jsonschema_description:"lenient: numbers as people write them, such as 45 yrs, 27.1% or <5, are read. strict: plain numbers only."`
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
-	// Classes lists the classes of the target, for classification only. Private ones, which is also what none
-	// means, are found: up to MostClasses. See [Recipe.Classes].
+	// Classes lists the classes of the target, for classification only. If they are private, or empty, they are
+	// found, up to MostClasses. See [Recipe.Classes].
 	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private, which is also the default: those that enough records have, found privately, up to most_classes."`
-	// MostClasses is how many classes are found at most where they are private; 0 means the default of
+	// MostClasses is the maximum number of private classes that are found; 0 means the default of
 	// [pipeline.Pipeline.MostClassesFound].
 	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=32" jsonschema_description:"How many classes are found at most, where they are private. The default is 2 with methods that take two classes only."`
 }
@@ -113,28 +111,28 @@ type Column struct {
 	// Lower < Upper. Values outside are clamped.
 	Lower *float64 `yaml:"lower,omitempty" json:"lower,omitempty" jsonschema_description:"Smallest value, in the column's own units; smaller ones are clamped."`
 	Upper *float64 `yaml:"upper,omitempty" json:"upper,omitempty" jsonschema_description:"Largest value, in the column's own units; larger ones are clamped."`
-	// Missing stands for cells that are missing or not a finite number; nil leaves the
-	// number to the run.
+	// Missing replaces cells that are missing or not a finite number; nil leaves the choice of the number to
+	// the run.
 	Missing *Missing `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell; left out, the median, found privately. indicator: the median, and a term of its own in the model for such cells."`
 	// Categories makes the column categorical and lists its values.
 	Categories Names `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table. private: those that many records have, found privately."`
-	// Other says whether values outside Categories form a category of their
-	// own. Parsing sets it (default true) exactly when Categories is set.
+	// Other reports whether values outside Categories form a category of their own. Parsing sets it (default
+	// true) exactly when Categories is set.
 	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
-	// Prefix is how many characters of a value are kept, from the first; 0 for all.
+	// Prefix is the number of leading characters of a value that are kept; 0 for all.
 	Prefix int `yaml:"prefix,omitempty" json:"prefix,omitempty" jsonschema:"minimum=1,maximum=64" jsonschema_description:"How many characters of a value are kept, from the first: 3 makes one category of all codes that begin alike."`
-	// Hash makes the column categorical and its categories buckets, so many of them.
+	// Hash makes the column categorical with this number of buckets as categories.
 	Hash int `yaml:"hash,omitempty" json:"hash,omitempty" jsonschema:"minimum=2,maximum=1024" jsonschema_description:"Makes the column categorical without a list: values fall into so many buckets by a public hash. Nothing of them is published, and it costs no budget."`
-	// Encode is "target" for a column whose values become numbers, the means of the target, or "none", which is also what the
-	// empty text means.
+	// Encode is "target" for a column whose values are replaced by means of the target, or "none" (also if
+	// empty).
 	Encode string `yaml:"encode,omitempty" json:"encode,omitempty" jsonschema:"default=none" jsonschema_description:"target: each value becomes one number, the mean of the target over the records that have it, released with noise. For category columns of many values, and a target of numbers or two classes."`
 	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
 	// Between the first and the last day, written 2006-01-02.
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`
 	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
 	Between []string `yaml:"between,omitempty" json:"between,omitempty" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
-	// Transform is that of the target: "log", "sqrt", or "none", which is also what the empty text means. The model is
-	// fitted to the transformed target and predicts in units of the target.
+	// Transform is the transform of the target: "log", "sqrt", or "none" (also if empty). The model is fitted
+	// to the transformed target and predicts in units of the target.
 	Transform string `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"default=none" jsonschema_description:"Of the target: the model is fitted to its logarithm or its square root, and predicts in its own units. Numbers below lower count as lower; without it, log takes those below a millionth as 2^-20."`
 	// Private marks a protected column; only under the relation
 	// substitute-private-columns, where all other columns are public.
@@ -143,13 +141,12 @@ type Column struct {
 
 // Privacy is the budget of the run and how it is counted.
 type Privacy struct {
-	// Epsilon is finite and greater than 0. The text may say ln(3).
+	// Epsilon is finite and greater than 0. The text may be ln(3).
 	Epsilon float64 `yaml:"epsilon" json:"epsilon" jsonschema:"required" jsonschema_description:"Privacy loss bound of the whole run: a number greater than 0, or ln(number)."`
-	// Delta is in [0, 1), a public constant that never depends on the number
-	// of records; 0 only if every law of the run is pure, else at least
-	// [budget.MinDelta].
+	// Delta is in [0, 1), a public constant that never depends on the number of records; 0 only if all noise of
+	// the run is pure, otherwise at least [budget.MinDelta].
 	Delta float64 `yaml:"delta" json:"delta" jsonschema:"minimum=0,exclusiveMaximum=1,default=1e-6" jsonschema_description:"Probability that the bound epsilon fails: a public constant, never a function of the number of records. 0 only if every law is pure."`
-	// Relation says which tables the guarantee makes hard to tell apart.
+	// Relation is the neighbouring relation of the guarantee.
 	Relation string `yaml:"relation" json:"relation" jsonschema:"default=add-remove" jsonschema_description:"Which tables are neighbours: one record added or removed (the number of records is private), one replaced (it is public), or one record's private columns replaced."`
 	// Composition is "tight" (privacy loss distributions) or "basic" (sums of
 	// epsilon, as the papers split it).
@@ -159,26 +156,25 @@ type Privacy struct {
 	Unit *Unit `yaml:"unit,omitempty" json:"unit,omitempty" jsonschema_description:"Who is protected where one person may have several records. Leave out to protect single records."`
 }
 
-// Unit says who is protected where one person may have several records: whoever a
-// value of a column stands for.
+// Unit is the privacy unit for tables in which a person may have several records: all records with one value of
+// a column.
 type Unit struct {
-	// Column identifies the unit. It is never a feature. A record whose cell is
-	// missing belongs to nobody and is left out.
+	// Column identifies the unit. It is never a feature. A record with a missing cell is not attributed to a
+	// unit and is left out.
 	Column string `yaml:"column" json:"column" jsonschema:"required,minLength=1" jsonschema_description:"The column that says whose record it is, such as patient_id. It is never a feature; a record without a value is left out."`
-	// MaxRows is how many records of a unit the run keeps, 1 to
-	// budget.MaxUnitRows: a public constant. Noise grows in proportion.
+	// MaxRows is the maximum number of records of a unit that the run keeps, 1 to budget.MaxUnitRows: a public
+	// constant. Noise grows in proportion.
 	MaxRows int `yaml:"max_rows" json:"max_rows" jsonschema:"required,minimum=1,maximum=1000" jsonschema_description:"How many records of a unit are kept at most, by lot: a public constant. Noise grows in proportion to it."`
 }
 
-// Scaling says where the ranges of numeric columns come from.
+// Scaling selects the source of the ranges of numeric columns.
 type Scaling struct {
-	// Method is "private" (ranges are found privately; declared ranges are
-	// used where there are some) or "declared".
+	// Method is "private" (undeclared ranges are found privately) or "declared".
 	Method string `yaml:"method" json:"method" jsonschema:"default=private" jsonschema_description:"private: undeclared ranges are found privately, from the budget. declared: every numeric column declares lower and upper."`
 }
 
-// Budget holds shares of the training part of the privacy budget, each in (0, 1); 0 leaves a stage its default. The names
-// and meanings are those of [pipeline.Shares].
+// Budget holds shares of the training part of the privacy budget, each in (0, 1); 0 means the stage's default.
+// Names and meanings are those of [pipeline.Shares].
 type Budget struct {
 	Count     float64 `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of the noisy number of records, of epsilon."`
 	Words     float64 `yaml:"words,omitempty" json:"words,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.055" jsonschema_description:"Share of finding out which columns hold text, and which values."`
@@ -189,7 +185,7 @@ type Budget struct {
 	Transform float64 `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of the errors of a model of a transformed target."`
 }
 
-// shares returns what the pipeline takes; b may be nil.
+// shares converts the section to [pipeline.Shares]; b may be nil.
 func (b *Budget) shares() pipeline.Shares {
 	if b == nil {
 		return pipeline.Shares{}
@@ -236,13 +232,13 @@ func (r *Recipe) SetShare(stage string, share float64) bool {
 	return false
 }
 
-// Count says how the noisy number of records is read.
+// Count configures the noisy number of records.
 type Count struct {
-	// Failure is that of [pipeline.Pipeline.CountFailure]; 0 means the default.
+	// Failure is [pipeline.Pipeline.CountFailure]; 0 means the default.
 	Failure float64 `yaml:"failure,omitempty" json:"failure,omitempty" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.01" jsonschema_description:"Probability with which the lower bound of the number of records may exceed it. A smaller one leaves a larger margin. Privacy does not depend on it."`
 }
 
-// countFailure returns what the pipeline takes.
+// countFailure returns the value for the pipeline.
 func (r *Recipe) countFailure() float64 {
 	if r.Count == nil {
 		return 0
@@ -250,21 +246,21 @@ func (r *Recipe) countFailure() float64 {
 	return r.Count.Failure
 }
 
-// Selection says how features are chosen.
+// Selection configures feature selection.
 type Selection struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"How features are chosen."`
 	// Keys are the values of keys that belong to methods, such as k and features of "fixed"; see
-	// [pipeline.SelectorKeys]. Nil leaves all of them to the method.
+	// [pipeline.SelectorKeys]. Nil means defaults only.
 	Keys method.Values `yaml:"-" json:"-"`
 }
 
-// K is how many columns to choose; a category column counts as one. 0 leaves the number to the
+// K returns the number of columns to select; a category column counts as one. 0 leaves the number to the
 // method.
 func (s Selection) K() int { return s.Keys.Int("k") }
 
-// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless said otherwise, and
-// 0.5 for methods that read classes; 0 if the method chooses nothing. It is a fraction of the
-// squared Gaussian parameter mu under tight composition and of epsilon under basic.
+// Share returns the share of the budget for selection, in (0, 1): by default 0.1, and 0.5 for methods that
+// support classes; 0 if the method makes no choice. It is a fraction of the squared Gaussian parameter mu under
+// tight composition and of epsilon under basic.
 func (s Selection) Share() float64 { return s.Keys.Number("share") }
 
 // Set gives a key a value.
@@ -275,14 +271,14 @@ func (s *Selection) Set(key string, value any) {
 	s.Keys[key] = value
 }
 
-// Model says what is trained.
+// Model configures the model.
 type Model struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"What is trained."`
-	// Fallback is the method whose model is returned when Method abstains, or
-	// "none". A fallback is paid for whether it is used or not.
+	// Fallback is the method used if Method abstains, or "none". A fallback is paid for whether it is used or
+	// not.
 	Fallback string `yaml:"fallback" json:"fallback" jsonschema:"default=none" jsonschema_description:"Method used when the first one abstains; it is paid for whether used or not."`
-	// Keys are the values of keys that belong to methods, such as buckets of "tukey"; see
-	// [method.Key]. Nil leaves all of them to the method.
+	// Keys are the values of keys that belong to methods, such as buckets of "tukey"; see [method.Key]. Nil
+	// means defaults only.
 	Keys method.Values `yaml:"-" json:"-"`
 }
 
@@ -296,16 +292,15 @@ func (m *Model) Set(key string, value any) {
 
 // Search tries several ways to select and train and keeps the best.
 type Search struct {
-	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; how
-	// many there are is secret.
+	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; the actual number is secret.
 	Runs float64 `yaml:"runs" json:"runs" jsonschema:"exclusiveMinimum=1,maximum=1000,default=5" jsonschema_description:"Mean number of tries. How many there are is drawn at random and stays secret."`
 	// Holdout is the share of the training records, in (0, 0.5], that scores a try.
 	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of the training records that score a try; each record draws its own coin."`
-	// Candidates are what is tried, from 2 to pipeline.MaxCandidates.
+	// Candidates are the 2 to pipeline.MaxCandidates combinations to try.
 	Candidates []Candidate `yaml:"candidates" json:"candidates" jsonschema:"required,minItems=2,maxItems=64,uniqueItems=true" jsonschema_description:"What is tried: each with a selection, a model or both. Everything else is shared."`
 }
 
-// Candidate is a selection and a model to try; what is left out is auto.
+// Candidate is a selection and a model to try; absent parts are auto.
 type Candidate struct {
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
 	Model     Model     `yaml:"model" json:"model" jsonschema_description:"What is trained."`
@@ -320,7 +315,7 @@ type Ledger struct {
 	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name under which all runs on this data set are added up; give every copy and extract the same name."`
 }
 
-// Output says where results go.
+// Output configures where results are written.
 type Output struct {
 	// Dir receives release/ and curator/, relative to the working directory.
 	Dir string `yaml:"dir,omitempty" json:"dir,omitempty" jsonschema:"minLength=1,default=out" jsonschema_description:"Folder for release/ and curator/, relative to the working directory. Never overwritten without --force."`
@@ -353,7 +348,7 @@ func Default() Recipe {
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
 	r.keepEarlierDefaults(given)
-	if r.Task == TaskCausal && !given["privacy.delta"] { // every law can be pure
+	if r.Task == TaskCausal && !given["privacy.delta"] { // all noise can be pure
 		r.Privacy.Delta = 0
 	}
 	if x := r.Causal; x != nil {
@@ -383,8 +378,9 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 	}
 }
 
-// movesShare reports whether selection.share is read as budget.selection: beside a model with a fixed law, whose share the
-// other shares decide. Beside other models it stays what it is: a share of what the count and the words leave.
+// movesShare reports whether selection.share is converted to budget.selection: with a model with a fixed
+// distribution, whose share depends on the other shares. With other models it remains a share of the budget
+// after the count and the words.
 func (r *Recipe) movesShare() bool {
 	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 && pipeline.MayAbstain(r.Model.Method)
 }
@@ -393,12 +389,13 @@ func (r *Recipe) movesShare() bool {
 func (r *Recipe) divided() (shares pipeline.Shares, selectionShare float64) {
 	shares, selectionShare = r.Budget.shares(), r.Selection.Share()
 	if r.movesShare() && shares.Selection == 0 {
-		shares.Selection, selectionShare = selectionShare, 0
+		shares.Selection = selectionShare
+		selectionShare = 0
 	}
 	return shares, selectionShare
 }
 
-// Notes lists what a reader of the recipe may want to know and need not change.
+// Notes lists remarks for a reader of the recipe that require no action.
 func (r *Recipe) Notes() []string {
 	switch {
 	case r.movesShare():
@@ -409,8 +406,7 @@ func (r *Recipe) Notes() []string {
 	return nil
 }
 
-// unitColumn is the column that identifies the privacy unit, "" where there is
-// none.
+// unitColumn returns the column that identifies the privacy unit, or "".
 func (r *Recipe) unitColumn() string {
 	if r.Privacy.Unit == nil {
 		return ""

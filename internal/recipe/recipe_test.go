@@ -126,7 +126,8 @@ func TestHeaderThatFits(t *testing.T) {
 func TestHeaderIsNotRepeated(t *testing.T) {
 	for _, method := range []string{"private", "declared"} {
 		r := Default()
-		r.Data.Target, r.Data.Exclude = "price", []string{"id"}
+		r.Data.Target = "price"
+		r.Data.Exclude = []string{"id"}
 		r.Scaling.Method = method
 		r.Selection.Set("k", 9)
 		text := r.Validate([]string{"secret1", "prices", "ids"}).Error()
@@ -191,7 +192,8 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 		t.Fatalf("the published recipe is refused:\n%v\n%s", problems, src)
 	}
 	want := *r
-	want.Output, want.Engine = Default().Output, ""
+	want.Output = Default().Output
+	want.Engine = ""
 	if r.Task != TaskCausal { // what is published states these defaults
 		want.Data.Undeclared, want.Data.Classes = r.Undeclared(), r.Classes()
 		if want.Data.Classes.Private() {
@@ -244,7 +246,8 @@ func TestDecodedValues(t *testing.T) {
 		t.Fatal(problems)
 	}
 	num := func(x float64) *float64 { return &x }
-	yes, no := true, false
+	yes := true
+	no := false
 	want := Recipe{
 		Version: 1, Task: "regression",
 		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"}, MultilineQuotes: true, Columns: map[string]Column{
@@ -295,7 +298,8 @@ func TestDataFileIsBesideTheRecipe(t *testing.T) {
 // TestAvailableIsPartOfTheClosedLists guards the one place that names what
 // this build can do.
 func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
-	can, all := thisBuild(), everything()
+	can := thisBuild()
+	all := everything()
 	for _, pair := range [][2][]string{
 		{can.tasks, all.tasks}, {can.relations, all.relations}, {can.compositions, all.compositions},
 		{can.scalings, all.scalings}, {can.selections, all.selections}, {can.models, all.models},

@@ -26,7 +26,8 @@ func TestReferenceTables(t *testing.T) {
 		"selectors": selectorTable(), "keys of selectors": keyTable(selectionSection),
 		"trainers": trainerTable(), "keys of trainers": keyTable(modelSection),
 	} {
-		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->\n"
+		begin := "<!-- begin " + name + " -->\n"
+		end := "<!-- end " + name + " -->\n"
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {

@@ -12,9 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// checker applies the rules that need more than one key, or better words than
-// a schema has. It looks at the decoded recipe, so recipes from files and from
-// flags meet the same rules.
+// checker applies the rules that involve more than one key, or need better messages than a schema gives. It
+// works on the decoded recipe, so recipes from files and from flags are checked by the same rules.
 type checker struct {
 	r     *Recipe
 	can   availability
@@ -57,31 +56,31 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 }
 
 func (c *checker) add(path, msg, hint string) {
-	if at := c.at(path); at != path {
+	if at := c.fullPath(path); at != path {
 		path, msg = at, shown(strings.TrimSuffix(c.home, "."))+": "+msg
 	}
 	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
 }
 
-// at places a key of a selection or a model, which may be a candidate's.
-func (c *checker) at(path string) string {
+// fullPath returns the full path of a key of a selection or a model, which may be a candidate's.
+func (c *checker) fullPath(path string) string {
 	if strings.HasPrefix(path, "selection.") || strings.HasPrefix(path, "model.") {
 		return c.home + path
 	}
 	return path
 }
 
-// given reports whether the text says something at path.
+// given reports whether the text sets path.
 func (c *checker) given(path string) bool {
 	if c.r.src == nil {
 		return false
 	}
-	_, ok := c.r.src.at[c.at(path)]
+	_, ok := c.r.src.at[c.fullPath(path)]
 	return ok
 }
 
-// name checks a word against a closed list, then against what this build can
-// do, and reports whether it is on the closed list.
+// name checks a name against a closed list, then against the features of this build, and reports whether it is
+// on the closed list.
 func (c *checker) name(path, word string, closed, available []string) bool {
 	switch {
 	case !slices.Contains(closed, word):
@@ -105,7 +104,7 @@ func (c *checker) format() {
 	c.name("task", r.Task, tasks, c.can.tasks)
 }
 
-// pipeline puts the run to the rules of the pipeline, which say what is wrong with which key.
+// pipeline checks the run by the rules of the pipeline, which report the offending keys.
 func (c *checker) pipeline() {
 	for _, wrong := range c.r.outline(c.bench).Wrong() {
 		c.add(wrong.Field, wrong.Message, wrong.Hint)
@@ -157,8 +156,8 @@ func (c *checker) classes() {
 	c.nameList("data.classes", classes.Listed(), "class")
 }
 
-// nameList refuses empty and repeated names. Space around a category does not
-// tell two apart: readers ignore it.
+// nameList rejects empty and repeated names. Surrounding spaces do not distinguish categories, because readers
+// ignore them.
 func (c *checker) nameList(path string, names []string, what string) {
 	first := map[string]int{}
 	for i, name := range names {
@@ -190,8 +189,8 @@ func (c *checker) privacy() {
 	}
 }
 
-// delta asks the stages of the run whether delta can be 0. A method without privacy has none, and a name that is unknown is
-// refused elsewhere.
+// delta checks with the stages of the run whether delta can be 0. A method without privacy has no delta, and an
+// unknown name is rejected elsewhere.
 func (c *checker) delta() {
 	knownModel := c.r.Model.Method == pipeline.Auto || slices.Contains(trainers(anyTrainer), c.r.Model.Method)
 	if c.r.Task == TaskCausal || c.r.stagesInCode || !knownModel || !slices.Contains(selections, c.r.Selection.Method) {
@@ -219,7 +218,7 @@ func (c *checker) budget(key string, t budget.Target) {
 	}
 }
 
-// required says what the keys of a budget are for that have no default.
+// required explains the keys of a budget without defaults.
 var required = map[string][2]string{
 	"epsilon":       {"the privacy budget of the run", "for example 1.0, or ln(3)"},
 	"unit.max_rows": {"how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it"},
@@ -263,15 +262,15 @@ func (c *checker) ledgerAndOutput() {
 	}
 }
 
-// path refuses line ends and other control characters in the name of a file: what is
-// printed about it would be taken for something else.
+// path rejects line ends and other control characters in a file name, because output that contains them would
+// be misread.
 func (c *checker) path(key, name string) {
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		c.add(key, key+" holds a control character: "+quoted(name), "name a file without one")
 	}
 }
 
-// mostHint says what to do about a number of classes that none are found for.
+// mostHint is the remedy for a number of classes in a run that finds no classes.
 func mostHint(task string) string {
 	if task == "classification" {
 		return "remove it"

@@ -24,7 +24,7 @@ func (c *checker) keys(s keyed) {
 	for _, k := range keysOf(s.section) {
 		path := s.section + "." + k.Name
 		own, has := k.of(s.method)
-		set := c.set(s, k.Name)
+		set := c.isSet(s, k.Name)
 		needs := k.Needs
 		if has {
 			needs = own.Needs
@@ -33,9 +33,9 @@ func (c *checker) keys(s keyed) {
 		case !set && has && own.Required != "":
 			c.required(path, s.method, own)
 		case !set:
-		case needs.Key != "" && len(needs.Words) == 0 && !c.set(s, needs.Key):
+		case needs.Key != "" && len(needs.Words) == 0 && !c.isSet(s, needs.Key):
 			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
-		case !has && needs.Key != "" && len(needs.Words) == 0: // said of the key that it needs
+		case !has && needs.Key != "" && len(needs.Words) == 0: // reported for the key that it needs
 		case !has:
 			c.add(path, path+" has no effect with method "+s.method, k.remedy())
 		case !needs.Met(s.values):
@@ -46,8 +46,8 @@ func (c *checker) keys(s keyed) {
 	}
 }
 
-// set reports whether a key of a section has a value, or the text says something there.
-func (c *checker) set(s keyed, key string) bool {
+// isSet reports whether a key of a section has a value, or the text sets it.
+func (c *checker) isSet(s keyed, key string) bool {
 	i := slices.IndexFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key })
 	if v := reflect.ValueOf(s.values[key]); v.IsValid() && (!v.IsZero() || i >= 0 && keysOf(s.section)[i].HasZero) {
 		return true
@@ -55,7 +55,7 @@ func (c *checker) set(s keyed, key string) bool {
 	return !(i >= 0 && keysOf(s.section)[i].Kind == method.Word) && c.given(s.section+"."+key)
 }
 
-// remedy says what to do where a key has no effect.
+// remedy returns the remedy for a key without effect.
 func (k ownedKey) remedy() string {
 	if k.Remedy != "" {
 		return k.Remedy
@@ -108,14 +108,14 @@ func (c *checker) prices(path string, k method.Key, prices map[string]float64) {
 	}
 }
 
-// word checks a word against the list of a key.
+// word checks a value against the list of a key.
 func (c *checker) word(path string, k method.Key, word string) {
 	if !c.name(path, word, k.Words, k.Words) || k.Check == nil {
 		return
 	}
 	relation, err := budget.ParseRelation(c.r.Privacy.Relation)
 	if err != nil {
-		return // said elsewhere
+		return // reported elsewhere
 	}
 	if message, hint := k.Check(word, relation); message != "" {
 		c.add(path, path+": "+message, hint)
@@ -133,7 +133,7 @@ func (c *checker) number(path string, k method.Key, x float64) {
 func (c *checker) wholes(path string, s keyed, k method.Key) {
 	xs := s.values.Wholes(k.Name)
 	switch {
-	case k.Excludes.Key != "" && c.set(s, k.Excludes.Key):
+	case k.Excludes.Key != "" && c.isSet(s, k.Excludes.Key):
 		c.add(path, path+" stands beside "+s.section+"."+k.Excludes.Key, k.Excludes.Hint)
 	case len(xs) < k.Least:
 		c.add(path, path+" must list "+k.Few, k.FewHint)

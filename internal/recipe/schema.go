@@ -93,7 +93,7 @@ func schema() *generate.Schema {
 	return root
 }
 
-// inOnePlace makes the schema of a target accept a mapping with what is declared of its column as well.
+// inOnePlace extends the schema of a target to a mapping with the declarations of its column.
 func inOnePlace(target, column *generate.Schema) {
 	name := *target
 	name.Description = ""

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// choice is a selection and a model of the recipe with what stands before their paths.
+// choice is a selection and a model of the recipe with the prefix of their paths.
 type choice struct {
 	path      string // "", or "search.candidates[0]."
 	selection *Selection
@@ -26,7 +26,7 @@ func (r *Recipe) choices() []choice {
 	return out
 }
 
-// candidatePath is what stands before the keys of a candidate.
+// candidatePath returns the prefix of the keys of a candidate.
 func candidatePath(i int) string { return item("search.candidates", i) + "." }
 
 // settleSearch fills the defaults of a search.
@@ -43,7 +43,8 @@ func (r *Recipe) settleSearch(given map[string]bool) {
 	}
 	d := Default()
 	for i := range x.Candidates {
-		c, path := &x.Candidates[i], candidatePath(i)
+		c := &x.Candidates[i]
+		path := candidatePath(i)
 		if !given[path+"selection.method"] {
 			c.Selection.Method = d.Selection.Method
 		}
@@ -56,9 +57,10 @@ func (r *Recipe) settleSearch(given map[string]bool) {
 	}
 }
 
-// search checks the search, each candidate as if it stood alone.
+// search validates the search, and each candidate separately.
 func (c *checker) search() {
-	r, d := c.r, Default()
+	r := c.r
+	d := Default()
 	for key, other := range map[string]bool{
 		"selection": !reflect.DeepEqual(r.Selection, d.Selection), "model": !reflect.DeepEqual(r.Model, d.Model),
 	} {
@@ -75,13 +77,15 @@ func (c *checker) search() {
 // candidate checks one candidate, also as a run of its own unless the search is put to the rules
 // as a whole. Methods without privacy are never one.
 func (c *checker) candidate(i int, whole bool) {
-	x, path := c.r.Search.Candidates[i], candidatePath(i)
+	x := c.r.Search.Candidates[i]
+	path := candidatePath(i)
 	if at := item("search.candidates", i); c.r.src != nil && !c.given(path+"selection") && !c.given(path+"model") {
 		c.add(at, at+" declares nothing", "give selection, model or both")
 		return
 	}
 	alone := *c.r
-	alone.Selection, alone.Model = x.Selection, x.Model
+	alone.Selection = x.Selection
+	alone.Model = x.Model
 	sub := checker{r: &alone, can: c.can, home: path}
 	sub.selection()
 	sub.model()
@@ -97,7 +101,8 @@ func (r *Recipe) search(d int) (*pipeline.Search, error) {
 	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
 	for _, x := range r.Search.Candidates {
 		alone := *r
-		alone.Selection, alone.Model = x.Selection, x.Model
+		alone.Selection = x.Selection
+		alone.Model = x.Model
 		selector, err := alone.selector(d)
 		if err != nil {
 			return nil, err

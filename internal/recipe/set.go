@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Setting is the value of one key that a command line gives beside a recipe, or in place of one.
+// A Setting is the value of one key from the command line, which overrides or replaces a recipe.
 type Setting struct {
 	Path  string // of the key, such as model.rounds or data.columns["blood pressure"].lower
 	Value string // in YAML
@@ -90,7 +90,8 @@ func (n *node) keepOnly(section string, all []Setting) {
 			}
 		}
 	}
-	n.keys, n.kids = kept.keys, kept.kids
+	n.keys = kept.keys
+	n.kids = kept.kids
 }
 
 // layAll puts all settings into the tree and returns by which flag each path is given.
@@ -114,8 +115,8 @@ func pathOf(path string) string {
 	return out
 }
 
-// setting returns the flag of the setting that gives a path, a part that holds it, or a part of it that stands nowhere
-// else; "" where there is none.
+// setting returns the flag of the setting that sets a path, an ancestor of it, or a descendant that occurs
+// nowhere else; otherwise "".
 func (s *source) setting(path string) string {
 	for at := path; at != ""; at = parent(at) {
 		if flag := s.settings[at]; flag != "" {

@@ -9,11 +9,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/query"
 )
 
-// SQL names rows of a database in place of a file. None of it is published.
+// SQL names rows of a database instead of a file. It is not published.
 type SQL struct {
 	// Driver is the kind of database.
 	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"The kind of database: postgres or duckdb."`
-	// DSN says where it is: env:NAME, file:PATH, or the text itself, without a password.
+	// DSN is the connection string: env:NAME, file:PATH, or the text itself, without a password.
 	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Where the database is, without a password: host=db dbname=shop user=me; or env:NAME or file:PATH, which hold that and may have one. Of duckdb: the path of its file from the recipe's folder, or :memory:."`
 	// Query is one SELECT.
 	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"One SELECT, whose rows are the records. It is run read-only, and is not published."`
@@ -25,7 +25,7 @@ var drivers = []string{"postgres", "duckdb"}
 // secrets finds a password in a dsn.
 var secrets = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/@]*@`)
 
-// inMemory is the dsn of a query of DuckDB that reads Parquet files alone.
+// inMemory is the DSN of a DuckDB query that reads Parquet files only.
 const inMemory = ":memory:"
 
 // mostDSN is the largest file with a dsn.
@@ -64,8 +64,8 @@ func dsnElsewhere(dsn string) bool {
 	return strings.HasPrefix(dsn, "env:") || strings.HasPrefix(dsn, "file:")
 }
 
-// Question returns what is asked of the database, or false if the records are elsewhere. The problem of a dsn
-// that is not where the recipe says never repeats it.
+// Question returns the query for the database, or false if the records come from elsewhere. A problem with a
+// DSN reference never quotes it.
 func (r *Recipe) Question() (query.Question, bool, error) {
 	s := r.Data.SQL
 	if s == nil {

@@ -11,19 +11,16 @@ import (
 	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// finding is a problem together with how strongly it holds. Structural
-// findings (unknown keys, wrong types) silence every rule about the same
-// place; the others only speak where no rule of ours has spoken. Of an unknown key
-// meant is the path of what it may be a misspelling of: then nothing says that this
-// key is missing.
+// finding is a problem with its strength. Structural findings (unknown keys, wrong types) suppress all rules
+// about the same place; others are reported only if no rule of this package applies. For an unknown key, meant
+// is the path of the key that it may misspell: that key is then not reported as missing.
 type finding struct {
 	Problem
 	structural bool
 	meant      string
 }
 
-// checkStructure validates the tree against the JSON Schema and places what
-// it finds.
+// checkStructure validates the tree against the JSON Schema and locates its findings.
 func checkStructure(root *node, src *source) []finding {
 	var found []finding
 	if e := root.get("privacy").get("epsilon"); e != nil && e.kind == text {
@@ -38,7 +35,7 @@ func checkStructure(root *node, src *source) []finding {
 	return append(found, findings(compiledFor(root), root, src)...)
 }
 
-// findings lists what a validator finds in the tree.
+// findings lists the findings of a validator in the tree.
 func findings(compiled *validate.Schema, root *node, src *source) []finding {
 	var found []finding
 	var failure *validate.ValidationError
@@ -48,7 +45,7 @@ func findings(compiled *validate.Schema, root *node, src *source) []finding {
 	return found
 }
 
-// eitherOr says what the value of a key that takes a number or a word must be; empty for another key.
+// eitherOr describes the value of a key that takes a number or a text; empty for other keys.
 func eitherOr(path string, n *node) string {
 	switch {
 	case path == "privacy.epsilon" && n.kind != number:
@@ -61,7 +58,7 @@ func eitherOr(path string, n *node) string {
 
 // collect walks to the leaves of a validation error.
 func collect(e *validate.ValidationError, root *node, src *source, found *[]finding) {
-	whole := false // the causes of these kinds add nothing
+	whole := false // the causes of these kinds add no information
 	switch e.ErrorKind.(type) {
 	case *errkind.AnyOf, *errkind.PropertyNames:
 		whole = true
@@ -125,7 +122,7 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 	}
 }
 
-// limitText says which limit a value is beyond, or which key it needs beside it.
+// limitText describes the limit that a value violates, or the key that it requires.
 func limitText(violated validate.ErrorKind, name, path string, n *node) string {
 	switch k := violated.(type) {
 	case *errkind.Minimum:
@@ -146,7 +143,8 @@ func ratio(x float64, _ bool) string { return strconv.FormatFloat(x, 'f', -1, 64
 
 // locate follows an instance location of the validator to a node and a path.
 func locate(root *node, steps []string) (*node, string) {
-	n, path := root, ""
+	n := root
+	path := ""
 	for _, step := range steps {
 		if n.kind == list {
 			i, err := strconv.Atoi(step)
@@ -185,7 +183,7 @@ func wanted(types []string) string {
 	return "a " + types[0]
 }
 
-// typeHint says how to repair a value of the wrong type.
+// typeHint returns the remedy for a value of the wrong type.
 func typeHint(n *node, types []string) string {
 	switch {
 	case n.kind == null && len(types) > 1:
@@ -206,13 +204,13 @@ func typeHint(n *node, types []string) string {
 	return ""
 }
 
-// unknownHint guesses what an unknown key was meant to be.
+// unknownHint suggests the key that an unknown key may misspell.
 func unknownHint(key string, steps []string) string {
 	allowed := keysAt(steps)
 	if best, ok := nearest(key, allowed); ok {
 		return "did you mean " + best + "?"
 	}
-	if home, ok := homes()[key]; ok {
+	if home, ok := keyHomes()[key]; ok {
 		return "it belongs under " + home
 	}
 	if len(allowed) == 0 {
@@ -221,8 +219,8 @@ func unknownHint(key string, steps []string) string {
 	return "allowed here: " + oneOf(allowed)
 }
 
-// homes maps every key that has exactly one place to that place.
-var homes = sync.OnceValue(func() map[string]string {
+// keyHomes maps every key that occurs at exactly one place to that place.
+var keyHomes = sync.OnceValue(func() map[string]string {
 	places := map[string][]string{}
 	note := func(keys []string, place string) {
 		for _, key := range keys {
@@ -247,7 +245,8 @@ var homes = sync.OnceValue(func() map[string]string {
 // mistake, one message.
 func merge(found []finding, rules Problems) Problems {
 	var out Problems
-	strong, spoken := newPathSet(), newPathSet()
+	strong := newPathSet()
+	spoken := newPathSet()
 	for _, f := range found {
 		if f.structural && !strong.at[f.Path] {
 			strong.add(f.Path)
@@ -256,7 +255,7 @@ func merge(found []finding, rules Problems) Problems {
 	}
 	for _, f := range found {
 		if f.meant != "" {
-			strong.at[f.meant] = true // the key itself, not what is above it
+			strong.at[f.meant] = true // the key itself, not its ancestors
 		}
 	}
 	for _, p := range rules {
@@ -273,8 +272,7 @@ func merge(found []finding, rules Problems) Problems {
 	return out.sorted()
 }
 
-// pathSet is a set of paths that can tell whether another path is one of
-// them, above one of them or below one of them.
+// pathSet is a set of paths with lookups for ancestors and descendants.
 type pathSet struct{ at, above map[string]bool }
 
 func newPathSet() pathSet { return pathSet{map[string]bool{}, map[string]bool{}} }

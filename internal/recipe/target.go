@@ -8,20 +8,20 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A recipe may say in one place what its target is:
+// A recipe may declare its target in one place:
 //
 //	target: {column: price, lower: 100, upper: 20000, transform: log}
 //
-// which means target: price, and the other keys below data.columns.price. Nothing after the text is read knows
-// of the first form.
+// which is equivalent to target: price with the other keys below data.columns.price. Only the parser of the
+// text knows this form.
 
-// columnKey is the key of a target in one place that names its column.
+// columnKey is the key that names the column in such a target.
 const columnKey = "column"
 
-// targetKeys are the keys of a target in one place.
+// targetKeys are the keys of such a target.
 var targetKeys = []string{columnKey, "lower", "upper", "transform"}
 
-// spreadTarget turns a target in one place into the other form, and reports what is wrong with it.
+// spreadTarget converts such a target to the separate form, and reports its problems.
 func spreadTarget(root *node, file string) Problems {
 	data := root.get("data")
 	target := data.get("target")
@@ -35,7 +35,7 @@ func spreadTarget(root *node, file string) Problems {
 	name := target.get(columnKey)
 	if name == nil || name.kind == mapping || name.kind == list || name.kind == null {
 		add(target, "data.target: column is required: the name of the column to predict", "write target: {column: price, transform: log}")
-		*target = node{kind: text, literal: columnKey, line: target.line, col: target.col} // it was said what is wrong
+		*target = node{kind: text, literal: columnKey, line: target.line, col: target.col} // its problem has been reported
 		return ps
 	}
 	declared := &node{kind: mapping, line: target.line, col: target.col}
@@ -80,7 +80,7 @@ func (d *Data) transform() rescale.Transform {
 	return rescale.None
 }
 
-// SetTransform declares the transform of the target, a word of rescale.Words.
+// SetTransform declares the transform of the target, one of rescale.Words.
 func (d *Data) SetTransform(word string) {
 	columns := map[string]Column{}
 	for name, c := range d.Columns {
@@ -92,7 +92,7 @@ func (d *Data) SetTransform(word string) {
 	d.Columns = columns
 }
 
-// transforms checks the transforms of columns; those of the target that a pipeline refuses it refuses itself.
+// transforms validates the transforms of columns; the pipeline validates that of the target.
 func (c *checker) transforms(name, path string, col Column) {
 	if col.Transform == "" {
 		return

@@ -18,7 +18,7 @@ func Tidy(src []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// tidy prints the entries of a mapping, one a line.
+// tidy prints the entries of a mapping, one per line.
 func (n *node) tidy(b *strings.Builder, indent string) {
 	for i, k := range n.keys {
 		kid := n.kids[i]

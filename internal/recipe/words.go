@@ -17,7 +17,7 @@ import (
 // listed, or [Private]: the run finds them.
 type Names []string
 
-// privateWord is how a recipe says that values are to be found privately.
+// privateWord is the value for names that are to be found privately.
 const privateWord = "private"
 
 // Private returns the names that are to be found privately.
@@ -26,7 +26,7 @@ func Private() Names { return Names{"\x00" + privateWord} }
 // Private reports whether the names are to be found privately.
 func (n Names) Private() bool { return len(n) == 1 && n[0] == "\x00"+privateWord }
 
-// Listed returns the names that are listed; none if they are to be found.
+// Listed returns the listed names, or nil if they are to be found.
 func (n Names) Listed() []string {
 	if n.Private() {
 		return nil
@@ -44,7 +44,7 @@ func (n Names) MarshalJSON() ([]byte, error) {
 
 var namesType = reflect.TypeFor[Names]()
 
-// decodeNames stores the word for values that are to be found and reports whether it was that.
+// decodeNames stores the value for names that are to be found and reports whether it matched.
 func decodeNames(n *node, v reflect.Value) bool {
 	if n.kind != text || n.literal != privateWord {
 		return false
@@ -53,7 +53,7 @@ func decodeNames(n *node, v reflect.Value) bool {
 	return true
 }
 
-// orPrivate makes a schema of a list accept the word as well.
+// orPrivate extends the schema of a list to that value.
 func orPrivate(s *generate.Schema) {
 	list := *s
 	list.Description = ""
@@ -82,7 +82,7 @@ func (r *Recipe) fold() string {
 	return r.Data.Fold
 }
 
-// textOf returns the rule that says which value a text in a column is.
+// textOf returns the rule that transforms the texts of a column.
 func (r *Recipe) textOf(c Column) cell.Text {
 	return cell.Text{Fold: r.fold(), Prefix: c.Prefix, Hash: c.Hash}
 }
@@ -98,7 +98,7 @@ func (r *Recipe) values(names []string, c Column) []string {
 	return out
 }
 
-// foldChecks checks data.fold and what it makes of names.
+// foldChecks validates data.fold and the names after folding.
 func (c *checker) foldChecks() {
 	if d := c.r.Data; d.Fold != "" {
 		c.name("data.fold", d.Fold, foldWords, foldWords)
@@ -134,7 +134,8 @@ const (
 // encodeWords are the values of encode.
 var encodeWords = []string{encodeNone, EncodeTarget}
 
-// encode checks how the values of a column become numbers. What the run cannot encode the pipeline says.
+// encode validates the encoding of the values of a column. The pipeline reports encodings that it does not
+// support.
 func (c *checker) encode(path, name string, col Column) {
 	if col.Encode == "" || !c.name(path, col.Encode, encodeWords, encodeWords) || col.Encode == encodeNone {
 		return
@@ -155,7 +156,7 @@ func (c *checker) within(path string, n, least, most int) {
 	}
 }
 
-// sameValue refuses names that are one value by the rule of a column.
+// sameValue rejects names that are equal by the text rule of a column.
 func (c *checker) sameValue(path, what string, names []string, col Column) {
 	if c.r.textOf(col).Exact() || col.Hash != 0 {
 		return
@@ -171,8 +172,8 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// Classes returns the classes of the target: those that the recipe lists, and [Private] where a
-// classification lists none. It is nil for every other task.
+// Classes returns the classes of the target: the listed ones, or [Private] for a classification that lists
+// none. It is nil for other tasks.
 func (r *Recipe) Classes() Names {
 	if r.Task == regression.TaskClassification && len(r.Data.Classes) == 0 {
 		return Private()
@@ -180,7 +181,7 @@ func (r *Recipe) Classes() Names {
 	return r.Data.Classes
 }
 
-// mostClasses returns how many classes are found at most.
+// mostClasses returns the maximum number of classes that are found.
 func (r *Recipe) mostClasses() int {
 	p := r.outline(false)
 	for _, x := range r.choices() {
@@ -191,8 +192,9 @@ func (r *Recipe) mostClasses() int {
 	return p.MostClassesFound()
 }
 
-// Undeclared returns what features are that declare nothing: the value of data.undeclared, or its default. That is found,
-// and numbers where finding text columns has no price and where every number needs a declared range.
+// Undeclared returns the treatment of features without declarations: the value of data.undeclared, or its
+// default. The default is "found", but "numbers" if text columns cannot be found in the run or every number
+// needs a declared range.
 func (r *Recipe) Undeclared() string {
 	switch {
 	case r.Data.Undeclared != "":
@@ -203,13 +205,13 @@ func (r *Recipe) Undeclared() string {
 	return undeclaredFound
 }
 
-// findsKinds reports whether it is found out of features that declare nothing whether they are numbers or
-// words.
+// findsKinds reports whether the run determines if undeclared features are numbers or text.
 func (r *Recipe) findsKinds() bool { return r.Undeclared() == undeclaredFound }
 
-// keepEarlierDefaults states the defaults of earlier versions in a recipe that one of them published. Such a recipe
-// has every other key with a default, and no output: [Recipe.Public] writes it so, and states these defaults
-// too since they have changed. given holds the paths that the text gives a value.
+// keepEarlierDefaults sets the defaults of earlier versions in a recipe published by one of them. Such a recipe
+// sets all other keys with defaults and has no output section, because [Recipe.Public] writes it so; the
+// current version also writes these keys, since their defaults have changed. given holds the paths that the
+// text sets.
 func (r *Recipe) keepEarlierDefaults(given map[string]bool) {
 	written := []string{
 		"version", "task", "data.multiline_quotes", "privacy.delta", "privacy.relation", "privacy.composition", "holdout", "scaling.method",
@@ -229,8 +231,7 @@ func (r *Recipe) keepEarlierDefaults(given map[string]bool) {
 	r.sharesOfEarlier = given["selection.share"] && pipeline.MayAbstain(r.Model.Method) // else it is published in budget
 }
 
-// NamesOf returns the names that a list on a command line means: the word alone stands for
-// those that are to be found.
+// NamesOf converts a list from the command line: the value "private" alone means names that are to be found.
 func NamesOf(list []string) Names {
 	if len(list) == 1 && list[0] == privateWord {
 		return Private()

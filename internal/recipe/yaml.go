@@ -14,8 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// This file is the only one that knows the YAML library, so that it can be
-// exchanged for its successor in one place.
+// This is the only file that uses the YAML library, so that the library can be replaced easily.
 
 const (
 	maxDepth    = 32      // nesting of a recipe; four levels are in use
@@ -112,8 +111,7 @@ func (c *converter) collection(n *yaml.Node, tag string) {
 	}
 }
 
-// entries converts a mapping, refusing merge keys, keys that are not words,
-// and keys given twice.
+// entries converts a mapping. It rejects merge keys, keys that are not plain texts, and repeated keys.
 func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
 	first := map[string]*node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -144,13 +142,14 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	out.literal = n.Value
 	ok := true
 	switch tag := n.ShortTag(); tag {
-	case "!!str", "!!timestamp": // a date is a word here
+	case "!!str", "!!timestamp": // a date is a text here
 		out.kind = text
 	case "!!bool":
 		out.kind = boolean
 		ok = n.Decode(&out.truth) == nil
 	case "!!int", "!!float":
-		out.kind, out.whole = number, tag == "!!int"
+		out.kind = number
+		out.whole = tag == "!!int"
 		ok = n.Decode(&out.num) == nil
 		if !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num) {
 			out.kind, out.notation = text, true // a name may be written so, and is taken as written
@@ -170,8 +169,8 @@ var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// explanations are the library's words that are worth repeating, by a part of
-// its message. Others could quote the text.
+// explanations maps parts of the library's messages to messages of this package. Other messages are not shown,
+// because they might quote the text.
 var explanations = []struct{ part, msg, hint string }{
 	{"found character that cannot start any token", "this character cannot start a value", "put the value in quotes; YAML indents with spaces, not tabs"},
 	{"mapping values are not allowed", "a `: ` where no key can be", "a line that starts too far to the right, or a text that needs quotes"},
@@ -187,11 +186,12 @@ var explanations = []struct{ part, msg, hint string }{
 	{"UTF-16", "the file is not UTF-8 text", "save it as UTF-8"},
 }
 
-// syntax translates an error of the library. It reports lines only, some of
-// them one too early or elsewhere (placeOf); a tab in the indentation is found by looking.
+// syntax converts an error of the library. The library reports lines only, some of them one too early or
+// elsewhere (placeOf); a tab in the indentation is detected separately.
 func (c *converter) syntax(err error, src []byte) Problems {
 	m := yamlLine.FindStringSubmatch(err.Error())
-	line, what := 1, ""
+	line := 1
+	what := ""
 	if m != nil {
 		what = m[2]
 		if l, e := strconv.Atoi(m[1]); e == nil {

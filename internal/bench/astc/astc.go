@@ -1,12 +1,11 @@
-// Package astc has trees of linear models whose features have a cost, without privacy: the
-// approximately submodular tree of classifiers of M. Kusner, "Learning in the Real World:
-// Constraints on Cost, Space, and Privacy" (2016), section 2.1.4, hard and soft; the
-// cost-sensitive tree of classifiers (CSTC) that it is compared with; and the cost-weighted
-// logistic regression of its table 2.1. The private tree is package costtree.
+// Package astc implements trees of linear models whose features have a cost, without privacy: the approximately
+// submodular tree of classifiers of M. Kusner, "Learning in the Real World: Constraints on Cost, Space, and
+// Privacy" (2016), section 2.1.4, hard and soft; the cost-sensitive tree of classifiers (CSTC) that it is
+// compared with; and the cost-weighted logistic regression of its table 2.1. The private tree is package
+// costtree.
 //
-// What the thesis leaves open or gets wrong is repaired as docs/proofs/cost-tree.md, "What
-// holds, and what does not", says: a constant comes first in every node, and a feature that does
-// not fit into a budget is passed over.
+// Gaps and errors of the thesis are handled as described in docs/proofs/cost-tree.md, "What holds, and what
+// does not": a constant comes first in every node, and a feature that exceeds a budget is skipped.
 package astc
 
 import (
@@ -23,7 +22,7 @@ import (
 // ErrTable is returned for a table whose parts do not fit each other, or without records.
 var ErrTable = errors.New("the parts of the table differ in number, or there are no records")
 
-// A Table is what a tree is fitted to: rows of entries, without the constant, and a target.
+// A Table is the training data of a tree: rows of entries, without the constant, and a target.
 type Table struct {
 	Rows  [][]float64
 	Y     []float64
@@ -61,7 +60,7 @@ type Node struct {
 	Theta     []float64 // the constant and then the entries
 	Entries   []int     // that are used, in the order in which they were taken, 0 the constant
 	Threshold float64   // of a node with children
-	Low, High int       // their places in Nodes; 0 for a leaf
+	Low, High int       // indices in Nodes; 0 for a leaf
 	Bought    []int     // features, here, in order
 	Paid      float64   // for all features by here
 	Records   float64   // their weights
@@ -109,7 +108,8 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 			scores := t.scores(n.Theta)
 			n.Threshold = median(scores, x.weights)
 			low, high := part(scores, x.weights, n.Threshold, o.Soft)
-			n.Low, n.High = len(f.Nodes), len(f.Nodes)+1
+			n.Low = len(f.Nodes)
+			n.High = len(f.Nodes) + 1
 			f.Nodes[x.at] = n
 			f.Nodes = append(f.Nodes, Node{}, Node{})
 			next = append(next, open{low, n.paid, n.Paid, n.Low}, open{high, n.paid, n.Paid, n.High})
@@ -170,8 +170,8 @@ func (t Table) problem(weights []float64, o Options) *greedy.Problem {
 	return p
 }
 
-// WithBudget returns the tree whose leaves have another budget. Their matrices are known, so
-// no record is read: where records go does not change.
+// WithBudget returns the tree with another budget of its leaves. Their matrices are known, so no record is
+// read: the paths of records are unchanged.
 func (f *Tree) WithBudget(budget float64) *Tree {
 	out := &Tree{Nodes: slices.Clone(f.Nodes), Cost: f.Cost}
 	for i := range out.Nodes {
@@ -254,7 +254,7 @@ func part(scores, weights []float64, threshold float64, soft bool) (low, high []
 	return low, high
 }
 
-// Leaf returns the leaf that a row ends in: at most the threshold goes low.
+// Leaf returns the leaf of a row; a score of at most the threshold goes low.
 func (f *Tree) Leaf(row []float64) *Node {
 	n := &f.Nodes[0]
 	for n.Low > 0 {
@@ -267,7 +267,7 @@ func (f *Tree) Leaf(row []float64) *Node {
 	return n
 }
 
-// Predict returns the score of every row and what it pays for features.
+// Predict returns the score of every row and its cost.
 func (f *Tree) Predict(rows [][]float64) (scores, paid []float64) {
 	for _, r := range rows {
 		n := f.Leaf(r)

@@ -91,11 +91,17 @@ func TestSpecification(t *testing.T) {
 // a child of centred columns is below 0; with it, it is not.
 func TestScoreCanBeNegative(t *testing.T) {
 	x, y := []float64{-2, -1.9, -2.1, -2}, []float64{5, 5.1, 5.2, 4.9}
-	xy, xx, sum, square := 0., 0., 0., 0.
+	xy := 0.
+	xx := 0.
+	sum := 0.
+	square := 0.
 	for i := range x {
-		xy, xx, sum = xy+x[i]*y[i], xx+x[i]*x[i], sum+y[i]
+		xy += x[i] * y[i]
+		xx += x[i] * x[i]
+		sum += y[i]
 	}
-	left, variance := 0., 0.
+	left := 0.
+	variance := 0.
 	for i := range x {
 		left += (y[i] - xy/xx*x[i]) * (y[i] - xy/xx*x[i])
 		variance += (y[i] - sum/4) * (y[i] - sum/4)
@@ -140,7 +146,10 @@ func TestSoft(t *testing.T) {
 func TestTables(t *testing.T) {
 	good := table(30, 6)
 	for what, spoil := range map[string]func(*Table){
-		"empty": func(x *Table) { x.Rows, x.Y = nil, nil }, "targets": func(x *Table) { x.Y = x.Y[1:] },
+		"empty": func(x *Table) {
+			x.Rows = nil
+			x.Y = nil
+		}, "targets": func(x *Table) { x.Y = x.Y[1:] },
 		"entries": func(x *Table) { x.Group = x.Group[1:] }, "groups": func(x *Table) { x.Cost = x.Cost[1:] },
 	} {
 		bad := good
@@ -173,7 +182,8 @@ func TestCSTCGradient(t *testing.T) {
 	}
 	for i := range at {
 		const h = 1e-5
-		up, down := slices.Clone(at), slices.Clone(at)
+		up := slices.Clone(at)
+		down := slices.Clone(at)
 		up[i] += h
 		down[i] -= h
 		if want := (c.at(up, nil) - c.at(down, nil)) / (2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {

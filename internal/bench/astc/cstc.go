@@ -10,7 +10,7 @@ import (
 
 const (
 	smooth    = 1e-8 // under the roots of the mixed norm and of absolute values
-	pruned    = 1e-3 // a smaller weight is none
+	pruned    = 1e-3 // smaller weights are dropped
 	cstcSteps = 100
 )
 
@@ -21,16 +21,15 @@ type CSTCOptions struct {
 	Lambda float64 // price of a unit of cost, for each record that pays it
 }
 
-// CSTC fits the cost-sensitive tree of classifiers (Z. Xu, M. Kusner, K. Weinberger and M.
-// Chen, "Cost-sensitive tree of classifiers", 2013), the baseline of the thesis. It minimises
+// CSTC fits the cost-sensitive tree of classifiers (Z. Xu, M. Kusner, K. Weinberger and M. Chen,
+// "Cost-sensitive tree of classifiers", 2013), the baseline of the thesis. It minimises
 //
 //	sum_k sum_i p_ik (y_i - x_i beta_k)^2 + rho sum_k |beta_k|_1
 //	  + lambda sum_leaves (sum_i p_il) sum_j c_j sqrt(sum_{k above l} beta_kj^2),
 //
-// p by logistic functions of scores less thresholds down the tree, c_j the cost of entry j,
-// from the tree of [Fit] on, by L-BFGS on norms that are smoothed at 0. Weights below 1e-3 are
-// then dropped and the nodes fitted anew to the records that end up in them. Errors are those
-// of [Fit].
+// with p given by logistic functions of scores minus thresholds along the path, and c_j the cost of entry j,
+// starting from the tree of [Fit], by L-BFGS on norms that are smoothed at 0. Weights below 1e-3 are then
+// dropped and the nodes are refitted to the records that reach them. Errors are those of [Fit].
 func CSTC(ctx context.Context, t Table, o CSTCOptions) (*Tree, error) {
 	start, err := Fit(ctx, t, Options{Depth: o.Depth, Ridge: 1e-3})
 	if err != nil {
@@ -85,7 +84,8 @@ func (c *cstc) Init() error { return nil }
 // Record implements [optimize.Recorder].
 func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.Stats) error {
 	if l.X != nil && l.F < c.value {
-		c.best, c.value = append(c.best[:0], l.X...), l.F
+		c.best = append(c.best[:0], l.X...)
+		c.value = l.F
 	}
 	return nil
 }
@@ -108,8 +108,11 @@ func (c *cstc) threshold(x []float64, k int) float64 { return x[(k+1)*c.width()-
 
 // at returns the objective and, if grad is not nil, its gradient.
 func (c *cstc) at(x, grad []float64) float64 {
-	n, nodes := len(c.Rows), len(c.shape.Nodes)
-	scores, weights, ups := make([][]float64, nodes), make([][]float64, nodes), make([][]float64, nodes)
+	n := len(c.Rows)
+	nodes := len(c.shape.Nodes)
+	scores := make([][]float64, nodes)
+	weights := make([][]float64, nodes)
+	ups := make([][]float64, nodes)
 	for k := range nodes {
 		v := mat.NewVecDense(n, nil)
 		v.MulVec(c.rows, mat.NewVecDense(len(c.Group)+1, c.theta(x, k)))
@@ -133,7 +136,8 @@ func (c *cstc) at(x, grad []float64) float64 {
 	// Costs of leaves, and how a weight moves the objective: from the leaves up.
 	moves := make([][]float64, nodes)
 	for k := nodes - 1; k >= 0; k-- {
-		node, price := c.shape.Nodes[k], 0.
+		node := c.shape.Nodes[k]
+		price := 0.
 		if node.Low == 0 {
 			price = c.price(x, k, weights[k], grad)
 		}
@@ -146,7 +150,9 @@ func (c *cstc) at(x, grad []float64) float64 {
 			moves[k][i] = e*e + price
 			slope := -2 * weights[k][i] * e
 			if node.Low > 0 {
-				up, low, high := ups[k][i], moves[node.Low][i], moves[node.High][i]
+				up := ups[k][i]
+				low := moves[node.Low][i]
+				high := moves[node.High][i]
 				moves[k][i] += up*high + (1-up)*low
 				bend := weights[k][i] * up * (1 - up) * (high - low)
 				slope += bend
@@ -182,7 +188,7 @@ func (c *cstc) norms(x, grad []float64) float64 {
 	return sum
 }
 
-// price is what a record pays in leaf l, times lambda, and adds its slopes for all records there.
+// price returns the cost of a record in leaf l, times lambda, and adds its derivatives for all records there.
 func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 	records := 0.
 	for _, w := range weights {
@@ -207,8 +213,8 @@ func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 	return sum
 }
 
-// tree drops small weights and fits the nodes anew to the records that end up in them; as
-// many records go low as before.
+// tree drops small weights and refits the nodes to the records that reach them, keeping the number of records
+// that go low.
 func (c *cstc) tree() *Tree {
 	out := &Tree{Nodes: append([]Node(nil), c.shape.Nodes...), Cost: c.Cost}
 	members := make([][]float64, len(out.Nodes))
@@ -234,7 +240,8 @@ func (c *cstc) tree() *Tree {
 			}
 		}
 		p := c.problem(members[k], Options{Ridge: 1e-3})
-		n.problem, n.paid = p, bought
+		n.problem = p
+		n.paid = bought
 		n.Theta, n.Entries, n.Records, n.Paid = p.Solve(entries).Theta[0], entries, p.Gram.At(0, 0), 0
 		for g, is := range bought {
 			if is {
@@ -254,7 +261,8 @@ func (c *cstc) tree() *Tree {
 
 // share is the part of the members with a score of at most a threshold.
 func share(scores, members []float64, threshold float64) float64 {
-	low, all := 0., 0.
+	low := 0.
+	all := 0.
 	for i, w := range members {
 		if all += w; scores[i] <= threshold {
 			low += w

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// leastLevel is how many records a category must have to be an entry of its own.
+// leastLevel is the minimum number of records of a category with an entry of its own.
 const leastLevel = 30
 
 // An Encoder turns records into rows of entries: numbers on a scale of their training records, and a 0/1
@@ -20,8 +20,8 @@ type Encoder struct {
 	levels  [][]int32 // of a category
 }
 
-// Scaled returns an encoder of some columns whose numbers are cut: [-1, 1] is 1.6 times as wide as what lies between
-// the quantiles .04 and .96 of the training records.
+// Scaled returns an encoder of some columns with clamped numbers: [-1, 1] is 1.6 times as wide as the interval
+// between the quantiles .04 and .96 of the training records.
 func Scaled(train *dataset.Table, columns []int) Encoder {
 	return newEncoder(train, columns, 1, func(values []float64) (center, half float64) {
 		slices.Sort(values)
@@ -37,7 +37,8 @@ func Scaled(train *dataset.Table, columns []int) Encoder {
 // records.
 func Standardised(train *dataset.Table, columns []int) Encoder {
 	return newEncoder(train, columns, math.Inf(1), func(values []float64) (mean, sd float64) {
-		n, square := float64(len(values)), 0.
+		n := float64(len(values))
+		square := 0.
 		for _, v := range values {
 			mean += v / n
 		}

@@ -61,7 +61,8 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 			return nil, err
 		}
 		step := l.step(beta)
-		next, after := make([]float64, d), value
+		next := make([]float64, d)
+		after := value
 		for size := 1.; size > 1e-10; size /= 2 {
 			for j := range next {
 				next[j] = beta[j] + size*step[j]
@@ -76,7 +77,8 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 		if !(value-after > 1e-10*(1+value)) {
 			break
 		}
-		beta, value = next, after
+		beta = next
+		value = after
 	}
 	return beta, nil
 }
@@ -108,7 +110,8 @@ func (l *logisticFit) value(beta []float64) float64 {
 // step minimises the quadratic model at beta with the penalty, by coordinate descent.
 func (l *logisticFit) step(beta []float64) []float64 {
 	n, d := l.rows.Dims()
-	gradient, scaled := mat.NewVecDense(n, nil), mat.NewDense(n, d, nil)
+	gradient := mat.NewVecDense(n, nil)
+	scaled := mat.NewDense(n, d, nil)
 	for i, f := range l.margins(beta) {
 		y := l.table.Y[i]
 		p := 1 / (1 + math.Exp(y*f))
@@ -164,7 +167,8 @@ func shrink(x, by float64) float64 {
 	return 0
 }
 
-// Scores returns the score of every row by what [Logistic] returned, and what each pays: all features that it reads.
+// Scores returns the score of every row for the coefficients of [Logistic], and its cost: all features that the
+// model reads.
 func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64) {
 	read := make([]bool, len(t.Cost))
 	for j, b := range beta[1:] {
@@ -184,8 +188,8 @@ func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64)
 	return scores, paid
 }
 
-// Judge returns the share of records on the wrong side of what [Logistic] returned, and how many features
-// that reads where each costs 1.
+// Judge returns the share of records misclassified with the coefficients of [Logistic], and the number of
+// features used if each costs 1.
 func (t Table) Judge(beta []float64) (wrong float64, features int) {
 	scores, paid := t.Scores(beta, t.Rows)
 	for i, f := range scores {

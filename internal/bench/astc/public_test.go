@@ -16,7 +16,9 @@ import (
 func TestSpambase(t *testing.T) {
 	lines := publicdata.Lines(t, "classification", "spambase.csv.gz")[1:]
 	d := len(lines[0]) - 1
-	columns, values, y := make([]dataset.Column, d), make([][]float64, d), make([]float64, len(lines))
+	columns := make([]dataset.Column, d)
+	values := make([][]float64, d)
+	y := make([]float64, len(lines))
 	all := make([]int, d)
 	for j := range d {
 		columns[j], values[j], all[j] = dataset.Column{Name: strconv.Itoa(j), Kind: dataset.Numeric}, make([]float64, len(lines)), j

@@ -22,7 +22,7 @@ const (
 	KNN       = "knn"       // all records
 )
 
-// Methods lists the methods with what they do.
+// Methods lists the methods with their descriptions.
 func Methods() [][2]string {
 	return [][2]string{
 		{SNC, "vectors that start as records and move (default)"},
@@ -37,7 +37,7 @@ func Methods() [][2]string {
 const (
 	DefaultShare  = .04
 	DefaultPasses = 40
-	// Voters is how many of the nearest vectors of snc vote, by nearness.
+	// Voters is the number of nearest vectors of snc that vote, weighted by distance.
 	Voters = 10
 )
 
@@ -45,7 +45,7 @@ const (
 var (
 	// ErrMethod is returned for a name that no method has.
 	ErrMethod = errors.New("there is no such method")
-	// ErrVectors is returned where there are fewer vectors than neighbours that vote.
+	// ErrVectors is returned for fewer vectors than neighbours that vote.
 	ErrVectors = errors.New("there are fewer vectors than neighbours that vote")
 )
 
@@ -59,8 +59,8 @@ type Options struct {
 	Optimizer  string  // of snc, one of neighbour.Optimizers; "": the first
 	Gamma2     float64 // of snc, γ²; 0: the best of a grid
 	Metric     bool    // snc learns a linear map of the records too
-	Components int     // principal components in place of standardised columns; 0 for none
-	Seed       uint64  // public: which records snc, subsample and cnn begin with, and the course of snc
+	Components int     // number of principal components that replace the standardised columns; 0 for none
+	Seed       uint64  // public: selects the initial records of snc, subsample and cnn, and the random choices of snc
 }
 
 func (o Options) withDefaults() Options {
@@ -188,9 +188,12 @@ func modelOf(t *dataset.Table, coding []neighbour.Column, s neighbour.Scaling, v
 	for j, c := range columns[:last] {
 		in := regression.Column{Name: c.Name}
 		if c.Kind == dataset.Category {
-			in.Type, in.Categories = regression.Category, c.Categories
+			in.Type = regression.Category
+			in.Categories = c.Categories
 		} else {
-			in.Lower, in.Upper, in.Missing = coding[j].Lower, coding[j].Upper, coding[j].Missing
+			in.Lower = coding[j].Lower
+			in.Upper = coding[j].Upper
+			in.Missing = coding[j].Missing
 		}
 		m.Columns = append(m.Columns, in)
 	}

@@ -14,10 +14,9 @@ type Score struct {
 	Error     float64 // share of the records in another class than predicted
 }
 
-// Judge tests the model on the records of a public table that have a class, and beside it all
-// records of the training, looked at one by one and by a tree. t has the columns of the table that
-// was learned from. It returns how many records were tested. Errors: [ErrRecords], or that of the
-// model.
+// Judge tests the model on the records of a public table that have a class, and for comparison all training
+// records, by linear search and by a tree. t must have the columns of the training table. It returns the number
+// of records tested. Errors: [ErrRecords], or that of the model.
 func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error) {
 	test, rows, err := encoded(t, r.coding)
 	if err != nil {
@@ -34,7 +33,9 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	n := len(r.Model.Vectors)
 	scores = append(scores, Score{"the model", n, float64(n), missed(classes, test.Class)})
 
-	all, placed, vote := r.scaling.Apply(r.given), r.scaling.Apply(test), neighbour.Vote{K: r.Model.K}
+	all := r.scaling.Apply(r.given)
+	placed := r.scaling.Apply(test)
+	vote := neighbour.Vote{K: r.Model.K}
 	if r.Model.Gamma2 > 0 {
 		vote.K = 1
 	}

@@ -1,9 +1,9 @@
-// Package compress makes small classifiers by nearest neighbours from public tables: what `dptrain
-// compress --public` does. The mathematics is that of package neighbour.
+// Package compress makes small nearest-neighbour classifiers from public tables, for `dptrain compress
+// --public`. Package neighbour implements the algorithms.
 //
-// Nothing here is private. The model holds records, or vectors that began as records and may
-// lie near them; it has no guarantee, and says so. A run enters no ledger. It is for data that are
-// public, or that never leave with the model.
+// The result is not private. The model contains records, or vectors that started as records and may be close to
+// them; it states that it has no guarantee. A run is not entered in a ledger. It is for data that are public,
+// or for models that are not published.
 package compress
 
 import (
@@ -17,7 +17,7 @@ import (
 var (
 	// ErrRecords is returned for a table without a record that has a class.
 	ErrRecords = errors.New("no record has a class and can be learned from")
-	// ErrColumns is returned for a table without a column beside the classes.
+	// ErrColumns is returned for a table whose only column is the class.
 	ErrColumns = errors.New("there is no column to learn from")
 )
 
@@ -44,7 +44,8 @@ func Points(t *dataset.Table) (neighbour.Points, []neighbour.Column, error) {
 
 // numeric returns how the cells of a numeric column become coordinates.
 func numeric(cells []float64) neighbour.Column {
-	sum, n := 0., 0.
+	sum := 0.
+	n := 0.
 	for _, v := range cells {
 		if v-v == 0 { // neither NaN nor infinite
 			sum += min(max(v, -unbounded), unbounded)

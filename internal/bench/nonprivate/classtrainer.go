@@ -23,9 +23,8 @@ func (e *UnknownClassBaselineError) Error() string {
 		e.Name, NonprivateLogistic, NonprivateSVM)
 }
 
-// ClassBaseline returns the classifier baseline of that name with the settings it
-// is reported with: columns as they stand in units of their standard deviations,
-// Lambda = 1 (scikit-learn's default). An unknown name gives an
+// ClassBaseline returns the named classifier baseline with its reported settings: columns in units of their
+// standard deviations, Lambda = 1 (scikit-learn's default). An unknown name gives an
 // [*UnknownClassBaselineError].
 func ClassBaseline(name string) (ClassTrainer, error) {
 	switch name {

@@ -5,8 +5,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ErrShape is returned for a design whose columns differ in length or in number
-// from what they are said to be.
+// ErrShape is returned for a design whose columns differ in length, or in number from the declared one.
 var ErrShape = columns.ErrShape
 
 // linear makes the model of a fit: weights in original units, an intercept

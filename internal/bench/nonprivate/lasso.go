@@ -11,7 +11,7 @@ import (
 // LassoOptions adjusts a lasso. The zero value asks for the defaults.
 type LassoOptions = lasso.Options
 
-// LassoSolution is what [LassoSolver.Solve] found.
+// LassoSolution is the result of [LassoSolver.Solve].
 type LassoSolution = lasso.Solution
 
 // LassoSolver solves the lasso for several penalties on one table.

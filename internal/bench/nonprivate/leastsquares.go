@@ -76,8 +76,7 @@ func fitDense(ctx context.Context, d regression.Design, solve func(*centredProbl
 	return linear(d, x, y, weights, false)
 }
 
-// centredProblem is a least-squares problem in centred columns, none of them
-// constant.
+// centredProblem is a least-squares problem in centred columns that are not constant.
 type centredProblem struct {
 	n int
 	x []columns.Column
@@ -277,8 +276,8 @@ func (p *centredProblem) triangle(ctx context.Context, scale []float64) ([]float
 	return r, ctx.Err()
 }
 
-// foldTriangle replaces rows of the given width, at least width of them, by the
-// triangle of their QR factorisation, in place.
+// foldTriangle replaces rows of the given width, at least width of them, by the triangle of their QR
+// factorisation, in place.
 func foldTriangle(rows []float64, width int) []float64 {
 	a := blas64.General{Rows: len(rows) / width, Cols: width, Stride: width, Data: rows}
 	tau := make([]float64, width)

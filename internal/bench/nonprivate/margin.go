@@ -116,7 +116,7 @@ func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLos
 	return m, nil
 }
 
-// signs returns +1 for a class, -1 for the others and 0 for rows in none.
+// signs returns +1 for a class, -1 for the others and 0 for rows in no class.
 func (d ClassDesign) signs(positive int32) []float64 {
 	out := make([]float64, len(d.Labels))
 	for i, k := range d.Labels {
@@ -182,7 +182,8 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 			return nil, 0, err
 		}
 	}
-	w, b := make([]float64, k), theta.AtVec(k)
+	w := make([]float64, k)
+	b := theta.AtVec(k)
 	for j, x := range p.x {
 		w[j] = theta.AtVec(j) * p.scale[j]
 		b -= w[j] * x.Mean
@@ -190,8 +191,8 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 	return w, b, nil
 }
 
-// newton minimises by Newton's method from theta on: a full step where it halves
-// the smallest gradient so far, and the least point along the step elsewhere.
+// newton minimises by Newton's method from theta on: a full step if it halves the smallest gradient so far,
+// otherwise the minimum along the step.
 func (p *marginProblem) newton(ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense) error {
 	const steps = 200
 	d := theta.Len()
@@ -204,7 +205,7 @@ func (p *marginProblem) newton(ctx context.Context, loss marginLoss, signs []flo
 		var factor mat.Cholesky
 		step := mat.NewVecDense(d, nil)
 		if !factor.Factorize(at.hessian) {
-			return nil // not for a penalty that float64 tells from the rest
+			return nil // only for a penalty that is negligible in float64
 		}
 		var condition mat.Condition
 		if err := factor.SolveVecTo(step, at.gradient); err != nil && !errors.As(err, &condition) {
@@ -265,7 +266,7 @@ func (p *marginProblem) search(loss marginLoss, signs []float64, theta, step *ma
 	return low
 }
 
-// marginPoint is a point's objective, with what the next step needs.
+// marginPoint is the objective at a point, with the values for the next step.
 type marginPoint struct {
 	value    float64
 	margins  mat.VecDense // without signs

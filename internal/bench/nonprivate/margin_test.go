@@ -60,7 +60,8 @@ func TestMarginStationary(t *testing.T) {
 		n, k := 2+r.IntN(80), 1+r.IntN(12)
 		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"0", "1"}, Labels: make([]int32, n)}
 		for j := range k {
-			column, scale := make([]float64, n), math.Exp(r.Float64()*12-6)
+			column := make([]float64, n)
+			scale := math.Exp(r.Float64()*12 - 6)
 			for i := range column {
 				column[i] = scale * (r.NormFloat64() + 3)
 			}
@@ -84,12 +85,14 @@ func TestMarginStationary(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := m.Scores[0].(*regression.Linear)
-			gradient, sizes := make([]float64, k+1), make([]float64, k+1)
+			gradient := make([]float64, k+1)
+			sizes := make([]float64, k+1)
 			for i, label := range d.Labels {
 				if label == 2 {
 					continue
 				}
-				y, score := float64(2*label-1), s.Intercept
+				y := float64(2*label - 1)
+				score := s.Intercept
 				for j := range k {
 					score += s.Terms[j].Coefficient * d.X[j][i]
 				}
@@ -180,7 +183,8 @@ func TestMarginTotal(t *testing.T) {
 	none := eight()
 	none.Labels = []int32{-1, 2, 9, 2, 2, 2, 2, 2}
 	three := eight()
-	three.Classes, three.Labels = []string{"a", "b", "c"}, []int32{0, 1, 2, 0, 1, 2, 0, 3}
+	three.Classes = []string{"a", "b", "c"}
+	three.Labels = []int32{0, 1, 2, 0, 1, 2, 0, 3}
 	for name, c := range map[string]nonprivate.ClassDesign{
 		"plain": d, "odd": odd, "one class": one, "no class": none, "three": three,
 		"no rows":    {Names: []string{"a"}, X: [][]float64{{}}, Target: "y", Classes: d.Classes},

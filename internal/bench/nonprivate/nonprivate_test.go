@@ -123,7 +123,8 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 	}
 	pred := predict(t, m, x)
 	for j := range x {
-		dot, size := 0.0, 0.0
+		dot := 0.0
+		size := 0.0
 		centre := floats.Sum(x[j]) / float64(len(y))
 		for i := range y {
 			dot += (y[i] - pred[i]) * (x[j][i] - centre)
@@ -157,7 +158,8 @@ func predict(t *testing.T, m regression.Model, x [][]float64) []float64 {
 
 // Baselines fit whatever the rows hold.
 func TestBaselinesAreTotalOnRows(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	tables := map[string]regression.Design{
 		"no rows":      design([][]float64{{}, {}}, []float64{}),
 		"no columns":   design(nil, []float64{1, 2}),

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A TableTrainer fits a baseline to some columns of public rows: numbers as they stand,
-// categories as 0/1 columns. It may be called from several goroutines at once.
+// A TableTrainer fits a baseline to some columns of public rows: numbers unchanged, categories as 0/1 columns.
+// It may be called from several goroutines at once.
 type TableTrainer func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error)
 
 // A TableModel predicts from views with the columns of the one that it was fitted to.
@@ -48,7 +48,8 @@ func classesForTable(name string) (TableTrainer, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error) {
-		all, c := v.Block(0, v.Len()), v.Schema().Columns[target]
+		all := v.Block(0, v.Len())
+		c := v.Schema().Columns[target]
 		d := ClassDesign{Target: c.Name, Classes: c.Categories, Labels: all.Codes(target, make([]int32, v.Len()))}
 		d.Names, d.X = expand(v, columns)
 		m, err := fit(ctx, d)

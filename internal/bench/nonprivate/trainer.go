@@ -22,8 +22,8 @@ const (
 	NonprivateSVM      = "nonprivate-svm"
 )
 
-// Trainer fits a model to a numeric table without privacy: what an experiment
-// on public data runs under a method's name.
+// Trainer fits a model to a numeric table without privacy: the implementation of a method of an experiment on
+// public data.
 type Trainer interface {
 	Name() string
 	// Fit trains on all rows of the design. It changes neither the trainer nor
@@ -86,7 +86,7 @@ func fitLasso(ctx context.Context, d regression.Design) (*regression.Linear, err
 		return nil, err
 	}
 	lambda := fraction * s.LambdaMax()
-	if !(lambda > 0) { // nothing to explain: any penalty leaves no coefficient
+	if !(lambda > 0) { // a constant target: any penalty leaves no coefficient
 		lambda = 1
 	}
 	solution, err := s.Solve(ctx, lambda)

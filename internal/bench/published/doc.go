@@ -1,22 +1,18 @@
-// Package published runs four methods as their papers and public scripts have
-// them, so that experiments on public data can be compared with the literature.
+// Package published implements four methods as in their papers and public scripts, so that experiments on
+// public data can be compared with the literature.
 //
 // # No guarantee
 //
-// By our reading and our arithmetic none of the four keeps the privacy that is
-// claimed for it. They are for public data only, they give no guarantee, and
-// nothing that trains on private data may import them: only bench and the
-// command do. What is written below about other people's work is our reading of
-// it; the arithmetic behind it runs in the tests of this package, which give
-// for each method two neighbouring tables and an epsilon, work out the exact law
-// of the output on both and find a ratio above the claim. Beside each witness
-// the version that this project uses goes through the same pair and stays
-// within its epsilon.
+// By our reading and our arithmetic none of the four satisfies the privacy that is claimed for it. They are for
+// public data only, they give no guarantee, and code that trains on private data must not import them: only
+// bench and the command do. The text below is our reading of other people's work; the arithmetic behind it runs
+// in the tests of this package. For each method they give two neighbouring tables and an epsilon, compute the
+// exact distribution of the output on both and find a ratio above the claim. For each witness, the version that
+// this project uses is tested on the same pair and stays within its epsilon.
 //
-// A witness is a pair of tables, not an attack: it shows that the stated bound
-// is not a bound. Neighbours differ by one record, present or absent, which is
-// the relation of both papers; where a step is about models instead of records,
-// the neighbour has one model moved.
+// A witness is a pair of tables, not an attack: it shows that the stated bound is not a bound. Neighbours
+// differ by one record, present or absent, which is the relation of both papers; where a step is about models
+// instead of records, one model of the neighbour is moved.
 //
 // # as-published-kendall
 //

@@ -71,10 +71,12 @@ func (d dice) subset(k, lo, hi int) []int {
 // weighted returns i with probability proportional to exp(logs[i]); 0 if all
 // are impossible.
 func (d dice) weighted(logs []float64) int {
-	best, top := 0, math.Inf(-1)
+	best := 0
+	top := math.Inf(-1)
 	for i, l := range logs {
 		if v := l + d.gumbel(1); v > top {
-			best, top = i, v
+			best = i
+			top = v
 		}
 	}
 	return best

@@ -70,13 +70,15 @@ func first(l Law, j int) float64 {
 // fixed.
 func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
 	t.Helper()
-	count, src := map[string]float64{}, source(11)
+	count := map[string]float64{}
+	src := source(11)
 	for range runs {
 		count[key(draw(src))]++
 	}
 	total := 0.0
 	for _, d := range l {
-		p, n := math.Exp(d.LogP), float64(runs)
+		p := math.Exp(d.LogP)
+		n := float64(runs)
 		total += p
 		if got := count[key(d.Columns)]; math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
 			t.Errorf("%s: %v drawn %v times, expected %.1f", what, d.Columns, got, n*p)

@@ -48,8 +48,8 @@ func (m Kendall) Fit(ctx context.Context, src Source, v dataset.View, target int
 	return t.selected(picks), state.err
 }
 
-// Law returns the exact law of the ordered picks from columns x, each as long as
-// y. Errors: [ErrCount], [ErrBudget], [ErrLarge].
+// Law returns the exact distribution of the ordered picks from columns x, each as long as y. Errors:
+// [ErrCount], [ErrBudget], [ErrLarge].
 func (m Kendall) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	p, state, err := m.rounds(context.Background(), x, y, epsilon)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *tauB) scores(target []float64, picked []int) []float64 {
 	return out
 }
 
-// with returns n/2 |tau-b| of every column with one: S over the geometric mean
-// of the numbers of untied pairs, NaN when there are none.
+// with returns n/2 |tau-b| between every column and the given one: S divided by the geometric mean of the
+// numbers of untied pairs, NaN if there are no such pairs.
 func (s *tauB) with(column *kendall.Ranks, pairs float64) []float64 {
 	counts, err := kendall.AgainstTarget(s.ctx, len(s.ranks),
 		func(j int, _ *kendall.Scratch) *kendall.Ranks { return s.ranks[j] }, column.Kept, 0)
@@ -144,7 +144,8 @@ func untied(column []float64) float64 {
 	sorted := slices.Clone(column)
 	slices.Sort(sorted)
 	n := int64(len(sorted))
-	pairs, run := n*(n-1)/2, int64(0)
+	pairs := n * (n - 1) / 2
+	run := int64(0)
 	for i, v := range sorted {
 		if i > 0 && v == sorted[i-1] {
 			run++

@@ -16,7 +16,8 @@ func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 		return math.Abs(float64(kendall.S(kendall.Rank(a, nil), kendall.Rank(b, nil), nil))) / float64(len(a)-1)
 	}
 	return must(peel{k: k, d: len(x), round: func(picked []int) ([]float64, float64) {
-		scores, width := make([]float64, len(x)), 2.5
+		scores := make([]float64, len(x))
+		width := 2.5
 		for j := range x {
 			scores[j] = tau(x[j], y)
 			for _, p := range picked {
@@ -42,7 +43,10 @@ func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64
 
 // TestKendallWitnessTies: one record moves tau-b by 146 where 3/2 is charged.
 func TestKendallWitnessTies(t *testing.T) {
-	const n, epsilon = 1000, 1.0
+	const (
+		n       = 1000
+		epsilon = 1.0
+	)
 	x, y, x2, y2 := rareBinary(n)
 	score := func(x [][]float64, y []float64) []float64 {
 		return newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
@@ -66,10 +70,14 @@ func TestKendallWitnessTies(t *testing.T) {
 // TestKendallWitnessConstant: a constant column is picked with certainty, until
 // one record varies it.
 func TestKendallWitnessConstant(t *testing.T) {
-	const n, epsilon = 40, 1.0
+	const (
+		n       = 40
+		epsilon = 1.0
+	)
 	x := append([][]float64{make([]float64, n)}, waves(n, 7, 11)...)
 	y := waves(n, 7)[0]
-	x2, y2 := add(x, 1, 3, 5), append(slices.Clone(y), 3)
+	x2 := add(x, 1, 3, 5)
+	y2 := append(slices.Clone(y), 3)
 	a, b := must(Kendall{K: 1}.Law(x, y, epsilon)), must(Kendall{K: 1}.Law(x2, y2, epsilon))
 	if len(a) != 1 || a.LogP(0) != 0 {
 		t.Errorf("law with a constant column %v, want column 0 with probability 1", a)
@@ -104,11 +112,15 @@ func TestKendallScores(t *testing.T) {
 	y := []float64{1, 2, 2, 3, 1, 0}
 	got := newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
 	for j := range x {
-		s, inX, inY := 0.0, 0.0, 0.0
+		s := 0.0
+		inX := 0.0
+		inY := 0.0
 		for i := range y {
 			for h := range i {
 				a, b := sign(x[j][i]-x[j][h]), sign(y[i]-y[h])
-				s, inX, inY = s+a*b, inX+a*a, inY+b*b
+				s += a * b
+				inX += a * a
+				inY += b * b
 			}
 		}
 		near(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)

@@ -7,18 +7,17 @@ import (
 
 // A Draw is one possible outcome of a selection.
 type Draw struct {
-	// Columns are the columns picked: in the order of the rounds where there are
-	// rounds, else increasing.
+	// Columns are the selected columns: in the order of the rounds if there are rounds, otherwise increasing.
 	Columns []int
 	// LogP is the natural logarithm of the outcome's probability.
 	LogP float64
 }
 
-// Law is the exact law of a selection: every outcome that has a probability,
-// once. The probabilities sum to 1 up to rounding.
+// Law is the exact distribution of a selection: every outcome with positive probability, once. The
+// probabilities sum to 1 up to rounding.
 type Law []Draw
 
-// maxDraws bounds the length of a law.
+// maxDraws is the maximum number of outcomes of a distribution.
 const maxDraws = 200_000
 
 // LogP returns the logarithm of the probability of an outcome, -Inf for one that
@@ -32,9 +31,8 @@ func (l Law) LogP(columns ...int) float64 {
 	return math.Inf(-1)
 }
 
-// Loss returns the largest absolute log ratio of the probabilities of one
-// outcome under two laws: the epsilon that this pair needs. It is +Inf when an
-// outcome is possible under one of them only.
+// Loss returns the largest absolute log ratio of the probabilities of one outcome under two distributions: the
+// epsilon that this pair requires. It is +Inf if an outcome is possible under one of them only.
 func Loss(a, b Law) float64 {
 	worst := 0.0
 	for _, side := range [][2]Law{{a, b}, {b, a}} {
@@ -86,7 +84,7 @@ func (p peel) draw(d dice) []int {
 	return picked
 }
 
-// law lists the outcomes of the rounds.
+// law lists the outcomes of the rounds with their probabilities.
 func (p peel) law() (Law, error) {
 	total := 1
 	for i := range p.k {
@@ -110,9 +108,8 @@ func (p peel) extend(l Law, picked []int, logP float64) Law {
 	return l
 }
 
-// last is the place of the largest value: the end of an increasing sort in which
-// NaN comes after every number and equal values keep their order. That is what
-// the scripts take, whose library leaves the order of equal values open.
+// last returns the index of the largest value: the end of an increasing stable sort in which NaN comes after
+// every number. The scripts take that element; their library does not specify the order of equal values.
 func last(values []float64) int {
 	best := 0
 	for j, v := range values {

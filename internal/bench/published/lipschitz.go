@@ -42,10 +42,12 @@ func (m TopK) Draw(src Source, scores []float64) ([]int, error) {
 	}
 	d := dice{src}
 	s := sortScores(scores)
-	best, top := class{}, math.Inf(-1)
+	best := class{}
+	top := math.Inf(-1)
 	m.classes(s.values, func(c class) {
 		if v := c.utility + m.noise(d, c.logSize); v > top {
-			best, top = c, v
+			best = c
+			top = v
 		}
 	})
 	ranks := d.subset(m.K-best.h-1, best.h, best.t-1)
@@ -150,8 +152,8 @@ func (m Lipschitz) Fit(ctx context.Context, src Source, v dataset.View, target i
 	return t.selected(picks), nil
 }
 
-// Law returns the exact law of the picks from columns x, each as long as y.
-// Errors: [ErrCount], [ErrBudget], [ErrLarge].
+// Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],
+// [ErrBudget], [ErrLarge].
 func (m Lipschitz) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	scores, err := tauA(context.Background(), x, y)
 	if err != nil {

@@ -18,7 +18,8 @@ func corrected(m TopK, scores []float64) Law {
 	var sets []class
 	all := combin.Combinations(len(scores), m.K)
 	for _, set := range all {
-		in, out := math.Inf(1), math.Inf(-1)
+		in := math.Inf(1)
+		out := math.Inf(-1)
 		for j, s := range scores {
 			if slices.Contains(set, j) {
 				in = min(in, s)
@@ -63,7 +64,8 @@ func TestCorrected(t *testing.T) {
 // in reverse order, have a log ratio of ln k at every epsilon.
 func TestLipschitzWitnessOrder(t *testing.T) {
 	for k, want := range map[int]float64{2: .693, 3: 1.099, 5: 1.609, 7: 1.946} {
-		up, down := make([]float64, 2*k), make([]float64, 2*k)
+		up := make([]float64, 2*k)
+		down := make([]float64, 2*k)
 		for j := range up {
 			up[j], down[j] = float64(j)*1e-9, -float64(j)*1e-9
 		}
@@ -92,7 +94,8 @@ func TestLipschitzWitnessTables(t *testing.T) {
 		for j := range record {
 			record[j] = n - float64(2*k-j) - .5 // above all but 2k-1-j of the others
 		}
-		x2, y2 := add(x, record...), append(slices.Clone(y), n)
+		x2 := add(x, record...)
+		y2 := append(slices.Clone(y), n)
 		for _, epsilon := range epsilons {
 			m := Lipschitz{K: k}
 			got := Loss(must(m.Law(x, y, epsilon)), must(m.Law(x2, y2, epsilon)))
@@ -170,7 +173,10 @@ func TestLipschitzDrawsItsLaw(t *testing.T) {
 // TestLipschitzWide: class sizes far beyond the largest float do no harm. With
 // scores far apart the true top k comes out.
 func TestLipschitzWide(t *testing.T) {
-	const d, k = 20000, 200
+	const (
+		d = 20000
+		k = 200
+	)
 	scores := make([]float64, d)
 	for j := range scores {
 		scores[j] = float64(d - j)

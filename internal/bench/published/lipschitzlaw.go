@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Law returns the exact law of [TopK.Draw]: the probability of every set of K
-// positions. A set belongs to every class whose members it is listed among,
-// which as published may be several. Errors: [ErrCount], [ErrBudget],
-// [ErrGamma], [ErrLarge].
+// Law returns the exact distribution of [TopK.Draw]: the probability of every set of K positions. A set belongs
+// to every class that lists it as a member, which in the published form may be several. Errors: [ErrCount],
+// [ErrBudget], [ErrGamma], [ErrLarge].
 func (m TopK) Law(scores []float64) (Law, error) {
 	d := len(scores)
 	if err := m.check(d); err != nil {
@@ -52,7 +51,8 @@ func (m TopK) Law(scores []float64) (Law, error) {
 // a polynomial of degree sum m_c - 1, which Gauss-Legendre quadrature with half
 // as many nodes integrates without error but rounding.
 func (m TopK) probability(classes []class, i int, members float64) float64 {
-	top, logs := math.Inf(-1), make([]float64, len(classes))
+	top := math.Inf(-1)
+	logs := make([]float64, len(classes))
 	for c, x := range classes {
 		top = max(top, x.utility)
 		logs[c] = x.utility + x.logSize

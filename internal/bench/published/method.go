@@ -20,7 +20,7 @@ const (
 	NameKendall   = "as-published-kendall"
 )
 
-// DefaultK is how many columns a selector picks unless told otherwise.
+// DefaultK is the default number of columns that a selector picks.
 const DefaultK = 5
 
 var (
@@ -41,7 +41,7 @@ var (
 	// ErrTooFew is returned when the records do not make the models that the
 	// Tukey mechanism wants. The script stops with an error.
 	ErrTooFew = errors.New("too few records for the number of models")
-	// ErrLarge is returned for a law with too many outcomes to be listed.
+	// ErrLarge is returned for a distribution with too many outcomes to be listed.
 	ErrLarge = errors.New("the law has too many outcomes; use fewer columns or a smaller k")
 )
 
@@ -55,10 +55,9 @@ func (e *UnknownMethodError) Error() string {
 // Methods lists the names that [New] knows.
 func Methods() []string { return []string{NameTukey, NameSIS, NameLipschitz, NameKendall} }
 
-// Options are the settings of the methods. The zero value is what the papers
-// use.
+// Options are the settings of the methods. The zero value is that of the papers.
 type Options struct {
-	// K is how many columns a selector picks; 0 means [DefaultK].
+	// K is the number of columns that a selector picks; 0 means [DefaultK].
 	K int
 	// Peeling makes the selector of DP-SIS pick one column after another instead
 	// of all by the canonical Lipschitz mechanism.
@@ -73,14 +72,12 @@ type Options struct {
 type Method interface {
 	// Name is the method's name in experiments.
 	Name() string
-	// Fit runs the method on all rows of a view of numeric columns, of which
-	// target is the position of the one to predict; all others are candidates. It
-	// spends what the paper would call (epsilon, delta); the selectors do not use
-	// delta.
+	// Fit runs the method on all rows of a view of numeric columns. target is the index of the column to
+	// predict; all others are candidates. It spends (epsilon, delta) in the sense of the paper; the selectors
+	// do not use delta.
 	//
-	// Errors: [ErrTarget], [ErrNumeric], [ErrCount], [ErrBudget], that of ctx, and
-	// of the Tukey mechanism [ErrAbstained] and [ErrTooFew], which depend on the
-	// records.
+	// Errors: [ErrTarget], [ErrNumeric], [ErrCount], [ErrBudget], that of ctx, and for the Tukey mechanism
+	// [ErrAbstained] and [ErrTooFew], which depend on the records.
 	Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, delta float64) (Fitted, error)
 }
 
@@ -146,8 +143,7 @@ func open(v dataset.View, target int) (*table, error) {
 	return t, nil
 }
 
-// known returns the cells with 0 for those that are not numbers, in the same
-// memory when there are none.
+// known returns the cells with NaN replaced by 0, in the same memory if there is no NaN.
 func known(cells []float64) []float64 {
 	out := cells
 	for i, v := range cells {
@@ -171,7 +167,7 @@ func (t *table) selected(picks []int) Fitted {
 	return Fitted{Columns: slices.Compact(out)}
 }
 
-// checkSelection reports what is wrong with the settings of a selector.
+// checkSelection validates the settings of a selector.
 func checkSelection(k, d int, epsilon float64) error {
 	if k < 1 || k >= d {
 		return fmt.Errorf("%w: k is %d, there are %d", ErrCount, k, d)

@@ -97,7 +97,8 @@ func TestMistakes(t *testing.T) {
 // TestTotal: cells of any kind give a selection, with the target anywhere among
 // the columns.
 func TestTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for what, columns := range map[string][][]float64{
 		"no rows":  {{}, {}, {}, {}},
 		"one row":  {{1}, {2}, {3}, {4}},
@@ -121,7 +122,8 @@ func TestTotal(t *testing.T) {
 
 // TestLoss: the largest log ratio of either direction.
 func TestLoss(t *testing.T) {
-	half, law := math.Log(.5), Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
+	half := math.Log(.5)
+	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
 	near(t, "loss", Loss(law, Law{{[]int{1}, half}, {[]int{0}, half}}), math.Log(5), 1e-12)
 	near(t, "loss with itself", Loss(law, law), 0, 0)
 	if !math.IsInf(Loss(law, Law{{[]int{0}, 0}}), 1) || !math.IsInf(Loss(Law{{[]int{0}, 0}}, law), 1) {
@@ -134,8 +136,11 @@ func TestLoss(t *testing.T) {
 func TestDice(t *testing.T) {
 	const runs = 60000
 	d := dice{source(5)}
-	permutations, subsets, coins := map[string]float64{}, map[string]float64{}, map[int]float64{}
-	laplace, gumbel := 0.0, 0.0
+	permutations := map[string]float64{}
+	subsets := map[string]float64{}
+	coins := map[int]float64{}
+	laplace := 0.0
+	gumbel := 0.0
 	for range runs {
 		permutations[key(d.permutation(3))]++
 		s := d.subset(2, 3, 6)

@@ -7,10 +7,9 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// SIS is DP-SIS as its paper has it: a private top-k of [SISScores], which is
-// said to have sensitivity 1. The paper takes the canonical Lipschitz mechanism
-// with exponential noise and gamma = 1/2 ([TopK], with the published class
-// sizes).
+// SIS is DP-SIS as in its paper: a private top-k of [SISScores], which are claimed to have sensitivity 1. The
+// paper uses the canonical Lipschitz mechanism with exponential noise and gamma = 1/2 ([TopK], with the
+// published class sizes).
 type SIS struct {
 	K int // at least 1, below the number of candidates
 	// Peeling takes K rounds of the exponential mechanism instead, epsilon/K each,
@@ -41,8 +40,8 @@ func (m SIS) Fit(ctx context.Context, src Source, v dataset.View, target int, ep
 	return t.selected(picks), err
 }
 
-// Law returns the exact law of the picks from columns x, each as long as y.
-// Errors: [ErrCount], [ErrBudget], [ErrLarge].
+// Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],
+// [ErrBudget], [ErrLarge].
 func (m SIS) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	if err := checkSelection(m.K, len(x), epsilon); err != nil {
 		return nil, err
@@ -71,9 +70,8 @@ func peelOnce(scores []float64, k int, scale float64) peel {
 	}}
 }
 
-// SISScores returns |sum x y| for every column x, after x and y have been
-// centred by their means and divided by their largest absolute values. A
-// constant column, of which the paper does not speak, has score 0.
+// SISScores returns |sum x y| for every column x, after x and y have been centred by their means and divided by
+// their largest absolute values. A constant column, which the paper does not cover, has score 0.
 func SISScores(x [][]float64, y []float64) []float64 {
 	scores := make([]float64, len(x))
 	y = standardised(y)

@@ -42,7 +42,8 @@ func plain(x [][]float64, y []float64) []float64 {
 func TestSISWitness(t *testing.T) {
 	const epsilon = 1.0
 	x, y, x2, y2 := half(100)
-	before, after := SISScores(x, y), SISScores(x2, y2)
+	before := SISScores(x, y)
+	after := SISScores(x2, y2)
 	near(t, "score of x1", before[0], 100, 1e-9)
 	near(t, "score of x2", before[1], 50, 1e-9)
 	near(t, "score of x1 with the record", after[0], .990, .0005)

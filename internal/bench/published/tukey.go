@@ -14,18 +14,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Tukey is the Tukey mechanism as the script of the Kendall paper has it: least
-// squares on equal batches, the check of its lemma 8.5, and a draw by depth. It
-// fits all columns of the view and an intercept.
+// Tukey is the Tukey mechanism as in the script of the Kendall paper: least squares on equal batches, the check
+// of its lemma 8.5, and a draw by depth. It fits all columns of the view and an intercept.
 //
-// A twentieth of epsilon goes to a noisy lower bound of the number of records,
-// which over the number of coefficients gives the number m of models. The check
-// and the draw claim half each of the rest.
+// A twentieth of epsilon is spent on a noisy lower bound of the number of records, which divided by the number
+// of coefficients gives the number m of models. The check and the draw use half each of the rest.
 //
-// As published, the outcome depends on the records in two ways that delta does
-// not cover: [ErrTooFew] if a batch has fewer records than coefficients, and
-// [ErrAbstained] by a check whose noise is too small. At least 8 models are
-// needed, below which the script stops at the trimming of depths.
+// In the published form, the outcome depends on the records in two ways that delta does not cover: [ErrTooFew]
+// if a batch has fewer records than coefficients, and [ErrAbstained] by a check whose noise is too small. At
+// least 8 models are needed, because the script fails below that when it trims depths.
 type Tukey struct {
 	// Models is the number m of models; 0 sets it from the noisy count, and a
 	// positive number leaves all of epsilon to the check and the draw.
@@ -119,7 +116,8 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 	if m < leastModels || n/m < d {
 		return nil, fmt.Errorf("%w: %d models of %d coefficients", ErrTooFew, m, d)
 	}
-	order, size := dice{src}.permutation(n), n/m
+	order := dice{src}.permutation(n)
+	size := n / m
 	batches := make([][]int, m)
 	for b := range batches {
 		batches[b] = order[b*size : (b+1)*size]
@@ -127,9 +125,9 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 	return batches, nil
 }
 
-// BatchModels fits plain least squares to each batch, by columns x and a last
-// column of ones; of several solutions it takes the one of least norm. A batch
-// whose solution overflows gives zeros. The error is that of ctx.
+// BatchModels fits plain least squares to each batch, with columns x and a last column of ones; of several
+// solutions it takes the one of minimum norm. A batch whose solution overflows gives zeros. The error is that
+// of ctx.
 func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]int) ([][]float64, error) {
 	models := make([][]float64, len(batches))
 	var next atomic.Int64
@@ -153,7 +151,8 @@ func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]in
 // singular values below the rounding of the largest.
 func leastSquares(x [][]float64, y []float64, rows []int) []float64 {
 	d := len(x) + 1
-	design, target := mat.NewDense(len(rows), d, nil), mat.NewVecDense(len(rows), nil)
+	design := mat.NewDense(len(rows), d, nil)
+	target := mat.NewVecDense(len(rows), nil)
 	for i, row := range rows {
 		for j, column := range x {
 			design.Set(i, j, column[row])

@@ -34,7 +34,8 @@ func hockey(a, b, epsilon float64) float64 { return math.Exp(a) - math.Exp(epsil
 // delta. One model moves it by at most 1.
 func soundCheck(s *Depths, e, delta float64) float64 {
 	for k := 0; ; k++ {
-		outer, inner := s.t-k-2, s.t+k+1
+		outer := s.t - k - 2
+		inner := s.t + k + 1
 		if outer < 1 || inner > s.m/2 {
 			return float64(k)
 		}
@@ -58,7 +59,11 @@ func soundPass(s *Depths, epsilon, delta float64) float64 {
 // TestTukeyWitnessPass: the bit "passed" has a log ratio of 2/epsilon where one
 // model moves the distance by 1, and an event of that size near the threshold.
 func TestTukeyWitnessPass(t *testing.T) {
-	const epsilon, delta, m = 1.0, 1e-5, 200
+	const (
+		epsilon = 1.0
+		delta   = 1e-5
+		m       = 200
+	)
 	a, b := must(NewDepths(twoHeaps(m, 100), epsilon, delta)), must(NewDepths(twoHeaps(m, 99), epsilon, delta))
 	if a.Distance() != 21 || b.Distance() != 20 {
 		t.Fatalf("distances %d and %d, want 21 and 20", a.Distance(), b.Distance())
@@ -83,7 +88,11 @@ func TestTukeyWitnessPass(t *testing.T) {
 // Of 397 records one is left out at random: with 198 zeros and 199 ones the
 // models are those of (198, 198) or of (197, 199).
 func TestTukeyWitnessPassRecords(t *testing.T) {
-	const epsilon, delta, m = .5, 1e-5, 396
+	const (
+		epsilon = .5
+		delta   = 1e-5
+		m       = 396
+	)
 	pass := func(zeros int) float64 { return must(NewDepths(twoHeaps(m, zeros), epsilon, delta)).LogPass() }
 	before := pass(198)
 	p := 198.0 / 397
@@ -100,7 +109,11 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 // TestTukeyWitnessJump: the search returns k+1 for the largest k that satisfies
 // the inequality but -1 if there is none, so one model moves it by 2.
 func TestTukeyWitnessJump(t *testing.T) {
-	const epsilon, delta, m = 1.0, 1e-5, 120
+	const (
+		epsilon = 1.0
+		delta   = 1e-5
+		m       = 120
+	)
 	a, b := must(NewDepths(twoHeaps(m, 60), epsilon, delta)), must(NewDepths(twoHeaps(m, 59), epsilon, delta))
 	if a.LargestK() != 0 || b.LargestK() != -1 || a.Distance() != 1 || b.Distance() != -1 {
 		t.Errorf("largest k %d and %d, distances %d and %d; want 0, -1, 1, -1", a.LargestK(), b.LargestK(), a.Distance(), b.Distance())
@@ -144,7 +157,10 @@ func stairs(m, place int, width float64) (models [][]float64) {
 // lowers the depth of a point on the right and raises that of nearly all the
 // rest, so that weights exp(e T) need 2e, not e: -0.778 for e = 0.4.
 func TestTukeyWitnessModel(t *testing.T) {
-	const e, m = .4, 24
+	const (
+		e = .4
+		m = 24
+	)
 	ratio := func(width float64, right int) (intended, drawn float64) {
 		place := 11
 		if right == 10 { // for the draw as published, below
@@ -186,7 +202,11 @@ func must2(a, _ float64) float64 { return a }
 // the mean .5, and nothing else is drawn. The laws are exact, with models of a
 // heap spread evenly; heap sizes are summed over all orders of the records.
 func TestTukeyWitnessBatches(t *testing.T) {
-	const epsilon, delta, m = 1.0, 1e-5, 500
+	const (
+		epsilon = 1.0
+		delta   = 1e-5
+		m       = 500
+	)
 	// Three heaps, the outer two of both models: from the depth both+1 on all gaps
 	// are in the middle heap, and the weight of depth both is drawn there.
 	inside := func(s *Depths, both int) float64 {
@@ -217,7 +237,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 
 	// The same by running it.
 	for _, n := range []int{999, 1000} {
-		near5, src := 0, source(uint64(n))
+		near5 := 0
+		src := source(uint64(n))
 		for range 20 {
 			y := make([]float64, n)
 			for i := range y {
@@ -239,7 +260,8 @@ func TestTukeyWitnessBatches(t *testing.T) {
 
 	// All batches change, also under one and the same permutation of the records
 	// that are there before.
-	before, after := must(Batches(source(1), 999, m, 1)), must(Batches(source(1), 1000, m, 1))
+	before := must(Batches(source(1), 999, m, 1))
+	after := must(Batches(source(1), 1000, m, 1))
 	for b := range before {
 		if len(before[b]) != 1 || len(after[b]) != 2 {
 			t.Fatalf("batch %d has %d and %d records", b, len(before[b]), len(after[b]))
@@ -271,7 +293,10 @@ func choose(n, k int) float64 {
 // TestTukeyDensity: the law of the draw integrates to 1 and is what comes out,
 // cell by cell between the models. Six standard deviations, fixed seed.
 func TestTukeyDensity(t *testing.T) {
-	const m, runs = 12, 40000
+	const (
+		m    = 12
+		runs = 40000
+	)
 	var models [][]float64
 	for i := range m {
 		v := float64(i+1) - 6.5
@@ -338,7 +363,9 @@ func TestTukeyVolumes(t *testing.T) {
 func TestTukeyPasses(t *testing.T) {
 	const runs = 20000
 	s := must(NewDepths(twoHeaps(200, 100), 1, 1e-5))
-	p, passed, src := math.Exp(s.LogPass()), 0.0, source(21)
+	p := math.Exp(s.LogPass())
+	passed := 0.0
+	src := source(21)
 	for range runs {
 		if _, ok := s.Draw(src); ok {
 			passed++

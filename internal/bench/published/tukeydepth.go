@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Depths are m models of d coefficients, seen by their depth: the depth of a
-// point is the least number of models, over the coefficients, that lie on one
-// side of it or level with it.
+// Depths are m models of d coefficients, sorted for depth computations: the depth of a point is the minimum,
+// over the coefficients and both sides, of the number of models on that side of the point or equal to it.
 //
-// The models are taken as they are. [Tukey.Fit] spreads them by up to 1e-10
-// before, as the script does, so that few are level.
+// The models are used unchanged. [Tukey.Fit] first perturbs them by up to 1e-10, as the script does, so that
+// few are equal.
 type Depths struct {
 	epsilon, delta float64 // shares of the check and of the draw; delta of the check
 	m, t           int
@@ -56,7 +55,7 @@ func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
 // at returns the i-th smallest coefficient j, from 1.
 func (s *Depths) at(j, i int) float64 { return s.x[j][i-1] }
 
-// length is that of depth at least q in coefficient j; below 0 past the middle.
+// length returns the length of the region of depth at least q in coefficient j; negative past the middle.
 func (s *Depths) length(j, q int) float64 { return s.at(j, s.m-q+1) - s.at(j, q) }
 
 // holds reports whether k satisfies the inequality of lemma 8.5,
@@ -72,8 +71,7 @@ func (s *Depths) holds(k int) bool {
 	return log <= math.Log(s.delta/8)-s.epsilon
 }
 
-// LargestK returns what the lemma asks for: the largest k >= 0 that satisfies
-// the inequality, -1 if there is none.
+// LargestK returns the largest k >= 0 that satisfies the inequality of the lemma, or -1.
 func (s *Depths) LargestK() int {
 	for k := s.t - 2; k >= 0; k-- {
 		if s.holds(k) {
@@ -83,8 +81,7 @@ func (s *Depths) LargestK() int {
 	return -1
 }
 
-// Distance returns what the script's binary search makes of it: k+1, and -1 for
-// -1.
+// Distance returns the result of the script's binary search for it: k+1, and -1 for -1.
 func (s *Depths) Distance() int {
 	low, high := -1, s.t-1
 	for {

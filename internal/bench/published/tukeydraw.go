@@ -2,11 +2,10 @@ package published
 
 import "math"
 
-// The draw as published. The weight of depth q = t, t+1, ... is its exact volume
-// times exp(e q), from the models with t-1 trimmed from either end; the point is
-// then drawn from the models with t trimmed, as the (q-t+1)-th depth of these,
-// which is depth q+1 of all. At the end of the range this runs over: there is
-// nothing at depth m/2+1, and what comes out is one depth short of the middle.
+// The draw as published. The weight of depth q = t, t+1, ... is its exact volume times exp(e q), from the
+// models with t-1 trimmed from either end; the point is then drawn from the models with t trimmed, as the
+// (q-t+1)-th depth of these, which is depth q+1 of all. At the end of the range this overruns: depth m/2+1 is
+// empty, and the result is one depth short of the middle.
 
 // depthLogs returns the logarithms of the weights of q = t, t+1, ...
 func (s *Depths) depthLogs() []float64 {
@@ -72,9 +71,10 @@ func (s *Depths) firstLogs(r int) []float64 {
 	return logs
 }
 
-// depth returns how many models lie on the lesser side of y in coefficient j.
+// depth returns the number of models on the side of y with fewer models in coefficient j.
 func (s *Depths) depth(j int, y float64) int {
-	below, above := 0, 0
+	below := 0
+	above := 0
 	for _, v := range s.x[j] {
 		if v <= y {
 			below++
@@ -86,9 +86,9 @@ func (s *Depths) depth(j int, y float64) int {
 	return min(below, above)
 }
 
-// LogDensity returns the logarithm of the density of the published draw at a
-// point, given that the check has passed; -Inf where nothing is drawn. m must be
-// even (an odd m puts weight on single points) and the point off the models.
+// LogDensity returns the logarithm of the density of the published draw at a point, given that the check has
+// passed; -Inf where the density is 0. m must be even (an odd m puts weight on single points) and the point
+// must differ from the models.
 func (s *Depths) LogDensity(point []float64) float64 {
 	weights := s.depthLogs()
 	total := logSum(weights)
@@ -102,8 +102,9 @@ func (s *Depths) LogDensity(point []float64) float64 {
 // logAt is the logarithm of the density at a point of a draw from depth r.
 func (s *Depths) logAt(r int, point []float64) float64 {
 	impossible := math.Inf(-1)
-	first, log := 0, 0.0
-	want := min(r, s.m-r) // the depth of what lies between models r and r+1
+	first := 0
+	log := 0.0
+	want := min(r, s.m-r) // the depth between models r and r+1
 	if logs := s.firstLogs(r); logs != nil {
 		for first < len(point) && s.depth(first, point[first]) != want {
 			first++

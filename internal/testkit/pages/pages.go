@@ -1,5 +1,5 @@
-// Package pages reads the Markdown pages of this repository, so that tests can check links,
-// run the commands that are shown and compile the programs.
+// Package pages parses the Markdown pages of this repository, so that tests can check links, run the commands
+// and compile the programs.
 //
 // The first word after a fence is the language of a block. What follows tells the tests what
 // to do with it:
@@ -36,7 +36,7 @@ import (
 type Page struct {
 	Path   string // as it was given to Parse
 	Lines  []string
-	Prose  []Line // what is outside blocks
+	Prose  []Line // lines outside blocks
 	Blocks []Block
 }
 
@@ -46,16 +46,15 @@ type Line struct {
 	Text   string
 }
 
-// A Block is what stands between two fences.
+// A Block is a fenced block.
 type Block struct {
 	Line     int    // number of the opening fence
-	Language string // the first word after it
-	Options  string // what follows the language
+	Language string // first word after the fence
+	Options  string // rest of the fence line
 	Text     string // with a line break at the end, unless it is empty
 }
 
-// Parse reads a page. A fence begins with ``` at the start of a line; one that is never
-// closed, or that is indented, is an error.
+// Parse parses a page. A fence is ``` at the start of a line; an indented or unclosed fence is an error.
 func Parse(path, text string) (Page, error) {
 	p := Page{Path: path, Lines: strings.Split(text, "\n")}
 	inside := false
@@ -89,7 +88,7 @@ const (
 	Long  = "long"  // scripts/long.sh pages
 )
 
-// names are those of the options that a block may have.
+// names are the names of the options of a block.
 var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables", "needs", "background"}
 
 // By returns who runs a block: [Tests], [CI] or [Long].
@@ -100,19 +99,19 @@ func (b Block) By() string {
 	return Tests
 }
 
-// words returns the options one by one, and the reason after them.
+// words returns the options one by one, and the reason that follows them.
 func (b Block) words() (options []string, reason string) {
 	text, reason, _ := strings.Cut(b.Options+" ", ": ")
 	return strings.Fields(text), strings.TrimSpace(reason)
 }
 
-// Reason returns why a block is run as its options say; "" if nothing is said.
+// Reason returns the reason for the options of a block, or "".
 func (b Block) Reason() string {
 	_, reason := b.words()
 	return reason
 }
 
-// Unknown returns the options that mean nothing.
+// Unknown returns unknown options.
 func (b Block) Unknown() []string {
 	options, _ := b.words()
 	return slices.DeleteFunc(options, func(o string) bool {
@@ -138,8 +137,8 @@ func (b Block) Has(name string) bool {
 	return slices.Contains(options, name)
 }
 
-// Commands returns the text of a block with what its options put in the place of words; those
-// of quick among them if it is to be quick.
+// Commands returns the text of a block with the replacements of its options, including those of quick if quick
+// is set.
 func (b Block) Commands(quick bool) string {
 	options, _ := b.words()
 	text := b.Text
@@ -152,7 +151,7 @@ func (b Block) Commands(quick bool) string {
 	return text
 }
 
-// replaceWord replaces a word between blanks, wherever it stands.
+// replaceWord replaces all occurrences of a word between spaces.
 func replaceWord(text, word, by string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

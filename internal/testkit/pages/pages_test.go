@@ -25,7 +25,8 @@ func TestParse(t *testing.T) {
 	if !slices.Equal(p.Blocks, want) {
 		t.Errorf("blocks %+v, want %+v", p.Blocks, want)
 	}
-	long, console := p.Blocks[0], p.Blocks[1]
+	long := p.Blocks[0]
+	console := p.Blocks[1]
 	if long.By() != pages.Long || long.Reason() != "it takes 10 minutes" || len(long.Unknown()) > 0 {
 		t.Errorf("by %s, %q", long.By(), long.Reason())
 	}

@@ -1,6 +1,6 @@
-// Package publicdata finds the public data sets that some tests and benchmarks run on.
-// They are no part of the repository: they stand beside it, in ../shared/data, and a
-// test that needs one is skipped where they do not. The package serves tests only.
+// Package publicdata locates the public data sets that some tests and benchmarks use. They are not part of the
+// repository: they are expected next to it, in ../shared/data, and a test that needs one is skipped if it is
+// absent. The package is for tests only.
 package publicdata
 
 import (
@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// Path returns where a file or folder of the data sets stands, named by its place
-// below ../shared/data, such as "regression", "361078_houses.csv.gz". It skips the test
-// if there is none.
+// Path returns the path of a file or folder of the data sets, given by its path elements below ../shared/data,
+// such as "regression", "361078_houses.csv.gz". It skips the test if there is none.
 func Path(t testing.TB, place ...string) string {
 	t.Helper()
 	root, err := os.Getwd()

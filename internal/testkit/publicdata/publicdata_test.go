@@ -14,7 +14,8 @@ import (
 func repository(t *testing.T) (top string) {
 	t.Helper()
 	top = t.TempDir()
-	room, data := filepath.Join(top, "main", "a", "room"), filepath.Join(top, "shared", "data", "regression")
+	room := filepath.Join(top, "main", "a", "room")
+	data := filepath.Join(top, "shared", "data", "regression")
 	for _, dir := range []string{room, data} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

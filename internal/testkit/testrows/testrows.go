@@ -26,7 +26,9 @@ func Linear(t testing.TB, columns []dataset.Column, n int, noise float64) *datas
 	data := make([]dataset.ColumnData, 4)
 	p := Points(7)
 	for range n {
-		a, b, k := p.Next(), 1+p.Next(), int32(0)
+		a := p.Next()
+		b := 1 + p.Next()
+		k := int32(0)
 		if p.Next() > 0 {
 			k = 1
 		}
@@ -51,7 +53,7 @@ func Ranges(columns []dataset.Column) []scaling.Range {
 	return out
 }
 
-// Session prices a node alone, at delta 1e-6, and opens a session for it.
+// Session prices a single node, at delta 1e-6, and opens a session for it.
 func Session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
 	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})

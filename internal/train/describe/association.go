@@ -2,7 +2,7 @@ package describe
 
 import "math"
 
-// A layout says where the entries of a record are in a [Matrix].
+// A layout maps the columns to the entries of a record in a [Matrix].
 type layout struct {
 	size    int
 	starts  []int // of each column, -1 for one without entries
@@ -68,12 +68,16 @@ type matrix struct {
 // offDiagonalNoise is the noise of an entry off the diagonal.
 func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
 
-// associate returns the association of columns a and b, one of so many pairs.
+// associate returns the association of columns a and b, one of the given number of pairs.
 func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 	out := Association{First: first.Name, Second: second.Name}
 	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
 		if ok {
-			out.Value, out.Lower, out.Upper, out.LowerAll, out.UpperAll = &value, &lower, &upper, &lowerAll, &upperAll
+			out.Value = &value
+			out.Lower = &lower
+			out.Upper = &upper
+			out.LowerAll = &lowerAll
+			out.UpperAll = &upperAll
 		}
 	}
 	const miss = normMiss + totalMiss
@@ -101,7 +105,8 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 		value, lower, upper, ok := e.interval(miss)
 		_, lowerAll, upperAll, okAll := e.interval(all)
 		if !okAll {
-			lowerAll, upperAll = 0, 1
+			lowerAll = 0
+			upperAll = 1
 		}
 		set(value, lower, upper, lowerAll, upperAll, ok && enough)
 	}
@@ -152,7 +157,8 @@ func (m matrix) contingency(a, b int) contingency {
 	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
 	for i := range m.lengths[a] {
 		n := m.levelCount(m.starts[a] + i)
-		t.rows, t.countNoise = append(t.rows, n.value), n.noise
+		t.rows = append(t.rows, n.value)
+		t.countNoise = n.noise
 		var row []float64
 		for j := range m.lengths[b] {
 			row = append(row, m.entry(m.packed, m.starts[a]+i, m.starts[b]+j))
@@ -165,12 +171,13 @@ func (m matrix) contingency(a, b int) contingency {
 	return t
 }
 
-// poolSmallCategories returns, for the entries of a column with these counts, the position each is merged into, -1 for none, and of each
-// position its count and how many entries it has. Entries below four standard deviations of noise are pooled, and left out if
-// together they are below that too.
+// poolSmallCategories returns, for the entries of a column with these counts, the position into which each is
+// merged, or -1, and the count and number of entries of each position. Entries below four standard deviations
+// of noise are pooled, and left out if together they are below that too.
 func poolSmallCategories(counts []float64, noise float64) (at []int, totals, members []float64) {
 	at = make([]int, len(counts))
-	rest, number := 0., 0.
+	rest := 0.
+	number := 0.
 	for k, n := range counts {
 		if n >= minSignal*noise {
 			at[k] = len(totals)
@@ -178,7 +185,8 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 			continue
 		}
 		at[k] = -1
-		rest, number = rest+n, number+1
+		rest += n
+		number++
 	}
 	if number > 0 && rest >= minSignal*noise*math.Sqrt(number) {
 		for k := range at {
@@ -191,23 +199,27 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 	return at, totals, members
 }
 
-// interval returns Cramér's V of the table and an interval that misses it with probability miss. Small categories are pooled. ok is false if a
-// column has fewer than two others.
+// interval returns Cramér's V of the table and an interval that misses it with probability miss. Small
+// categories are pooled. ok is false if a column has fewer than two other categories.
 //
-// V² is the sum of delta²/E over the cells, divided by the number of records and by the smaller number of categories less 1. delta
-// is a cell less what its row and its column make of it. In the norm with weights 1/E, taking off what rows and columns make of a
-// table is an orthogonal projection, so the norm of delta moves by at most that of the noise of the cells.
+// V² is the sum of delta²/E over the cells, divided by the number of records and by the smaller number of
+// categories minus 1. delta is the deviation of a cell from the value implied by its row and column. In the
+// norm with weights 1/E, removing the contributions of rows and columns from a table is an orthogonal
+// projection, so the norm of delta changes by at most the norm of the noise of the cells.
 func (t contingency) interval(miss float64) (value, lower, upper float64, ok bool) {
 	rowAt, rows, rowMembers := poolSmallCategories(t.rows, t.countNoise)
 	columnAt, columns, columnMembers := poolSmallCategories(t.columns, t.countNoise)
 	share := miss / (normMiss + totalMiss)
 	z := twoSidedQuantile(totalMiss * share)
-	least, most := t.records.value-z*t.records.noise, t.records.value+z*t.records.noise
+	least := t.records.value - z*t.records.noise
+	most := t.records.value + z*t.records.noise
 	if len(rows) < 2 || len(columns) < 2 || !(least > 0) {
 		return 0, 0, 1, false
 	}
 	cells := make([][]float64, len(rows))
-	rowSums, columnSums, all := make([]float64, len(rows)), make([]float64, len(columns)), 0.
+	rowSums := make([]float64, len(rows))
+	columnSums := make([]float64, len(columns))
+	all := 0.
 	for i := range cells {
 		cells[i] = make([]float64, len(columns))
 	}
@@ -222,19 +234,24 @@ func (t contingency) interval(miss float64) (value, lower, upper float64, ok boo
 	if !(all > 0) {
 		return 0, 0, 1, false
 	}
-	square, noise, sum := 0., []float64(nil), 0.
+	square := 0.
+	noise := []float64(nil)
+	sum := 0.
 	for i := range cells {
 		for j, n := range cells[i] {
 			weight := t.records.value / (rows[i] * columns[j])
 			delta := n - rowSums[i]*columnSums[j]/all
 			square += delta * delta * weight
 			c := rowMembers[i] * columnMembers[j] * t.cellNoise * t.cellNoise * weight
-			noise, sum = append(noise, c), sum+c
+			noise = append(noise, c)
+			sum += c
 		}
 	}
 	degrees := float64(min(len(rows), len(columns)) - 1)
-	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(square)
-	lower, upper = min(max(root-q, 0)/math.Sqrt(most*degrees), 1), min((root+q)/math.Sqrt(least*degrees), 1)
+	q := noiseNormQuantile(noise, normMiss*share)
+	root := math.Sqrt(square)
+	lower = min(max(root-q, 0)/math.Sqrt(most*degrees), 1)
+	upper = min((root+q)/math.Sqrt(least*degrees), 1)
 	value = math.Sqrt(math.Max(square-sum, 0) / (t.records.value * degrees))
 	return min(max(value, lower), upper), lower, upper, true
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// An Estimate is a number with an interval that holds it with confidence 95%. Value is nil for a number that the noise hides, and
-// an end is nil where it is open.
+// An Estimate is a number with a 95% confidence interval. Value is nil if the noise hides the number, and an
+// end is nil if the interval is open.
 type Estimate struct {
 	Value *float64 `json:"value"`
 	Lower *float64 `json:"lower"`
@@ -30,11 +30,12 @@ type Card struct {
 type ColumnCard struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Range is the lower and the upper end, and Source where it or the categories came from: "declared" or "found".
+	// Range is the lower and the upper end. Source is the origin of the range or of the categories: "declared"
+	// or "found".
 	Range   []float64 `json:"range"`
 	Source  string    `json:"source"`
 	Missing Estimate  `json:"missing"` // share of the records
-	// Mean and Deviation are those of values cut at the range.
+	// Mean and Deviation are those of values clamped to the range.
 	Mean      Estimate   `json:"mean"`
 	Deviation Estimate   `json:"deviation"`
 	Quartiles []Estimate `json:"quartiles"`
@@ -66,8 +67,9 @@ const (
 	CramersV    = "cramers v"         // of two category columns
 )
 
-// An Association measures how closely two columns go together, of numbers after they were cut at their outer quantiles. LowerAll
-// and UpperAll are ends of intervals that hold all associations of the card together with confidence 95%.
+// An Association measures the dependence of two columns; numbers are clamped at their outer quantiles first.
+// LowerAll and UpperAll are the ends of intervals that hold jointly, for all associations of the card, with
+// confidence 95%.
 type Association struct {
 	First    string   `json:"first"`
 	Second   string   `json:"second"`
@@ -162,12 +164,15 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 		return out
 	}
 	noise := mechanism.MomentNoise(r.MomentNoise)
-	sum, square := noisy{c.Sum, noise.Sum}, noisy{c.Square, noise.Square}
+	sum := noisy{c.Sum, noise.Sum}
+	square := noisy{c.Square, noise.Square}
 	out.Mean = c.scaled(meanInterval(sum, values))
 	value, lower, upper := deviationInterval(values, sum, square)
 	half := c.half()
 	upper = math.Min(upper, 1)
-	value, lower, upper = half*math.Min(value, 1), half*math.Min(lower, 1), half*upper
+	value = half * math.Min(value, 1)
+	lower = half * math.Min(lower, 1)
+	upper = half * upper
 	out.Deviation = Estimate{&value, &lower, &upper}
 	scan := quantileScan{leaves, r.HistogramNoise, noisy{c.Below, r.HistogramNoise}, values}
 	for _, q := range [...]float64{.25, .5, .75} {
@@ -180,15 +185,19 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 func (c *Column) half() float64 { return c.Upper/2 - c.Lower/2 }
 
 func (c *Column) scaled(value, lower, upper float64) Estimate {
-	middle, half := c.Lower/2+c.Upper/2, c.half()
-	value, lower, upper = middle+half*value, middle+half*lower, middle+half*upper
+	middle := c.Lower/2 + c.Upper/2
+	half := c.half()
+	value = middle + half*value
+	lower = middle + half*lower
+	upper = middle + half*upper
 	return Estimate{&value, &lower, &upper}
 }
 
 // meanInterval returns the mean of values in [-1, 1].
 func meanInterval(sum, count noisy) (value, lower, upper float64) {
 	lower, upper = fiellerInterval(sum, count, z95)
-	lower, upper = min(max(lower, -1), 1), min(max(upper, -1), 1)
+	lower = min(max(lower, -1), 1)
+	upper = min(max(upper, -1), 1)
 	return min(max(sum.value/count.value, lower), upper), lower, upper
 }
 
@@ -218,7 +227,8 @@ func shareEstimate(some, records noisy) Estimate {
 		return Estimate{}
 	}
 	lower, upper := fiellerInterval(some, records, z95)
-	lower, upper = min(max(lower, 0), 1), min(max(upper, 0), 1)
+	lower = min(max(lower, 0), 1)
+	upper = min(max(upper, 0), 1)
 	value := min(max(some.value/records.value, lower), upper)
 	return Estimate{&value, &lower, &upper}
 }
@@ -265,7 +275,9 @@ func (r *Released) groupMeans(k int, count noisy) []GroupMean {
 		mean := GroupMean{Column: c.Name}
 		if values.value > 0 && values.value >= minSignal*values.noise {
 			x := c.scaled(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
-			mean.Value, mean.Lower, mean.Upper = x.Value, x.Lower, x.Upper
+			mean.Value = x.Value
+			mean.Lower = x.Lower
+			mean.Upper = x.Upper
 		}
 		out = append(out, mean)
 	}

@@ -6,15 +6,15 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The histogram of a numeric column is a tree of two levels: 8 nodes of 8 leaves each, all measured with the same noise. Of
-// the sums of leaves from the left, which quantiles are read from, such a tree measures the middle ones better than
-// leaves alone or a binary tree.
+// The histogram of a numeric column is a tree of two levels: 8 nodes of 8 leaves each, all measured with the
+// same noise. For the cumulative sums of leaves, from which quantiles are computed, such a tree is more
+// accurate in the middle than leaves alone or a binary tree.
 
 const fanOut = mechanism.TreeLeaves / mechanism.TreeNodes
 
-// fitTree returns the leaves that fit the measured nodes and leaves best, by least squares: each node is the mean of its own
-// measure, of variance 2, and of the sum of its leaves, of variance 16, weighted by 1/variance; what that adds to the sum of its
-// leaves is divided among them.
+// fitTree returns the least-squares estimates of the nodes and leaves: each node is the mean of its own
+// measurement, of variance 2, and of the sum of its leaves, of variance 16, weighted by 1/variance; the
+// resulting change of the sum of its leaves is divided among them.
 func fitTree(nodes, leaves []float64) (fitted, leavesFitted []float64) {
 	leavesFitted = make([]float64, len(leaves))
 	for p, node := range nodes {
@@ -54,12 +54,13 @@ type quantileScan struct {
 	below, count noisy
 }
 
-// interval returns the positions of the edges between which the q-quantile of the column is, with confidence 95%, and the position
-// of the quantile itself, in units of a leaf. An end is -1 where it is open.
+// interval returns the positions of the edges between which the q-quantile of the column is, with confidence
+// 95%, and the position of the quantile itself, in units of a leaf. An end is -1 if it is open.
 //
-// S_k is the number of values below edge k less q times the number of values. The lower end is the last edge, scanning
-// upwards, before S_k is no longer certainly below 0. It exceeds the quantile only if S_k is certainly below 0 at one fixed
-// edge, the first one above the quantile, which has probability 2.5%. So no union bound is needed; the upper end likewise.
+// S_k is the number of values below edge k minus q times the number of values. The lower end is the last edge,
+// scanning upwards, before S_k is no longer certainly below 0. It exceeds the quantile only if S_k is certainly
+// below 0 at one fixed edge, the first one above the quantile, which has probability 2.5%. So no union bound is
+// needed; the same applies to the upper end.
 func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 	const edges = mechanism.TreeLeaves + 1
 	var s, sd [edges]float64
@@ -71,7 +72,8 @@ func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 		s[k] = total - q*x.count.value
 		sd[k] = math.Sqrt(prefixVariance(k)*x.noise*x.noise + x.below.noise*x.below.noise + q*q*x.count.noise*x.count.noise)
 	}
-	lower, upper = -1, -1
+	lower = -1
+	upper = -1
 	for k := 0; k < edges && s[k] < -z95*sd[k]; k++ {
 		lower = k
 	}
@@ -81,7 +83,8 @@ func (x quantileScan) interval(q float64) (lower, upper int, at float64) {
 	return lower, upper, zeroCrossing(s[:])
 }
 
-// zeroCrossing returns where the running maximum of s reaches 0, by linear interpolation; 0 or the last position where it does not.
+// zeroCrossing returns the position where the running maximum of s reaches 0, by linear interpolation;
+// otherwise 0 or the last position.
 func zeroCrossing(s []float64) float64 {
 	most := s[0]
 	if most >= 0 {

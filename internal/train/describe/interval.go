@@ -18,7 +18,8 @@ type noisy struct{ value, noise float64 }
 
 // combine returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
 func combine(measures ...noisy) noisy {
-	sum, weights := 0., 0.
+	sum := 0.
+	weights := 0.
 	for _, m := range measures {
 		if m.noise == 0 {
 			return m
@@ -97,7 +98,8 @@ func twoSidedQuantile(miss float64) float64 { return -mathext.NormalQuantile(mis
 // noiseNormQuantile returns the value that the root of the sum of c_k x_k² exceeds with probability miss, for independent standard
 // normal x_k, by Satterthwaite's approximation.
 func noiseNormQuantile(c []float64, miss float64) float64 {
-	sum, squares := 0., 0.
+	sum := 0.
+	squares := 0.
 	for _, x := range c {
 		sum += x
 		squares += x * x
@@ -105,7 +107,8 @@ func noiseNormQuantile(c []float64, miss float64) float64 {
 	if sum == 0 {
 		return 0
 	}
-	scale, freedom := squares/sum, sum*sum/squares
+	scale := squares / sum
+	freedom := sum * sum / squares
 	return math.Sqrt(scale * distuv.ChiSquared{K: freedom}.Quantile(1-miss))
 }
 
@@ -132,7 +135,9 @@ func (e etaSums) pooled() (counts, sums, members []float64) {
 			counts, sums, members = append(counts, n), append(sums, e.sums[k]), append(members, 1)
 			continue
 		}
-		rest, restSum, number = rest+n, restSum+e.sums[k], number+1
+		rest += n
+		restSum += e.sums[k]
+		number++
 	}
 	if len(counts) >= 2 && number > 0 && rest >= minSignal*e.countNoise*math.Sqrt(number) {
 		counts, sums, members = append(counts, rest), append(sums, restSum), append(members, number)
@@ -149,11 +154,13 @@ func (e etaSums) interval(miss float64) (value, lower, upper float64, ok bool) {
 	counts, sums, members := e.pooled()
 	share := miss / (normMiss + totalMiss)
 	z := math.Ceil(1000*twoSidedQuantile(totalMiss*share)) / 1000
-	least, most := e.total.value-z*e.total.noise, e.total.value+z*e.total.noise
+	least := e.total.value - z*e.total.noise
+	most := e.total.value + z*e.total.noise
 	if len(counts) < 2 || !(least > 0) {
 		return 0, 0, 1, false
 	}
-	records, all := 0., 0.
+	records := 0.
+	all := 0.
 	for k := range counts {
 		records += counts[k]
 		all += sums[k]
@@ -166,8 +173,10 @@ func (e etaSums) interval(miss float64) (value, lower, upper float64, ok bool) {
 		between += d * d / n
 		noise = append(noise, members[k]*(e.sumNoise*e.sumNoise+m*m*e.countNoise*e.countNoise)/n)
 	}
-	q, root := noiseNormQuantile(noise, normMiss*share), math.Sqrt(between)
-	lower, upper = min(max(root-q, 0)/math.Sqrt(most), 1), min((root+q)/math.Sqrt(least), 1)
+	q := noiseNormQuantile(noise, normMiss*share)
+	root := math.Sqrt(between)
+	lower = min(max(root-q, 0)/math.Sqrt(most), 1)
+	upper = min((root+q)/math.Sqrt(least), 1)
 	sum := 0.
 	for _, c := range noise {
 		sum += c

@@ -10,13 +10,14 @@ import (
 type interval struct {
 	Column       int
 	Lower, Upper float64
-	// Fill is the value of a missing cell, in the units of the mapped column; NaN for none.
+	// Fill is the value of a missing cell, in the units of the mapped column; NaN to leave it missing.
 	Fill float64
 }
 
 // mapped writes the values of a column with the interval mapped to [-1, 1]. What is outside is clamped.
 func (x interval) mapped(out, column []float64) {
-	middle, half := x.Lower/2+x.Upper/2, x.Upper/2-x.Lower/2
+	middle := x.Lower/2 + x.Upper/2
+	half := x.Upper/2 - x.Lower/2
 	for k, v := range column {
 		z := x.Fill
 		if v == v {
@@ -66,9 +67,9 @@ type treePass struct {
 // Add implements [mechanism.Accumulator].
 func (p *treePass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.floats, p.codes = grow(p.floats, n), grow(p.codes, n)
+	p.floats, p.codes = resizeBuffer(p.floats, n), resizeBuffer(p.codes, n)
 	for i := range p.cells {
-		p.cells[i] = grow(p.cells[i], n)
+		p.cells[i] = resizeBuffer(p.cells[i], n)
 	}
 	for i, x := range p.Numeric {
 		x.cells(p.cells[i], b.Float(x.Column, p.floats))
@@ -101,9 +102,9 @@ type momentPass struct {
 
 // Add implements [mechanism.Accumulator].
 func (p *momentPass) Add(b mechanism.Block) {
-	p.floats = grow(p.floats, b.Len())
+	p.floats = resizeBuffer(p.floats, b.Len())
 	for i, x := range p.Numeric {
-		p.values[i] = grow(p.values[i], b.Len())
+		p.values[i] = resizeBuffer(p.values[i], b.Len())
 		x.mapped(p.values[i], b.Float(x.Column, p.floats))
 	}
 	p.moments.Add(b.Len(), p.values)
@@ -118,7 +119,7 @@ func (p *momentPass) Cells() mechanism.Cells { return p.moments.Cells() }
 type matrixStatistic struct {
 	Numeric  []interval
 	Category []int
-	// Entries tells, by category column, the entry of each code.
+	// Entries maps, by category column, each code to an entry.
 	Entries [][]int32
 	Levels  []int // number of entries of category columns
 }
@@ -147,9 +148,9 @@ type matrixPass struct {
 // Add implements [mechanism.Accumulator].
 func (p *matrixPass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.floats, p.values, p.codes = grow(p.floats, n), grow(p.values, n), grow(p.codes, n)
+	p.floats, p.values, p.codes = resizeBuffer(p.floats, n), resizeBuffer(p.values, n), resizeBuffer(p.codes, n)
 	for i := range p.rows {
-		p.rows[i] = grow(p.rows[i], n)
+		p.rows[i] = resizeBuffer(p.rows[i], n)
 	}
 	for i, x := range p.Numeric {
 		x.mapped(p.values, b.Float(x.Column, p.floats))
@@ -200,9 +201,9 @@ type groupPass struct {
 
 // Add implements [mechanism.Accumulator].
 func (p *groupPass) Add(b mechanism.Block) {
-	p.floats, p.codes = grow(p.floats, b.Len()), grow(p.codes, b.Len())
+	p.floats, p.codes = resizeBuffer(p.floats, b.Len()), resizeBuffer(p.codes, b.Len())
 	for i, x := range p.Numeric {
-		p.values[i] = grow(p.values[i], b.Len())
+		p.values[i] = resizeBuffer(p.values[i], b.Len())
 		x.mapped(p.values[i], b.Float(x.Column, p.floats))
 	}
 	p.sums.Add(b.Codes(p.By, p.codes), p.values)
@@ -211,8 +212,8 @@ func (p *groupPass) Add(b mechanism.Block) {
 // Cells implements [mechanism.Accumulator].
 func (p *groupPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

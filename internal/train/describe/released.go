@@ -11,8 +11,8 @@ import (
 // Released holds the numbers that a description published, with the standard deviations of their noise. Counts and sums were
 // divided by their weights and rounded to a ten-thousandth of their noise or finer. [Read] computes everything else from it.
 type Released struct {
-	// Records is the number of records: of the step "moments", or exact under substitution, where it is public and
-	// RecordNoise is 0.
+	// Records is the number of records: from the step "moments", or exact under substitution, where it is
+	// public and RecordNoise is 0.
 	Records     float64 `json:"records"`
 	RecordNoise float64 `json:"record_noise"`
 	// HistogramNoise is the standard deviation of the noise in a count of weight 1; counts within a range have sqrt(2) times
@@ -20,7 +20,7 @@ type Released struct {
 	HistogramNoise float64  `json:"histogram_noise"`
 	MomentNoise    float64  `json:"moment_noise"`
 	MatrixNoise    float64  `json:"matrix_noise"`
-	By             string   `json:"by"` // the column whose values were to make groups; empty for none
+	By             string   `json:"by"` // column by whose values records are grouped; empty without groups
 	Columns        []Column `json:"columns"`
 	Matrix         *Matrix  `json:"matrix"` // nil for fewer than two columns
 	Groups         *Groups  `json:"groups"` // nil without --by, or without a numeric column
@@ -30,7 +30,7 @@ type Released struct {
 const (
 	Numeric  = "numeric"
 	Category = "category"
-	// Unread is a column without a range or without categories: the search found none.
+	// Unread is a column for which no range or no categories were found.
 	Unread = "unread"
 )
 
@@ -64,14 +64,14 @@ type Column struct {
 	Sum    float64 `json:"sum"`
 	Square float64 `json:"square"`
 	Absent float64 `json:"absent"`
-	// CutLower and CutUpper are the limits to which values were cut for the matrix, and Fill is the value in the place of
-	// missing ones.
+	// CutLower and CutUpper are the limits to which values were clamped for the matrix, and Fill is the value
+	// that replaces missing ones.
 	CutLower float64 `json:"cut_lower"`
 	CutUpper float64 `json:"cut_upper"`
 	Fill     float64 `json:"fill"`
 
-	// Of a category column: its categories, and how many records have each; the last count is the number of records with another
-	// value or a missing one.
+	// For a category column: its categories, and the number of records in each; the last count is the number of
+	// records with another or a missing value.
 	Categories []string  `json:"categories"`
 	Counts     []float64 `json:"counts"`
 }
@@ -89,11 +89,11 @@ type Groups struct {
 	Column     string      `json:"column"`
 	CountNoise float64     `json:"count_noise"`
 	SumNoise   float64     `json:"sum_noise"`
-	Counted    []bool      `json:"counted"` // by numeric column: missing values are counted, in place of filled
+	Counted    []bool      `json:"counted"` // by numeric column: missing values are counted instead of filled
 	Names      []string    `json:"names"`   // the last group, of all other records, has no name
 	Counts     []float64   `json:"counts"`
 	Sums       [][]float64 `json:"sums"`    // by group and numeric column
-	Missing    [][]float64 `json:"missing"` // likewise; 0 where they were not counted
+	Missing    [][]float64 `json:"missing"` // as above; 0 if they were not counted
 }
 
 // numeric lists the positions of the numeric columns, and categorical those of the category columns.

@@ -28,14 +28,14 @@ type Result struct {
 	Curator pipeline.Curator `json:"-"`
 }
 
-// Run carries the plan out on a table that was read with the schema of the study. It fails for reasons that do not depend on a
+// Run executes the plan on a table that was read with the schema of the study. Its errors do not depend on a
 // record.
 func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
 	return p.run(ctx, t, mechanism.NewSession, "")
 }
 
-// Rehearse finds out, before anything is spent, whether the noise of a step would leave the integer grid: then the error wraps
-// mechanism.ErrScale. It reads no table.
+// Rehearse reports, before any budget is spent, whether the noise of a step would leave the integer grid: the
+// error then wraps mechanism.ErrScale. It reads no table.
 func (p *Plan) Rehearse(ctx context.Context) error {
 	columns := make([]dataset.ColumnData, len(p.study.Schema.Columns))
 	for j, c := range p.study.Schema.Columns {
@@ -64,8 +64,8 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 	return err
 }
 
-// run carries the plan out in a session that open opens. forced is the branch that a rehearsal takes; a run takes the one that
-// the released kinds of columns choose.
+// run executes the plan in a session that open opens. forced is the branch of a rehearsal; a run takes the
+// branch chosen by the released kinds of columns.
 func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error), forced string) (*Result, error) {
 	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
 		return nil, pipeline.ErrSchema
@@ -88,7 +88,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	}, nil
 }
 
-// A runner carries out one run.
+// A runner executes one run.
 type runner struct {
 	plan    *Plan
 	session *mechanism.Session
@@ -98,7 +98,7 @@ type runner struct {
 	branch  string
 	out     *Released
 
-	least  float64 // noisy number of records from which a text is a category; 0 if none was looked for
+	least  float64 // minimum noisy number of records of a text that becomes a category; 0 if the run did not search for categories
 	texts  []int   // columns that were found to be text
 	ranges []scaling.Range
 	// The columns that are described, by position.
@@ -117,7 +117,7 @@ func (r *runner) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// vocabulary finds out which undeclared columns hold text, and the categories of text columns.
+// vocabulary determines which undeclared columns hold text, and the categories of text columns.
 func (r *runner) vocabulary(ctx context.Context) error {
 	undeclared, search := r.plan.study.undeclared()
 	asksFirst := len(undeclared) > 0 && len(search) == 0
@@ -163,7 +163,7 @@ func (r *runner) vocabulary(ctx context.Context) error {
 	return mechanism.Resolve(ctx, r.columns, &r.records)
 }
 
-// findRanges finds the ranges of numeric columns that declare none, and settles which columns are described.
+// findRanges finds the undeclared ranges of numeric columns, and determines which columns are described.
 func (r *runner) findRanges(ctx context.Context) error {
 	stage := r.plan.study.ranges()
 	stage.Columns = r.columns
@@ -188,7 +188,8 @@ func (r *runner) findRanges(ctx context.Context) error {
 		case (in.Unread || !(in.Upper/2-in.Lower/2 > 0)) && !keep:
 			x.Kind = Unread
 		default:
-			x.Lower, x.Upper = in.Lower, in.Upper
+			x.Lower = in.Lower
+			x.Upper = in.Upper
 			if in.Declared {
 				x.Source = Declared
 			}
@@ -240,7 +241,11 @@ func (r *runner) histogram(ctx context.Context) error {
 			continue
 		}
 		c := &r.out.Columns[r.numeric[i]]
-		c.Nodes, c.Leaves, c.Below, c.Above, c.Missing = x.Nodes, x.Leaves, x.Other[0], x.Other[1], x.Other[2]
+		c.Nodes = x.Nodes
+		c.Leaves = x.Leaves
+		c.Below = x.Other[0]
+		c.Above = x.Other[1]
+		c.Missing = x.Other[2]
 	}
 	return nil
 }
@@ -269,7 +274,8 @@ func (r *runner) moments(ctx context.Context) error {
 	r.out.MomentNoise = noise
 	records, columns := acc.moments.Read(released.Value())
 	if !public {
-		r.out.Records, r.out.RecordNoise = roundedTo(records, noise), noise
+		r.out.Records = roundedTo(records, noise)
+		r.out.RecordNoise = noise
 	}
 	for i, x := range columns {
 		c := &r.out.Columns[r.numeric[i]]
@@ -285,8 +291,8 @@ const (
 	mostLevelsInAll = 256
 )
 
-// matrix releases the products of columns. It reads from the histogram to which limits values are cut, which value takes the place
-// of missing ones, and which categories are frequent enough to have an entry of their own.
+// matrix releases the products of columns. The histogram determines the limits to which values are clamped, the
+// value that replaces missing ones, and the categories that are frequent enough for an entry of their own.
 func (r *runner) matrix(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) < 2 {
 		return nil
@@ -295,18 +301,22 @@ func (r *runner) matrix(ctx context.Context) error {
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, leaves := fitTree(c.Nodes, c.Leaves)
-		below, above, values := noisy{c.Below, r.out.HistogramNoise}, noisy{c.Above, r.out.HistogramNoise}, r.valuesOf(c)
+		below := noisy{c.Below, r.out.HistogramNoise}
+		above := noisy{c.Above, r.out.HistogramNoise}
+		values := r.valuesOf(c)
 		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves, below, above, values)
 		scan := quantileScan{leaves, r.out.HistogramNoise, below, values}
 		_, _, at := scan.interval(.5)
 		part := at / mechanism.TreeLeaves
 		c.Fill = min(max(c.Lower*(1-part)+c.Upper*part, c.CutLower), c.CutUpper)
 		cut := &x.Numeric[i]
-		cut.Lower, cut.Upper = c.CutLower, c.CutUpper
+		cut.Lower = c.CutLower
+		cut.Upper = c.CutUpper
 		cut.Fill = (c.Fill - (cut.Lower/2 + cut.Upper/2)) / (cut.Upper/2 - cut.Lower/2)
 		cut.Fill = min(max(cut.Fill, -1), 1)
 	}
-	// The noise of a category count in the matrix, which holds it twice: on the diagonal and beside the constant.
+	// The noise of a category count in the matrix, which contains it twice: on the diagonal and in the column
+	// of the constant.
 	sensitivity := x.limit()
 	if r.session.Relation() != budget.AddRemove {
 		sensitivity *= math.Sqrt2
@@ -339,7 +349,7 @@ func (r *runner) matrix(ctx context.Context) error {
 	return nil
 }
 
-// valuesOf returns the number of values of a numeric column as far as the moments tell.
+// valuesOf returns the number of values of a numeric column according to the moments.
 func (r *runner) valuesOf(c *Column) noisy {
 	values, _ := r.out.values(c, noisy{r.out.Records, r.out.RecordNoise})
 	return values

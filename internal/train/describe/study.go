@@ -44,7 +44,7 @@ const (
 	groupShare     = .15
 )
 
-// The names of the nodes of a plan. The steps that find ranges and categories have their names from packages scaling and
+// Node names of a plan. The steps that find ranges and categories have names from packages scaling and
 // pipeline.
 const (
 	RootName      = "describe"
@@ -62,7 +62,7 @@ type Plan struct {
 	study Study
 }
 
-// Plan prices the study. It reads no row. The error wraps [ErrStudy], or is that of the accountant.
+// Plan prices the study. It reads no row. The error wraps [ErrStudy], or comes from the accountant.
 func (s Study) Plan() (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s Study) Plan() (*Plan, error) {
 	return &Plan{priced, s}, nil
 }
 
-// Again returns the plan for one run more, which costs what the first one did once more.
+// Again returns a plan for another run, at the same price.
 func (p *Plan) Again() *Plan {
 	next := *p
 	next.Priced = p.Priced.Again()
@@ -206,7 +206,7 @@ func (s Study) steps() []budget.Node {
 // Method names the kind of run in a ledger.
 func (p *Plan) Method() string { return RootName }
 
-// Target names the columns, in the place where a run with a model names its target.
+// Target names the columns, in place of the target of a run with a model.
 func (s Study) Target() string {
 	names := ""
 	for i, c := range s.Schema.Columns {

@@ -93,7 +93,9 @@ func TestPlanRefuses(t *testing.T) {
 		"needs a delta above 0":      func(s *Study) { s.Budget.Delta = 0 },
 		"the composition is basic":   func(s *Study) { s.Budget.Composition = budget.Basic },
 		"needs the relation add-remove": func(s *Study) {
-			s.Schema.Unit, s.Budget.Unit, s.Budget.Relation = "who", budget.Unit{Column: "who", MaxRows: 2}, budget.Substitute
+			s.Schema.Unit = "who"
+			s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2}
+			s.Budget.Relation = budget.Substitute
 		},
 	} {
 		s := studyOf(2)
@@ -103,7 +105,8 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 	s := studyOf(2)
-	s.Budget.Epsilon, s.Budget.Delta = 1e-12, 1e-10
+	s.Budget.Epsilon = 1e-12
+	s.Budget.Delta = 1e-10
 	p, err := s.Plan()
 	if err == nil {
 		err = p.Rehearse(context.Background())
@@ -157,7 +160,8 @@ func TestHostileTables(t *testing.T) {
 		}
 		return out
 	}
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, columns := range map[string][][]float64{
 		"no record":      {{}, {}},
 		"one record":     {{1}, {-1e308}},
@@ -170,10 +174,13 @@ func TestHostileTables(t *testing.T) {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			for _, ranged := range []bool{false, true} {
 				s, table := tableOf(t, columns...)
-				s.Budget.Epsilon, s.Budget.Relation = 3, relation
+				s.Budget.Epsilon = 3
+				s.Budget.Relation = relation
 				if ranged {
 					for j := range 2 {
-						s.Schema.Columns[j].Ranged, s.Schema.Columns[j].Lower, s.Schema.Columns[j].Upper = true, -8e307, 8e307
+						s.Schema.Columns[j].Ranged = true
+						s.Schema.Columns[j].Lower = -8e307
+						s.Schema.Columns[j].Upper = 8e307
 					}
 					data := []dataset.ColumnData{}
 					b := table.All().Block(0, table.Len())
@@ -250,7 +257,9 @@ func TestUnreadColumns(t *testing.T) {
 // TestKnownTable: with a large budget the card has the numbers of the table.
 func TestKnownTable(t *testing.T) {
 	const n = 30000
-	x, y, gaps := make([]float64, n), make([]float64, n), make([]float64, n)
+	x := make([]float64, n)
+	y := make([]float64, n)
+	gaps := make([]float64, n)
 	for i := range x {
 		x[i] = float64(i % 101)
 		y[i] = 3*x[i] + float64(i*7919%60)
@@ -293,7 +302,8 @@ func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 		x[i] = float64(i)
 	}
 	s, table := tableOf(t, x)
-	s.Schema.Columns[0].Ranged, s.Schema.Columns[0].Upper = true, 900
+	s.Schema.Columns[0].Ranged = true
+	s.Schema.Columns[0].Upper = 900
 	codes := slices.Clone(table.All().Block(0, 900).Codes(1, nil))
 	again, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Codes: codes}}, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ const MaxClasses = 255
 // [MaxClasses].
 var ErrClasses = errors.New("the number of classes must be between 2 and 255")
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	accuracyNode  = "accuracy"
 	confusionLeaf = "confusion"
@@ -50,23 +50,22 @@ type Labels struct {
 // A Classifier is a released model of classes. Its fields are exported, so that it can be sent
 // to where the records are.
 type Classifier interface {
-	// Classify returns, per record of a block, the index of a class, and the score of two
-	// classes, else the largest of the scores, which is not read without bins. Both are those
-	// of that record alone.
+	// Classify returns, per record of a block, the index of a class and a score: the score of two classes,
+	// otherwise the largest score, which is ignored without bins. Both depend on that record only.
 	Classify(b dataset.Block) (prediction, score []float64)
 }
 
 // Bins are the bins in which scores are counted. Everything is public.
 type Bins struct {
-	// Edges increase: bin b holds the scores above Edges[b-1] and up to Edges[b], the
-	// first and the last one whatever is beyond. Without edges no scores are counted,
-	// and all of the budget goes to the confusion matrix.
+	// Edges increase: bin b holds the scores above Edges[b-1] and up to Edges[b]; the first and the last bin
+	// extend to infinity. Without edges no scores are counted, and the whole budget goes to the confusion
+	// matrix.
 	Edges []float64
-	// Chance is, of two classes, the model's probability of the second one in every
-	// bin; nil if the model has none.
+	// Chance is, for two classes, the model's probability of the second one in every bin; nil if the model has
+	// no probabilities.
 	Chance []float64
-	// Cutoff is, of two classes, how many bins hold the scores up to the cutoff of the model, above which it
-	// predicts the second one; 0 if that is no edge.
+	// Cutoff is, for two classes, the number of bins with scores up to the cutoff of the model, above which it
+	// predicts the second class; 0 if the cutoff is not an edge.
 	Cutoff int
 }
 
@@ -87,19 +86,18 @@ func ScoreNoise(s *mechanism.Session) float64 {
 	return 1 / (math.Sqrt(scoreShare) * s.Sub(accuracyNode).Mu(confusionLeaf))
 }
 
-// A Confusion is a privately released confusion matrix, with what is read from it
-// and from the table of scores that was released with it. All of it is public.
-// Shares are those of fresh records.
+// A Confusion is a privately released confusion matrix with the metrics computed from it and from the table of
+// scores released with it. All of it is public. Shares refer to new records.
 type Confusion struct {
 	Classes []string
 	// Counts has a row for every true class and, last, one for the records with another
 	// label, and a column for every predicted class. They are noisy numbers of records,
 	// rounded; noise may make them negative.
 	Counts [][]int
-	// Sigma is the standard deviation of the noise in each of them.
+	// Sigma is the standard deviation of the noise in each count.
 	Sigma float64
-	// Accuracy is the share of the records with a label whose prediction is that label. A record
-	// with a label that is none of the classes is an error whatever is predicted.
+	// Accuracy is the share of the records with a label that are classified correctly. A record whose label is
+	// not a class of the model always counts as an error.
 	Accuracy Share
 	// Right has, of more than two classes whose scores were counted, for every class the
 	// noisy, rounded numbers of its records that are predicted wrongly and rightly: with less
@@ -111,10 +109,10 @@ type Confusion struct {
 	// Balanced is the mean of the recalls.
 	Balanced Share
 	Largest  Largest
-	// Records is the number of held-out records with a label, Other that of those whose label is none
-	// of the classes, and Missing that of the records without a label.
+	// Records is the number of held-out records with a label, Other the number of those whose label is not a
+	// class, and Missing the number of records without a label.
 	Records, Other, Missing Count
-	// OtherShare is the share of the records with a label whose label is none of the classes.
+	// OtherShare is the share of the records with a label whose label is not a class.
 	OtherShare Share
 	// Scores is nil where no scores were counted.
 	Scores *Scores
@@ -122,7 +120,7 @@ type Confusion struct {
 
 // Largest compares the classifier with the answer that is always the same.
 type Largest struct {
-	Class int   // of which the noisy number of records is the largest
+	Class int   // the class with the largest noisy number of records
 	Share Share // of its records among those with a label: how often that answer is right
 	// Gain is an interval, of level [Level], of the accuracy less that share.
 	GainLower, GainUpper float64
@@ -142,28 +140,28 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 	return readCells(c.Classes, l.Bins, noisy.Value(), noise.Value()), nil
 }
 
-// confusionStatistic counts the records by true and predicted class, by class and bin of the
-// score, and of more than two classes by class and whether the prediction is right. "Other" is
-// the class of a label that is none of the L classes; predictions are never other.
+// confusionStatistic counts the records by true and predicted class, by class and bin of the score, and, for
+// more than two classes, by class and whether the prediction is correct. "Other" is the class of a label that
+// is not one of the L classes; predictions are never other.
 //
 // With B bins a record with a label is in one cell of each of k joint tables:
 //
-//   - the confusion matrix, (L+1) L cells, by true class, other included, and prediction;
-//   - if scores are counted, the scores: of two classes 2 B cells by class and bin, and one for all
-//     others; of more 2 B cells by whether the prediction is right, which of others it never is, and bin;
-//   - if scores are counted, of more than two classes: 2 L cells by class and whether the prediction
-//     is right, and one for all others.
+//   - the confusion matrix, (L+1) L cells, by true class, including other, and prediction;
+//   - if scores are counted, the scores: for two classes 2 B cells by class and bin, and one for all other records;
+//     for more classes 2 B cells by bin and whether the prediction is correct, which it never is for other;
+//   - if scores are counted, for more than two classes: 2 L cells by class and whether the prediction is correct,
+//     and one for all other records.
 //
-// The last two repeat what sums of the first would be: of L = 10 classes the wrong predictions of a
-// class are the sum of 9 noisy cells, and all of them of 90. The squares of the weights of cells are the shares
-// of their tables, which add up to 1. A record without a label is in the one cell of the apart table, which
-// weighs 1, and nowhere else.
+// The last two repeat sums of the first one with less noise: with L = 10 classes the number of wrong
+// predictions of a class would be the sum of 9 noisy cells, and the total of 90. The squared weights of cells
+// are the shares of their tables, which add up to 1. A record without a label is only in the single cell of the
+// separate table, which has weight 1.
 //
-// So the weighted vector of a record has norm 1: the L2 sensitivity if one record
-// is added or removed. sqrt 2 is that of a substitution, of whole records or of private columns:
-// vectors u and v without negative entries have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained where a
-// record loses its label or changes its cell in every table. With a unit of m records both are
-// multiplied by m. [mechanism.Tally] has the proof, TestConfusionSensitivity the search.
+// So the weighted vector of a record has norm 1: the L2 sensitivity if one record is added or removed. That of
+// a substitution, of whole records or of private columns, is sqrt 2: vectors u and v without negative entries
+// have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained if a record loses its label or changes its cell in every
+// table. With a unit of m records both are multiplied by m. [mechanism.Tally] has the proof,
+// TestConfusionSensitivity the search.
 type confusionStatistic struct {
 	Classes int
 	Target  int
@@ -188,7 +186,8 @@ const scoreShare = .7
 
 // tablesOf returns the joint tables.
 func tablesOf(classes int, b Bins) []mechanism.JointTable {
-	matrix, bins := (classes+1)*classes, b.count()
+	matrix := (classes + 1) * classes
+	bins := b.count()
 	switch {
 	case bins == 0:
 		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
@@ -206,11 +205,12 @@ func (x confusionStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 
 func (p *confusionPass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.codes, p.missing = growTo(p.codes, n), growTo(p.missing, n)
+	p.codes, p.missing = resizeBuffer(p.codes, n), resizeBuffer(p.missing, n)
 	for k := range p.tables {
-		p.tables[k] = growTo(p.tables[k], n)
+		p.tables[k] = resizeBuffer(p.tables[k], n)
 	}
-	prediction, score := make([]float64, n), make([]float64, n)
+	prediction := make([]float64, n)
+	score := make([]float64, n)
 	if p.Model != nil {
 		prediction, score = p.Model.Classify(b.Block)
 	}
@@ -219,7 +219,7 @@ func (p *confusionPass) Add(b mechanism.Block) {
 			p.missing[i] = 0
 			continue
 		}
-		guess := p.index(prediction[i])
+		guess := p.classIndex(prediction[i])
 		truth := p.Classes
 		if code >= 0 && int(code) < p.Classes {
 			truth = int(code)
@@ -245,16 +245,16 @@ func (p *confusionPass) Add(b mechanism.Block) {
 
 func (p *confusionPass) Cells() mechanism.Cells { return p.cells.Cells() }
 
-// index returns a prediction as a class: the first where it is none.
-func (p *confusionPass) index(x float64) int {
+// classIndex converts a prediction to a class index; an invalid one becomes the first class.
+func (p *confusionPass) classIndex(x float64) int {
 	if k := int(x); x >= 0 && k < p.Classes {
 		return k
 	}
 	return 0
 }
 
-// growTo returns a slice of length n, reusing buf where it has room.
-func growTo[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

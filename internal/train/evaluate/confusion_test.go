@@ -96,14 +96,17 @@ func (p population) balanced() float64 {
 func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score []float64) {
 	l := len(p.shares)
 	for range n {
-		k, u := 0, r.Float64()
+		k := 0
+		u := r.Float64()
 		for k < l-1 && u > p.shares[k] {
 			u -= p.shares[k]
 			k++
 		}
-		guess, s := (k+1)%l, .4*r.NormFloat64()
+		guess := (k + 1) % l
+		s := .4 * r.NormFloat64()
 		if r.Float64() < p.recalls[k] {
-			guess, s = k, s+.3
+			guess = k
+			s += .3
 		}
 		if r.Float64() < p.other {
 			k = l
@@ -166,10 +169,14 @@ func TestClassesCoverage(t *testing.T) {
 // border between the two ways to make it. Of 2000 intervals that each cover with
 // probability .95, fewer than 1845 cover with probability below 1e-6.
 func TestBalancedCoverage(t *testing.T) {
-	const sigma, runs = 10, 2000
+	const (
+		sigma = 10
+		runs  = 2000
+	)
 	r := rand.New(rand.NewPCG(1, 2))
 	try := func(rows, hits []float64) {
-		l, want := len(rows), 0.
+		l := len(rows)
+		want := 0.
 		for k := range l {
 			want += hits[k] / rows[k] / float64(l)
 		}
@@ -179,11 +186,12 @@ func TestBalancedCoverage(t *testing.T) {
 			return noisy{x + sd*r.NormFloat64(), sd * sd}
 		}
 		for range runs {
-			right, wrong := make([]noisy, l), make([]noisy, l)
+			right := make([]noisy, l)
+			wrong := make([]noisy, l)
 			for k := range l {
 				right[k], wrong[k] = draw(hits[k], 1), draw(rows[k]-hits[k], l-1)
 			}
-			_, s := recalls(right, wrong)
+			_, s := classRecalls(right, wrong)
 			checkShare(t, s)
 			if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
 				covered++
@@ -196,7 +204,8 @@ func TestBalancedCoverage(t *testing.T) {
 	for _, l := range []int{2, 3, 6, 12} {
 		for _, small := range []float64{1, 10, 30, 60, 100, 200, 400} {
 			for _, c := range []struct{ first, recall float64 }{{2000, 0}, {2000, 1}, {small, 0}, {small, 1}, {small, .5}} {
-				rows, hits := make([]float64, l), make([]float64, l)
+				rows := make([]float64, l)
+				hits := make([]float64, l)
 				for k := range rows {
 					rows[k], hits[k] = small, math.Round(c.recall*small)
 				}
@@ -222,11 +231,15 @@ func TestClassesLargeBudget(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1, .2}
 		truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
-		exact, table, right := make([][]int, l+1), [2][16]int{}, make([][2]int, l)
+		exact := make([][]int, l+1)
+		table := [2][16]int{}
+		right := make([][2]int, l)
 		for k := range exact {
 			exact[k] = make([]int, l)
 		}
-		missing, other, hits := 0., 0., 0.
+		missing := 0.
+		other := 0.
+		hits := 0.
 		for i, k := range truth {
 			if int(k) == l+1 {
 				missing++
@@ -277,7 +290,8 @@ func TestClassesLargeBudget(t *testing.T) {
 func TestCutoffIsAnEdge(t *testing.T) {
 	p := population{[]float64{.3, .7}, []float64{.5, .9}, 0, .1}
 	truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
-	hits, all := [2]float64{}, [2]float64{}
+	hits := [2]float64{}
+	all := [2]float64{}
 	for i, k := range truth {
 		prediction[i] = 0
 		if score[i] > 0 {
@@ -376,7 +390,9 @@ func TestConfusionSensitivity(t *testing.T) {
 		joint := math.Sqrt(1 / float64(l)) // two tables of two classes, three of three
 		exact := priceClasses(t, l, budget.Target{Epsilon: 3000})
 		cells := func(rows ...record) []float64 {
-			truth, prediction, score := make([]int32, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
+			truth := make([]int32, len(rows))
+			prediction := make([]float64, len(rows))
+			score := make([]float64, len(rows))
 			for i, r := range rows {
 				truth[i], prediction[i], score[i] = int32(r.truth), float64(r.guess), r.score
 			}

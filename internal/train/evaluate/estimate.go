@@ -25,22 +25,22 @@ type estimates struct {
 	totalLuck  float64
 	covariance float64 // of the sampling errors of both
 
-	rest        float64 // what residuals beyond cut add to E, as far as it is counted; at least 0
+	rest        float64 // contribution of residuals beyond cut to E, as far as it is counted; at least 0
 	restNoise   float64 // standard deviation of its noise
-	largestRest float64 // what one residual may add: top^2 - cut^2
+	largestRest float64 // maximum contribution of one residual: top^2 - cut^2
 	hasRest     bool    // residuals beyond cut are possible
 
 	absolute    float64 // mean |t-p|, each cut at cut
 	absoluteVar float64
 }
 
-// nodeSeen is how many standard deviations of their noise the nodes of a window must have for
-// residuals to be seen there.
+// nodeSeen is the number of standard deviations of their noise that the nodes of a window must exceed for
+// residuals to count as present.
 const nodeSeen = 3
 
-// seenNodes returns how many nodes, from the first on, hold residuals that are seen: it goes
-// one node further as long as the next node, the next two or all further ones hold more than
-// nodeSeen standard deviations of their noise, sigma a node.
+// seenNodes returns the number of nodes, from the first on, in which residuals are detected: it proceeds by one
+// node as long as the next node, the next two or all further ones hold more than nodeSeen standard deviations
+// of their noise, sigma per node.
 func seenNodes(nodes []float64, sigma float64) int {
 	k := 0
 	for k < len(nodes) {
@@ -57,15 +57,15 @@ func seenNodes(nodes []float64, sigma float64) int {
 	return k
 }
 
-// estimate computes them.
+// estimate computes the estimates.
 //
-// With a1..a4 the sums of release 2, each divided by its weight, n = a1, M = Ct a2/n,
-// T = Ct^2 a3 - n M^2. With C_j the levels of nodes in units of the target, N_j the nodes and K the number of
-// them in which residuals are seen, the sum of squares of residuals that are cut at C_K is
+// With a1..a4 the sums of release 2, each divided by its weight, n = a1, M = Ct a2/n, T = Ct^2 a3 - n M^2. With
+// C_j the levels of nodes in units of the target, N_j the nodes and K the number of nodes in which residuals
+// are detected, the sum of squares of residuals clamped at C_K is
 //
 //	E = C^2 a4 + sum_j (min(C_j, C_K)^2 - C^2) N_j,
 //
-// exactly but for the noise (docs/proofs/evaluation.md, "Nodes"). The noise of all of these is normal with
+// exactly except for the noise (docs/proofs/evaluation.md, "Nodes"). The noise of all of these is normal with
 // known standard deviations; that of T is linearised in a1 and a2.
 func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
@@ -88,8 +88,8 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 // noisySum is a noisy number with the variance of its noise.
 type noisySum struct{ value, variance float64 }
 
-// addNodes adds to E what the seen nodes hold, and finds what the others may. It
-// returns the sum of what the fourth powers of residuals beyond C add to C^4 each, cut at C_K.
+// addNodes adds the contribution of the detected nodes to E, and bounds that of the others. It returns the sum,
+// over residuals beyond C, of their fourth powers minus C^4, clamped at C_K.
 func (e *estimates) addNodes(levels mechanism.Nodes, a mechanism.Squares) (fourths noisySum) {
 	c := e.limits.residual
 	seen := seenNodes(a.Nodes, a.NodeNoise)
@@ -123,17 +123,17 @@ const (
 	// fourthOfBin is the mean of the fourth powers of the sizes in a bin, in units of that of its upper edge:
 	// between an even density in the logarithm of the size (.541) and in the size (.562).
 	fourthOfBin = .56
-	// luckMargin is how many standard deviations of their noise are added to sums of fourth powers.
+	// luckMargin is the number of standard deviations of their noise added to sums of fourth powers.
 	luckMargin = .25
 	// The least sampling error of E and of T, in units of E^2/n and T^2/n. A normal error has 2.
 	leastErrorLuck = .8
 	leastTotalLuck = .3
-	// sharedLuck is the covariance of the sampling errors of E and T in units of the smaller of their
-	// variances, and sharedWithoutSignal that of a model without signal. Where errors are normal and do not depend on the
-	// prediction it is 1.
+	// sharedLuck is the covariance of the sampling errors of E and T, relative to the smaller of their
+	// variances, and sharedWithoutSignal the value for a model without signal. If errors are normal and
+	// independent of the prediction, it is 1.
 	sharedLuck          = .5
 	sharedWithoutSignal = .7
-	// nearBins is how many bins beyond a limit hold records that count as at it.
+	// nearBins is the number of bins beyond a limit whose records are counted at the limit.
 	nearBins = 4
 )
 
@@ -158,7 +158,8 @@ func (e *estimates) addErrorLuck(sizes mechanism.Sizes, fourths noisySum) {
 // distances from the mean, which is at least off away from the middle of the frame.
 func (e *estimates) addTotalLuck(sizes mechanism.Sizes, off float64) {
 	last := int(sizeBin(e.limits.target))
-	fourths, squares := 0., 0.
+	fourths := 0.
+	squares := 0.
 	for b, n := range sizes.Second[:last+1] {
 		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*edge(b), e.limits.target)
 		fourth := sq(sq(size + off))
@@ -178,9 +179,9 @@ func nearby(counts []float64, last int) float64 {
 	return max(sum(counts[from:min(from+nearBins, len(counts))]), 0)
 }
 
-// meanSize returns the mean of |t-p|, cut at the limit, and its variance. Neither t nor p is cut, so sizes
-// above the largest residual occur; they are counted as far as nearBins beyond it. The records of a
-// bin count as if they lay in it with a density that falls as 1/size: the logarithmic mean of its ends.
+// meanSize returns the mean of |t-p|, clamped at the limit, and its variance. Neither t nor p is clamped, so
+// sizes above the largest residual occur; they are counted up to nearBins beyond it. The records of a bin are
+// represented by the mean of a density proportional to 1/size: the logarithmic mean of the bin's ends.
 func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance float64) {
 	weights := 0.
 	last := min(int(sizeBin(e.top))+nearBins, lastBin)
@@ -223,8 +224,8 @@ func (e estimates) r2Interval(squares, varE, varT, covariance float64) (lower, u
 	return within(1 - most), within(1 - least)
 }
 
-// noiseShare returns the part of the variance of R² that is noise, in [0, 1]: what a larger
-// budget could take away. The rest is sampling error.
+// noiseShare returns the share of noise in the variance of R², in [0, 1], which a larger budget could reduce.
+// The rest is sampling error.
 func (e estimates) noiseShare() float64 {
 	squares := max(e.error, 0)
 	noise := e.errorNoise*sq(e.total) + e.totalNoise*sq(squares)
@@ -238,14 +239,14 @@ func (e estimates) noiseShare() float64 {
 // rare is -ln(.025), rounded up: the exponent of a probability of 2.5%.
 const rare = 3.69
 
-// mostRest returns an upper bound, at the level 97.5%, on the sum by which fresh records of the same number would
-// exceed E because of residuals beyond the limit: it holds for every distribution of them.
+// mostRest returns an upper bound, at the level 97.5%, on the sum by which the same number of new records would
+// exceed E because of residuals beyond the limit. It holds for every distribution of the residuals.
 //
-// The part W = sum (r^2 - C_K^2)+ of the held-out records is the sum of rest_j u_j, exactly, and e.rest estimates it with
-// normal noise. Each term is in [0, v], v = e.largestRest. For n independent terms in [0, 1] with the
-// expected sum m, Chernoff's bound says P(sum <= w) <= exp(-(m - w + w ln(w/m))), and
-// the exponent is at least L = -ln .025 at m = w + sqrt(2 L w) + L. So with 97.5% the expected sum is at most
-// W + sqrt(2 L W v) + L v. Noise and sampling error are independent, and are added as squares.
+// The part W = sum (r^2 - C_K^2)+ of the held-out records is the sum of rest_j u_j, exactly, and e.rest
+// estimates it with normal noise. Each term is in [0, v], v = e.largestRest. For n independent terms in [0, 1]
+// with the expected sum m, Chernoff's bound is P(sum <= w) <= exp(-(m - w + w ln(w/m))), and the exponent is at
+// least L = -ln .025 at m = w + sqrt(2 L w) + L. So with 97.5% confidence the expected sum is at most W +
+// sqrt(2 L W v) + L v. Noise and sampling error are independent and are added in squares.
 func (e estimates) mostRest() float64 {
 	if !e.hasRest {
 		return 0
@@ -268,8 +269,8 @@ func (e estimates) rmse() (value, lower, upper float64) {
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
 
-// binDoubt is by how much the mean of the records of a bin may differ from what they count
-// as: with an even density in the bin it is larger by a hundredth.
+// binDoubt is the relative deviation allowed between the mean of the records of a bin and their representative:
+// with a uniform density in the bin the mean is larger by one percent.
 const binDoubt = .0101
 
 // mae returns the mean absolute error with its interval.

@@ -67,7 +67,7 @@ func TestEdges(t *testing.T) {
 // with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
 	sizes, l, _ := specified()
-	if got := scale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
+	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
 	if l.target != 1 || !near(l.residual, .589232) || l.nodes().Len() != 2 || !near(l.nodes().Level(1)*l.residual, 1.178464) || l.nodes().Level(2)*l.residual != 2 {
@@ -129,7 +129,9 @@ func TestLimitsWithoutSignal(t *testing.T) {
 		}
 		return readLimits(sizes, 5)
 	}
-	none, some, signal := of(1), of(.8), of(.5)
+	none := of(1)
+	some := of(.8)
+	signal := of(.5)
 	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > edge(int(sizeBin(4.5/16))) {
 		t.Errorf("without signal: %+v", none)
 	}
@@ -203,12 +205,12 @@ func TestScale(t *testing.T) {
 		for range 100_000 {
 			counts[sizeBin(math.Abs(sigma*r.NormFloat64()))]++
 		}
-		if got := scale(counts, 1, lastBin); math.Abs(got/sigma-1) > .03 {
+		if got := normalScale(counts, 1, lastBin); math.Abs(got/sigma-1) > .03 {
 			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
 		}
 	}
 	for _, counts := range [][]float64{make([]float64, sizeBins), slices.Repeat([]float64{-1}, sizeBins), append(make([]float64, sizeBins-1), 9)} {
-		if got := scale(counts, 1, lastBin); !(got > 0 && got <= 64) {
+		if got := normalScale(counts, 1, lastBin); !(got > 0 && got <= 64) {
 			t.Errorf("%v: %v", counts, got)
 		}
 	}
@@ -277,7 +279,7 @@ func TestConsistent(t *testing.T) {
 		{{9, 8, 10, .95}, {1, 0, 8.5, .95}, {8, 8, 8.5, .95}, {8, 8, 8.5, .95}},
 		{{9, 8, 10, .95}, {1, 0, 2, .95}, {5, 0, 10, .95}, {5, 0, 10, .95}},
 	} {
-		if mae, rmse := consistent(c[0], c[1]); mae != c[2] || rmse != c[3] {
+		if mae, rmse := makeConsistent(c[0], c[1]); mae != c[2] || rmse != c[3] {
 			t.Errorf("%v and %v: %v and %v, want %v and %v", c[0], c[1], mae, rmse, c[2], c[3])
 		}
 	}
@@ -287,7 +289,7 @@ func TestConsistent(t *testing.T) {
 			slices.Sort(list)
 			return Quality{Lower: list[0], Value: list[1], Upper: list[2]}
 		}
-		mae, rmse := consistent(draw("MAE"), draw("RMSE"))
+		mae, rmse := makeConsistent(draw("MAE"), draw("RMSE"))
 		if mae.Value > rmse.Value || mae.Lower > rmse.Lower || mae.Upper > rmse.Upper {
 			t.Fatalf("MAE %+v, RMSE %+v", mae, rmse)
 		}

@@ -75,7 +75,8 @@ func release(t testing.TB, priced *budget.Priced, p Pairs) R2 {
 // drawn returns n targets, signal plus noise of standard deviation scale, and the signal as
 // their predictions, in units of ten around 50.
 func drawn(rng *rand.Rand, n int, scale float64) (y, prediction []float64) {
-	y, prediction = make([]float64, n), make([]float64, n)
+	y = make([]float64, n)
+	prediction = make([]float64, n)
 	for i := range y {
 		prediction[i] = 50 + 10*rng.NormFloat64()
 		y[i] = prediction[i] + 10*scale*rng.NormFloat64()
@@ -98,7 +99,10 @@ func truths(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 // at least as often as it says. 400 releases that each cover with probability .95: fewer than 350 (.875)
 // happens with probability below 1e-7.
 func TestCoverage(t *testing.T) {
-	const n, releases = 2000, 400
+	const (
+		n        = 2000
+		releases = 400
+	)
 	one := price(t, 1)
 	for name, scale := range map[string]float64{"good": .3, "middling": .8, "poor": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +110,10 @@ func TestCoverage(t *testing.T) {
 			rng := rand.New(rand.NewPCG(11, uint64(10*scale)))
 			freshTargets, freshPredictions := drawn(rng, 200_000, scale)
 			reach := 40 * math.Hypot(1, scale)
-			covered, errors, mean, all := 0, 0, 0, 0
+			covered := 0
+			errors := 0
+			mean := 0
+			all := 0
 			for range releases {
 				y, prediction := drawn(rng, n, scale)
 				r := release(t, one, pairs(t, y, prediction, 50-reach, 50+reach, 48))
@@ -174,7 +181,10 @@ func within1(x, low, high float64) bool { return x >= low && x <= high }
 // move, R² is still that of targets cut at the limits, and the release says that targets
 // are beyond. The noise of R² is below 4e-4, so a difference of .005 has odds below 1e-30.
 func TestFarTargets(t *testing.T) {
-	const n, far = 3000, 60
+	const (
+		n   = 3000
+		far = 60
+	)
 	large := price(t, 1e6)
 	table := func(from, to float64) Pairs {
 		y, prediction := drawn(rand.New(rand.NewPCG(3, 4)), n, .5)
@@ -223,7 +233,10 @@ func TestWideRange(t *testing.T) {
 func TestBeyond(t *testing.T) {
 	sizes, l, a := specified(0, 0)
 	o := readOctaves(sizes, l)
-	a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 5
+	a.Cells = make([]float64, o.groups(1).Len())
+	a.Groups = make([]float64, len(o))
+	a.CellNoise = 2
+	a.FarNoise = 5
 	noise := sizes.SecondNoise * math.Sqrt(13)
 	for _, c := range []struct {
 		count float64
@@ -233,7 +246,7 @@ func TestBeyond(t *testing.T) {
 		sizes.Second[rangeBin+8] = c.count
 		r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
 		reach := twoSided * math.Sqrt(sq(noise)+c.count) / 750
-		want := limited(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
+		want := limitShare(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
 		if diff := math.Abs(r.Beyond.Upper-want.Upper) + math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
 			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
 		}
@@ -252,7 +265,10 @@ func TestRulesOfPublication(t *testing.T) {
 		l := readLimits(sizes, 1.7)
 		o := readOctaves(sizes, l)
 		a.Nodes = make([]float64, l.nodes().Len())
-		a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 2
+		a.Cells = make([]float64, o.groups(1).Len())
+		a.Groups = make([]float64, len(o))
+		a.CellNoise = 2
+		a.FarNoise = 2
 		r := read(Pairs{Lower: -2, Upper: 2}, sizes, l, o, a)
 		if len(r.Intervals) != want {
 			t.Errorf("n mu = %v: intervals %+v", n, r.Intervals)
@@ -262,7 +278,8 @@ func TestRulesOfPublication(t *testing.T) {
 
 // TestTotal: whatever the held-out part and the range, the result is finite and ordered.
 func TestTotal(t *testing.T) {
-	nan, big := math.NaN(), math.MaxFloat64
+	nan := math.NaN()
+	big := math.MaxFloat64
 	budgets := []*budget.Priced{price(t, .05), price(t, 1), price(t, 20)}
 	for name, c := range map[string]struct {
 		y, prediction        []float64
@@ -314,7 +331,8 @@ func TestConformal(t *testing.T) {
 		},
 	} {
 		fill := func(n int) (y, p []float64) {
-			y, p = make([]float64, n), make([]float64, n)
+			y = make([]float64, n)
+			p = make([]float64, n)
 			for i := range y {
 				y[i] = noise()
 			}

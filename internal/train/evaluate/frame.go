@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// Pairs are the held-out records and what a model predicts of them.
+// Pairs are the held-out records with the predictions of a model.
 type Pairs struct {
 	Records mechanism.Records
 	Target  int       // the target's column in Records; a cell that is NaN or infinite is missing
@@ -21,15 +21,16 @@ type Pairs struct {
 	// part's released mean. It is moved into [Lower, Upper]. The closer it is,
 	// the less the noise of the mean matters.
 	Center float64
-	// From is how the targets of Records are transformed: they are turned back before anything else, a rule of each
-	// record alone. Lower, Upper, Center and what Model predicts are in units of the target.
+	// From is the transform of the targets of Records. It is inverted first, record by record. Lower, Upper,
+	// Center and the predictions of Model are in units of the target.
 	From rescale.Transform
 }
 
 // A Predictor is a released model. Its fields are exported, so that it can be sent to where
 // the records are.
 type Predictor interface {
-	// Predict returns one number per record of a block, each of that record alone, in room if it has space for them.
+	// Predict returns one number per record of a block, which depends on that record only, in room if its
+	// capacity suffices.
 	Predict(b dataset.Block, room []float64) []float64
 }
 
@@ -37,8 +38,8 @@ type Predictor interface {
 // so that limits within a frame are not rounded to its middle.
 const leastHalf = 0x1p-900
 
-// frame returns the public middle c and half width h > 0 on which targets are
-// scaled: both ends of the range lie within one half width of the middle.
+// frame returns the public center c and half width h > 0 by which targets are scaled: both ends of the range
+// are within one half width of the center.
 func (p Pairs) frame() (center, half float64) {
 	center = min(max(p.Center, p.Lower), p.Upper)
 	half = max(p.Upper-center, center-p.Lower)
@@ -48,7 +49,7 @@ func (p Pairs) frame() (center, half float64) {
 	return center, min(max(half, leastHalf), math.MaxFloat64)
 }
 
-// A scaler returns what a pass needs of a block of records, on the frame (c, h) of its pairs.
+// A scaler returns the scaled values of a block of records, in the frame (c, h) of its pairs.
 type scaler struct {
 	Target             int
 	Lower, Upper       float64
@@ -66,7 +67,7 @@ func newScaler(p Pairs) scaler {
 // predictions are kept between the two passes.
 type predictions struct{ Model Predictor }
 
-// Steps implements [mechanism.State]: what is predicted never changes.
+// Steps implements [mechanism.State]: predictions never change.
 func (*predictions) Steps() int { return 0 }
 
 // Begin implements [mechanism.State].
@@ -91,7 +92,7 @@ func (*predictions) Open(_, _ int, from *mechanism.Shelf) mechanism.Shelvable {
 // predicted has one prediction per record of a block.
 type predicted struct {
 	values []float64
-	room   *[]float64 // of those that are on no shelf yet; nil for others
+	room   *[]float64 // of rows that are not on a shelf yet; nil for others
 }
 
 var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
@@ -162,7 +163,8 @@ type sizePass struct {
 func (a *sizePass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(a.residual) < n {
-		a.residual, a.target = make([]uint16, n), make([]uint16, n)
+		a.residual = make([]uint16, n)
+		a.target = make([]uint16, n)
 	}
 	a.residual, a.target = a.residual[:n], a.target[:n]
 	t, p := a.block(b)
@@ -177,9 +179,9 @@ func (a *sizePass) Add(b mechanism.Block) {
 
 func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 
-// sumStatistic adds up t'/Ct and (t'-p')/C and their squares, where t' and p' are the target
-// and the prediction, cut to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts
-// |t-p|, neither of them cut, in the parts of some bins.
+// sumStatistic adds up t'/Ct and (t'-p')/C and their squares, where t' and p' are the target and the
+// prediction, clamped to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts |t-p|, both
+// unclamped, in the parts of some bins.
 type sumStatistic struct {
 	Scaler                     scaler
 	TargetLimit, ResidualLimit float64

@@ -2,11 +2,10 @@ package evaluate
 
 import "math"
 
-// fieller returns the interval of ratios e/t, within [0, inf], that lie within
-// z standard deviations of two normal estimates with the given variances and
-// covariance (E. C. Fieller, "Some problems in interval estimation", JRSS B, 1954). If the noise
-// hides the sign of t, every ratio not below the smaller root, or
-// every ratio at all, is compatible.
+// fieller returns the interval of ratios e/t, within [0, inf], that are within z standard deviations of two
+// normal estimates with the given variances and covariance (E. C. Fieller, "Some problems in interval
+// estimation", JRSS B, 1954). If the sign of t is not significant, every ratio not below the smaller root, or
+// every ratio, is compatible.
 func fieller(e, t, varE, varT, covariance, z float64) (lower, upper float64) {
 	// a rho^2 - 2 b rho + c <= 0
 	a := t*t - z*z*varT

@@ -7,16 +7,15 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The public edges of the bins of sizes, in half widths of the target's range:
-// half octaves from 2^-12 to 64. Bin b holds the sizes above edge b-1 up to edge b;
-// the first begins at 0, and the last has no end.
+// Public edges of the bins of sizes, in half widths of the target's range: half octaves from 2^-12 to 64. Bin b
+// holds the sizes above edge b-1 up to edge b; the first starts at 0, and the last is unbounded.
 const (
 	firstEdge = -24
 	lastEdge  = 12
 	sizeBins  = lastEdge - firstEdge + 2
 	rangeBin  = -firstEdge     // its upper edge is 1, an end of the target's range
 	widestBin = rangeBin + 2   // its upper edge is 2, the largest residual of targets in the range
-	lastBin   = sizeBins - 1   // what lies beyond all edges
+	lastBin   = sizeBins - 1   // sizes beyond all edges
 	halfBits  = math.Sqrt2 / 2 // half an octave, downwards
 )
 
@@ -34,9 +33,9 @@ func sizeBin(size float64) uint16 {
 	return uint16(sort.Search(lastBin, func(b int) bool { return size <= edge(b) }))
 }
 
-// climb returns the last bin, from k up to top, to which counts are seen: it goes a bin
-// further as long as the 1, 2 or 4 bins that follow hold more than z standard
-// deviations of their noise, sigma a bin. Windows end at top.
+// climb returns the last bin, from k up to top, in which counts are significant: it proceeds by one bin as long
+// as the 1, 2 or 4 bins that follow hold more than z standard deviations of their noise, sigma per bin. Windows
+// end at top.
 func climb(counts []float64, sigma float64, k int, z float64, top int) int {
 	for k < top {
 		seen := false
@@ -81,8 +80,8 @@ const (
 	totalNoise = .08
 	// fewestRecords is the smallest number of records for which limits are chosen.
 	fewestRecords = 10.
-	// Where the scale of residuals is above someSignal of that of targets, R² is small, and from noSignal
-	// on the limits are those for a model without signal.
+	// If the scale of residuals exceeds someSignal times that of targets, R² is small; from noSignal on, the
+	// limits are those for a model without signal.
 	someSignal = .7
 	noSignal   = .9
 )
@@ -103,26 +102,26 @@ func (l limits) top() float64 { return l.target + min(l.target, 1) }
 // nodes returns the levels of residuals beyond their limit.
 func (l limits) nodes() mechanism.Nodes { return mechanism.Nodes{Top: l.top() / l.residual} }
 
-// readLimits chooses the limits from the sizes of release 1. cellNoise is the standard
-// deviation of the noise of a cell of weight 1 in release 2.
+// readLimits chooses the limits from the sizes of release 1. cellNoise is the standard deviation of the noise
+// of a cell of weight 1 in release 2.
 //
-// The limit of targets is the end of their range, or farther out as far as targets are seen
-// there. Where none are, and the range is so wide that the noise of their sum of squares would
-// be more than totalNoise of it, it is within the range.
+// The limit of targets is the end of their range, or larger if targets are detected beyond it. If none are
+// detected, and the range is so wide that the noise of the sum of squares would exceed totalNoise of it, the
+// limit is within the range.
 //
-// The limit of residuals is such that noise and sampling error of their sum of squares are
-// balanced: with normal errors of scale sigma, the sum of n terms r^4 is 3 n sigma^4, the
-// variance of the sampling error, and that of the noise is cellNoise^2 C^4. So C = kappa sigma
-// makes the noise noiseOfLuck times the sampling error. It is farther out where residuals are seen there.
+// The limit of residuals balances noise and sampling error of their sum of squares: with normal errors of scale
+// sigma, the sum of n terms r^4 is 3 n sigma^4, the variance of the sampling error, and the variance of the
+// noise is cellNoise^2 C^4. So C = kappa sigma makes the noise noiseOfLuck times the sampling error. The limit
+// is larger if residuals are detected beyond it.
 //
-// Near R² = 0 residuals and targets are nearly the same numbers: their sampling errors cancel in the ratio,
-// the noise does not, and what the limits cut off cancels too. So both limits go down to leastScales there.
+// Near R² = 0, residuals and targets are nearly equal: their sampling errors cancel in the ratio, and so do the
+// parts beyond the limits, but the noise does not. So both limits decrease to leastScales there.
 func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	records := max(sum(s.First), fewestRecords)
 	kappa := max(math.Pow(3*records*sq(noiseOfLuck/cellNoise), .25), leastScales)
 	targetBin := climb(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
-	residual := scale(s.First, s.FirstNoise, lastBin)
-	target := scale(s.Second, s.SecondNoise, targetBin)
+	residual := normalScale(s.First, s.FirstNoise, lastBin)
+	target := normalScale(s.Second, s.SecondNoise, targetBin)
 	l := limits{target: edge(targetBin)}
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
 	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
@@ -141,10 +140,10 @@ const (
 	normalQuantile = 1.2815516
 )
 
-// scale returns the standard deviation of the normal distribution whose sizes have the same
-// .8 quantile as the noisy counts of bins up to last, each with noise sigma. Only the bins around
-// the fullest one are read, as far as counts are seen.
-func scale(counts []float64, sigma float64, last int) float64 {
+// normalScale returns the standard deviation of the normal distribution whose sizes have the same .8 quantile as the
+// noisy counts of bins up to last, each with noise sigma. Only the bins around the fullest one are used, as far
+// as counts are significant.
+func normalScale(counts []float64, sigma float64, last int) float64 {
 	fullest := 0
 	for b, n := range counts[:min(widestBin, last)+1] {
 		if n > counts[fullest] {
@@ -170,8 +169,7 @@ func scale(counts []float64, sigma float64, last int) float64 {
 	}
 }
 
-// quantileWithin returns the size below which the part of a bin's records lies, if their
-// density falls as 1/size.
+// quantileWithin returns the quantile part of the sizes in a bin, assuming a density proportional to 1/size.
 func quantileWithin(b int, part float64) float64 { return edge(b) * math.Exp2((part-1)/2) }
 
 // beyond returns the noisy number of targets beyond the limit and the standard

@@ -15,7 +15,8 @@ type Count struct {
 // combined returns the mean of two noisy numbers of the same records with weights
 // 1/variance, whose noise is the smallest.
 func combined(a, b Count) Count {
-	wa, wb := 1/sq(a.Sigma), 1/sq(b.Sigma)
+	wa := 1 / sq(a.Sigma)
+	wb := 1 / sq(b.Sigma)
 	return Count{(a.Value*wa + b.Value*wb) / (wa + wb), 1 / math.Sqrt(wa+wb)}
 }
 
@@ -34,5 +35,5 @@ func ShareOf(part, rest Count) Share {
 	}
 	share := min(max(part.Value/whole, 0), 1)
 	reach := twoSided * math.Hypot((1-share)*part.Sigma, share*rest.Sigma) / whole
-	return limited(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+	return limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 }

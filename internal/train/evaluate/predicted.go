@@ -8,14 +8,14 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The intervals of prediction y = prediction +- half width, by split conformal
-// prediction on the released counts of residuals. The first release says in which octave an
-// interval may end; the second counts the residuals of that octave in narrow bins.
+// Prediction intervals y = prediction +- half width, by split conformal prediction on the released counts of
+// residuals. The first release determines the octaves in which intervals may end; the second counts the
+// residuals of these octaves in narrow bins.
 const (
 	// halfMiss is the probability that noise makes an interval too narrow.
 	halfMiss = .025
 	twoSided = 1.959964 // the normal quantile of 1 - halfMiss
-	// guessZ is how many standard deviations of its noise the first guess allows for.
+	// guessZ is the number of standard deviations of its noise that the first guess allows for.
 	guessZ = 2.2
 )
 
@@ -63,19 +63,20 @@ func guess(sizes mechanism.Sizes, alpha float64) int {
 // widestInterval is the bin whose upper edge, 4, is the widest interval of prediction.
 const widestInterval = rangeBin + 4
 
-// octaves are bins of sizes that the second release divides into parts, one after the other: for each
-// level the one that is guessed and those below it, and what is between.
+// octaves are the bins of sizes that the second release divides into parts, in increasing order: for each level
+// the guessed bin and those below it, and the bins between.
 type octaves []int
 
 const (
-	// parts is how many parts of equal ratio a bin is divided into: thirty-seconds of an octave.
+	// parts is the number of parts of equal ratio of a bin: thirty-seconds of an octave.
 	parts = 16
-	// depth is how many bins are divided for a level.
+	// depth is the number of bins that are divided per level.
 	depth = 6
 )
 
-// readOctaves reads them from the first release. The last ends at or below the limit of residuals: what residuals in
-// cells leave of the budget of squares pays for the cells. The first bin of all, which begins at 0, is not divided.
+// readOctaves chooses the octaves from the first release. The last ends at or below the limit of residuals,
+// because the cells are paid for by the budget of squares that residuals in cells leave. The first bin, which
+// starts at 0, is not divided.
 func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 	highest := min(int(sizeBin(l.residual)), widestInterval)
 	if edge(highest) > l.residual {
@@ -105,7 +106,7 @@ func (o octaves) groups(limit float64) mechanism.CellGroups {
 	return mechanism.CellGroups{Groups: len(o), Parts: parts, Reach: min(edge(o.last())/limit, 1)}
 }
 
-// cell returns the cell of a size, [mechanism.NoSize] where it lies in none.
+// cell returns the cell of a size, or [mechanism.NoSize] if it is in no cell.
 func (o octaves) cell(size float64) uint16 {
 	b := int(sizeBin(size))
 	if len(o) > 0 && b > o.last() {
@@ -145,21 +146,21 @@ var partRatios = [parts - 1]float64{
 	1.38390988196383195487,
 }
 
-// scan returns the smallest edge q of a part, from the last one down, such that, for a fresh record that is
+// scan returns the smallest edge q of a part, from the last one downwards, such that, for a new record that is
 // exchangeable with the held-out ones,
 //
 //	P(|y - prediction| <= q) >= 1 - alpha - halfMiss,
 //
-// and false where the last edge is not known to be one.
+// and false if this is not known for the last edge.
 //
-// Proof. Given the first release the edges are fixed. With n held-out records let e* be the smallest edge of any bin or part
-// with at most alpha (n+1) - 1 residuals above it; split conformal prediction gives
-// P(|y - prediction| <= e*) >= 1 - alpha (V. Vovk, A. Gammerman and G. Shafer,
-// "Algorithmic learning in a random world", 2005). The scan goes down from the last edge
-// and stops at the first that fails. So it ends below e* only if one fixed edge passes, the next one
-// below e* or, where e* is beyond it, the last one, though the exact statistic there is above 0: noise of the
-// second release, of the standard deviation that [octaves.above] returns, must be less than -twoSided of it, a
-// probability of halfMiss. Neither a union over edges nor a law of the residuals is assumed. ∎
+// Proof. Given the first release the edges are fixed. With n held-out records let e* be the smallest edge of
+// any bin or part with at most alpha (n+1) - 1 residuals above it; split conformal prediction gives P(|y -
+// prediction| <= e*) >= 1 - alpha (V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random
+// world", 2005). The scan proceeds downwards from the last edge and stops at the first that fails. So it ends
+// below e* only if one fixed edge passes, the next one below e* or, if e* is beyond it, the last one, although
+// the exact statistic there is above 0: the noise of the second release, whose standard deviation
+// [octaves.above] returns, must be less than -twoSided times it, which has probability halfMiss. The proof
+// needs neither a union bound over edges nor an assumption on the distribution of the residuals. ∎
 func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 	for _, b := range slices.Backward(o) {
 		for k := parts - 1; k >= 0; k-- {
@@ -167,15 +168,16 @@ func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 			if n.Value-alpha*(a.Count+1)+1+twoSided*math.Hypot(n.Sigma, alpha*a.CountNoise) > 0 {
 				return q, ok
 			}
-			q, ok = partEdge(b, k), true
+			q = partEdge(b, k)
+			ok = true
 		}
 	}
 	return q, ok
 }
 
-// above returns the noisy number of sizes above part k of bin b, from the second release alone: those of the far cell
-// and of the nodes, those of the bins between, and those of the bin itself. Of the last there
-// are two estimates, the parts above and the whole less the parts below, with weights 1/variance.
+// above returns the noisy number of sizes above part k of bin b, from the second release only: those of the far
+// cell and of the nodes, those of the bins between, and those of the bin itself. For the last there are two
+// estimates, the parts above and the whole minus the parts below, with weights 1/variance.
 func (o octaves) above(a mechanism.Squares, b, k int) Count {
 	value := a.Cells[0] + sum(a.Nodes)
 	variance := sq(a.FarNoise) + float64(len(a.Nodes))*sq(a.NodeNoise)
@@ -183,7 +185,8 @@ func (o octaves) above(a mechanism.Squares, b, k int) Count {
 	for i := at + 1; i < len(o); i++ {
 		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)
 	}
-	cells, below := a.Cells[1+at*parts:][:parts], k+1
+	cells := a.Cells[1+at*parts:][:parts]
+	below := k + 1
 	if below < parts {
 		inside := combined(
 			Count{sum(cells[below:]), a.CellNoise * math.Sqrt(float64(parts-below))},

@@ -95,7 +95,8 @@ func TestHalfWidths(t *testing.T) {
 	found := 0
 	for range 200 {
 		sizes := make([]float64, 40+r.IntN(2000))
-		scale, power := math.Exp2(-6*r.Float64()), .2+3*r.Float64()
+		scale := math.Exp2(-6 * r.Float64())
+		power := .2 + 3*r.Float64()
 		for i := range sizes {
 			sizes[i] = scale * math.Pow(r.Float64(), power)
 		}
@@ -132,12 +133,17 @@ func TestHalfWidths(t *testing.T) {
 // holds fewer sizes than it must in at most one of forty, and the mean excess is small.
 func TestHalfWidthsWithNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	const draws, mu = 4000, .5
+	const (
+		draws = 4000
+		mu    = .5
+	)
 	sizes := make([]float64, 1500)
 	for i := range sizes {
 		sizes[i] = .4 * (float64(i) + .5) / float64(len(sizes)) // even up to .4
 	}
-	missed, excess, published := map[float64]float64{}, map[float64]float64{}, map[float64]float64{}
+	missed := map[float64]float64{}
+	excess := map[float64]float64{}
+	published := map[float64]float64{}
 	for range draws {
 		first := sized(sizes, math.Sqrt(1.25/.15)/mu, r)
 		noise := math.Sqrt(2.445/.85) / mu

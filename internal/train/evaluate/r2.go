@@ -22,15 +22,15 @@ const (
 	floor = -1
 )
 
-// The names of the nodes of the plan.
+// Node names of the plan.
 const (
 	r2Node    = "r2"
 	sizesLeaf = "sizes"
 	sumsLeaf  = "sums"
 )
 
-// A Quality says how good predictions are, with an interval that covers the noise
-// and the luck of which records were held out.
+// A Quality is a measure of prediction quality, with an interval that covers the noise and the sampling error
+// of the held-out part.
 type Quality struct {
 	Value float64 `json:"value"`
 	Lower float64 `json:"lower"` // end of the interval, at most Value
@@ -61,7 +61,8 @@ type R2 struct {
 	NoiseShare  float64 `json:"noise_share"`
 	TargetLower float64 `json:"target_lower"` // where targets are cut, in units of the target
 	TargetUpper float64 `json:"target_upper"`
-	// PredictionsCut reports whether predictions are cut there too: the limits lie within the range of the model.
+	// PredictionsCut reports whether predictions are clamped at these limits too, which are then within the
+	// range of the model.
 	PredictionsCut bool `json:"predictions_cut"`
 	// Beyond is the noisy share of targets beyond these limits; its upper end is at
 	// the one-sided level 97.5%.
@@ -74,14 +75,14 @@ type R2 struct {
 	// predictions are cut.
 	MAE  Quality `json:"mae"`
 	RMSE Quality `json:"rmse"`
-	// Intervals holds the half widths of prediction intervals by increasing level;
-	// none where they would be several times too wide.
+	// Intervals holds the half widths of prediction intervals by increasing level; empty if they would be
+	// several times too wide.
 	Intervals []HalfWidth `json:"intervals"`
 	Records   Count       `json:"records"` // held-out records with a readable target
 	Missing   Count       `json:"missing"` // held-out records without
 }
 
-// String returns the value and its interval, the interval alone where [R2.Unknown].
+// String returns the value and its interval, or only the interval if [R2.Unknown].
 func (r R2) String() string {
 	interval := fmt.Sprintf("%v%% interval %.3g to %.3g", 100*r.Level, r.Lower, r.Upper)
 	if r.Unknown() {
@@ -90,7 +91,7 @@ func (r R2) String() string {
 	return fmt.Sprintf("%.3g, %s", r.Value, interval)
 }
 
-// Unknown reports whether the interval is so wide that the value says nothing.
+// Unknown reports whether the interval is too wide for the value to be informative.
 func (r R2) Unknown() bool { return r.Upper-r.Lower > 1 }
 
 // Regression releases the held-out R² of a model for a numeric target.
@@ -152,18 +153,19 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	mae, rmse := inUnits(e.mae()), inUnits(e.rmse())
+	mae := inUnits(e.mae())
+	rmse := inUnits(e.rmse())
 	if out.PredictionsCut {
-		// What is cut within the range has smaller errors, so the RMSE of that says nothing against a larger MAE.
+		// The RMSE of clamped errors is too small, so it does not contradict a larger MAE.
 		rmse.Upper = max(rmse.Upper, mae.Upper)
 	}
-	out.MAE, out.RMSE = consistent(mae, rmse)
+	out.MAE, out.RMSE = makeConsistent(mae, rmse)
 
 	count, noise := l.beyond(sizes)
 	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
 	reach := twoSided * math.Sqrt(sq(noise)+max(count, 0)) / e.n
-	out.Beyond = limited(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
+	out.Beyond = limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
 		if w.HalfWidth = finite(w.HalfWidth * half); w.HalfWidth > 0 {
@@ -173,11 +175,11 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 	return out
 }
 
-// consistent returns a mean absolute error and a root mean squared error that can be those of
-// one list of errors: the first is at most the second, which noise may hide. Each interval is cut at the
-// other's end. If the intervals exclude each other, the noise misled at least one of them, and
-// both become the interval that holds the two.
-func consistent(mae, rmse Quality) (Quality, Quality) {
+// makeConsistent returns a mean absolute error and a root mean squared error that can belong to the same errors:
+// the first is at most the second, which noise may violate. Each interval is cut at the other's end. If the
+// intervals are disjoint, at least one of them is wrong because of noise, and both become the interval that
+// covers the two.
+func makeConsistent(mae, rmse Quality) (Quality, Quality) {
 	if mae.Lower > rmse.Upper {
 		mae.Lower, rmse.Upper = rmse.Lower, mae.Upper
 	}

@@ -13,7 +13,9 @@ import (
 // both tables have the right and wrong predictions of each class, if the cutoff is an edge. Of more
 // K and W are joined over all three tables.
 func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
-	l, b, last := len(classes), bins.count(), len(cells)-1
+	l := len(classes)
+	b := bins.count()
+	last := len(cells) - 1
 	out := &Confusion{Classes: classes, Sigma: noise[0]}
 	for truth := range l + 1 {
 		out.Counts = append(out.Counts, rounded(cells[truth*l:(truth+1)*l]))
@@ -21,10 +23,12 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	v := sq(out.Sigma) + 1./12
 	hits, misses := byClass(out.Counts[:l], v)
 	other := part(numbers(out.Counts[l]), v)
-	right, wrong := total(hits), total(misses).plus(other)
+	right := total(hits)
+	wrong := total(misses).plus(other)
 	if tables := tablesOf(l, bins); b > 0 {
 		at := tables[0].Cells
-		table, of := cells[at:], sq(noise[at])+1./12
+		table := cells[at:]
+		of := sq(noise[at]) + 1./12
 		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), of)
 		scores := [2][]float64{numbers(out.Scores.Counts[0]), numbers(out.Scores.Counts[1])}
 		alone := noisy{math.Round(cells[last-1]), sq(noise[last-1]) + 1./12} // the last cell of the last joint table
@@ -46,7 +50,7 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 		}
 	}
 	out.Accuracy = portion(right, wrong, Level)
-	out.Recalls, out.Balanced = recalls(hits, misses)
+	out.Recalls, out.Balanced = classRecalls(hits, misses)
 	out.Largest = largest(hits, misses, other)
 	out.Records, out.Other = right.plus(wrong).count(), other.count()
 	out.OtherShare = portion(other, total(hits).plus(total(misses)), Level)
@@ -57,7 +61,8 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 // byClass returns the records of every class that are predicted rightly and wrongly, from
 // the confusion matrix whose cells have noise of variance v.
 func byClass(counts [][]int, v float64) (hits, misses []noisy) {
-	hits, misses = make([]noisy, len(counts)), make([]noisy, len(counts))
+	hits = make([]noisy, len(counts))
+	misses = make([]noisy, len(counts))
 	for truth, row := range counts {
 		for guess, n := range row {
 			cell := noisy{float64(n), v}
@@ -91,7 +96,8 @@ func inPairs(cells []int) [][2]int {
 // best returns the mean of independent noisy numbers of the same records with weights
 // 1/variance, whose noise is the smallest.
 func best(list ...noisy) noisy {
-	value, weight := 0., 0.
+	value := 0.
+	weight := 0.
 	for _, x := range list {
 		value += x.value / x.variance
 		weight += 1 / x.variance
@@ -118,7 +124,9 @@ func largest(hits, misses []noisy, other noisy) Largest {
 			most = k
 		}
 	}
-	own, others, gained := noisy{}, other, noisy{}
+	own := noisy{}
+	others := other
+	gained := noisy{}
 	for k := range hits {
 		if k == most {
 			own = hits[k].plus(misses[k])
@@ -135,8 +143,9 @@ func largest(hits, misses []noisy, other noisy) Largest {
 	d := gained.value - lost.value
 	all := own.value + others.value
 	luck := max(gained.value, 0) + max(lost.value, 0) - d*d/all
-	reach := normal(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
-	out.GainLower, out.GainUpper = max((d-reach)/all, -1), min((d+reach)/all, 1)
+	reach := normalDeviations(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
+	out.GainLower = max((d-reach)/all, -1)
+	out.GainUpper = min((d+reach)/all, 1)
 	return out
 }
 

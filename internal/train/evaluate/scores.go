@@ -2,7 +2,7 @@ package evaluate
 
 import "math"
 
-// Scores is what the table of scores says. All of it is public.
+// Scores holds the metrics from the table of scores. All of it is public.
 type Scores struct {
 	Bins Bins
 	// Counts has two rows of one noisy, rounded number a bin: of two classes the
@@ -23,7 +23,7 @@ type Scores struct {
 	// class, at the bins' [Bins.Chance] within [.001, .999]; nil if the model has no
 	// probabilities or the noise hides a class.
 	LogLoss *Loss
-	// Thresholds has what happens if the second class is predicted above each edge.
+	// Thresholds holds the effect of predicting the second class above each edge.
 	Thresholds []Threshold
 }
 
@@ -37,7 +37,7 @@ type Loss struct {
 	Sigma                      float64 // standard deviation of the noise in Value
 }
 
-// A Threshold says what comes of predicting the second class above an edge.
+// A Threshold is the effect of predicting the second class above an edge.
 type Threshold struct {
 	Edge float64
 	// Recall is the share of the records of the second class that are predicted so,
@@ -52,18 +52,19 @@ const nearlyAll = .98
 // smallestChance is the smallest probability that the log loss is computed with.
 const smallestChance = .001
 
-// reliableAt is how many standard deviations of the noise of a cell a bin must have.
+// reliableAt is the number of standard deviations of the noise of a cell that a bin must hold.
 const reliableAt = 3
 
 // readScores reads the two rows of the table of scores, whose cells have noise of
 // variance v.
 func readScores(classes int, bins Bins, first, second []int, v float64) *Scores {
 	out := &Scores{Bins: bins, Counts: [2][]int{first, second}}
-	q, p := numbers(first), numbers(second)
+	q := numbers(first)
+	p := numbers(second)
 	for b := range p {
 		var e *Estimate
 		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
-			e = &Estimate{min(max(p[b]/m, 0), 1), math.Sqrt(variance(noisy{p[b], v}, noisy{q[b], v}))}
+			e = &Estimate{min(max(p[b]/m, 0), 1), math.Sqrt(shareVariance(noisy{p[b], v}, noisy{q[b], v}))}
 		}
 		out.Reliability = append(out.Reliability, e)
 	}
@@ -74,8 +75,10 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 	out.AUC = &area
 	out.LogLoss = logLoss(p, q, bins.Chance, v)
 	for b, edge := range bins.Edges {
-		above, below := part(p[b+1:], v), part(p[:b+1], v)
-		falseAbove, falseBelow := part(q[b+1:], v), part(q[:b+1], v)
+		above := part(p[b+1:], v)
+		below := part(p[:b+1], v)
+		falseAbove := part(q[b+1:], v)
+		falseBelow := part(q[:b+1], v)
 		out.Thresholds = append(out.Thresholds, Threshold{
 			Edge: edge, Recall: portion(above, below, Level), FirstRecall: portion(falseBelow, falseAbove, Level),
 			Precision: portion(above, falseAbove, Level),
@@ -118,18 +121,18 @@ func auc(p, q []float64, v float64) Share {
 	}
 	area, noise, luck := aucVariance(p, q, v)
 	if area > nearlyAll {
-		// Near 1 the sample shows too little of its own luck: of two records that are
-		// never in the wrong order it shows none. The luck is then at least that of a share
-		// of the smaller class, at Agresti and Coull's estimate.
+		// Near 1 the sample underestimates its own sampling error: if no two records are in the wrong order,
+		// the estimate is 0. The error is then taken to be at least that of a share of the smaller class, at
+		// Agresti and Coull's estimate.
 		m := min(part(p, v).value, part(q, v).value)
 		a := (min(area, 1)*m + 1.92) / (m + 3.84)
 		luck = max(luck, a*(1-a)/m)
 	}
-	reach := normal(Level) * math.Sqrt(noise+luck)
-	return limited(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
+	reach := normalDeviations(Level) * math.Sqrt(noise+luck)
+	return limitShare(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
 }
 
-// orderedWithin returns the area with what the order of scores within bins adds to it.
+// orderedWithin returns the area plus the contribution of the order of scores within bins.
 func orderedWithin(s Share, p, q []float64) Share {
 	if !s.Known() {
 		return s
@@ -138,10 +141,10 @@ func orderedWithin(s Share, p, q []float64) Share {
 	bend := math.Abs(more) / 2
 	out := Share{Value: s.Value + more, Lower: s.Lower + more - bend, Upper: s.Upper + more + bend, Level: s.Level}
 	if s.Value > nearlyAll {
-		// Few bins hold both classes, and what is missing may all be in them.
+		// Few bins hold both classes, and the missing contribution may be entirely in them.
 		out.Upper = max(out.Upper, s.Upper+tied(p, q)/2)
 	}
-	return limited(out)
+	return limitShare(out)
 }
 
 // tied returns the share of the pairs of two classes that are in one bin.
@@ -153,19 +156,19 @@ func tied(p, q []float64) float64 {
 	return total / (part(p, 0).value * part(q, 0).value)
 }
 
-// withinBins returns what the order of scores within bins adds to an area that counts equal
-// bins half. Let records be numbered by their scores, w of them in a bin, and let the share s of
-// the second class change by d over the bin, evenly. A record of the second class then lies above
-// one of the first with probability 1/2 + d/(12 s (1-s)), and of these pairs there are
-// w^2 s (1-s): the area grows by the sum of w^2 d/12 over the number of all pairs. The change d
-// is that between the bins on both sides. Where the share bends, that is not all: half of
-// the sum is added to the interval at both ends.
+// withinBins returns the contribution of the order of scores within bins to an area that counts equal bins
+// half. Let records be numbered by their scores, w of them in a bin, and let the share s of the second class
+// change by d, linearly, over the bin. A record of the second class is then above one of the first with
+// probability 1/2 + d/(12 s (1-s)), and there are w^2 s (1-s) such pairs: the area grows by the sum of w^2 d/12
+// divided by the number of all pairs. The change d is estimated by the neighbouring bins. If the share is not
+// linear, the estimate is inexact: half of the sum is added to the interval at both ends.
 func withinBins(p, q []float64) float64 {
 	last := len(p) - 1
 	if last < 1 {
 		return 0
 	}
-	w, s := make([]float64, len(p)), make([]float64, len(p))
+	w := make([]float64, len(p))
+	s := make([]float64, len(p))
 	for b := range p {
 		w[b] = max(p[b]+q[b], 0)
 		if w[b] > 0 {
@@ -190,9 +193,12 @@ func withinBins(p, q []float64) float64 {
 
 // aucVariance returns the area with the variances of noise and of luck.
 func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
-	inP, inQ := part(p, v).value, part(q, v).value
-	f, s := make([]float64, len(p)), make([]float64, len(p))
-	below, above := 0., 0.
+	inP := part(p, v).value
+	inQ := part(q, v).value
+	f := make([]float64, len(p))
+	s := make([]float64, len(p))
+	below := 0.
+	above := 0.
 	for b := range p {
 		f[b] = (below + q[b]/2) / inQ
 		below += q[b]
@@ -213,7 +219,8 @@ func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
 // spread is the mean squared distance from center of values, within [0, 1], weighted by
 // the counts that are positive.
 func spread(values, counts []float64, center float64) float64 {
-	total, weight := 0., 0.
+	total := 0.
+	weight := 0.
 	for b, n := range counts {
 		n = max(n, 0)
 		total += n * sq(min(max(values[b], 0), 1)-center)
@@ -232,7 +239,8 @@ func logLoss(p, q, chance []float64, v float64) *Loss {
 	if chance == nil || !part(p, v).known() || !part(q, v).known() {
 		return nil
 	}
-	total, squares := 0., 0.
+	total := 0.
+	squares := 0.
 	costs := make([][2]float64, len(p))
 	for b, pi := range chance {
 		pi = min(max(pi, smallestChance), 1-smallestChance)
@@ -246,6 +254,6 @@ func logLoss(p, q, chance []float64, v float64) *Loss {
 		noise += v * (sq(c[0]-l) + sq(c[1]-l)) / (n * n)
 	}
 	luck := max(squares/n-l*l, 0) / n
-	reach := normal(Level) * math.Sqrt(noise+luck)
+	reach := normalDeviations(Level) * math.Sqrt(noise+luck)
 	return &Loss{Value: max(l, 0), Lower: max(l-reach, 0), Upper: max(l+reach, 0), Level: Level, Sigma: math.Sqrt(noise)}
 }

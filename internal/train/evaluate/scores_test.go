@@ -30,11 +30,12 @@ func TestAreaReproduces(t *testing.T) {
 
 // TestAccuracyReproduces the number of the specification: two classes, sigma 4.
 func TestAccuracyReproduces(t *testing.T) {
-	right, wrong := noisy{812, 2 * 16}, noisy{190, 2 * 16}
+	right := noisy{812, 2 * 16}
+	wrong := noisy{190, 2 * 16}
 	isNear(t, "accuracy", portion(right, wrong, Level).Value, .810379, 5e-7)
-	isNear(t, "variance", variance(right, wrong), 1.75435e-4, 5e-10)
+	isNear(t, "variance", shareVariance(right, wrong), 1.75435e-4, 5e-10)
 	// Far from 0 and 1 the interval is that of the variance.
-	sd := math.Sqrt(variance(right, wrong))
+	sd := math.Sqrt(shareVariance(right, wrong))
 	s := portion(right, wrong, Level)
 	isNear(t, "lower end", s.Lower, .810379-1.96*sd, .002)
 	isNear(t, "upper end", s.Upper, .810379+1.96*sd, .002)
@@ -73,8 +74,9 @@ func TestReliabilityReproduces(t *testing.T) {
 // TestPortion compares the interval with its definition on a grid of shares.
 func TestPortion(t *testing.T) {
 	for _, c := range [][4]float64{{80, 20, 8, 16}, {3, 97, 8, 16}, {99, 1, 8, 16}, {20, 20, 4, 12}, {-4, 54, 4, 8}, {53, -3, 4, 8}, {50, 0, .1, .1}} {
-		part, rest := noisy{c[0], c[2]}, noisy{c[1], c[3]}
-		s := unlimited(part, rest, .95)
+		part := noisy{c[0], c[2]}
+		rest := noisy{c[1], c[3]}
+		s := unlimitedPortion(part, rest, .95)
 		n := c[0] + c[1]
 		for rho := -.5; rho <= 1.5; rho += .0005 {
 			spread := sq(1-rho)*c[2] + sq(rho)*c[3] + n*max(rho*(1-rho), 0)
@@ -99,7 +101,8 @@ func TestAreaCoverage(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	edges := sixteen()
 	draw := func(n int, minority, gap float64) (p, q []float64) {
-		p, q = make([]float64, 16), make([]float64, 16)
+		p = make([]float64, 16)
+		q = make([]float64, 16)
 		for range n {
 			s := r.NormFloat64()
 			if r.Float64() < minority {
@@ -143,14 +146,17 @@ func TestLargestGain(t *testing.T) {
 	for _, pop := range []population{
 		{[]float64{.8, .2}, []float64{.95, .2}, 0, 0}, {[]float64{.8, .2}, []float64{.97, .7}, 0, 0}, {[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0, .3},
 	} {
-		l, covered := len(pop.shares), 0
+		l := len(pop.shares)
+		covered := 0
 		for range runs {
 			truth, prediction, _ := pop.draw(r, 1000)
 			cells := make([]float64, (l+1)*l)
 			for i := range truth {
 				cells[int(truth[i])*l+int(prediction[i])]++
 			}
-			hits, misses, other := make([]noisy, l), make([]noisy, l), noisy{}
+			hits := make([]noisy, l)
+			misses := make([]noisy, l)
+			other := noisy{}
 			for i, n := range cells {
 				n += 6 * r.NormFloat64()
 				if k := i / l; k == l {
@@ -179,8 +185,11 @@ func TestWithinBins(t *testing.T) {
 	cdf := func(x float64) float64 { return .5 * math.Erfc(-x/math.Sqrt2) }
 	for _, c := range []struct{ share, gap float64 }{{.5, 1}, {.5, 2.5}, {.1, 1}, {.1, 1.8}, {.1, 2.5}, {.03, 1.8}} {
 		const bins = 16
-		p, q := make([]float64, bins), make([]float64, bins)
-		before, beforeP, beforeQ := 0., 0., 0.
+		p := make([]float64, bins)
+		q := make([]float64, bins)
+		before := 0.
+		beforeP := 0.
+		beforeQ := 0.
 		for b := range bins {
 			at := math.Inf(1)
 			if b < bins-1 {
@@ -200,7 +209,8 @@ func TestWithinBins(t *testing.T) {
 		}
 		truth := cdf(c.gap / math.Sqrt2)
 		area, _, _ := aucVariance(p, q, 0)
-		missing, more := truth-area, withinBins(p, q)
+		missing := truth - area
+		more := withinBins(p, q)
 		if !(missing > .0005 && math.Abs(missing-more) <= missing/2+1e-4) {
 			t.Errorf("%+v: equal bins take off %.4f, their order adds %.4f", c, missing, more)
 		}

@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Share is a privately released number in [0, 1] about records that are drawn as
-// the held-out ones were. The interval covers the privacy noise and the luck of which
-// records were held out.
+// A Share is a privately released number in [0, 1] about records drawn like the held-out ones. The interval
+// covers the privacy noise and the sampling error of the held-out part.
 type Share struct {
 	Value float64 `json:"value"`
 	Lower float64 `json:"lower"` // end of the interval, in [0, Value]
@@ -19,7 +18,7 @@ type Share struct {
 // Known reports whether anything is known: of an unknown share the interval is [0, 1].
 func (s Share) Known() bool { return s.Lower > 0 || s.Upper < 1 }
 
-// unknown is the share of which nothing is known.
+// unknown returns the share without any information.
 func unknown(level float64) Share { return Share{Value: .5, Lower: 0, Upper: 1, Level: level} }
 
 // A noisy is a noisy number of records with the variance of its noise.
@@ -29,26 +28,25 @@ func (a noisy) plus(b noisy) noisy { return noisy{a.value + b.value, a.variance 
 
 func (a noisy) count() Count { return Count{a.value, math.Sqrt(a.variance)} }
 
-// knownAt is how many standard deviations of its noise a whole must have for a share of
-// it to be known at all.
+// knownAt is the number of standard deviations of its noise that a whole must exceed for a share of it to be
+// known.
 const knownAt = 2.5
 
-// deviations is how many standard deviations of its noise a number is above 0.
+// deviations returns the value in standard deviations of its noise.
 func (a noisy) deviations() float64 { return a.value / math.Sqrt(a.variance) }
 
-// known reports whether a whole is told from 0 by its noise.
+// known reports whether a whole is significantly above 0.
 func (a noisy) known() bool { return a.deviations() >= knownAt }
 
-// normal is the number of standard deviations within which a normal variable lies with
-// probability level.
-func normal(level float64) float64 { return distuv.UnitNormal.Quantile(1 - (1-level)/2) }
+// normalDeviations returns the number of standard deviations within which a normal variable is with probability level.
+func normalDeviations(level float64) float64 { return distuv.UnitNormal.Quantile(1 - (1-level)/2) }
 
-// variance is that of part/(part + rest) as an estimate of a population's share a:
+// shareVariance returns the variance of part/(part + rest) as an estimate of a population's share a:
 //
 //	((1-a)^2 Var part + a^2 Var rest)/n^2 + a (1-a)/n,
 //
-// the first term the noise, the second the luck of the draw.
-func variance(part, rest noisy) float64 {
+// the sum of the noise and the sampling error.
+func shareVariance(part, rest noisy) float64 {
 	n := part.value + rest.value
 	a := min(max(part.value/n, 0), 1)
 	return (sq(1-a)*part.variance+sq(a)*rest.variance)/(n*n) + a*(1-a)/n
@@ -63,20 +61,22 @@ func variance(part, rest noisy) float64 {
 // share (E. B. Wilson, "Probable inference", JASA 1927). Both take the variance at the
 // ends of the interval and not at the estimate, which matters near 0 and 1. A share of
 // a whole that is not known is unknown.
-func portion(part, rest noisy, level float64) Share { return limited(unlimited(part, rest, level)) }
+func portion(part, rest noisy, level float64) Share {
+	return limitShare(unlimitedPortion(part, rest, level))
+}
 
-// unlimited is portion before its three numbers are moved into [0, 1]. Noise may put
-// them outside, where there is no luck of the draw: an end that is there is Fieller's.
-func unlimited(part, rest noisy, level float64) Share {
+// unlimitedPortion implements portion without limiting its three numbers to [0, 1]. Noise may put them outside, where
+// the sampling error is 0: an end outside is Fieller's.
+func unlimitedPortion(part, rest noisy, level float64) Share {
 	whole := part.plus(rest)
 	if !whole.known() {
 		return unknown(level)
 	}
-	lower, upper, ok := solve(part, whole, level, 0)
+	lower, upper, ok := solveFieller(part, whole, level, 0)
 	if !ok {
 		return unknown(level)
 	}
-	inner, outer, _ := solve(part, whole, level, whole.value)
+	inner, outer, _ := solveFieller(part, whole, level, whole.value)
 	if lower >= 0 && lower <= 1 {
 		lower = inner
 	}
@@ -86,10 +86,11 @@ func unlimited(part, rest noisy, level float64) Share {
 	return Share{Value: part.value / whole.value, Lower: lower, Upper: upper, Level: level}
 }
 
-// solve returns the ends of that interval, with luck rho (1 - rho) in place of n rho (1 -
-// rho), and reports whether it has two.
-func solve(part, whole noisy, level, luck float64) (lower, upper float64, ok bool) {
-	n, z2 := whole.value, sq(normal(level))
+// solveFieller returns the ends of that interval, with the sampling error rho (1 - rho) in place of n rho (1 - rho),
+// and reports whether it has two ends.
+func solveFieller(part, whole noisy, level, luck float64) (lower, upper float64, ok bool) {
+	n := whole.value
+	z2 := sq(normalDeviations(level))
 	a := n*n - z2*(whole.variance-luck)
 	b := part.value*n - z2*(part.variance-luck/2)
 	c := sq(part.value) - z2*part.variance
@@ -97,9 +98,8 @@ func solve(part, whole noisy, level, luck float64) (lower, upper float64, ok boo
 	return (b - root) / a, (b + root) / a, a > 0
 }
 
-// limited moves a share and the ends of its interval into [0, 1], where the
-// true one lies.
-func limited(s Share) Share {
+// limitShare limits a share and the ends of its interval to [0, 1], which contains the true share.
+func limitShare(s Share) Share {
 	s.Lower, s.Upper = min(max(s.Lower, 0), 1), min(max(s.Upper, 0), 1)
 	s.Value = min(max(s.Value, s.Lower), s.Upper)
 	return s
@@ -111,35 +111,38 @@ const (
 	// its noise, and plainGrowth times the root of the number of classes: the mean of
 	// noisy ratios is biased by the square of the noise over their wholes, which
 	// more classes do not average out.
-	plainStart, plainGrowth = 4, 2.5
-	// plainBeside is how many times that a class must have beside one that has not: others
-	// like this one are above it by luck, and then their recalls are too low.
+	plainStart  = 4
+	plainGrowth = 2.5
+	// plainBeside is the required number of deviations, as a multiple, relative to a class that is not plain:
+	// other such classes may be included only because of noise, and then their recalls are too low.
 	plainBeside = 2
 	// plainLevel is the level of the recalls of plain classes. What is left above [Level] covers
 	// the approximation by which their distances are added up.
 	plainLevel = .97
-	// doubtfulLevel is that of the recalls of all other classes at once.
+	// doubtfulLevel is the joint level of the recalls of all other classes.
 	doubtfulLevel = .99
 )
 
-// recalls returns the share of every class that is predicted rightly, and their mean.
+// classRecalls returns the share of every class that is classified correctly, and their mean.
 //
-// The distances of the plain classes' recalls from their own limits are added up as standard
-// deviations are, which keeps what is lopsided in them (G. Y. Zou and A. Donner,
-// "Construction of confidence limits about effect measures: a general approach",
-// Statistics in Medicine 2008), at [plainLevel]: that is an approximation. The
-// recalls of the others may all be off on the same side of what is guessed, and an
-// unknown one may be anything: each has an interval at a level at which all cover together
-// with [doubtfulLevel] at least (the union bound), and these distances add up as they are.
-func recalls(hits, misses []noisy) (each []Share, mean Share) {
+// The distances of the plain classes' recalls from their own limits are added in squares, which preserves their
+// asymmetry (G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
+// approach", Statistics in Medicine 2008), at [plainLevel]; this is an approximation. The recalls of the others
+// may all deviate from their estimates in the same direction, and an unknown one may have any value: each has
+// an interval at a level at which all of them hold jointly with at least [doubtfulLevel] (the union bound), and
+// these distances are added linearly.
+func classRecalls(hits, misses []noisy) (each []Share, mean Share) {
 	mean.Level = Level
 	n := float64(len(hits))
 	least := plainFrom(hits, misses)
-	below, above, under, over := 0., 0., 0., 0.
+	below := 0.
+	above := 0.
+	under := 0.
+	over := 0.
 	for k := range hits {
 		each = append(each, portion(hits[k], misses[k], Level))
 		if hits[k].plus(misses[k]).deviations() >= least {
-			s := unlimited(hits[k], misses[k], plainLevel)
+			s := unlimitedPortion(hits[k], misses[k], plainLevel)
 			mean.Value += s.Value / n
 			below += sq(max(s.Value-s.Lower, 0))
 			above += sq(max(s.Upper-s.Value, 0))
@@ -151,10 +154,10 @@ func recalls(hits, misses []noisy) (each []Share, mean Share) {
 		over += (s.Upper - s.Value) / n
 	}
 	mean.Lower, mean.Upper = mean.Value-under-math.Sqrt(below)/n, mean.Value+over+math.Sqrt(above)/n
-	return each, limited(mean)
+	return each, limitShare(mean)
 }
 
-// plainFrom is how many standard deviations of its noise a plain class has.
+// plainFrom returns the number of standard deviations of its noise that a plain class must have.
 func plainFrom(hits, misses []noisy) float64 {
 	least := max(plainStart, plainGrowth*math.Sqrt(float64(len(hits))))
 	for k := range hits {

@@ -18,14 +18,14 @@ var (
 	// ErrTarget is returned where the last column is no category column of at
 	// least two classes.
 	ErrTarget = errors.New("the target must be a category column with at least two declared classes")
-	// ErrFeatures is returned where there is no column beside the target.
+	// ErrFeatures is returned if there is no column other than the target.
 	ErrFeatures = errors.New("a classifier needs at least one feature")
 	// ErrLambda is returned for a penalty outside [LeastLambda, MostLambda].
 	ErrLambda = errors.New("the penalty lambda is out of range")
 )
 
-// A ClassFrame says how a record is seen and how what was learned is written. It
-// holds public facts only.
+// A ClassFrame describes the encoding of records and the conversion of coefficients to original units. It holds
+// public facts only.
 type ClassFrame struct {
 	columns []dataset.Column // features
 	Encoder *scaling.Encoder // of the features
@@ -55,8 +55,8 @@ func ClassFrameOf(columns []dataset.Column, ranges []scaling.Range) *ClassFrame 
 	return f
 }
 
-// PlanClassFrame returns the frame of a plan, which needs a feature. A run may have none,
-// where the range of no column could be found: its model is a constant.
+// PlanClassFrame returns the frame of a plan, which needs a feature. A run may have no feature if the range of
+// no column could be found: its model is then a constant.
 func PlanClassFrame(columns []dataset.Column) (*ClassFrame, error) {
 	f, err := NewClassFrame(columns, nil)
 	if err == nil && f.Slots() == 0 { // no column, or category columns without a category
@@ -71,7 +71,7 @@ func (f *ClassFrame) Slots() int { return len(f.Encoder.Slots()) }
 // Classes returns the number of classes.
 func (f *ClassFrame) Classes() int { return len(f.target.Categories) }
 
-// Scores returns how many scores the classes take.
+// Scores returns the number of scores for the classes.
 func (f *ClassFrame) Scores() int {
 	if f.Classes() == 2 {
 		return 1
@@ -110,13 +110,13 @@ func (r *ClassRows) encodeInClass(b dataset.Block, classes int) {
 	}
 }
 
-// Linear states theta, one weight per slot of the scaled row and then that of the
-// constant entry, with the covariance of the noise in them, in original units:
+// Linear converts theta, one weight per slot of the scaled row followed by that of the constant entry, with the
+// covariance of the noise in the weights, to original units:
 //
 //	score = constant theta_0 + sum_j theta_j (x_j - c_j)/h_j,
 //
-// c the middles and h the half widths of the ranges; a category's indicator is
-// its own scaled value, and that of a missing cell times [scaling.MissingEntry].
+// with c the middles and h the half widths of the ranges; the indicator of a category is its own scaled value,
+// and that of a missing cell is multiplied by [scaling.MissingEntry].
 func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64) regression.Linear {
 	m := regression.Linear{
 		Target: f.target.Name, Columns: Inputs(f.columns, f.Encoder),
@@ -124,7 +124,8 @@ func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64
 	}
 	g := mat.NewVecDense(len(theta), nil) // the intercept is g.theta
 	for i, slot := range f.Encoder.Slots() {
-		term, unit := regression.Term{Column: slot.Column}, 1.
+		term := regression.Term{Column: slot.Column}
+		unit := 1.
 		c := f.columns[slot.Column]
 		switch {
 		case slot.Category == scaling.NumberSlot:

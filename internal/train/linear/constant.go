@@ -6,15 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A ridge penalty draws the constant to 0 with the rest, and so the mean prediction to
-// the middle of the target's range: with a range that is declared far too wide, by a
-// tenth of the mean and more. What a solution leaves of the mean is known from released
-// moments, and one more step on the constant alone takes it up:
+// A ridge penalty shrinks the constant with the other coefficients, and thereby moves the mean prediction
+// towards the middle of the target's range: by a tenth of the mean and more if the declared range is far too
+// wide. The remaining error of the mean is known from released moments, and one more step on the constant only
+// corrects it:
 //
 //	theta_l += r_l / (A_ll+ + lambda),    r = v - A theta,    l the constant.
 //
-// It is post-processing. The penalty in the denominator keeps the step small where there
-// are too few records to tell the mean from noise.
+// It is post-processing. The penalty in the denominator keeps the step small if there are too few records to
+// distinguish the mean from noise.
 
 // LiftConstant takes the step for a solution of (A + lambda I) theta = v, for which
 // r = lambda theta: the constant is multiplied by 1 + lambda/(A_ll+ + lambda), and its

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Distribution is what a released matrix of second moments says about how the
-// entries of x, the constant [Kappa] last, are spread over the records. A record
-// whose row was shortened counts with the square of its factor. It is public.
+// A Distribution describes the distribution of the entries of x over the records, the constant [Kappa] last,
+// according to a released matrix of second moments. A shortened record has the square of its factor as its
+// weight. It is public.
 type Distribution struct {
 	Second *mat.SymDense
 	Noise  func(i, j int) float64 // standard deviation of an entry
@@ -25,12 +25,10 @@ func NewDistribution(second *mat.SymDense, sigma float64) Distribution {
 	}}
 }
 
-// measured is a released number and the standard deviation of its noise, 0 where
-// it is exact.
+// measured is a released number and the standard deviation of its noise, 0 if it is exact.
 type measured struct{ value, noise float64 }
 
-// above reports whether a number is more than so many standard deviations of its
-// noise above 0.
+// above reports whether a number exceeds 0 by more than the given number of standard deviations of its noise.
 func (x measured) above(deviations float64) bool { return x.value > deviations*x.noise }
 
 // product returns the sum of the products of two entries over the records.
@@ -58,15 +56,15 @@ func (d Distribution) total(i int) measured {
 // averaged with weights 1/variance.
 func (d Distribution) count(i int) measured {
 	a, b := d.product(i, i), d.total(i)
-	va, vb := a.noise*a.noise, b.noise*b.noise
+	va := a.noise * a.noise
+	vb := b.noise * b.noise
 	if !(va+vb > 0) {
 		return a
 	}
 	return measured{(a.value*vb + b.value*va) / (va + vb), math.Sqrt(va * vb / (va + vb))}
 }
 
-// unlisted returns the number of records in which none of the 0/1 entries [lo, hi)
-// of a column is 1.
+// unlisted returns the number of records in which all of the 0/1 entries [lo, hi) of a column are 0.
 func (d Distribution) unlisted(lo, hi int) measured {
 	n := d.records()
 	variance := n.noise * n.noise

@@ -1,13 +1,11 @@
-// Package linear is the base of all linear trainers: how a record becomes a row, what is read
-// from released second moments, and how coefficients of scaled rows become a model in original
-// units.
+// Package linear is the base of all linear trainers: the encoding of records as rows, the evaluation of
+// released second moments, and the conversion of coefficients of scaled rows to a model in original units.
 //
-// [Frame] and [ClassFrame] say how a record is seen, with a number and with classes as the
-// target; [Rows] encodes blocks. [Moments] is the joint noisy Gram matrix and what is read from
-// it; [Packed], [Solution] and [Spectrum] hold the algebra. [Model], [Spreads] and [Frame.Fit]
-// write what was learned, from released values only. [PerturbedMinimizer] is the linear
-// classifier of least loss, released with noise.
+// [Frame] and [ClassFrame] describe the encoding of a record with a numeric or a class target; [Rows] encodes
+// blocks. [Moments] is the joint noisy Gram matrix and the values computed from it; [Packed], [Solution] and
+// [Spectrum] implement the algebra. [Model], [Spreads] and [Frame.Fit] produce models, from released values
+// only. [PerturbedMinimizer] is the linear classifier with the smallest loss, released with noise.
 //
-// Nothing here knows a trainer. Every function on released values is total: any finite matrix
+// The package does not depend on any trainer. Every function on released values is total: any finite matrix
 // gives a finite model.
 package linear

@@ -3,52 +3,48 @@ package linear
 import "math"
 
 const (
-	// seenNoise is by how many standard deviations of its noise the count of a
-	// level must exceed 0 for the level to have an effect of its own. A level
-	// without records has one with a chance of 2.3%.
+	// seenNoise is the number of standard deviations of its noise by which the count of a level must exceed 0
+	// for the level to have an effect of its own. A level without records exceeds it with probability 2.3%.
 	seenNoise = 2
-	// unlistedNoise is the same for the values that a column does not list, where
-	// training had no entry for them. That noise alone exceeds it has a chance of
-	// 1e-9: such an effect changes the form of the model.
+	// unlistedNoise is the same for the values that a column does not list, if training had no entry for them.
+	// It is so large that noise alone exceeds it only with probability 1e-9, because such an effect changes the form
+	// of the model.
 	unlistedNoise = 6
 )
 
-// effect is what a level of a category adds to the prediction beyond the mean
-// record, in scaled units, and its standard error.
+// effect is the contribution of a level of a category to the prediction, relative to the mean record, in scaled
+// units, and its standard error.
 type effect struct{ value, deviation float64 }
 
-// effects are those of the levels of a category column: theta less its mean m
-// over the released counts,
+// effects are those of the levels of a category column: theta minus its mean m over the released counts,
 //
 //	effect_v = theta_v - m,  m = sum_u p_u theta_u,
 //	Var effect_v = C_vv - 2 (C p)_v + p'Cp + sum_u (s_u (theta_u - m)/n)^2,
 //
-// C the covariance of the noise in theta, p the shares of the levels whose count
-// can be told from 0, s_u the noise of a count and n the sum of the counts. The
-// last sum is the noise of the shares; that it is correlated with that of theta
-// is neglected. m goes to the intercept: predictions stay what they are.
+// with C the covariance of the noise in theta, p the shares of the levels whose count is significantly above 0,
+// s_u the noise of a count and n the sum of the counts. The last sum is the noise of the shares; its
+// correlation with that of theta is neglected. m is added to the intercept, so predictions are unchanged.
 //
-// About a level whose count cannot be told from 0 nothing was learned: it takes
-// the effect of the other values, or 0, that of the mean record. Its own may lie
-// anywhere among the effects, so the larger of the square of that value and the
-// mean square of the effects is added to its variance, and it is never called
-// significant.
+// A level whose count is not significant has no estimate: it gets the effect of the other values, or 0, that of
+// the mean record. Its true effect may be anywhere among the effects, so the larger of the square of that value
+// and the mean square of the effects is added to its variance, and it never counts as significant.
 type effects struct {
 	levels []effect
-	// unlisted is the effect of a value that the column does not list. It is 0
-	// where no entry stands for such values and their count cannot be told from 0.
+	// unlisted is the effect of a value that the column does not list. It is 0 if no entry represents such
+	// values and their count is not significantly above 0.
 	unlisted effect
-	listed   bool      // an entry stands for them, or they have no effect
-	share    []float64 // p, one a level
+	listed   bool      // an entry represents them, or they have no effect
+	share    []float64 // p, one per level
 	shares   float64   // the variance of m from the noise of p
-	seen     []bool    // levels whose count can be told from 0
+	seen     []bool    // levels with a significant count
 }
 
-// effectsOf reads the effects of the entries [lo, hi); the last of them stands
-// for the values that the column does not list if other is set.
+// effectsOf computes the effects of the entries [lo, hi). If other is set, the last entry represents the values
+// that the column does not list.
 func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	e := effects{levels: make([]effect, hi-lo), share: make([]float64, hi-lo), seen: make([]bool, hi-lo), listed: true}
-	counts, total := make([]measured, hi-lo), 0.
+	counts := make([]measured, hi-lo)
+	total := 0.
 	for v := range e.share {
 		if n := d.count(lo + v); n.above(seenNoise) {
 			e.share[v], e.seen[v], counts[v] = n.value, true, n
@@ -62,7 +58,7 @@ func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	for v := range e.share {
 		if total > 0 {
 			e.share[v] /= total
-		} else { // nothing is known of any level: the plain mean
+		} else { // no level is significant: the plain mean
 			e.share[v] = 1 / float64(hi-lo)
 		}
 	}
@@ -108,7 +104,8 @@ func (e *effects) centre(fit Solution, lo int, mean float64) {
 // borrow gives every level that was not seen the effect of the other values.
 func (e *effects) borrow(other bool) {
 	stand := e.unlisted
-	spread, rest := 0., 1.
+	spread := 0.
+	rest := 1.
 	for v, x := range e.levels {
 		if e.seen[v] {
 			spread += e.share[v] * x.value * x.value

@@ -15,7 +15,8 @@ import (
 // records in none of its levels, with noise sigma.
 func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 	k := len(counts)
-	second, total := mat.NewSymDense(k+1, nil), none
+	second := mat.NewSymDense(k+1, nil)
+	total := none
 	for v, n := range counts {
 		second.SetSym(v, v, n)
 		second.SetSym(v, k, Kappa*n)
@@ -139,7 +140,8 @@ func TestCentringKeepsPredictions(t *testing.T) {
 				x := intercept + 4*m.Terms[0].Coefficient
 				return x
 			}
-			got, other := value(m.Intercept), value(clipped.Intercept)
+			got := value(m.Intercept)
+			other := value(clipped.Intercept)
 			for _, term := range m.Terms[1:] {
 				if term.Other && level == 2 || level < 2 && term.Category == columns[1].Categories[level] {
 					got += term.Coefficient

@@ -13,11 +13,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Frame says how the trainers that keep features and target apart see a
-// record, and how they write what they learned: x, the scaled features with the
-// constant [Kappa] last, to be limited to norm B as a whole, and y, the target
-// scaled to [-1, 1], which no limit but that clamp touches. It holds public
-// facts only.
+// A Frame describes the encoding of a record by the trainers that separate features and target, and the
+// conversion of their results: x, the scaled features with the constant [Kappa] last, to be limited to norm B
+// as a whole, and y, the target scaled and clamped to [-1, 1] and not limited otherwise. It holds public facts
+// only.
 type Frame struct {
 	columns []dataset.Column
 	enc     *scaling.Encoder
@@ -39,7 +38,7 @@ func FrameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
 	return &Frame{columns: columns, enc: scaling.NewEncoder(columns, ranges), slots: len(features.Slots()) + 1, limit: features.NormLimit(Kappa)}
 }
 
-// CheckWidth returns [ErrTooWide] for more than [MaxSlots] entries; what says of what.
+// CheckWidth returns [ErrTooWide] if entries exceeds [MaxSlots]. what names the entries in the message.
 func CheckWidth(entries int, what string) error {
 	if entries > MaxSlots {
 		return fmt.Errorf("%w: %d %s, at most %d; choose features first (selection) or exclude columns", ErrTooWide, entries, what, MaxSlots)
@@ -72,17 +71,16 @@ func (f *Frame) NewLimitedRows(m mechanism.Maker) *TargetRows {
 }
 
 // featureLimit returns F^2, the public limit on the squared norm of the features: that of
-// [scaling.Encoder.NormLimit], but at least 1. A single column is never shortened: without the
-// constant beside it all rows beyond the limit would be alike.
+// [scaling.Encoder.NormLimit], but at least 1. A single column is never shortened, because without a constant
+// all rows beyond the limit would become equal.
 func (f *Frame) featureLimit() float64 { return max(f.limit-Kappa*Kappa, 1) }
 
 // LimitedNorm returns B^2, the public limit on |x|^2 for [Frame.NewLimitedRows].
 func (f *Frame) LimitedNorm() float64 { return f.featureLimit() + Kappa*Kappa }
 
-// Fit states coefficients of the scaled target by the entries of x, with the
-// covariance of the privacy noise in them, as a model that shortens features as
-// [Frame.NewLimitedRows] does. cross is the noisy sum of kappa y, from which with the noisy
-// number of records in d the target's mean is read.
+// Fit converts coefficients of the scaled target by the entries of x, with the covariance of the privacy noise
+// in them, to a model that shortens features as [Frame.NewLimitedRows] does. cross is the noisy sum of kappa y,
+// from which, with the noisy number of records in d, the target's mean is computed.
 func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *method.Fit {
 	y := f.Target()
 	center := y.Center() + y.Half()*Kappa*theta[f.slots-1]

@@ -10,17 +10,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Model maps a fit of the scaled target by scaled features back to original
-// units, from released values only:
+// Model converts a fit of the scaled target by scaled features to original units, from released values only:
 //
 //	y = c_y + h_y (kappa theta_0 + sum_j theta_j (x_j - c_j)/h_j),
 //
-// c the middles and h the half widths of the ranges; a category's indicator is
-// its own scaled value, and that of a missing cell times [scaling.MissingEntry].
-// The effects of a category are those of [effects], about
-// their mean over the counts in d. extend says that values which a column does
-// not list, if there are many, may have a term even where training had no entry
-// for them.
+// with c the middles and h the half widths of the ranges; the indicator of a category is its own scaled value,
+// and that of a missing cell is multiplied by [scaling.MissingEntry]. The effects of a category are those of
+// [effects], relative to their mean over the counts in d. extend permits a term for values that a column does
+// not list, if there are many, even if training had no entry for them.
 func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution, extend bool) *regression.Linear {
 	last := len(columns) - 1
 	y := enc.Range(last)
@@ -94,7 +91,9 @@ func (w *termWriter) category(column int, c dataset.Column, lo, hi int) {
 	}
 	w.shares += square(w.half) * e.shares
 	add := func(term regression.Term, x effect) {
-		term.Column, term.Coefficient, term.StdError = column, w.half*x.value, math.Abs(w.half)*x.deviation
+		term.Column = column
+		term.Coefficient = w.half * x.value
+		term.StdError = math.Abs(w.half) * x.deviation
 		w.Terms = append(w.Terms, term)
 	}
 	for v, x := range e.levels {
@@ -119,8 +118,11 @@ func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column 
 		out[j].Name = c.Name
 		if c.Kind == dataset.Category {
 			out[j].Type = regression.Category
-			out[j].Categories, out[j].Other = c.Categories, c.Other
-			out[j].Fold, out[j].Prefix, out[j].Hash = c.Fold, c.Prefix, c.Hash
+			out[j].Categories = c.Categories
+			out[j].Other = c.Other
+			out[j].Fold = c.Fold
+			out[j].Prefix = c.Prefix
+			out[j].Hash = c.Hash
 			continue
 		}
 		r := enc.Range(j)

@@ -41,15 +41,14 @@ func LambdaKey() method.Key {
 	}
 }
 
-// DefaultLambda returns the default penalty for at least so many records and
-// noise of noise/Lambda in each direction of a score, R = 1:
+// DefaultLambda returns the default penalty for at least that many records and noise of noise/Lambda in each
+// direction of a score, R = 1:
 //
 //	max(1, .5 (atLeast noise^2)^(1/3)).
 //
-// The loss that a penalty Lambda costs grows like Lambda, and that which the noise
-// costs like n times its variance, n noise^2/Lambda^2; the sum is least for Lambda
-// of the order of (n noise^2)^(1/3). The factor is measured (docs/proofs/svm.md,
-// "Figures"); a fixed share of n fits one table and one epsilon only.
+// The loss due to a penalty Lambda grows like Lambda, and that due to the noise like n times its variance, n
+// noise^2/Lambda^2; the sum is smallest for Lambda of the order of (n noise^2)^(1/3). The factor is empirical
+// (docs/proofs/svm.md, "Figures"); a fixed share of n would fit one table and one epsilon only.
 func DefaultLambda(atLeast int, noise float64) float64 {
 	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)
 	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
@@ -82,20 +81,19 @@ func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 	return budget.GaussianLeaf(t.Leaf, GramShare, 1).Of(mechanism.StatMinimizer), nil
 }
 
-// Fit trains; see [method.Trainer]. The number of records decides nothing but the default
-// penalty.
+// Fit trains; see [method.Trainer]. The number of records determines only the default penalty.
 func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	f, err := NewClassFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	if f.Slots() == 0 { // nothing is released
+	if f.Slots() == 0 { // no release
 		return f.Fit(f.constant()), nil
 	}
 	lambda := t.penalty(d.AtLeast, t.noise(s, f))
 	limit := f.Encoder.NormLimit(0) // B^2
-	// With x in place of x/B a weight is a B-th of what it was, so the
-	// constant and the penalty are B and B^2 times as large.
+	// Scaling x by 1/B scales a weight by 1/B too, so the constant and the penalty are B and B^2 times as
+	// large.
 	start := s.NewMinimizer
 	if t.Logistic {
 		start = s.NewLogisticMinimizer
@@ -176,10 +174,9 @@ func (f *ClassFrame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset
 	return ctx.Err()
 }
 
-// clipped returns the scores for weights of x and the constant with noise sigma
-// in each. Training limited x alone to norm B and left the constant as it is. A
-// [regression.ClippedLinear] shortens what is not the middle of the prediction's
-// range, so that middle is the bias.
+// clipped returns the scores for weights of x and the constant with noise sigma in each. Training limited only
+// x to norm B and left the constant unchanged. A [regression.ClippedLinear] shortens the deviation from the
+// middle of the prediction's range, so that middle is the bias.
 func (f *ClassFrame) clipped(weights []float64, sigma, limit float64) []regression.Model {
 	size := f.Slots() + 1
 	constant := Bias * math.Sqrt(limit)
@@ -198,7 +195,8 @@ func (f *ClassFrame) clipped(weights []float64, sigma, limit float64) []regressi
 			reach += math.Abs(w) * m.Norm
 		}
 		bias := constant * theta[size-1]
-		m.Lower, m.Upper = bias-reach, bias+reach
+		m.Lower = bias - reach
+		m.Upper = bias + reach
 		out[c] = m
 	}
 	return out

@@ -12,9 +12,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Moments are the released second moments of the encoded rows (x, y', kappa)
-// and all that is read from them: the joint noisy Gram fit and what trainers
-// that start from it need. All of it is public.
+// Moments are the released second moments of the encoded rows (x, y', kappa) and the values computed from them:
+// the joint noisy Gram fit and the input of trainers that start from it. All of it is public.
 type Moments struct {
 	columns []dataset.Column
 	enc     *scaling.Encoder
@@ -40,8 +39,8 @@ func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, colu
 // entry, and sqrt2 times that of another.
 func (m *Moments) Sigma() float64 { return m.sigma }
 
-// Spectrum returns the eigendecomposition of the block of the features and,
-// last, the constant: the entries of x in the words of [Frame]. It is computed once.
+// Spectrum returns the eigendecomposition of the block of the features and, last, the constant: the entries of
+// x in a [Frame]. It is computed once.
 func (m *Moments) Spectrum() Spectrum {
 	m.once.Do(func() { m.spectrum = NewSpectrum(m.Sums.Features(m.Sums.P - 2)) })
 	return m.spectrum
@@ -62,13 +61,12 @@ func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
 // Penalty is the lambda of Solve.
 func (m *Moments) Penalty() float64 { return Penalty(m.sigma, m.Sums.P-1) }
 
-// Linear states such coefficients as a model in original units.
+// Linear converts such coefficients to a model in original units.
 func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
 	return Model(m.columns, m.enc, Solution{theta, cov}, m.Distribution(), true)
 }
 
-// Spreads says how much what each feature adds by such coefficients varies over the
-// records.
+// Spreads returns the spread over the records of the contribution of each feature with such coefficients.
 func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Spread {
 	return Spreads(m.columns, m.enc, Solution{theta, cov}, m.Distribution())
 }

@@ -40,7 +40,7 @@ type TargetRows struct {
 	Y []float64 // the target, in [-1, 1], on the grid of X
 
 	all   *Rows                // the target before the constant
-	limit *mechanism.Shortener // of the features alone; nil limits nothing
+	limit *mechanism.Shortener // of the features only; nil for no limit
 }
 
 // Encode replaces X and Y by the rows of a block.
@@ -57,13 +57,13 @@ func (r *TargetRows) Encode(b dataset.Block) {
 	}
 }
 
-// RowsOf says which rows a Gram matrix is of.
+// RowsOf selects the rows of a Gram matrix.
 type RowsOf uint8
 
 const (
 	AllColumns RowsOf = iota // every column and the constant [Kappa], last
 	Features                 // the features of a numeric target, as a [Frame] sees them
-	InClass                  // the features of classes; a record in none of them is left out
+	InClass                  // features of a class target; records in no class are left out
 )
 
 // ReleaseGram releases the sum of z z^T over the encoded rows z of the columns, the target last,
@@ -85,7 +85,7 @@ func ReleaseGram(ctx context.Context, s *mechanism.Session, leaf string, r mecha
 	return Packed{acc.slots, noisy.Value()}, ctx.Err()
 }
 
-// pureLeaf reports whether a leaf of a matrix was planned with Laplace noise: its law has no mu.
+// pureLeaf reports whether a leaf of a matrix was planned with Laplace noise, which has no mu.
 func pureLeaf(s *mechanism.Session, leaf string) bool { return s.Mu(leaf) == 0 }
 
 // gramNoise returns the scale of the noise in a matrix that was released: the standard deviation of a diagonal entry and sqrt2

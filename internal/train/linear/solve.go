@@ -27,18 +27,15 @@ type Solution struct {
 	Cov   *mat.SymDense
 }
 
-// SolveAll fits several targets, entries first to P-2 of the rows, by the others
-// from the noisy matrix of second moments: with A the block of the others, whose
-// spectrum is a, and v its column against the target, theta = (A+ + lambda I)^-1 v,
-// where A+ has the negative eigenvalues replaced by 0 and lambda =
-// RidgeFactor sigma sqrt(2(k+1)).
-// It is total: any finite matrix gives a finite solution.
+// SolveAll fits several targets, entries first to P-2 of the rows, by the others from the noisy matrix of
+// second moments: with A the block of the others, whose spectrum is a, and v its column against the target,
+// theta = (A+ + lambda I)^-1 v, where A+ has the negative eigenvalues replaced by 0 and lambda = RidgeFactor
+// sigma sqrt(2(k+1)). It is total: any finite matrix gives a finite solution.
 //
-// The noise law is known: with E the noise of A (std sigma on the diagonal,
-// sigma/sqrt2 off it) and e that of v, the error of theta is to first order
-// S (e - E theta), S = (A+ + lambda I)^-1. Entries of E theta have covariance
-// sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I, so the
-// covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
+// The distribution of the noise is known: with E the noise of A (standard deviation sigma on the diagonal,
+// sigma/sqrt2 off it) and e that of v, the error of theta is to first order S (e - E theta), S = (A+ + lambda
+// I)^-1. Entries of E theta have covariance sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I,
+// so the covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
 func (g Packed) SolveAll(first int, sigma float64, a Spectrum) []Solution {
 	k := len(a.Values)
 	inverse := a.RidgeInverse(Penalty(sigma, k))
@@ -96,8 +93,8 @@ func Sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.S
 	return cov
 }
 
-// Square returns S S. It is gonum's product S S^T of a dense copy; its product of
-// two symmetric matrices goes entry by entry and takes twenty times as long.
+// Square returns S S. It uses gonum's product S S^T of a dense copy; gonum's product of two symmetric matrices
+// works entry by entry and takes twenty times as long.
 func Square(s *mat.SymDense) *mat.SymDense {
 	var square mat.SymDense
 	square.SymOuterK(1, mat.DenseCopyOf(s))
@@ -142,10 +139,8 @@ type Spectrum struct {
 	Vectors *mat.Dense
 }
 
-// NewSpectrum returns the eigendecomposition of a. If it does not converge,
-// which no finite symmetric matrix is known to cause, it returns that of a
-// multiple of the identity that bounds a, so that what is made of it stays
-// total.
+// NewSpectrum returns the eigendecomposition of a. If it does not converge, which no finite symmetric matrix is
+// known to cause, it returns that of a multiple of the identity that bounds a, so that callers remain total.
 func NewSpectrum(a *mat.SymDense) Spectrum {
 	k := a.SymmetricDim()
 	s := Spectrum{Values: make([]float64, k), Vectors: mat.NewDense(k, k, nil)}

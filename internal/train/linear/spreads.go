@@ -10,14 +10,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Spreads returns how much what each feature adds varies over the records, from
-// the released moments alone.
+// Spreads returns the spread over the records of the contribution of each feature, from the released moments
+// only.
 func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution) []regression.Spread {
 	last := len(columns) - 1
 	out := make([]regression.Spread, last)
 	slots := enc.Slots()
 	for lo := 0; slots[lo].Column < last; {
-		j, hi := slots[lo].Column, lo+1
+		j := slots[lo].Column
+		hi := lo + 1
 		for slots[hi].Column == j {
 			hi++
 		}
@@ -32,8 +33,7 @@ func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Dis
 	return out
 }
 
-// levelSpread is that of a category column, entries [lo, hi): its cells are the
-// levels.
+// levelSpread returns the spread of a category column, entries [lo, hi); its cells are the levels.
 func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regression.Spread {
 	e := effectsOf(fit, d, lo, hi, other)
 	var c regression.Cells
@@ -55,20 +55,24 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 	return c.Spread()
 }
 
-// numberSpread is that of a numeric column, the entries [lo, hi): the number and, if
-// there is one, the indicator of its missing cells. With n records, q = theta'G theta, G the
-// products of the entries, and s = theta'b, b their sums, the variance is q/n - (s/n)^2,
-// whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q - 2s^2/n)/n^2.
+// numberSpread returns the spread of a numeric column, entries [lo, hi): the number and, if present, its
+// missing-cell indicator. With n records, q = theta'G theta, G the products of the entries, and s = theta'b, b
+// their sums, the variance is q/n - (s/n)^2, whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q -
+// 2s^2/n)/n^2.
 func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	var s regression.Spread
-	n, q, sum := d.records(), measured{}, measured{}
+	n := d.records()
+	q := measured{}
+	sum := measured{}
 	for i := lo; i < hi; i++ {
-		theta, b := fit.Theta[i], d.total(i)
-		s.Most += math.Abs(theta) // an entry lies in [-1, 1]
+		theta := fit.Theta[i]
+		b := d.total(i)
+		s.Most += math.Abs(theta) // entries are in [-1, 1]
 		s.MostError += math.Sqrt(fit.Cov.At(i, i))
 		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
 		for j := i; j < hi; j++ {
-			times, g := theta*fit.Theta[j], d.product(i, j)
+			times := theta * fit.Theta[j]
+			g := d.product(i, j)
 			if j > i {
 				times *= 2
 			}
@@ -86,10 +90,12 @@ func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	return s
 }
 
-// addNoise takes in the noise of theta: see [regression.Spread].
+// addNoise accounts for the noise of theta; see [regression.Spread].
 func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
-	p, n := hi-lo, d.records().value
-	k, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	p := hi - lo
+	n := d.records().value
+	k := mat.NewDense(p, p, nil)
+	c := mat.NewDense(p, p, nil)
 	for i := range p {
 		for j := range p {
 			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
@@ -111,12 +117,14 @@ func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 	s.NullError = math.Sqrt(max(2*mat.Trace(&twice), 0))
 }
 
-// Variance returns that of an entry over the records, and the standard deviation of
-// the noise in it; not where the number of records cannot be told from 0. With n
-// records, a the sum of squares and b that of the entry, it is a/n - (b/n)^2, whose
-// derivatives by a, b and n are 1/n, -2b/n^2 and -(a - 2b^2/n)/n^2.
+// Variance returns the variance of an entry over the records, and the standard deviation of the noise in it.
+// known is false if the number of records is not significantly above 0. With n records, a the sum of squares
+// and b the sum of the entry, it is a/n - (b/n)^2, whose derivatives by a, b and n are 1/n, -2b/n^2 and -(a -
+// 2b^2/n)/n^2.
 func (d Distribution) Variance(i int) (value, noise float64, known bool) {
-	n, a, b := d.records(), d.product(i, i), d.total(i)
+	n := d.records()
+	a := d.product(i, i)
+	b := d.total(i)
 	if !n.above(2) {
 		return 0, 0, false
 	}

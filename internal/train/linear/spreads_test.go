@@ -11,7 +11,10 @@ import (
 // Here half of 400 records has the entries (x, 0), x = 1 and -1 in turn, and half is
 // missing, (1/2, a): with coefficients 2 and -3, a = .4, they add 2, -2 and -.2.
 func TestSpreadOfANumberWithAnIndicator(t *testing.T) {
-	const n, a = 400, .4
+	const (
+		n = 400
+		a = .4
+	)
 	second := mat.NewSymDense(3, []float64{
 		n/2 + n/8, n / 2 * a / 2, Kappa * n / 4,
 		n / 2 * a / 2, n / 2 * a * a, Kappa * n / 2 * a,

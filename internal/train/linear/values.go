@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// FewValues is the largest number of categories of a column that are entries of x, one each, for a trainer that
-// learns more by their sums. Of a column of more so many are entries, the most frequent ones
+// FewValues is the maximum number of categories of a column with an entry of x each, for a trainer that learns
+// the others from sums. In a column with more categories, the most frequent ones have entries
 // (docs/proofs/boosted-additive.md, "Columns of many values").
 const FewValues = 16
 
@@ -23,18 +23,20 @@ func ManyValues(columns []dataset.Column) []int {
 	return many
 }
 
-// MostEntries returns columns of which those of many values have as many entries as [Frequent] gives them at most.
+// MostEntries returns columns in which those of many values have the maximum number of entries that [Frequent]
+// gives them.
 func MostEntries(columns []dataset.Column) []dataset.Column {
 	out := slices.Clone(columns)
 	for _, j := range ManyValues(columns) {
 		c := &out[j]
-		c.Categories, c.Other = c.Categories[:min(len(c.Categories), FewValues)], true
+		c.Categories = c.Categories[:min(len(c.Categories), FewValues)]
+		c.Other = true
 	}
 	return out
 }
 
-// Frequent returns a column of many values with entries for the most frequent ones alone, and one for all others.
-// counts are released ones, by code; values that do not exceed least are not frequent. Without a frequent value
+// Frequent returns a column of many values with entries for the most frequent ones only, and one for all
+// others. counts are released, by code; values with at most least are not frequent. Without a frequent value
 // the column has no entry.
 func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column {
 	var codes []int
@@ -47,7 +49,8 @@ func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column 
 	codes = codes[:min(len(codes), FewValues)]
 	slices.Sort(codes)
 	out := c
-	out.Categories, out.Other = make([]string, len(codes)), len(codes) > 0
+	out.Categories = make([]string, len(codes))
+	out.Other = len(codes) > 0
 	out.Levels = slices.Repeat([]int32{int32(len(codes))}, len(c.Categories)+1)
 	for i, v := range codes {
 		out.Categories[i], out.Levels[v] = c.Categories[v], int32(i)

@@ -21,15 +21,13 @@ var ErrForm = errors.New("unknown form of a method")
 type Method struct {
 	// Name is the method's name in a recipe.
 	Name string
-	// Summary says in a few words what it does.
+	// Summary is a short description.
 	Summary string
-	// ClassesFrom is the least number of classes that it reads by itself: 2 for a
-	// classifier, more for a trainer of numbers that has a way of its own with many
-	// classes, 0 for one that has none. A trainer of numbers tells other classes apart one
-	// against the rest.
+	// ClassesFrom is the minimum number of classes that the method supports itself: 2 for a classifier, more
+	// for a numeric trainer with a separate algorithm for many classes, 0 for one without. A numeric trainer
+	// handles other numbers of classes by one-versus-rest.
 	ClassesFrom int
-	// MaxScores is the largest number of scores that its classifier may have: 1 stands
-	// for two classes only, 0 for any number.
+	// MaxScores is the maximum number of scores of its classifier: 1 for two classes only, 0 for any number.
 	MaxScores int
 	// Relations are those that it supports.
 	Relations []budget.Relation
@@ -38,15 +36,15 @@ type Method struct {
 	// AllRecords reports whether it is handed records without a target as well and
 	// leaves them out by itself.
 	AllRecords bool
-	// NoIndicator says why it takes no indicator of missing cells; empty if it does.
+	// NoIndicator is the reason why the method does not support missing-cell indicators; empty if it does.
 	NoIndicator string
-	// Keys are what it reads of its section of a recipe.
+	// Keys are the keys of its recipe section.
 	Keys []Key
-	// Check returns a key whose value does not fit those of other keys, what is wrong with it, to be read after the name of
-	// the key, and what to do about it; "" for nothing. Every value by itself is in its range. nil stands for no such rule.
+	// Check validates keys against each other; each value is valid by itself. It returns the offending key, the
+	// problem, phrased to follow the name of the key, and the remedy, or empty strings. It may be nil.
 	Check func(Values) (key, message, hint string)
-	// Statistics are those of its package that it adds up over records, empty, so that workers
-	// of an engine know them.
+	// Statistics lists an empty value of each statistic of its package, so that workers of an engine can decode
+	// them.
 	Statistics []mechanism.Statistic
 	// New returns the trainer for checked values. Keys without a value take their
 	// defaults.
@@ -86,70 +84,71 @@ type Kind int
 const (
 	Whole  Kind = iota // a whole number: int
 	Number             // a number: float64
-	Word               // a word of a list: string
+	Word               // text from a list: string
 	Wholes             // increasing whole numbers: []int
 	Names              // names of columns: []string
 	Prices             // a number of some columns, by name: map[string]float64
 	Flag               // true or false: bool
 )
 
-// A Key is an entry of the section of a recipe that a method reads. The zero value of its
-// kind stands for no value: 0, "" and nil.
+// A Key is an entry of the recipe section of a method. The zero value of its kind means that it is not set: 0,
+// "" and nil.
 type Key struct {
 	Name string
 	Kind Kind
-	// Text and Rest describe the key in one sentence or more, without the full stop at the
-	// end. Between the two stand the methods that have the key. Where several methods have
-	// a word, Own says what it is to this one and there is no Rest.
+	// Text and Rest describe the key in one or more sentences, without the final full stop. The names of the
+	// methods that have the key are inserted between them. If several methods share a key, Own describes it for
+	// this method and Rest is empty.
 	Text, Rest, Own string
-	// Doc is what the reference says beyond Text: Markdown, full sentences.
+	// Doc is the additional description in the reference: Markdown, full sentences.
 	Doc string
-	// Absent says in a few words what holds without a value; empty for the first word.
+	// Absent describes in a few words the effect of omitting the key; empty if it means the first of Words.
 	Absent string
-	// Words are what a word may be.
+	// Words are the permitted values of a text key.
 	Words []string
-	// Min and Max bound a number, and those of Prices; Above and Below leave the bound itself out. OpenEnded
-	// says that Max is a limit of sanity only: messages name Min alone, and TooSmall, if
-	// there is any, says what is wrong with less.
+	// Min and Max bound a number, and the numbers of Prices; Above and Below exclude the bound itself.
+	// OpenEnded marks Max as a sanity limit: messages name Min only, and TooSmall, if set, describes the
+	// problem of smaller values.
 	Min, Max                float64
 	Above, Below, OpenEnded bool
 	TooSmall                string
-	// Hint says what to do about a wrong value.
+	// Hint is the remedy for an invalid value.
 	Hint string
-	// Least is the least number of items of a list. Few names it in a message, FewHint
-	// says what to do about fewer.
+	// Least is the minimum number of items of a list. Few names it in a message, FewHint is the remedy for
+	// fewer items.
 	Least        int
 	Few, FewHint string
-	// Required says what a method that needs the key is missing; empty if it does not.
+	// Required is the message for a method that needs the key if it is missing; empty if the key is optional.
 	Required string
-	// Needs is the key without which this one has no effect, Excludes the one that must
-	// not stand beside it.
+	// Needs is the key without which this one has no effect, Excludes the one that must not be set together
+	// with it.
 	Needs, Excludes Link
-	// Common says that every method which does something has the key, so that descriptions
-	// list none. Remedy says what to do beside another one.
+	// Common marks a key that all methods have, so that descriptions list no methods. Remedy is the remedy if
+	// it is set for another method.
 	Common bool
 	Remedy string
-	// Default is the number that a schema names as the default; 0 for none.
+	// Default is the default number in the schema; 0 if there is none.
 	Default float64
 	// HasZero reports whether 0 is a value like any other number of the key. The key then has no value only where
 	// [Values] do not contain it.
 	HasZero bool
-	// Instead says what to do with a method that does not have the key, beside using one
-	// that does; empty for removing the key.
+	// Instead is the remedy for a method without the key, other than using a method that has it; empty for
+	// removing the key.
 	Instead string
-	// Check says what is wrong with a word under a relation, and what to do about it; nil
-	// or "" for nothing.
+	// Check validates a text value under a relation. It returns the problem and the remedy, or empty strings.
+	// It may be nil.
 	Check func(word string, r budget.Relation) (message, hint string)
 }
 
-// A Link ties a key to another one of its section. Words, if there are any, are the values of the other key with which
-// this one has an effect. Hint says what to do if the other key is missing or in the way. The zero value ties to none.
+// A Link refers to another key of the section. Words, if set, are the values of the other key with which this
+// one has an effect. Hint is the remedy if the other key is missing or conflicts. The zero value refers to no
+// key.
 type Link struct {
 	Key, Hint string
 	Words     []string
 }
 
-// Named returns the other key of a section with its words, as messages name it.
+// Named returns the other key of a section with its values, as messages name it.
 func (l Link) Named(section string) string {
 	name := section + "." + l.Key
 	if len(l.Words) == 0 {
@@ -158,18 +157,18 @@ func (l Link) Named(section string) string {
 	return name + ": " + strings.Join(l.Words, " or ")
 }
 
-// Met reports whether the other key has one of the words; true for a link without words.
+// Met reports whether the other key has one of the values; it is true for a link without values.
 func (l Link) Met(v Values) bool {
 	return len(l.Words) == 0 || slices.Contains(l.Words, v.Word(l.Key))
 }
 
-// Holds reports whether a number lies within the bounds.
+// Holds reports whether a number is within the bounds.
 func (k Key) Holds(x float64) bool {
 	return x >= k.Min && x <= k.Max && !(k.Above && x == k.Min) && !(k.Below && x == k.Max)
 }
 
-// Wrong says what is wrong with a number of the key at path, and what to do about it; "" for
-// nothing. That one is too large for a key without an end is for a schema to say.
+// Wrong returns the problem of a number of the key at path, and the remedy, or two empty strings. A schema
+// checks the upper bound of a key that is OpenEnded.
 func (k Key) Wrong(path string, x float64) (message, hint string) {
 	switch {
 	case k.OpenEnded && !(x >= k.Min):
@@ -213,7 +212,7 @@ func (k Key) Written(x float64) string {
 // Values are the values of keys by name, each of the type of its [Kind].
 type Values map[string]any
 
-// Word returns the value of a key that is a word, "" without one.
+// Word returns the value of a text key, or "" if it is not set.
 func (v Values) Word(key string) string { return valueOf[string](v, key) }
 
 // Int returns the value of a key that is a whole number, 0 without one.
@@ -234,7 +233,7 @@ func (v Values) Wholes(key string) []int { return valueOf[[]int](v, key) }
 // Names returns the value of a key that is a list of names, nil without one.
 func (v Values) Names(key string) []string { return valueOf[[]string](v, key) }
 
-// MaxCost bounds what a feature may cost.
+// MaxCost is the maximum cost of a feature.
 const MaxCost = 1e9
 
 // CostsKey is the key costs, of the methods that pay for features.

@@ -11,8 +11,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ErrAbstained is wrapped by the error of a fit without a model. That there is none
-// follows from what was released.
+// ErrAbstained is wrapped by the error of a fit without a model. The abstention depends on releases only.
 var ErrAbstained = errors.New("the mechanism abstained")
 
 // A Trainer is a method with its settings. It is a plain value that describes
@@ -27,8 +26,8 @@ type Trainer interface {
 	Fit(ctx context.Context, s *mechanism.Session, d Data) (*Fit, error)
 }
 
-// A Counter is a trainer that wants to know about how many records there are: it
-// reads Data.AtLeast if NeedsCount returns true.
+// A Counter is a trainer that uses an estimate of the number of records: it reads Data.AtLeast if NeedsCount
+// returns true.
 type Counter interface {
 	Trainer
 	NeedsCount() bool
@@ -51,12 +50,12 @@ type Ranked interface {
 	ByRanks() bool
 }
 
-// An Abstainer is a trainer that may end with [ErrAbstained]. The law of its
-// release does not scale: it spends Facts.Epsilon and Facts.Delta.
+// An Abstainer is a trainer that may end with [ErrAbstained]. The distribution of its release does not scale:
+// it spends Facts.Epsilon and Facts.Delta.
 type Abstainer interface {
 	Trainer
-	// Records returns how many training records give a model with a probability of
-	// about 95%; 0 for facts that Plan refuses.
+	// Records returns the number of training records that gives a model with a probability of about 95%; 0 for
+	// facts that Plan rejects.
 	Records(f Facts) int
 }
 
@@ -65,19 +64,19 @@ type Facts struct {
 	// Columns are the features in order and then the target: a number, or for a
 	// trainer that reads classes a category column.
 	Columns []dataset.Column
-	// Relation is that of the run.
+	// Relation is the relation of the run.
 	Relation budget.Relation
-	// Epsilon and Delta are what a law that does not scale may spend.
+	// Epsilon and Delta are the budget of a release with a fixed distribution.
 	Epsilon, Delta float64
-	// Derived says that the target is a number, -1 and +1, that stands for classes.
+	// Derived reports that the target is a number, -1 or +1, that represents classes.
 	Derived bool
 }
 
 // Target returns the last column.
 func (f Facts) Target() dataset.Column { return f.Columns[len(f.Columns)-1] }
 
-// Data are the records of a fit and what is public about them. Facts are those of
-// the plan, but that Columns are the columns of Records.
+// Data holds the records of a fit and public facts about them. Facts are those of the plan, except that Columns
+// are the columns of Records.
 type Data struct {
 	Facts
 	Records mechanism.Records
@@ -89,17 +88,17 @@ type Data struct {
 	AtLeast int
 }
 
-// A Fit is what a trainer learned. All of it is public.
+// A Fit is the result of a trainer. All of it is public.
 type Fit struct {
 	// Model is a [*regression.Classifier] if the target has classes.
 	Model regression.Model
 	// TargetMean is the noisy mean of a numeric target over the (weighted) training
 	// records, within the target's range.
 	TargetMean float64
-	// Spreads says, for each score of the model (one for a numeric target), how much what
-	// each feature adds varies over the records; nil if nothing is known about that.
+	// Spreads holds, for each score of the model (one for a numeric target), the spread over the records of the
+	// contribution of each feature; nil if unknown.
 	Spreads [][]regression.Spread
-	// Scale says where the scores of a classifier lie if Counts is nil.
+	// Scale describes the scores of a classifier if Counts is nil.
 	Scale Scale
 	// Counts are the released counts of the scores of two classes, or nil.
 	Counts *ScoreCounts
@@ -108,7 +107,7 @@ type Fit struct {
 // Linear returns the linear part of the model of a numeric target; nil for classes.
 func (f *Fit) Linear() *regression.Linear { return regression.LinearPart(f.Model) }
 
-// A Scale says where the scores of a classifier lie.
+// A Scale is the scale of the scores of a classifier.
 type Scale int
 
 // The scales.

@@ -21,13 +21,11 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// The automatic choice of the model looks at a public fact alone; see
-// autoMethod. A run that names no selector either spends DefaultCountShare of epsilon
-// on a lower bound n_lo of the number of training records, and with it chooses
-// between the two branches of the plan: a regression whether to choose
-// features, a classification of two classes whether to learn curves. Each
-// branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
-// basic composition covers it (docs/proofs/auto.md, "The rule").
+// The automatic choice of the model depends on public facts only; see autoMethod. A run without a selector also
+// spends DefaultCountShare of epsilon on a lower bound n_lo of the number of training records, which chooses
+// between the two branches of the plan: for a regression, with or without feature selection; for a
+// classification of two classes, with or without curves. Each branch is priced for (epsilon - the price of
+// n_lo, delta), so basic composition covers either choice (docs/proofs/auto.md, "The rule").
 const (
 	allBranch      = "all"      // every feature
 	kendallBranch  = "kendall"  // selection.DefaultK features
@@ -45,19 +43,17 @@ const (
 	// its noise hides, and w the weight of the candidates. docs/proofs/auto.md,
 	// "Why this rule", has the figures.
 	fewRecords = 20
-	// fewForCurves is the same strength below which two classes are told apart
-	// by a linear score.
+	// fewForCurves is the strength below which two classes are separated by a linear score.
 	fewForCurves = 50
-	// categoryWeight is what a category weighs, where a number weighs 1: it has
-	// no curve, and records of one category do not depend on another's.
+	// categoryWeight is the weight of a category, relative to 1 for a number: it has no curve, and the records
+	// of different categories do not interact.
 	categoryWeight = .3
 )
 
-// autoMethod is the trainer of a run that does not name one. Under tight
-// composition curves cost next to nothing: many small releases are worth as much
-// as a large one. Under basic composition they are not. A number, and two classes,
-// have a kernel beside them. Without a delta only few methods can run. Curves of one class against the rest pay for every class;
-// prototypes share one softmax. classes is 0 for a number.
+// autoMethod returns the trainer of a run without a model. Under tight composition curves are nearly free,
+// because many small releases cost no more than a large one; under basic composition they are expensive.
+// Numbers and two classes also use a kernel. Without a delta few methods are available. One-versus-rest curves
+// pay for every class, whereas prototypes share one softmax. classes is 0 for a numeric target.
 func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	switch {
 	case p.pure() && p.classification() && p.Budget.Relation == budget.SubstitutePrivateColumns:
@@ -76,10 +72,9 @@ func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	return boosting.Kernel{}
 }
 
-// WithoutKernel returns the pipeline with [boosting.Additive] in the place of
-// [boosting.Kernel], named or chosen by the run: the same but for the terms of all
-// columns together, and much faster. It also reports whether that is another pipeline. A
-// candidate of a search stays as it is where it would become the same as another.
+// WithoutKernel returns the pipeline with [boosting.Kernel], whether named or chosen automatically, replaced by
+// [boosting.Additive]: the same model without the kernel terms, and much faster. It reports whether the result
+// differs from p. A candidate of a search is unchanged if it would become equal to another.
 func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 	q := p.clone()
 	q.additive = true
@@ -115,10 +110,9 @@ func (p *Pipeline) mayBeKernel() bool {
 	return p.autoMethod(classes) == method.Trainer(boosting.Kernel{})
 }
 
-// automatic reports whether the run chooses its stages by itself. A regression
-// with no more candidates than would be chosen has nothing to choose; nor has a
-// classification whose many small releases cost too much, for curves and scores
-// alike. More than two classes keep the method of [Pipeline.autoMethod].
+// automatic reports whether the run chooses its stages itself. A regression with at most as many candidates as
+// would be selected has no choice to make, nor has a classification for which many small releases are too
+// expensive, for curves and scores alike. More than two classes always use the method of [Pipeline.autoMethod].
 func (p *Pipeline) automatic(f selection.Facts) bool {
 	switch {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.pure():
@@ -130,8 +124,8 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 	return len(f.Columns) > selection.DefaultK
 }
 
-// branches returns the ways in which the training part may run: one, or two
-// of which n_lo chooses one, the second where records are few.
+// branches returns the branches of the training part: one, or two between which n_lo chooses, the second for
+// few records.
 func (p *Pipeline) branches(f selection.Facts) []branch {
 	model := p.Model
 	if model == nil {
@@ -152,8 +146,8 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 	return []branch{b}
 }
 
-// IsBranch reports whether a name in a report is that of a branch of a run that chooses
-// by itself. A branch that was not taken has been paid for and released nothing.
+// IsBranch reports whether a name in a report belongs to a branch of a run with an automatic choice. A skipped
+// branch has been paid for but made no release.
 func IsBranch(name string) bool {
 	return name == allBranch || name == kendallBranch || name == logisticBranch
 }
@@ -187,13 +181,13 @@ func (p *Plan) pick(low int, columns []dataset.Column) branch {
 // of few. A linear score keeps each value an entry, and still is better where these are many.
 func (p *Plan) fewest(columns []dataset.Column) float64 {
 	if p.branches[1].name == logisticBranch {
-		return fewForCurves * weight(asNumbers(columns))
+		return fewForCurves * columnWeight(asNumbers(columns))
 	}
-	return fewRecords * weight(linear.MostEntries(asNumbers(columns)))
+	return fewRecords * columnWeight(linear.MostEntries(asNumbers(columns)))
 }
 
-// modelMu is the mu, for one record, of all that the model of a branch releases; the smallest of alternatives, as of a run
-// in which columns that declare nothing are words, or of numbers of classes.
+// modelMu returns the mu, for one record, of all releases of the model of a branch; for alternatives, such as
+// numeric or text columns or different numbers of classes, the smallest mu.
 func (p *Plan) modelMu(name string) float64 {
 	squares := map[string]float64{}
 	for _, l := range p.Leaves() {
@@ -207,8 +201,8 @@ func (p *Plan) modelMu(name string) float64 {
 	return math.Sqrt(slices.Min(slices.Collect(maps.Values(squares)))) / float64(p.Target().Unit.Records())
 }
 
-// weight is what columns ask of the records, in numbers.
-func weight(columns []dataset.Column) float64 {
+// columnWeight returns the total weight of columns, in units of a numeric column.
+func columnWeight(columns []dataset.Column) float64 {
 	sum := 0.
 	for _, s := range scaling.NewEncoder(columns, nil).Slots() {
 		if s.Category == scaling.NumberSlot {
@@ -220,7 +214,7 @@ func weight(columns []dataset.Column) float64 {
 	return sum
 }
 
-// oneOf joins the branches' trees. A public number of records chooses for nothing.
+// oneOf joins the branches' trees. If the number of records is public, the choice costs no budget.
 func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	switch {
 	case len(trees) == 1:

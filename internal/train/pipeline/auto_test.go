@@ -167,7 +167,8 @@ func oneHot(t testing.TB, n int) *dataset.Table {
 func TestAutoOnCategories(t *testing.T) {
 	tab := oneHot(t, 4000)
 	p := describe(tab)
-	p.Budget, p.Holdout = budget.Target{Epsilon: math.Log(3), Delta: 1e-5}, 0
+	p.Budget = budget.Target{Epsilon: math.Log(3), Delta: 1e-5}
+	p.Holdout = 0
 	var values []float64
 	for range 5 {
 		res, err := p.Fit(context.Background(), tab, Options{})
@@ -239,14 +240,18 @@ func TestSelectionShare(t *testing.T) {
 		p.Schema = p.Schema.Clone()
 		for j := range p.Schema.Columns {
 			c := &p.Schema.Columns[j]
-			c.Ranged, c.Lower, c.Upper = declared, -1, 1
+			c.Ranged = declared
+			c.Lower = -1
+			c.Upper = 1
 		}
-		p.Selector, p.SelectionShare = selection.Kendall{K: 3}, .3
+		p.Selector = selection.Kendall{K: 3}
+		p.SelectionShare = .3
 		plan, err := p.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
-		total, spent := 0.0, 0.0
+		total := 0.0
+		spent := 0.0
 		for _, l := range plan.Leaves() {
 			if strings.HasPrefix(l.Path, "fit/train/") {
 				total += l.Share
@@ -275,7 +280,8 @@ func TestWithoutKernel(t *testing.T) {
 		{budget.Basic, Auto, "joint-gram", false, true},
 	} {
 		p := describe(wide(t, 0, 7))
-		p.Model, p.Budget.Composition = named(c.model), c.composition
+		p.Model = named(c.model)
+		p.Budget.Composition = c.composition
 		q, other := p.WithoutKernel()
 		plan, err := q.Plan()
 		if err != nil {

@@ -28,7 +28,8 @@ func TestAutoClasses(t *testing.T) {
 			t.Errorf("%d rows: %s of %d features", c.n, res.Method, len(res.Selected))
 		}
 		for _, e := range res.Events {
-			names, want := strings.Split(e.Path, "/"), 0
+			names := strings.Split(e.Path, "/")
+			want := 0
 			if names[1] != trainNode || names[2] == countLeaf {
 				continue
 			}
@@ -58,8 +59,12 @@ func TestAutoClassesRule(t *testing.T) {
 		t.Errorf("curves from %d records on", n)
 	}
 	two := loans(t, 0, "no", "yes")
-	selected, named, basic := classify(two), classify(two), classify(two)
-	selected.Selector, named.Model, basic.Budget.Composition = selection.Kendall{K: 2}, adassp.JointGram{}, budget.Basic
+	selected := classify(two)
+	named := classify(two)
+	basic := classify(two)
+	selected.Selector = selection.Kendall{K: 2}
+	named.Model = adassp.JointGram{}
+	basic.Budget.Composition = budget.Basic
 	for name, c := range map[string]struct {
 		*Pipeline
 		method string

@@ -20,7 +20,8 @@ func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
 
 func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
-	p.Selector, p.Model = s, adassp.JointGram{}
+	p.Selector = s
+	p.Model = adassp.JointGram{}
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)
@@ -31,7 +32,8 @@ func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 // BenchmarkAdditiveSGEMM fits boosted-additive on the same rows.
 func BenchmarkAdditiveSGEMM(b *testing.B) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
-	p.Selector, p.Model = selection.None{}, boosting.Additive{}
+	p.Selector = selection.None{}
+	p.Model = boosting.Additive{}
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)

@@ -11,20 +11,19 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The bins in which the scores of held-out records are counted. They are computed
-// before the held-out part is looked at, from released counts of the training part
-// where there are any, else from the method alone (docs/proofs/classification.md,
-// "The held-out metric").
+// Bins in which the scores of held-out records are counted. They are computed before the held-out part is read,
+// from released counts of the training part if there are any, otherwise from the method alone
+// (docs/proofs/classification.md, "The held-out metric").
 const (
-	// scoreBins is the number of bins, and manyScoreBins that where each class has more
-	// than manyRecords standard deviations of the noise in its row of so many bins.
+	// scoreBins is the number of bins. manyScoreBins is used if each class has more than manyRecords standard
+	// deviations of the noise in its row of that many bins.
 	scoreBins     = 8
 	manyScoreBins = 32
 	manyRecords   = 40
 )
 
-// equalBins returns the edges of a scale: equal bins of [-1, 1], of [0, 1], or of the
-// probability that log odds stand for.
+// equalBins returns the edges of equal bins on a scale: of [-1, 1], of [0, 1], or of the probability that
+// corresponds to log odds.
 func equalBins(scale method.Scale, bins int) []float64 {
 	edges := make([]float64, 0, bins-1)
 	for k := 1; k < bins; k++ {
@@ -41,11 +40,12 @@ func equalBins(scale method.Scale, bins int) []float64 {
 	return edges
 }
 
-// quantileBins returns at most bins-1 edges on the grid of the counted bins: the k/bins
-// quantiles of the mean of both classes' laws by their noisy counts, of which the one nearest to the cutoff is
-// replaced by it. Quantiles of all records would put the noise of a rare class into bins that it never enters.
+// quantileBins returns at most bins-1 edges on the grid of the counted bins: the k/bins quantiles of the mean
+// of both classes' distributions according to their noisy counts, with the edge nearest to the cutoff replaced
+// by the cutoff. Quantiles of all records would put the noise of a rare class into bins that it never enters.
 func (c *scoreCounts) quantileBins(bins int) []float64 {
-	first, second := 0., 0.
+	first := 0.
+	second := 0.
 	for b := range cutoffBins {
 		first += max(c.Counts[b], 0)
 		second += max(c.Counts[cutoffBins+b], 0)
@@ -79,7 +79,7 @@ func (c *scoreCounts) quantileBins(bins int) []float64 {
 	return withEdge(edges, c.Cutoff)
 }
 
-// gridEdge is the score at the upper end of so many counted bins.
+// gridEdge returns the score at the upper end of the given number of counted bins.
 func gridEdge(bins float64) float64 { return bins*(2*scoreRange)/cutoffBins - scoreRange }
 
 // withEdge replaces the edge that is nearest to one by it, and returns them sorted.
@@ -97,8 +97,8 @@ func withEdge(edges []float64, edge float64) []float64 {
 	return edges
 }
 
-// chances returns the probability of the second class in each bin, at the mean score of
-// the counted records in it: the middle of the bin where none are.
+// chances returns the probability of the second class in each bin, at the mean score of its counted records, or
+// at the middle of the bin if it has none.
 func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []float64 {
 	if p == nil {
 		return nil
@@ -112,7 +112,8 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 		if i < len(edges) {
 			to = edges[i]
 		}
-		sum, weight := 0., 0.
+		sum := 0.
+		weight := 0.
 		for b := range cutoffBins {
 			if middle := gridEdge(float64(b) + .5); middle > from && middle < to {
 				n := max(c.Counts[b]+c.Counts[cutoffBins+b], 0)
@@ -143,8 +144,8 @@ func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
 	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
 }
 
-// binCount is the number of bins: it depends on how many held-out records each class
-// has to expect by the counts of the training part.
+// binCount returns the number of bins, which depends on the expected number of held-out records of each class
+// according to the counts of the training part.
 func (r *runner) binCount(s *mechanism.Session, c *scoreCounts) int {
 	p := r.pipeline
 	train := 1 - p.Holdout

@@ -33,7 +33,8 @@ func TestBRCForms(t *testing.T) {
 		{boosting.Paper, 40, budget.Laplace, 40},
 	} {
 		p := classify(tab)
-		p.Budget.Relation, p.Model = budget.Substitute, boosting.BRC{Form: c.form, Rounds: c.rounds}
+		p.Budget.Relation = budget.Substitute
+		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		var fits [9]float64
 		for k := range fits {
 			res, err := p.Fit(context.Background(), tab, Options{})
@@ -60,9 +61,14 @@ func TestBRCForms(t *testing.T) {
 func TestBRCPure(t *testing.T) {
 	tab := loans(t, 0, "no", "yes")
 	p := classify(tab)
-	p.Model, p.Holdout, p.DeclaredScaling, p.Budget.Delta = boosting.BRC{}, 0, true, 0
+	p.Model = boosting.BRC{}
+	p.Holdout = 0
+	p.DeclaredScaling = true
+	p.Budget.Delta = 0
 	p.Schema.Columns = append([]dataset.Column(nil), p.Schema.Columns...)
-	p.Schema.Columns[0].Ranged, p.Schema.Columns[0].Lower, p.Schema.Columns[0].Upper = true, 0, 100
+	p.Schema.Columns[0].Ranged = true
+	p.Schema.Columns[0].Lower = 0
+	p.Schema.Columns[0].Upper = 100
 	for form, want := range map[string]bool{boosting.Gaussian: false, boosting.Laplace: true} {
 		p.Model = boosting.BRC{Form: form}
 		plan, err := p.Plan()

@@ -26,7 +26,7 @@ const (
 	// kept it is linear, and differs from the values at the others by at most curveTolerance.
 	curvePoints    = 257
 	curveTolerance = 5e-5
-	// leastWeight is that of a score near which there are no records.
+	// leastWeight is the weight of a score without records nearby.
 	leastWeight = 1e-6
 )
 
@@ -82,7 +82,8 @@ func smoothed(counts []float64, sigma float64) []float64 {
 			risk += (v - counts[b]) * (v - counts[b])
 		}
 		if risk < least {
-			least, best = risk, values
+			least = risk
+			best = values
 		}
 	}
 	for b, v := range best {
@@ -113,10 +114,10 @@ func convolved(counts []float64, width float64) (values []float64, trace float64
 
 // fit returns the coefficients of the first len(start) functions of the basis.
 //
-// With P and Q the noisy counts of the second and the first class in a bin and pi the probability there,
-// e = P (1-pi) - Q pi has the mean 0 at the truth, for negative counts too. Its variance is
-// v = sigma^2 ((1-pi)^2 + pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are
-// those of Gauss and Newton for the sum of e^2/v, with v fixed in each.
+// With P and Q the noisy counts of the second and the first class in a bin and pi the probability there, e = P
+// (1-pi) - Q pi has mean 0 for the true pi, for negative counts too. Its variance is v = sigma^2 ((1-pi)^2 +
+// pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are those of
+// Gauss and Newton for the sum of e^2/v, with v fixed in each.
 func (c *calibration) fit(start []float64) []float64 {
 	coefficients := append([]float64(nil), start...)
 	n := len(coefficients)
@@ -194,7 +195,8 @@ func calibrationPenalty(i int) float64 {
 // coefficients returns those of all functions of the basis. The fit starts at a line, whose fit starts at the share
 // of the second class.
 func (c *calibration) coefficients() (line, all []float64) {
-	first, second := total(c.first), total(c.second)
+	first := total(c.first)
+	second := total(c.second)
 	share := .5
 	if whole := first + second; whole > 0 {
 		share = min(max(second/whole, .01), .99)
@@ -203,11 +205,13 @@ func (c *calibration) coefficients() (line, all []float64) {
 	return line, c.fit(append(append([]float64(nil), line...), make([]float64, len(calibrationKinks()))...))
 }
 
-// curve returns the fitted curve, made increasing. Where the fit falls, values are replaced by their mean, weighted by
-// the numbers of records: where there are none the fit is free, and counts for nothing.
+// curve returns the fitted curve, made nondecreasing: values of a decreasing part are replaced by their mean,
+// weighted by the numbers of records, so that values in bins without records have no weight.
 func (c *calibration) curve() *regression.Probability {
 	line, coefficients := c.coefficients()
-	scores, values, weights := make([]float64, curvePoints), make([]float64, curvePoints), make([]float64, curvePoints)
+	scores := make([]float64, curvePoints)
+	values := make([]float64, curvePoints)
+	weights := make([]float64, curvePoints)
 	for k := range scores {
 		scores[k] = 2*float64(k)/(curvePoints-1) - 1
 		odds := 0.
@@ -218,9 +222,11 @@ func (c *calibration) curve() *regression.Probability {
 		weights[k] = leastWeight + c.mass[min(k*len(c.mass)/(curvePoints-1), len(c.mass)-1)]
 	}
 	p := thinned(scores, increasing(values, weights))
-	p.Intercept, p.Slope = line[0], line[1]
+	p.Intercept = line[0]
+	p.Slope = line[1]
 	if p.Slope < 0 {
-		p.Intercept, p.Slope = math.Log((total(c.second)+1)/(total(c.first)+1)), 0
+		p.Intercept = math.Log((total(c.second) + 1) / (total(c.first) + 1))
+		p.Slope = 0
 	}
 	return p
 }

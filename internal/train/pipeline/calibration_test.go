@@ -8,9 +8,11 @@ import (
 
 // TestCalibrationOfSpecification reproduces a fit that was computed beforehand.
 func TestCalibrationOfSpecification(t *testing.T) {
-	first, second := make([]float64, cutoffBins), make([]float64, cutoffBins)
+	first := make([]float64, cutoffBins)
+	second := make([]float64, cutoffBins)
 	for b := range first {
-		i, m := float64(b), (float64(b)+.5)/32-1
+		i := float64(b)
+		m := (float64(b)+.5)/32 - 1
 		mass := 400 * math.Exp(-.5*math.Pow((m+.2)/.4, 2))
 		pi := sigmoid(-.5 + 3*m - 1.5*max(m, 0))
 		second[b] = mass*pi + 10*math.Sin(1.7*i+.3)
@@ -47,7 +49,8 @@ func TestCalibrationIsTotal(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, size := range []float64{0, 1, 30, 1e6} {
 		for range 20 {
-			first, second := make([]float64, cutoffBins), make([]float64, cutoffBins)
+			first := make([]float64, cutoffBins)
+			second := make([]float64, cutoffBins)
 			for b := range first {
 				first[b] = size*r.Float64() + 40*r.NormFloat64()
 				second[b] = size*r.Float64()*float64(b)/64 + 40*r.NormFloat64()

@@ -11,15 +11,14 @@ import (
 // noCell is the cell of a record that is counted nowhere.
 const noCell = math.MaxUint16
 
-// A cellOf says in which cell a record is, by its class (one past the list where it is in none)
-// and by what a released model predicts for it: noCell for none.
+// A cellOf assigns a cell to a record, given its class (one past the list for records in no class) and the
+// prediction of a released model, or noCell.
 type cellOf interface {
 	cell(class int, prediction float64) int
 }
 
-// cellStatistic counts records by cell. A record is in one cell at most, which depends on that
-// record and on what was released: the L2 sensitivity is that of a histogram of one column,
-// 1 for a record added or removed.
+// cellStatistic counts records by cell. A record is in at most one cell, which depends only on that record and
+// on releases: the L2 sensitivity is that of a histogram of one column, 1 for a record added or removed.
 type cellStatistic struct {
 	Model predictor
 	Cells int
@@ -31,7 +30,7 @@ func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	return &cellsPass{x: x, cells: m.NewHistogram([]int{1}, x.Cells)}
 }
 
-// releaseCells releases how many records of a view are in each of a number of cells.
+// releaseCells releases the number of records of a view in each cell.
 func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v mechanism.Records, m regression.Model, cells int, of cellOf) ([]float64, error) {
 	columns := v.Schema().Columns
 	x := cellStatistic{newPredictor(m, columns[:len(columns)-1]), cells, of}
@@ -58,7 +57,8 @@ type cellsPass struct {
 func (p *cellsPass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(p.bins) < n {
-		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+		p.bins = make([]uint16, n)
+		p.codes = make([]int32, n)
 	}
 	p.bins = p.bins[:n]
 	p.prediction = p.x.Model.Predict(b.Block, p.prediction)

@@ -10,23 +10,20 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// How a classification runs. The target is a category column whose categories
-// are the declared classes; a record in none of them is coded one past the
-// list. Every stage is handed that column, last. Two kinds of stages want
-// numbers instead, and get the column that [numericTarget] derives, record by
-// record: the selectors that do not say selection.Classed, and the trainers of
-// numeric targets, which oneVsRest turns into classifiers.
+// In a classification, the target is a category column whose categories are the declared classes; a record in
+// no class is coded one past the list. Every stage gets that column, last. Two kinds of stages require numbers
+// instead, and get the column that [numericTarget] derives, record by record: selectors that do not implement
+// selection.Classed, and trainers of numeric targets, which oneVsRest turns into classifiers.
 
 // Errors of the plan of a classification. They depend on public facts only.
 var (
 	// ErrTask is returned for a task that is neither regression nor
 	// classification.
 	ErrTask = errors.New("unknown task")
-	// ErrClasses is returned when the target of a classification is not a
-	// category column of 2 to evaluate.MaxClasses classes and nothing else.
+	// ErrClasses is returned if the target of a classification is not a category column of 2 to
+	// evaluate.MaxClasses classes without an "other" level.
 	ErrClasses = errors.New("the target of a classification must be a category column of 2 to 255 classes, without other")
-	// ErrTwoClasses is returned when a stage that can tell two classes apart is
-	// given more.
+	// ErrTwoClasses is returned if a stage that supports two classes only is given more.
 	ErrTwoClasses = errors.New("this method takes two classes only")
 )
 
@@ -84,8 +81,7 @@ func releasesClasses(s selection.Selector) bool {
 	return readsClasses(s)
 }
 
-// factsFor returns the facts that a selector is told. With two classes a
-// selector of numbers sees them as -1 and +1.
+// factsFor returns the facts for a selector. A numeric selector gets two classes as -1 and +1.
 func factsFor(s selection.Selector, f selection.Facts) selection.Facts {
 	if f.Target.Kind == dataset.Category && !readsClasses(s) {
 		f.Target = numericTarget(f.Target)
@@ -101,13 +97,13 @@ func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mecha
 	return derive(r, 1)
 }
 
-// classifierOf returns the trainer of so many classes: t itself if it reads them,
-// else one against the rest. The cutoff of two classes is released with Gaussian noise, which a pure run does without.
+// classifierOf returns the trainer for that many classes: t itself if it supports classes, otherwise
+// one-versus-rest. The cutoff of two classes is released with Gaussian noise, which a pure run omits.
 func classifierOf(t method.Trainer, m method.Method, classes int, pure bool) method.Trainer {
 	switch {
 	case m.ClassesFrom > 0 && classes >= m.ClassesFrom:
 		return t
-	case classes == 2 && !m.Abstains && !pure: // its law leaves no budget for more
+	case classes == 2 && !m.Abstains && !pure: // its fixed distribution leaves no budget for a cutoff
 		return withCutoff{oneVsRest{t}}
 	}
 	return oneVsRest{t}

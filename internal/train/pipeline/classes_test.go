@@ -29,7 +29,8 @@ func loans(t testing.TB, n int, classes ...string) *dataset.Table {
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(7)
 	for i := range n {
-		income, home := p.next(), int32(0)
+		income := p.next()
+		home := int32(0)
 		if p.next() > 0 {
 			home = 1
 		}
@@ -64,7 +65,8 @@ func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, all := 0., 0.
+	right := 0.
+	all := 0.
 	for i, k := range tab.Codes(3) {
 		if int(k) < len(tab.Schema().Columns[3].Categories) {
 			all++
@@ -92,7 +94,8 @@ func TestClassifiers(t *testing.T) {
 			p := classify(tab)
 			p.Model = named(method)
 			if method == "tukey" {
-				p.Budget.Epsilon, p.Selector = 8, selection.Fixed{Features: []string{"income"}}
+				p.Budget.Epsilon = 8
+				p.Selector = selection.Fixed{Features: []string{"income"}}
 			}
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil {
@@ -168,7 +171,8 @@ func TestClassesSpend(t *testing.T) {
 		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
 			tab := loans(t, 300, classes...)
 			p := classify(tab)
-			p.Model, p.Budget.Relation = named(method), budget.Substitute
+			p.Model = named(method)
+			p.Budget.Relation = budget.Substitute
 			if len(classes) == 2 {
 				p.Selector = selection.Kendall{K: 2}
 			}
@@ -197,7 +201,8 @@ func TestSelectionForClasses(t *testing.T) {
 	tab := loans(t, 20000, "no", "yes")
 	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1}, selection.SubLasso{K: 1}} {
 		p := classify(tab)
-		p.Selector, p.Budget.Epsilon = s, 4
+		p.Selector = s
+		p.Budget.Epsilon = 4
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +247,8 @@ func TestClassedSelector(t *testing.T) {
 	tab := loans(t, 50, "a", "b", "c")
 	p := classify(tab)
 	var saw dataset.Column
-	p.Selector, p.UncheckedSelector = classReader{saw: &saw}, true
+	p.Selector = classReader{saw: &saw}
+	p.UncheckedSelector = true
 	if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -257,16 +263,19 @@ func TestClassesRefused(t *testing.T) {
 		change func(*Pipeline)
 		want   error
 	}{
-		"unknown task":    {func(p *Pipeline) { p.Task = "ranking" }, ErrTask},
-		"numeric target":  {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
-		"absent target":   {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
-		"class target":    {func(p *Pipeline) { p.Task = "" }, ErrTarget},
-		"one class":       {func(p *Pipeline) { p.Schema.Columns[3].Categories = []string{"a"} }, ErrClasses},
-		"other":           {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
-		"tukey":           {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
-		"tukey, fallback": {func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, adassp.JointGram{} }, ErrTwoClasses},
-		"kendall":         {func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} }, ErrTwoClasses},
-		"unknown model":   {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
+		"unknown task":   {func(p *Pipeline) { p.Task = "ranking" }, ErrTask},
+		"numeric target": {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
+		"absent target":  {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
+		"class target":   {func(p *Pipeline) { p.Task = "" }, ErrTarget},
+		"one class":      {func(p *Pipeline) { p.Schema.Columns[3].Categories = []string{"a"} }, ErrClasses},
+		"other":          {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
+		"tukey":          {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
+		"tukey, fallback": {func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+			p.Fallback = adassp.JointGram{}
+		}, ErrTwoClasses},
+		"kendall":       {func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} }, ErrTwoClasses},
+		"unknown model": {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
 	} {
 		p := classify(tab)
 		p.Schema = p.Schema.Clone()
@@ -294,7 +303,8 @@ func TestClassesTotal(t *testing.T) {
 		}
 		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel"} {
 			p := classify(tab)
-			p.Model, p.Holdout = named(method), .5
+			p.Model = named(method)
+			p.Holdout = .5
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil || res.Model == nil || res.Confusion == nil {
 				t.Errorf("%s, %s: %v", name, method, err)

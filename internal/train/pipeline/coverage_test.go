@@ -51,7 +51,8 @@ func TestIntervalOnRealData(t *testing.T) {
 				t.Fatal(err)
 			}
 			const fits = 60
-			covered, widths := 0, make([]float64, fits)
+			covered := 0
+			widths := make([]float64, fits)
 			for i := range widths {
 				half, fresh := halves(t, tab, uint64(i))
 				res, err := p.FitPlan(context.Background(), plan.Again(), half, Options{})

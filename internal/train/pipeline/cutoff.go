@@ -11,19 +11,17 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The cutoff of two classes. A score fitted to -1 and +1 by least squares is
-// above 0 where the second class is the likelier one only if it can follow the
-// share of the classes everywhere; a sum of straight lines cannot, and with
-// classes of unequal size its best cutoff is not 0. It is read from one more
-// release: how many training records of either class have a score in each of
-// cutoffBins equal bins.
+// The cutoff of two classes. A score fitted to -1 and +1 by least squares is above 0 exactly where the second
+// class is the likelier one only if it can follow the share of the classes everywhere. A sum of straight lines
+// cannot, and for classes of unequal size its best cutoff is not 0. The cutoff is computed from one more
+// release: the number of training records of either class with a score in each of cutoffBins equal bins.
 const (
 	cutoffLeaf = "cutoff"
 	// cutoffShare is the part of the model's mu^2 that the release takes.
 	cutoffShare = .1
 	cutoffBins  = 64
-	// cutoffDoubt is how many standard deviations of its noise the gain of a
-	// cutoff must exceed, so that 0 stays where the counts say nothing.
+	// cutoffDoubt is the number of standard deviations of its noise that the gain of a cutoff must exceed;
+	// otherwise the cutoff remains 0.
 	cutoffDoubt = 1
 )
 
@@ -57,11 +55,11 @@ func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data
 	return out, nil
 }
 
-// releaseCutoff releases the counts and reads the cutoff.
+// releaseCutoff releases the counts and computes the cutoff from them.
 //
-// A record in a class is in one of 2 cutoffBins cells, which depends on that
-// record and on the released score alone; a record in no class is in none. Add or
-// remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
+// A record in a class is in one of 2 cutoffBins cells, which depends only on that record and on the released
+// score; a record in no class is in no cell. Adding or removing one record changes one cell by 1: L2
+// sensitivity 1. Substitution: sqrt 2.
 func releaseCutoff(ctx context.Context, s *mechanism.Session, v mechanism.Records, score regression.Model) (*scoreCounts, error) {
 	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell{})
 	if err != nil {
@@ -71,7 +69,7 @@ func releaseCutoff(ctx context.Context, s *mechanism.Session, v mechanism.Record
 	return &scoreCounts{Counts: counts, Sigma: sigma, Cutoff: bestCutoff(counts, sigma)}, nil
 }
 
-// cutoffCell is the cell of a class and a score; records in no class have none.
+// cutoffCell is the cell of a class and a score; records in no class have no cell.
 type cutoffCell struct{}
 
 func (cutoffCell) cell(class int, score float64) int {
@@ -93,7 +91,8 @@ func cutoffBin(score float64) int {
 // predictions over the cutoff 0, less the doubt that their noise leaves: with m
 // bins between the two it is sigma sqrt(2 m).
 func bestCutoff(counts []float64, sigma float64) float64 {
-	best, cutoff := 0., 0.
+	best := 0.
+	cutoff := 0.
 	for _, side := range []int{-1, 1} {
 		gain := 0.
 		for m := 1; m < cutoffBins/2; m++ {
@@ -105,7 +104,8 @@ func bestCutoff(counts []float64, sigma float64) float64 {
 			}
 			gain += float64(side) * (counts[b] - counts[cutoffBins+b])
 			if sure := gain - cutoffDoubt*sigma*math.Sqrt(float64(2*m)); sure > best {
-				best, cutoff = sure, float64(side*m)*(2*scoreRange)/cutoffBins
+				best = sure
+				cutoff = float64(side*m) * (2 * scoreRange) / cutoffBins
 			}
 		}
 	}

@@ -68,7 +68,8 @@ func TestCutoffHelps(t *testing.T) {
 // shifted is a table whose second class begins at x = 0, and the score x + .4.
 func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 	t.Helper()
-	x, codes := make([]float64, n), make([]int32, n)
+	x := make([]float64, n)
+	codes := make([]int32, n)
 	for i := range x {
 		x[i] = math.Mod(float64(i)*.6180339887, 2) - 1
 		if x[i] > 0 {
@@ -118,7 +119,8 @@ func TestCutoffSensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2} {
 		cells := func(rows ...record) []float64 {
 			s := session(t, 1000, rel)
-			codes, scores := make([]int32, len(rows)), make([]float64, len(rows))
+			codes := make([]int32, len(rows))
+			scores := make([]float64, len(rows))
 			for i, r := range rows {
 				codes[i], scores[i] = r.code, r.score
 			}
@@ -146,10 +148,12 @@ func TestCutoffSensitivity(t *testing.T) {
 			}
 			return out.Value()
 		}
-		worst, base := 0., cells(records[0])
+		worst := 0.
+		base := cells(records[0])
 		for _, r := range records {
 			for _, q := range records {
-				before, after := cells(r), cells(q)
+				before := cells(r)
+				after := cells(q)
 				if rel == budget.AddRemove {
 					before, after = base, cells(records[0], r)
 				}

@@ -48,7 +48,8 @@ func TestPlanOfAnother(t *testing.T) {
 			p.Schema = p.Schema.Clone()
 			p.Model = adassp.JointGram{}
 			if search {
-				p.Model, p.Search = nil, &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .2}
+				p.Model = nil
+				p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .2}
 			}
 			plan, err := p.Plan()
 			if err != nil {
@@ -77,7 +78,9 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 		t.Errorf("the curator's facts: %d rows", res.Curator.Rows)
 	}
 	res = &Result{Curator: res.Curator} // no other number of theirs
-	res.Curator.TrainRows, res.Curator.HoldoutRows, res.Curator.ScoreRows = 777, 777, 777
+	res.Curator.TrainRows = 777
+	res.Curator.HoldoutRows = 777
+	res.Curator.ScoreRows = 777
 	texts := map[string]string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 		texts[verb] = fmt.Sprintf(verb+verb+verb+verb, res, *res, res.Curator, &res.Curator)
@@ -182,7 +185,8 @@ func TestTrainerEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		go func() {
-			solving, stacks := []byte("mat.(*EigenSym).Factorize"), make([]byte, 1<<20)
+			solving := []byte("mat.(*EigenSym).Factorize")
+			stacks := make([]byte, 1<<20)
 			for ctx.Err() == nil && !bytes.Contains(stacks[:runtime.Stack(stacks, true)], solving) {
 				runtime.Gosched()
 			}

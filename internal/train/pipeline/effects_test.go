@@ -46,7 +46,10 @@ func effectsIn(t testing.TB, m regression.Model) (terms []regression.Term) {
 // with that chance more than 30 do so with probability below 1e-7; with a chance of
 // 28% 30 or fewer do with probability below 1e-4.
 func TestEmptyLevelIsNotSignificant(t *testing.T) {
-	const runs, most = 200, 30
+	const (
+		runs = 200
+		most = 30
+	)
 	for _, method := range []string{"joint-gram", "boosted-additive", "adassp", "boosted-adassp"} {
 		for _, other := range []bool{false, true} {
 			ocean := dataset.Column{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "lake", "near bay", "near ocean"}, Other: other}
@@ -81,7 +84,8 @@ func TestImportancesOfMethods(t *testing.T) {
 	numbers := houses(t, 4000)
 	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "boosted-kernel": 3, "tukey": 0} {
 		p := describe(numbers)
-		p.Model, p.Budget.Epsilon = named(method), 8
+		p.Model = named(method)
+		p.Budget.Epsilon = 8
 		res, err := p.Fit(context.Background(), numbers, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +106,8 @@ func TestImportancesOfMethods(t *testing.T) {
 		loans := loans(t, 4000, classes...)
 		for method, want := range map[string]int{"joint-gram": 3, "boosted-additive": 3, "boosted-kernel": 3, "svm": 0, "logistic": 0, "brc": 0} {
 			p := classify(loans)
-			p.Model, p.Budget.Epsilon = named(method), 8
+			p.Model = named(method)
+			p.Budget.Epsilon = 8
 			res, err := p.Fit(context.Background(), loans, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -33,7 +33,8 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 		schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"one", "two", "three"}[:classes]}
 	}
 	var all, some []dataset.ColumnData
-	all, some = make([]dataset.ColumnData, 5), make([]dataset.ColumnData, 5)
+	all = make([]dataset.ColumnData, 5)
+	some = make([]dataset.ColumnData, 5)
 	var allIDs, someIDs []uint64
 	add := func(to []dataset.ColumnData, x [3]float64, k int32, y float64, class int32) {
 		for j := range x {
@@ -48,7 +49,8 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 	}
 	p := sequence(5)
 	for i := range n {
-		x, k := [3]float64{p.next(), p.next(), p.next()}, int32(i%2)
+		x := [3]float64{p.next(), p.next(), p.next()}
+		k := int32(i % 2)
 		y := x[0] - x[1]/2 + float64(k)/4 + p.next()/4
 		class := int32(min(max(int((y+1)/2*float64(max(classes, 1))), 0), max(classes-1, 0)))
 		if i%5 == 2 {
@@ -89,9 +91,13 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .3}
 		}},
 		"sizes": {2, func(p *Pipeline) {
-			p.Model, p.Selector = logistic.Logistic{}, selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
+			p.Model = logistic.Logistic{}
+			p.Selector = selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
 		}},
-		"fallback": {2, func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, boosting.BRC{} }},
+		"fallback": {2, func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+			p.Fallback = boosting.BRC{}
+		}},
 	}
 	for _, classes := range []int{0, 2, 3} {
 		task := regression.TaskRegression
@@ -111,11 +117,17 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		selection.SIS{K: 2, Score: selection.ScoreProduct}, selection.SIS{K: 2, Score: selection.ScoreCorrelation},
 	} {
 		for _, classes := range []int{0, 2} {
-			runs[fmt.Sprintf("%+v, %d", s, classes)] = run{classes, func(p *Pipeline) { p.Model, p.Selector = adassp.JointGram{}, s }}
+			runs[fmt.Sprintf("%+v, %d", s, classes)] = run{classes, func(p *Pipeline) {
+				p.Model = adassp.JointGram{}
+				p.Selector = s
+			}}
 		}
 	}
 	for _, s := range []selection.Selector{selection.DPFSDR{K: 2}, selection.DPFS{K: 2}, selection.CRFS{K: 2}} {
-		runs[s.Name()] = run{3, func(p *Pipeline) { p.Model, p.Selector = adassp.JointGram{}, s }}
+		runs[s.Name()] = run{3, func(p *Pipeline) {
+			p.Model = adassp.JointGram{}
+			p.Selector = s
+		}}
 	}
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) {

@@ -20,9 +20,12 @@ func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, f
 	}}
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(7)
-	sum, count := 0., 0
+	sum := 0.
+	count := 0
 	for i := range n {
-		age, risk, ward := 55+35*p.next(), .5+.5*p.next(), int32(i%3)
+		age := 55 + 35*p.next()
+		risk := .5 + .5*p.next()
+		ward := int32(i % 3)
 		days := min(math.Exp(.45+.9*risk+.1*float64(ward)+.9*p.next()), 60)
 		if float64(i%10) < 10*empty {
 			days = math.NaN()
@@ -40,7 +43,9 @@ func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, f
 	if declared {
 		for j, to := range map[int][2]float64{0: {18, 100}, 1: {0, 1}, 2: {40, 120}, 4: {0, 60}} {
 			c := &schema.Columns[j]
-			c.Ranged, c.Lower, c.Upper = true, to[0], to[1]
+			c.Ranged = true
+			c.Lower = to[0]
+			c.Upper = to[1]
 		}
 	}
 	tab, err := dataset.NewTable(schema, data, nil)
@@ -58,7 +63,8 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, count := 0., 0
+	sum := 0.
+	count := 0
 	for range fits {
 		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
 		if err != nil {
@@ -95,7 +101,8 @@ func TestEmptyTargets(t *testing.T) {
 			for _, empty := range emptyShares() {
 				tab, want := stays(t, 12000, empty, declared)
 				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: named(m), Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
-				fits, off := 4, .03
+				fits := 4
+				off := .03
 				if declared {
 					fits = 16
 				}
@@ -131,7 +138,10 @@ func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes 
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(11)
 	for i := range n {
-		income, age, home, class := p.next(), 50+30*p.next(), int32(i%3), int32(0)
+		income := p.next()
+		age := 50 + 30*p.next()
+		home := int32(i % 3)
+		class := int32(0)
 		if income+.3*float64(home)+.5*p.next() > .7 {
 			class = 1
 		}

@@ -17,14 +17,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Target encoding: a category column becomes one of numbers, the mean of the target by value, before any trainer
-// sees it (docs/proofs/target-encoding.md, "Algorithm"). The means are read from one release, and the
-// trainer of a run with such columns is planned as
+// Target encoding: before any trainer, a category column becomes a numeric one, the mean of the target by value
+// (docs/proofs/target-encoding.md, "Algorithm"). The means are computed from one release. The trainer of a run
+// with such columns is planned as
 //
 //	target-encoding (seq): values   sums and counts by value, of all such columns
 //	                       encoded  the trainer, on columns of which these are numbers
 //
-// The model keeps the numbers by value, so it predicts from texts.
+// The model keeps the number of each value, so it predicts from texts.
 const (
 	encodingNode = "target-encoding"
 	valuesLeaf   = "values"
@@ -35,9 +35,9 @@ const (
 const (
 	// encodingShare is the part of the model's mu^2 that the sums by value take.
 	encodingShare = .2
-	// encodedReach is where encoded numbers end: so many standard deviations, over the records, from their mean.
+	// encodedReach is the bound of encoded numbers: standard deviations, over the records, from their mean.
 	encodedReach = 3
-	// encodingSteps is how many variances are tried, each half of the one before.
+	// encodingSteps is the number of candidate variances, each half of the previous one.
 	encodingSteps = 20
 )
 
@@ -62,7 +62,7 @@ func (r *rules) encoding() {
 	}
 }
 
-// noEncoding says why a column cannot be encoded by the target, and what helps; "" if it can.
+// noEncoding returns the reason why a column cannot be target-encoded, and a remedy, or two empty strings.
 func (r *rules) noEncoding(c dataset.Column) (what, hint string) {
 	classes := 0
 	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
@@ -100,7 +100,7 @@ func encodedColumn(c dataset.Column, r scaling.Range) dataset.Column {
 	return dataset.Column{Name: c.Name, Ranged: true, Lower: r.Lower, Upper: r.Upper}
 }
 
-// withEncoding is a trainer that is handed numbers in the place of columns that are encoded by the target.
+// withEncoding is a trainer that receives numbers in place of target-encoded columns.
 type withEncoding struct{ method.Trainer }
 
 // Plan prices the sums by value and the trainer.
@@ -112,8 +112,8 @@ func (t withEncoding) Plan(f method.Facts) (budget.Node, error) {
 		budget.Seq(encodedNode, node).Scaled(1-encodingShare)), err
 }
 
-// Fit encodes the columns and trains; see [method.Trainer]. Where a selection kept none of them, the
-// sums are not released.
+// Fit encodes the columns and trains; see [method.Trainer]. If feature selection kept no such column, the sums
+// are not released.
 func (t withEncoding) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	s = s.Sub(encodingNode)
 	var coded []int
@@ -146,7 +146,7 @@ func (t withEncoding) Fit(ctx context.Context, s *mechanism.Session, d method.Da
 	return fit, nil
 }
 
-// readTexts makes a model of encoded numbers one that reads the texts that they stand for.
+// readTexts converts a model of encoded numbers to one that reads the original texts.
 func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 	if x, ok := m.(*regression.Classifier); ok {
 		for _, score := range x.Scores {
@@ -158,8 +158,11 @@ func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 	l.Columns = slices.Clone(l.Columns)
 	for k := range l.Columns {
 		if to := &l.Columns[k]; to.Name == c.Name {
-			to.Categories, to.Values = c.Categories, of.values
-			to.Fold, to.Prefix, to.Hash = c.Fold, c.Prefix, c.Hash
+			to.Categories = c.Categories
+			to.Values = of.values
+			to.Fold = c.Fold
+			to.Prefix = c.Prefix
+			to.Hash = c.Hash
 			to.Missing = of.values[len(c.Categories)]
 		}
 	}
@@ -167,9 +170,9 @@ func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 
 // encodingStatistic adds up the target by the values of some columns. With u = (y - Center)/Half clamped to
 // [-1, 1], or -1 and +1 for two classes, a record adds 1/2 to the count and u to the sum of its value in every
-// column; see [mechanism.ValueSums] for the sensitivity. A record without a target adds nothing.
+// column; see [mechanism.ValueSums] for the sensitivity. A record without a target adds 0.
 type encodingStatistic struct {
-	Columns, Levels []int // columns, and how many values they have with the one for every other cell
+	Columns, Levels []int // columns, and their numbers of values including the one for other cells
 	Target          int
 	Classes         bool
 	Center, Half    float64 // of a numeric target
@@ -219,9 +222,9 @@ func (p *encodingPass) Add(b mechanism.Block) {
 
 func (p *encodingPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
-// encodedNumbers are what stands for the values of a column.
+// encodedNumbers replace the values of a column.
 type encodedNumbers struct {
-	values []float64 // by code; the last is that of every other cell
+	values []float64 // by code; the last is for all other cells
 	scale  scaling.Range
 }
 
@@ -260,7 +263,8 @@ func encode(counts, sums []float64, sigma, center, half float64) encodedNumbers 
 	for v, m := range means {
 		spread += e.counts[v] * square(m-e.mean) / max(e.total, 1)
 	}
-	reach, farthest := encodedReach*math.Sqrt(spread), 0.
+	reach := encodedReach * math.Sqrt(spread)
+	farthest := 0.
 	for _, m := range means {
 		farthest = max(farthest, math.Abs(m-e.mean))
 	}
@@ -279,7 +283,7 @@ func encode(counts, sums []float64, sigma, center, half float64) encodedNumbers 
 // effect of its values a column is constant, in the middle.
 const leastReach = 0x1p-10
 
-// shrinkage is what is known of the means of a target by value.
+// shrinkage estimates the means of a target by value.
 type shrinkage struct {
 	counts []float64 // released, and at least 0
 	dev    []float64 // released sums about the mean
@@ -291,10 +295,13 @@ type shrinkage struct {
 
 func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 	e := &shrinkage{}
-	sum, all := 0., 0.
+	sum := 0.
+	all := 0.
 	for v, n := range counts {
 		e.counts = append(e.counts, max(n, 0))
-		sum, all, e.total = sum+sums[v], all+n, e.total+max(n, 0)
+		sum += sums[v]
+		all += n
+		e.total += max(n, 0)
 	}
 	if noise := 2 * sigma * math.Sqrt(float64(len(counts))); all > noise {
 		e.mean = min(max(sum/all, -1), 1)
@@ -307,12 +314,14 @@ func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 	return e
 }
 
-// means returns the posterior means of the target by value. The true means are taken for independent draws of a
-// normal law of variance t about the mean of all records, and the target for one of variance w around them: then
-// the deviation of the sum of n records has the variance t n² + w n + noise. Both variances are the
-// likeliest on a grid, and t may be 0.
+// means returns the posterior means of the target by value. The true means are modelled as independent draws
+// from a normal distribution of variance t about the mean of all records, and the target as one of variance w
+// around them: then the deviation of the sum of n records has the variance t n² + w n + noise. Both variances
+// maximise the likelihood on a grid, and t may be 0.
 func (e *shrinkage) means() []float64 {
-	best, t, w := math.Inf(-1), 0., e.within
+	best := math.Inf(-1)
+	t := 0.
+	w := e.within
 	for i := range encodingSteps {
 		for j := range encodingSteps / 2 {
 			x, y := math.Ldexp(e.within, -i), math.Ldexp(e.within, -j)
@@ -320,7 +329,9 @@ func (e *shrinkage) means() []float64 {
 				x = 0
 			}
 			if l := e.likelihood(x, y); l > best {
-				best, t, w = l, x, y
+				best = l
+				t = x
+				w = y
 			}
 		}
 	}

@@ -36,21 +36,27 @@ func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (
 		p.Task = regression.TaskClassification
 		p.Schema.Columns[2] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
 	}
-	effect, weights, sum := make([]float64, 150), make([]float64, 150), 0.
+	effect := make([]float64, 150)
+	weights := make([]float64, 150)
+	sum := 0.
 	for v := range effect {
 		p.Schema.Columns[1].Categories = append(p.Schema.Columns[1].Categories, fmt.Sprintf("v%03d", v))
 		sum += 1 / float64(v+1)
 		effect[v], weights[v] = math.Sin(float64(3*v+1)), sum
 	}
-	data, r := make([]dataset.ColumnData, 3), testrows.Points(5)
+	data := make([]dataset.ColumnData, 3)
+	r := testrows.Points(5)
 	for i := range 20000 {
-		a, u, v := r.Next(), (r.Next()+1)/2*sum, 0
+		a := r.Next()
+		u := (r.Next() + 1) / 2 * sum
+		v := 0
 		for v < len(weights)-1 && weights[v] < u {
 			v++
 		}
 		y := a + effect[v] + .3*r.Next()
 		if i%20 == 0 {
-			v, y = len(effect), a
+			v = len(effect)
+			y = a
 		}
 		data[0].Floats, data[1].Codes = append(data[0].Floats, a), append(data[1].Codes, int32(v))
 		if classes {
@@ -128,7 +134,8 @@ func TestEncodingOfClasses(t *testing.T) {
 
 // TestEncodingWithoutSignal: values without an effect all get the mean of the target, so nothing of the noise reaches the model.
 func TestEncodingWithoutSignal(t *testing.T) {
-	counts, sums := make([]float64, 200), make([]float64, 200)
+	counts := make([]float64, 200)
+	sums := make([]float64, 200)
 	r := testrows.Points(3)
 	for v := range counts { // 100 records each, of mean .2, and noise of 10 and 20
 		counts[v] = 100 + 20*noise(&r)
@@ -153,12 +160,15 @@ func TestEncodingMeans(t *testing.T) {
 	r := testrows.Points(11)
 	var counts, sums, truth []float64
 	for v := range 300 {
-		n, effect := 2000/float64(v+1), .3*noise(&r)
+		n := 2000 / float64(v+1)
+		effect := .3 * noise(&r)
 		truth = append(truth, .1+effect)
 		counts, sums = append(counts, n+20*noise(&r)), append(sums, n*(.1+effect)+10*noise(&r))
 	}
 	e := newShrinkage(counts, sums, 10)
-	shrunk, mean, raw := 0., 0., 0.
+	shrunk := 0.
+	mean := 0.
+	raw := 0.
 	for v, m := range e.means() {
 		shrunk += square(m - truth[v])
 		mean += square(e.mean - truth[v])
@@ -199,7 +209,8 @@ func TestEncodingPrice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, model := 0., 0.
+	values := 0.
+	model := 0.
 	for _, l := range plan.Leaves() {
 		if l.Place.Stage != modelNode {
 			continue

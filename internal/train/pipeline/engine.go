@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
-// one place, or the budget protects units and the engine does not limit their records.
+// ErrEngine is returned for a plan that an engine cannot run: a stage needs all records in one place, or the
+// budget protects units and the engine does not limit their records.
 var ErrEngine = errors.New("the engine cannot carry the plan out")
 
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
@@ -34,7 +34,7 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 // CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
 // with other columns.
 func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
-	can := capable{}
+	can := gatherAbility{}
 	_, can.buckets = e.(mechanism.BucketEngine)
 	_, can.maps = e.(mechanism.MappingEngine)
 	_, can.ranks = e.(mechanism.RankEngine)
@@ -72,7 +72,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	schema := e.Schema()
 	if p.Transform != rescale.None {
 		j := schema.Index(p.Target)
-		e = e.(mechanism.MappingEngine).Mapped(j, p.transformed(p.Schema.Columns[j]), p.rule().Of)
+		e = e.(mechanism.MappingEngine).Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
@@ -87,12 +87,12 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	return res, scratch.WithoutStage(err)
 }
 
-// Gathers lists the stages of the plan that need all records in one place, by the names of
-// their methods, each once. All others are sums that any engine can add up.
-func (p *Plan) Gathers() []string { return p.gathers(capable{}) }
+// Gathers lists the stages of the plan that need all records in one place, by the names of their methods,
+// without repetition. All other stages are sums, which any engine can compute.
+func (p *Plan) Gathers() []string { return p.gathers(gatherAbility{}) }
 
-// capable says what an engine can bring to one place.
-type capable struct {
+// gatherAbility describes which records an engine can bring to one place.
+type gatherAbility struct {
 	few     int64 // the records of a branch that is taken where they are so few: their cells have that many bytes at most
 	buckets bool  // those of a bucket
 	ranks   bool  // it counts ranks by itself
@@ -100,14 +100,14 @@ type capable struct {
 }
 
 // gathers is Gathers without the stages that an engine can bring records to.
-func (p *Plan) gathers(can capable) []string {
+func (p *Plan) gathers(can gatherAbility) []string {
 	var out []string
 	note := func(name string, gathers bool) {
 		if gathers && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	note(vocabularyNode, p.of != nil && p.of.finds())
+	note(vocabularyNode, p.of != nil && p.of.investigatesColumns())
 	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && !can.maps)
 	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
 		for _, name := range t.gathers(can) {
@@ -131,7 +131,7 @@ func (p *Plan) gathers(can capable) []string {
 }
 
 // deal reports whether a stage needs buckets or ranks only, and gets them.
-func (c capable) deal(stage any) bool {
+func (c gatherAbility) deal(stage any) bool {
 	if r, ok := stage.(method.Ranked); ok && c.ranks && r.ByRanks() {
 		return true
 	}
@@ -139,9 +139,9 @@ func (c capable) deal(stage any) bool {
 	return ok && c.buckets && b.InBuckets()
 }
 
-// fewCells returns how many bytes the cells of all columns have at most where the second branch is taken. The lower
-// bound of the number of records that chooses it falls short of their number by its noise and a margin, four scales of the
-// noise by default. The noise is larger than 50 scales with a probability below 2^-70.
+// fewCells returns the maximum number of bytes of the cells of all columns if the second branch is taken. The
+// lower bound that chooses the branch is below the number of records by its noise and a margin, by default four
+// scales of the noise. The noise exceeds 50 scales with a probability below 2^-70.
 func (p *Plan) fewCells() float64 {
 	columns := len(p.facts.Columns) + 1
 	records := p.fewest(p.facts.Columns) / p.modelMu(allBranch)

@@ -66,7 +66,8 @@ func ExampleRowsOf() {
 // A run on a table in memory, and predictions from its model.
 func ExamplePipeline_Fit() {
 	const n = 20000
-	dose, response := make([]float64, n), make([]float64, n)
+	dose := make([]float64, n)
+	response := make([]float64, n)
 	for i := range dose {
 		dose[i] = math.Mod(float64(i)*.618, 10)
 		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
@@ -102,7 +103,9 @@ func ExamplePipeline_Fit() {
 // Predictions are positions in that list, from 0.
 func ExamplePipeline_Fit_classification() {
 	const n = 20000
-	debt, home, repaid := make([]float64, n), make([]int32, n), make([]int32, n)
+	debt := make([]float64, n)
+	home := make([]int32, n)
+	repaid := make([]int32, n)
 	for i := range debt {
 		debt[i] = math.Mod(float64(i)*.618, 10)
 		home[i] = int32(i % 3) //nolint:gosec // below 3; 2 is other

@@ -16,7 +16,8 @@ func scaledTable(t *testing.T, rows int, xScale, yScale float64) *dataset.Table 
 	random := sequence(11)
 	columns := make([]dataset.ColumnData, 3)
 	for range rows {
-		x, z := random.next(), random.next()
+		x := random.next()
+		z := random.next()
 		for j, value := range []float64{x * xScale, z, (3 + x) * yScale} {
 			columns[j].Floats = append(columns[j].Floats, value)
 		}

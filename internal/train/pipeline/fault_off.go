@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The hooks at which test builds plant known faults (fault_on.go). In a shipped
-// binary each is what it stands in the way of.
+// Hooks at which test builds plant known faults (fault_on.go). In a shipped binary they do not change the
+// computation.
 
 func trainingPart(_ *mechanism.Session, part, _ mechanism.Records) mechanism.Records { return part }
 

@@ -14,7 +14,7 @@ func trainingPart(s *mechanism.Session, part, all mechanism.Records) mechanism.R
 	return part
 }
 
-// atLeast returns the number of records that defaults are made of.
+// atLeast returns the number of records on which defaults depend.
 func atLeast(s *mechanism.Session, released, records int) int {
 	if s.Planted(mechanism.ExactCount) {
 		return records

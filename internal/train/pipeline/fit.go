@@ -27,13 +27,12 @@ var ErrSchema = errors.New("the table has another schema than the pipeline")
 // Options are the optional parts of a run. The zero value is a run without
 // progress.
 type Options struct {
-	// Progress, if set, is called when a stage begins, with its name. It says
-	// nothing about the data.
+	// Progress, if set, is called with the name of each stage when it starts. It does not depend on the data.
 	Progress func(stage string)
 }
 
-// A Result is what a run produced. Everything but Curator is covered by the
-// guarantee and may be published.
+// A Result is the outcome of a run. The guarantee covers everything except Curator, so all other fields may be
+// published.
 type Result struct {
 	Task        string
 	Target      string
@@ -46,17 +45,17 @@ type Result struct {
 	Events      []mechanism.Event
 	Considered  []string                // candidate features
 	Selected    []string                // chosen features
-	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
+	Importances []regression.Importance // of the columns of Model, the largest first; nil if unknown
 	R2          *evaluate.R2            // regression
 	Transform   rescale.Transform       // of the target
 	Transformed *evaluate.R2            // of a transformed target, in transformed units
 	Confusion   *evaluate.Confusion     // classification
-	Stopped     *Stop                   // why nothing was trained; nil for a run that went on
+	Stopped     *Stop                   // why no model was trained; nil if the run was completed
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
-	Vocabulary  []Vocabulary            // of the columns whose words were found
+	Vocabulary  []Vocabulary            // of the text columns detected privately
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
-	Gaps        []Gap                   // features of which many cells are no numbers
+	Gaps        []Gap                   // features with many missing cells
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
 	Tiny        []string                // such columns in which all numbers are too small for that search
 	Unprotected []Fact
@@ -66,17 +65,15 @@ type Result struct {
 	Curator Curator `json:"-"`
 }
 
-// A Fact is a number or list that the recipe states and that the guarantee
-// does not protect.
+// A Fact is a number or list stated by the recipe, which the guarantee does not protect.
 type Fact struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
 }
 
-// Curator holds exact facts about the records for the data's owner. They are
-// not covered by the guarantee and must not be published. So that they get nowhere by
-// chance, every verb of package fmt prints a remark in their place, here and in a
-// [Result]; read the fields.
+// Curator holds exact facts about the records for the data owner. They are not covered by the guarantee and
+// must not be published. To prevent accidental output, every verb of package fmt prints a remark in their
+// place, here and in a [Result]; read the fields instead.
 type Curator struct {
 	Rows, TrainRows, HoldoutRows int
 	ScoreRows                    int                // of the training rows, those that scored the tries of a search
@@ -91,10 +88,9 @@ func (Curator) Format(w fmt.State, _ rune) {
 // MarshalJSON encodes the remark of [Curator.Format].
 func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Curator{})) }
 
-// Fit runs the pipeline on a table: it plans, opens a session and spends what
-// the plan priced. It returns the context's error when that ends first, and
-// otherwise fails only for reasons that do not depend on a record. A method that
-// abstained is no failure, see Result.Abstained, and neither is a run that stopped, see Result.Stopped.
+// Fit runs the pipeline on a table: it plans, opens a session and spends the planned budget. It returns the
+// context's error if the context ends first; all other errors are independent of the records. Abstention of a
+// method is not an error, see Result.Abstained, nor is a run that stops early, see Result.Stopped.
 func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -103,11 +99,10 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 	return p.FitPlan(ctx, plan, t, o)
 }
 
-// FitPlan is [Pipeline.Fit] with a plan that p made before: pricing takes
-// longer than training on a small table. The plan pays for one run: a second call with it
-// is [mechanism.ErrOpened], also after one that failed or was cancelled; see [Plan.Again].
-// Where p is not what was planned, it returns [ErrPlan], and [ErrSchema] for another table's
-// schema; the plan can then still be used.
+// FitPlan is [Pipeline.Fit] with a plan made before, because pricing takes longer than training on a small
+// table. The plan pays for one run: a second call returns [mechanism.ErrOpened], even after a run that failed
+// or was cancelled; see [Plan.Again]. If the plan was made for another pipeline it returns [ErrPlan], and if
+// the table has another schema [ErrSchema]; the plan can then still be used.
 func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
 	return p.run(ctx, plan, mechanism.NewSession, t, o)
 }
@@ -120,7 +115,7 @@ func opened(s *mechanism.Session) opener {
 	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
 }
 
-// run carries a plan out in a session that it opens once plan and table are known to fit.
+// run executes a plan, in a session that it opens after checking plan and table.
 func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
@@ -169,12 +164,13 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		return r.stopped(ctx, s, stop, from)
 	}
 	train, held := r.split(s, all)
-	r.held, r.training = held, train
+	r.held = held
+	r.training = train
 	training := s
 	if p.wraps() {
 		training = s.Sub(trainNode)
 	}
-	if p.finds() && !p.asksFirst() {
+	if p.investigatesColumns() && !p.asksFirst() {
 		if training, train, err = r.vocabulary(ctx, training, train); err != nil {
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
@@ -195,7 +191,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if fit := out.fit; fit != nil {
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
 		recordReading(fit.Model, p.Schema)
-		res.Model, res.Importances = fit.Model, importances(fit)
+		res.Model, res.Importances = fit.Model, importancesOf(fit)
 		if err := r.finish(ctx, s, fit, res); err != nil {
 			return nil, err
 		}
@@ -222,7 +218,8 @@ func (c *Curator) count(ctx context.Context, from source, train, held mechanism.
 
 // finish gives a model its way back to the units of the target and measures it.
 func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
-	p, part := r.pipeline, s.Sub(holdoutNode)
+	p := r.pipeline
+	part := s.Sub(holdoutNode)
 	if p.Transform != rescale.None {
 		back, err := r.wayBack(ctx, s.Sub(trainNode), r.training, fit)
 		if err != nil {
@@ -259,20 +256,20 @@ func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
 	return out
 }
 
-// runner carries the state of one run.
+// runner holds the state of one run.
 type runner struct {
 	pipeline *Pipeline
 	plan     *Plan
 	options  Options
-	facts    selection.Facts   // those of the plan, with what was found out about columns
-	held     mechanism.Records // the held-out part, with what was found out about columns
-	training mechanism.Records // the training part, likewise
+	facts    selection.Facts   // those of the plan, updated with findings about columns
+	held     mechanism.Records // held-out part, updated with findings about columns
+	training mechanism.Records // training part, updated likewise
 	found    []Vocabulary
-	way      string // whether columns that declare nothing turned out to be numbers or words, if it was asked first
+	way      string // how columns without declarations were classified, as numbers or text, if that was asked first
 	seconds  map[string]float64
 }
 
-// announce tells the caller that a stage begins.
+// announce reports the start of a stage to the caller.
 func (r *runner) announce(name string) {
 	if r.options.Progress != nil {
 		r.options.Progress(name)
@@ -286,8 +283,8 @@ func (r *runner) stage(name string) func() {
 	return func() { r.seconds[name] += time.Since(start).Seconds() }
 }
 
-// split deals every record, by the coin of its unit (its own where it is one), to
-// the training or the held-out part.
+// split assigns every record, by the coin of its unit, or its own if there are no units, to the training or the
+// held-out part.
 func (r *runner) split(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
 	defer r.stage("split")()
 	return deal(s, all, "split", r.pipeline.Holdout)
@@ -325,7 +322,9 @@ func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Recor
 		Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
-		pairs.Lower, pairs.Upper, pairs.From = m.Back.Lower, m.Back.Upper, m.Back.Transform
+		pairs.Lower = m.Back.Lower
+		pairs.Upper = m.Back.Upper
+		pairs.From = m.Back.Transform
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s, pairs)
 	if err != nil {
@@ -341,33 +340,42 @@ func recordReading(m regression.Model, s dataset.Schema) {
 		places[s.Columns[j].Name] = j
 	}
 	regression.SetReading(m, func(column string, r *regression.Reading) {
-		r.Decimal, r.Thousands, r.Strict, r.Missing = s.Numbers.Decimal, s.Numbers.Thousands, s.Numbers.Strict, s.Numbers.Missing
+		r.Decimal = s.Numbers.Decimal
+		r.Thousands = s.Numbers.Thousands
+		r.Strict = s.Numbers.Strict
+		r.Missing = s.Numbers.Missing
 		if j, found := places[column]; found {
 			c := &s.Columns[j]
-			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+			r.Source = c.Source
+			r.Part = c.Part
+			r.Date = c.Date
 		}
 	})
 }
 
-// SchemaOf declares the columns that a model needs, and how they were written in the table that it was trained on.
-// Missing cells stay missing: the model knows what they stand for.
+// SchemaOf declares the columns that a model needs, as they were written in its training table. Missing cells
+// remain missing: the model replaces them.
 func SchemaOf(m regression.Model) dataset.Schema {
 	var s dataset.Schema
 	for _, in := range m.Inputs() {
 		s.Numbers = dataset.Numbers{Decimal: in.Reading.Decimal, Thousands: in.Reading.Thousands, Strict: in.Reading.Strict, Missing: in.Reading.Missing}
 		c := dataset.Column{Name: in.Name, Source: in.Reading.Source, Part: in.Reading.Part, Date: in.Reading.Date}
 		if in.Text() {
-			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
-			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash
+			c.Kind = dataset.Category
+			c.Categories = in.Categories
+			c.Other = in.Other
+			c.Fold = in.Fold
+			c.Prefix = in.Prefix
+			c.Hash = in.Hash
 		}
 		s.Columns = append(s.Columns, c)
 	}
 	return s
 }
 
-// RowsOf presents the columns of a view to the Predict method of a model, which passes
-// over those that it does not need. Where the records of the view are consecutive, as in
-// [dataset.Table.All], no cell is copied. Text of columns with [dataset.Column.Found] is missing; see [RowsFor].
+// RowsOf converts a view to rows for the Predict method of a model, which ignores columns that it does not
+// need. If the records of the view are consecutive, as in [dataset.Table.All], no cell is copied. Text of
+// columns with [dataset.Column.Found] is missing; see [RowsFor].
 func RowsOf(v dataset.View) regression.Rows {
 	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
 }

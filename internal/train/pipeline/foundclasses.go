@@ -12,32 +12,34 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// Classes that are found. How many there are is known only after the vocabulary was released, and the
-// best way to train depends on it: two classes have methods of their own, and a method that fits
-// each class against the rest divides its budget by their number. So the training is planned for
-// several numbers of classes, of which the number found chooses:
+// Classes that are found privately. Their number is known only after the vocabulary has been released, and the
+// best way to train depends on it: there are methods for two classes, and one-versus-rest divides its budget by
+// the number of classes. So the training is planned for several numbers of classes, between which the number
+// found chooses:
 //
 //	train (one of): 2-classes:       the stages, planned for two classes
 //	                3-to-32-classes: the stages, planned for 32 classes
 //
-// Numbers with the same plan share a branch, that of the largest of them: a method whose price does not
-// depend on the number has one branch from three classes on, as above. A method that needs as many classes as were planned gets further ones, without
-// records. The price of the choice is that of its dearest branch at each epsilon ([budget.OneOf]).
+// Numbers with the same plan share a branch, that of the largest of them: a method whose price does not depend
+// on the number has one branch from three classes on, as above. A method that needs as many classes as were
+// planned gets additional ones without records. The price of the choice is that of its most expensive branch at
+// each epsilon ([budget.OneOf]).
 
-// DefaultMostClasses is the largest number of classes that are found where a run does not say more.
+// DefaultMostClasses is the default maximum number of classes that are found.
 const DefaultMostClasses = 32
 
 const (
 	// leastClasses is the smallest number of classes of a model.
 	leastClasses = 2
-	// numberFound is the name of the informer of the choice, which releases nothing: the vocabulary did.
+	// numberFound is the informer of the choice. It makes no release of its own, because the vocabulary has
+	// been released.
 	numberFound = "found"
 )
 
 // numberOfClasses matches the names of branches for numbers of classes.
 var numberOfClasses = regexp.MustCompile(`^[0-9]+(-to-[0-9]+)?-classes$`)
 
-// IsNumberOfClasses reports whether a name in a report is that of a branch for a number of classes.
+// IsNumberOfClasses reports whether a name in a report belongs to a branch for a number of classes.
 func IsNumberOfClasses(name string) bool { return numberOfClasses.MatchString(name) }
 
 // nameOfCount returns the name of the branch for from to n classes.
@@ -48,8 +50,8 @@ func nameOfCount(from, n int) string {
 	return fmt.Sprintf("%d-to-%d-classes", from, n)
 }
 
-// MostClassesFound returns the largest number of classes that the run finds: MostClasses, or the default,
-// which is two for stages that cannot tell more apart.
+// MostClassesFound returns the maximum number of classes that the run finds: MostClasses, or the default, which
+// is two for stages that support two classes only.
 func (p *Pipeline) MostClassesFound() int {
 	switch {
 	case p.MostClasses > 0:
@@ -91,7 +93,7 @@ func withClasses(f selection.Facts, n int) selection.Facts {
 	return f
 }
 
-// classCounts returns the numbers of classes that the training is planned for, in increasing order; nil where
+// classCounts returns the numbers of classes for which the training is planned, in increasing order, or nil if
 // it is planned once. The last one is that of f.
 func (p *Pipeline) classCounts(f selection.Facts) []int {
 	most := len(f.Target.Categories)
@@ -125,9 +127,10 @@ func nextCount(n int) int {
 	return n / 3 * 4
 }
 
-// planByClasses plans the training for each of several numbers of classes. path is that of the node of the choice.
+// planByClasses plans the training for each of several numbers of classes. path is the path of the choice.
 func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, counts []int) (budget.Node, error) {
-	branches, from := make([]budget.Node, len(counts)), leastClasses
+	branches := make([]budget.Node, len(counts))
+	from := leastClasses
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
@@ -153,11 +156,13 @@ func (p *Plan) forClasses(n int) *Plan {
 	return p.byClasses[len(p.byClasses)-1]
 }
 
-// completeClasses adds classes that no record has to those that were found, until there are two and as many as
-// the branch that their number chooses was planned for. Where the plan for fewer classes is that of the branch, leaf by leaf
-// and law by law, these are enough. What is looked at was released or is public.
+// completeClasses adds classes without records to those that were found, until there are at least two and as
+// many as the branch for their number was planned for. If the plan for fewer classes equals that of the branch,
+// leaf by leaf and distribution by distribution, no more are added. It depends on releases and public facts
+// only.
 func (r *runner) completeClasses(target *dataset.Column) {
-	found, facts := target.Categories, r.plan.facts
+	found := target.Categories
+	facts := r.plan.facts
 	branches := r.pipeline.allClassCounts(facts)
 	for n := max(leastClasses, len(found), r.plan.forcedClasses); ; n++ {
 		target.Categories = slices.Clone(found)
@@ -186,8 +191,8 @@ func (p *Pipeline) allClassCounts(f selection.Facts) [][]int {
 	return out
 }
 
-// fitsBranch reports whether the training for the classes of f is planned as the branch that their number chooses is,
-// in every way in which the run may train. counts are those of [Pipeline.allClassCounts].
+// fitsBranch reports whether the training for the classes of f is planned like the branch for their number, in
+// every branch of the run. counts are those of [Pipeline.allClassCounts].
 func (p *Pipeline) fitsBranch(f selection.Facts, counts [][]int) bool {
 	for i, t := range p.trainings() {
 		k := slices.IndexFunc(counts[i], func(n int) bool { return len(f.Target.Categories) <= n })

@@ -114,7 +114,8 @@ func TestIndicatorIsKept(t *testing.T) {
 		t.Errorf("brc: %v", err)
 	}
 	for _, s := range []selection.Selector{selection.DPFSDR{}, selection.SIS{K: 1, Score: selection.ScoreCorrelation}, selection.Kendall{K: 1}} {
-		p.Model, p.Selector = adassp.JointGram{}, s
+		p.Model = adassp.JointGram{}
+		p.Selector = s
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name(), err)

@@ -49,8 +49,8 @@ func (p *kindPass) Add(b mechanism.Block) {
 
 func (p *kindPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
-// kinds releases which of columns that declare nothing are words.
-func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, columns []int) (words []int, err error) {
+// releaseKinds releases which columns without declarations contain text.
+func releaseKinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, columns []int) (words []int, err error) {
 	acc, err := mechanism.Sum[*kindPass](ctx, s, v, kindStatistic{columns})
 	if err != nil {
 		return nil, err
@@ -59,9 +59,11 @@ func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, colum
 	if err != nil {
 		return nil, err
 	}
-	counts, sigma := released.Value(), s.Scale(kindsLeaf)
+	counts := released.Value()
+	sigma := s.Scale(kindsLeaf)
 	for i, j := range columns {
-		numbers, text := counts[i*kindCells], counts[i*kindCells+1]
+		numbers := counts[i*kindCells]
+		text := counts[i*kindCells+1]
 		if text > numbers && text > kindDoubt*sigma {
 			words = append(words, j)
 		}

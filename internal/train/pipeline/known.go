@@ -8,24 +8,21 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// Records without a target that can be read: a number that is missing and has no
-// declared value, a class that is not listed. There is nothing to learn from such a
-// record, and so it adds nothing to any statistic of a selector or a model: they are
-// handed the other records alone. Its features count in the histograms of ranges, which
-// see all records; there a missing target is in no bin.
+// Records without a usable target: a missing number without a declared substitute, or a class that is not
+// listed. Such a record contains nothing to learn from, and is excluded from all statistics of a selector or a
+// model, which get the other records only. Its features count in the histograms of ranges, which use all
+// records; there a missing target is in no bin.
 //
-// This is the one place where the training part is narrowed, and the bounds of the
-// mechanisms hold as they are. Whether a record stays depends on that record alone, so
-// of the training parts of two neighbouring tables the narrowed ones
+// This is the only place where the training part is restricted, and the bounds of the mechanisms remain valid.
+// Whether a record stays depends on that record only, so for the training parts of two neighbouring tables the
+// restricted parts
 //
-//   - differ, if a record is added or removed, by that record or not at all;
-//   - differ, if one is replaced, by one that is replaced, by one that is added or
-//     removed, or not at all.
+//   - differ by at most that record, if a record is added or removed;
+//   - differ by one record replaced, added or removed, or not at all, if one is replaced.
 //
-// So under substitution a bound has to cover one record added or removed as well. Every
-// bound of package mechanism does: that of a replaced record is nowhere below that of an
-// added one (TestSubstitutionCoversRemoval). And no statistic may take the number of these
-// records for public; see [publicCount].
+// So under substitution a bound must also cover one record added or removed. Every bound of package mechanism
+// does: that of a replaced record is never below that of an added one (TestSubstitutionCoversRemoval). And no
+// statistic may treat the number of these records as public; see [publicCount].
 type records struct {
 	all   mechanism.Records
 	known mechanism.Records // those with a target that can be read
@@ -52,10 +49,9 @@ func (r records) of(t method.Trainer) (mechanism.Records, error) {
 	return r.known, err
 }
 
-// publicCount reports whether the number of records with a target that can be read is
-// public. Where records are replaced that of all records is, but a replaced one may have
-// lost its target: only a declared value for missing targets makes the two equal. Under
-// private columns the target is public itself.
+// publicCount reports whether the number of records with a usable target is public. Under substitution the
+// number of all records is, but a replaced record may have lost its target: the two are equal only if missing
+// targets have a declared value. Under private columns the target itself is public.
 func publicCount(f selection.Facts) bool {
 	switch f.Relation {
 	case budget.Substitute:

@@ -16,9 +16,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// Trainers lists the methods that may train a model, in the order in which recipes and
-// messages have them. What recipes, the command line, the audit and the documents say of
-// methods is read from here: a new one is a line.
+// Trainers lists the methods that can train a model, in the order of recipes and messages. Recipes, the command
+// line, the audit and the documentation derive from this list; a new method is one more entry.
 func Trainers() []method.Method {
 	return []method.Method{
 		adassp.JointGram{}.Method(),
@@ -35,10 +34,10 @@ func Trainers() []method.Method {
 	}
 }
 
-// Auto stands for the model of a pipeline that names none: it is chosen from public facts,
-// [boosting.Kernel] for a number or two classes under tight composition,
-// [logistic.Logistic] for these where a noisy count says that records are few, [prototypes.Prototypes]
-// for more; [adassp.JointGram] under basic composition.
+// Auto is the name of the automatic choice, for a pipeline without a model. It depends on public facts:
+// [boosting.Kernel] for a number or two classes under tight composition, or [logistic.Logistic] for these if a
+// noisy count shows few records; [prototypes.Prototypes] for more classes; [adassp.JointGram] under basic
+// composition.
 const Auto = "auto"
 
 // TrainerNamed returns the method of that name.
@@ -65,7 +64,7 @@ func methodOf(t method.Trainer) (method.Method, error) {
 	return m, nil
 }
 
-// nameOf returns the name of a trainer, [Auto] for none.
+// nameOf returns the name of a trainer, or [Auto] for nil.
 func nameOf(t method.Trainer) string {
 	if t == nil {
 		return Auto
@@ -76,7 +75,7 @@ func nameOf(t method.Trainer) string {
 // ModelName returns the name of the method of Model, [Auto] if it is nil.
 func (p *Pipeline) ModelName() string { return nameOf(p.Model) }
 
-// namesOf lists the names of the methods of which something holds.
+// namesOf lists the names of the methods for which holds returns true.
 func namesOf(holds func(method.Method) bool) []string {
 	var out []string
 	for _, m := range Trainers() {
@@ -92,9 +91,9 @@ func Methods(task string) []string {
 	return namesOf(func(m method.Method) bool { return slices.Contains(m.Tasks(), task) })
 }
 
-// PrivateColumnsMethods lists the model methods that make use of what is public under
-// [budget.SubstitutePrivateColumns]. The others run there too: tables that differ in the private columns of one record differ
-// in one record, so the sensitivities of [budget.Substitute] hold.
+// PrivateColumnsMethods lists the model methods that use the public columns under
+// [budget.SubstitutePrivateColumns]. The others run there too: tables that differ in the private columns of one
+// record differ in one record, so the sensitivities of [budget.Substitute] apply.
 func PrivateColumnsMethods() []string {
 	return namesOf(func(m method.Method) bool { return m.Supports(budget.SubstitutePrivateColumns) })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two
-// classes, else one for each class against the others.
+// oneVsRest is a classifier made of numeric models: one of -1 and +1 for two classes, otherwise one for each
+// class against the others.
 type oneVsRest struct{ method.Trainer }
 
 // classNode is the name of the node of a class.
@@ -20,7 +20,8 @@ func classNode(k int) string { return "class-" + strconv.Itoa(k+1) }
 // ofScore returns the facts of a score.
 func ofScore(f method.Facts) method.Facts {
 	last := len(f.Columns) - 1
-	f.Columns, f.Derived = append(f.Columns[:last:last], numericTarget(f.Columns[last])), true
+	f.Columns = append(f.Columns[:last:last], numericTarget(f.Columns[last]))
+	f.Derived = true
 	return f
 }
 
@@ -66,7 +67,8 @@ func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 			return nil, err
 		}
 		// Clamped to [-1, 1], the scores of two sure classes would be equal.
-		fit.Linear().Lower, fit.Linear().Upper = -method.ScoreLimit, method.ScoreLimit
+		fit.Linear().Lower = -method.ScoreLimit
+		fit.Linear().Upper = method.ScoreLimit
 	}
 	return out, nil
 }

@@ -37,8 +37,7 @@ var (
 	// ErrRange is returned when declared scaling meets a column without a
 	// range, and for a declared range that float64 does not resolve.
 	ErrRange = errors.New("a usable declared range is needed")
-	// ErrUnbounded is returned for a budget so large that no finite mu covers
-	// it: a model could not even state what it promises.
+	// ErrUnbounded is returned for a budget that no finite mu covers: a model could not state its guarantee.
 	ErrUnbounded = fault.New(fault.Budget, "no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
 	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
 	// changed since.
@@ -60,8 +59,8 @@ var (
 // under basic.
 const DefaultSelectionShare = .1
 
-// ClassedSelectionShare is that of selectors that release statistics of whole classes,
-// of which they make more than a choice (docs/proofs/dpfsdr.md, "Algorithm").
+// ClassedSelectionShare is the selection share of selectors that release statistics of whole classes, from
+// which they compute more than a choice of features (docs/proofs/dpfsdr.md, "Algorithm").
 const ClassedSelectionShare = .5
 
 // narrowest is the smallest half width of a declared range.
@@ -82,8 +81,8 @@ type Pipeline struct {
 	// Target names the column to predict: a number, or for classification a
 	// category column whose categories are the classes, without other.
 	Target string
-	// MostClasses is how many classes are found at most of a target whose classes are to be found, from 2 to
-	// evaluate.MaxClasses; 0 means [DefaultMostClasses], or 2 where a stage takes two classes only.
+	// MostClasses is the maximum number of classes to find for a target whose classes are found privately, from
+	// 2 to evaluate.MaxClasses; 0 means [DefaultMostClasses], or 2 if a stage supports two classes only.
 	MostClasses int
 	// PaddedClasses plans the training once, for MostClasses classes, as releases of earlier versions did.
 	PaddedClasses bool
@@ -93,22 +92,22 @@ type Pipeline struct {
 	// Budget is the (epsilon, delta), relation, composition and privacy unit of
 	// the run.
 	Budget budget.Target
-	// Holdout is the share of records, in [0, .5], kept for the private
-	// held-out metric; with 0 there is none.
+	// Holdout is the share of records, in [0, .5], for the private held-out metric; with 0 there is no held-out
+	// part.
 	Holdout float64
-	// DeclaredScaling refuses numeric columns without a declared range instead
-	// of releasing their ranges.
+	// DeclaredScaling rejects numeric columns without a declared range instead of releasing their ranges.
 	DeclaredScaling bool
 	// Selector chooses the features. Nil keeps all, but without a Model and
 	// more than selection.DefaultK candidates the run chooses between all and
 	// selection.Kendall.
 	Selector selection.Selector
-	// UncheckedSelector admits selectors that are not of package selection. Nobody
-	// checks what such a one does: it is handed the exact records, and what it chooses is
-	// published. A run with one says so among the facts that are not protected.
+	// UncheckedSelector permits selectors from outside package selection. Such a selector gets the exact
+	// records, its choice is published, and no mechanism protects it. The run lists this among the unprotected
+	// facts.
 	UncheckedSelector bool
-	// SelectionShare is the share, in (0, 1), that a selector which releases something spends of what the noisy count and
-	// the model with a fixed law leave; 0 means DefaultSelectionShare. Shares.Selection is a share of the whole.
+	// SelectionShare is the share, in (0, 1), of a selector that makes releases, relative to the budget left by
+	// the noisy count and by a model with a fixed distribution; 0 means DefaultSelectionShare. Shares.Selection
+	// is a share of the whole budget.
 	SelectionShare float64
 	// Shares divide the budget of the training part among its stages; the zero value leaves it to the defaults.
 	Shares Shares
@@ -117,12 +116,11 @@ type Pipeline struct {
 	CountFailure float64
 	// Model is the trainer, of a method of [Trainers]; nil chooses one, see [Auto].
 	Model method.Trainer
-	// Fallback is the trainer whose model is returned when Model abstains; nil
-	// means none. It is paid for whether it is used or not, and only a
-	// [method.Abstainer] has one.
+	// Fallback is the trainer used if Model abstains; optional. It is paid for whether it is used or not, and
+	// requires a Model that is a [method.Abstainer].
 	Fallback method.Trainer
-	// SizeRuns is the mean number of tries of a selector's list of sizes (see
-	// selection.Sizer), above 1; 0 stands for DefaultSizeRuns.
+	// SizeRuns is the mean number of tries for a selector's list of sizes (see selection.Sizer), above 1; 0
+	// means DefaultSizeRuns.
 	SizeRuns float64
 	// Search, if set, tries several ways to select and train and keeps the best;
 	// the fields from Selector on are then empty.
@@ -137,7 +135,7 @@ type Pipeline struct {
 // A Plan is a priced pipeline.
 type Plan struct {
 	*budget.Priced
-	of        *Pipeline // what was planned
+	of        *Pipeline // the planned pipeline
 	guarantee budget.Guarantee
 	facts     selection.Facts
 	root      string // path of the training node
@@ -149,7 +147,7 @@ type Plan struct {
 	records   int
 
 	forced        *branch // in a rehearsal: the branch to take
-	forcedWay     string  // in a rehearsal: whether undeclared columns are numbers or words
+	forcedWay     string  // in a rehearsal: whether undeclared columns are numbers or text
 	forcedClasses int     // in a rehearsal: the number of classes
 }
 
@@ -165,7 +163,7 @@ func (p *Plan) subplans() []*Plan {
 	return out
 }
 
-// The names of the plan's nodes. They are part of report.json.
+// Node names of the plan. They are part of report.json.
 const (
 	rootNode      = "fit"
 	trainNode     = "train"
@@ -176,8 +174,8 @@ const (
 	holdoutNode   = "holdout"
 )
 
-// Plan prices the run: no row is needed and none is read. Errors are those of
-// this package, of package budget and of the stages.
+// Plan prices the run without reading any rows. Errors are those of this package, of package budget and of the
+// stages.
 func (p *Pipeline) Plan() (*Plan, error) { return p.PlanContext(context.Background()) }
 
 // PlanContext is Plan with a context. It checks the context between its steps, because a plan for very many columns
@@ -276,7 +274,7 @@ func (p *Plan) approximate() bool {
 	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool { return l.Law.Kind == budget.Approximate })
 }
 
-// Guarantee says what the plan guarantees.
+// Guarantee returns the guarantee of the plan.
 func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
 
 // check validates the description and collects the facts of the plan.
@@ -324,8 +322,8 @@ func (p *Pipeline) check(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// Method returns the model method that the plan runs, or [SearchMethod]; [Auto] where it depends on the number of
-// classes that are found.
+// Method returns the name of the plan's model method, or [SearchMethod], or [Auto] if it depends on the number
+// of classes found.
 func (p *Plan) Method() string {
 	if len(p.tries) > 0 {
 		return SearchMethod

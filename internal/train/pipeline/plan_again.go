@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// Again returns the plan for one run more, which costs what the first one did once more; see
-// [budget.Priced.Again].
+// Again returns a plan for another run, at the same price; see [budget.Priced.Again].
 func (p *Plan) Again() *Plan {
 	next := *p
 	next.Priced = p.Priced.Again()
 	return &next
 }
 
-// clone copies what a caller may change. Selectors are values that describe themselves.
+// clone copies the fields that a caller may change. Selectors are immutable values.
 func (p *Pipeline) clone() *Pipeline {
 	q := *p
 	q.Schema = p.Schema.Clone()
@@ -25,8 +24,8 @@ func (p *Pipeline) clone() *Pipeline {
 	return &q
 }
 
-// planned returns the pipeline of a plan, and [ErrPlan] where it is not p: what was priced
-// under one relation, say, must not be run under another.
+// planned returns the pipeline of a plan, or [ErrPlan] if it differs from p: a plan priced under one relation,
+// for instance, must not be run under another.
 func (p *Pipeline) planned(plan *Plan) (*Pipeline, error) {
 	if plan.of == nil || !reflect.DeepEqual(plan.of, p.clone()) {
 		return nil, ErrPlan

@@ -15,10 +15,9 @@ import (
 // model from a method that may abstain.
 const answered = .95
 
-// Records returns how many rows a table needs so that a method that may abstain
-// answers about 95% of the time, held-out part included; 0 for a method that
-// always answers. Rows that a cap on units leaves out do not count, nor do those without a
-// target that can be read.
+// Records returns the number of rows with which a method that may abstain produces a model about 95% of the
+// time, including the held-out part; 0 for a method that never abstains. Rows left out by the cap on units, and
+// rows without a usable target, do not count.
 func (p *Plan) Records() int { return p.records }
 
 // recordsFor computes Records from the priced plan.
@@ -37,10 +36,11 @@ func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
 	return int(math.Ceil(need / (1 - p.Holdout)))
 }
 
-// MostRecords returns how many records a table may have that no engine holds in memory: a public fact of the
-// plan, by the widths of its sums ([mechanism.MostOf]). A plan that protects units has the least, because names of units
-// have 64 bits and must not meet. A branch that few records take does not count: with more than [mechanism.MostNarrow] it would
-// take noise of some thousand scales, by what [Plan.fewCells] may be.
+// MostRecords returns the maximum number of records of a table that is not held in memory: a public fact of the
+// plan that follows from the widths of its sums ([mechanism.MostOf]). It is smallest for a plan that protects
+// units, because names of units have 64 bits and must not collide. A branch for few records is ignored: with
+// more than [mechanism.MostNarrow] records it would be chosen only by noise of some thousand scales, according
+// to [Plan.fewCells].
 func (p *Plan) MostRecords() int64 {
 	most := int64(mechanism.MostRecords)
 	if p.Target().Unit != (budget.Unit{}) {

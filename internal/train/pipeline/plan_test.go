@@ -33,7 +33,9 @@ func houses(t testing.TB, n int) *dataset.Table {
 	data := make([]dataset.ColumnData, 4)
 	p := sequence(3)
 	for range n {
-		area, age, kind := 100+40*p.next(), 30+30*p.next(), int32(0)
+		area := 100 + 40*p.next()
+		age := 30 + 30*p.next()
+		kind := int32(0)
 		if p.next() > 0 {
 			kind = 1
 		}
@@ -179,15 +181,20 @@ func TestRefusals(t *testing.T) {
 		"declared":        {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
 		"narrow range": {func(p *Pipeline) {
 			c := &p.Schema.Columns[0]
-			c.Ranged, c.Lower, c.Upper = true, 0, 5e-324
+			c.Ranged = true
+			c.Lower = 0
+			c.Upper = 5e-324
 		}, ErrRange},
 		"no feature":      {func(p *Pipeline) { p.Schema.Columns = p.Schema.Columns[3:] }, ErrNoFeature},
 		"unknown feature": {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"rent"}} }, selection.ErrFeature},
 		"twice":           {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age", "age"}} }, selection.ErrFeature},
 		"epsilon":         {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
 		"delta":           {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
-		"unbounded":       {func(p *Pipeline) { p.Budget.Epsilon, p.Selector = 1e7, selection.Kendall{K: 1} }, ErrUnbounded},
-		"pure":            {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
+		"unbounded": {func(p *Pipeline) {
+			p.Budget.Epsilon = 1e7
+			p.Selector = selection.Kendall{K: 1}
+		}, ErrUnbounded},
+		"pure": {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
 		"too wide": {func(p *Pipeline) {
 			few := dataset.Column{Kind: dataset.Category} // of more values fewer are entries
 			for i := range linear.FewValues {
@@ -237,7 +244,8 @@ func TestCancel(t *testing.T) {
 
 // TestTotal: odd tables give a valid model and no error.
 func TestTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
 		"no rows": {}, "one": {1}, "two": {1, 2}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
 		"constant": {5, 5, 5, 5, 5, 5}, "huge": {1.7e308, -1.7e308, 1e300},

@@ -6,16 +6,16 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The part of epsilon and delta that a law takes that does not scale with the rest, which is
-// calibrated to what it leaves.
+// Share of epsilon and delta of a fixed distribution, to which the other stages are not scaled; they are
+// calibrated to the rest.
 const (
-	fixedAlone  = 1 - DefaultCountShare // where nothing else but n_lo is released
-	fixedFirst  = .85                   // beside ranges and a choice of features
-	fixedBacked = .55                   // beside a fallback too
+	fixedAlone  = 1 - DefaultCountShare // if only n_lo is released otherwise
+	fixedFirst  = .85                   // with ranges and feature selection
+	fixedBacked = .55                   // with a fallback too
 	fixedDelta  = .9
 )
 
-// factsOf returns what the model of a branch is told about the given columns.
+// factsOf returns the facts for the model of a branch on the given columns.
 func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
 	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: b.fixed * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
 }
@@ -23,20 +23,20 @@ func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
 // importanceLevel is the confidence level of the intervals of importances.
 const importanceLevel = .95
 
-// importances returns those of the columns of a model; nil where its method
-// releases nothing about how they are spread over the records.
-func importances(f *method.Fit) []regression.Importance {
+// importancesOf returns the importances of the columns of a model, or nil if its method releases no information
+// about their distribution.
+func importancesOf(f *method.Fit) []regression.Importance {
 	if len(f.Spreads) == 0 {
 		return nil
 	}
 	return regression.Importances(f.Model.Inputs(), f.Spreads, importanceLevel)
 }
 
-// trainerFor returns the trainer for a target: a trainer of numbers tells classes apart
-// one against the rest. Columns that are encoded by the target are numbers to it.
+// trainerFor returns the trainer for a target: a numeric trainer separates classes by one-versus-rest.
+// Target-encoded columns are numbers to it.
 func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
-		m, _ := methodOf(t) // that it is one the rules say
+		m, _ := methodOf(t) // the rules have checked that it is a known method
 		t = classifierOf(t, m, len(target.Categories), p.pure())
 	}
 	if p.encodes() {

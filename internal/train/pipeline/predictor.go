@@ -22,8 +22,8 @@ func newPredictor(m regression.Model, features []dataset.Column) predictor {
 
 // Predict implements [evaluate.Predictor].
 func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
-	room := cells.Get().(*[]float64)
-	defer cells.Put(room)
+	room := cellBuffers.Get().(*[]float64)
+	defer cellBuffers.Put(room)
 	predict := p.Model.Predict
 	if p.ready != nil {
 		predict = p.ready.Predict
@@ -35,13 +35,13 @@ func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
 	return out
 }
 
-// cells are those of a block, while it is predicted.
-var cells = sync.Pool{New: func() any { return new([]float64) }}
+// cellBuffers are the buffers for the cells of a block during prediction.
+var cellBuffers = sync.Pool{New: func() any { return new([]float64) }}
 
 // Classify implements [evaluate.Classifier].
 func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
-	room := cells.Get().(*[]float64)
-	defer cells.Put(room)
+	room := cellBuffers.Get().(*[]float64)
+	defer cellBuffers.Put(room)
 	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // as in Predict
@@ -52,7 +52,8 @@ func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
 // rowsOfColumns gathers the first columns of a block, which are these: numbers that do not follow one another in the table
 // in room, which grows to hold them, if there is one.
 func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
-	n, free := b.Len(), []float64(nil)
+	n := b.Len()
+	free := []float64(nil)
 	if room != nil {
 		*room = slices.Grow((*room)[:0], n*len(columns))
 		free = (*room)[:n*len(columns)]
@@ -62,7 +63,8 @@ func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) r
 		if c.Kind == dataset.Numeric {
 			var buf []float64
 			if room != nil {
-				buf, free = free[:n:n], free[n:]
+				buf = free[:n:n]
+				free = free[n:]
 			}
 			rows.Numeric[c.Name] = b.Float(j, buf)
 		} else {

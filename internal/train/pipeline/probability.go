@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Where the noise hides too many of the records, no probabilities are read from the counts: both classes
-// together must have enoughRecords standard deviations of the noise in one row of bins, and either class
+// If the noise hides too many of the records, no probabilities are computed from the counts: both classes
+// together must have enoughRecords standard deviations of the noise in one row of bins, and each class
 // enoughOfClass.
 const (
 	enoughRecords = 10

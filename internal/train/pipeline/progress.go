@@ -15,7 +15,7 @@ func (p *Plan) Stages() []string {
 		out = append(out, "unit")
 	}
 	out = append(out, checkStage, "split")
-	if p.of.finds() {
+	if p.of.investigatesColumns() {
 		out = append(out, vocabularyNode)
 	}
 	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].counts() }

@@ -9,7 +9,7 @@ const (
 	TrainName   = trainNode
 	HoldoutName = holdoutNode
 	CountName   = countLeaf
-	// Where words are paid for only if some column holds them: the node of the choice, and its branches.
+	// Names of the choice node and its branches, for runs that pay for words only if a column contains text.
 	UndeclaredName = undeclaredNode
 	NumbersWay     = numbersWay
 	WordsWay       = wordsWay
@@ -18,9 +18,9 @@ const (
 // SearchPath is the path of the node of a search.
 func (p *Plan) SearchPath() string { return p.root }
 
-// SizesPath is the path of the node that tries sizes; where words are paid for only if there are some, in
-// the way in which there are none, and where classes are found, in the way with two of them. The other ways
-// have the same.
+// SizesPath returns the path of the node that tries sizes, in the branch without text columns if words are paid
+// for only on demand, and in the branch with two classes if classes are found. The node is the same in the
+// other branches.
 func (p *Plan) SizesPath() string {
 	path := p.root
 	if len(p.byClasses) > 0 {
@@ -32,7 +32,7 @@ func (p *Plan) SizesPath() string {
 	return path + "/" + modelNode
 }
 
-// Unprotected lists what the description states and the guarantee does not protect.
+// Unprotected lists the facts that the description states and the guarantee does not protect.
 func (p *Pipeline) Unprotected() []Fact { return p.unprotected() }
 
 // Methods lists the methods that may train the model of a run: that of each branch and

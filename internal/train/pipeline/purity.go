@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// A run whose delta is 0 draws pure noise alone: Laplace noise, or choices by the exponential mechanism. Which noise a stage
-// draws its plan says, leaf by leaf. Stages that have a form with pure noise take it where no form is named: ranges
-// (scaling.Private), and trainers that are a [method.Purer].
+// A run with delta 0 draws pure noise only: Laplace noise, or choices by the exponential mechanism. The plan of
+// a stage gives the noise of each leaf. Stages with a pure form use it if no form is named: ranges
+// (scaling.Private), and trainers that implement [method.Purer].
 
 // ErrNotPure is returned for a run whose delta is 0 and that has a stage whose noise is not pure. It wraps budget.ErrNotPure.
 var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not pure: %w", budget.ErrNotPure)
@@ -46,7 +46,7 @@ func leavesOf(n budget.Node) []budget.Leaf {
 	return out
 }
 
-// impureNoise returns what a stage draws that is not pure; "" where all of it is.
+// impureNoise returns a description of a stage's noise that is not pure, or "" if all of it is.
 func impureNoise(n budget.Node) string {
 	for _, leaf := range leavesOf(n) {
 		switch {
@@ -59,9 +59,9 @@ func impureNoise(n budget.Node) string {
 	return ""
 }
 
-// NeedsDelta returns why the delta of a run cannot be 0, or nil. It asks the plan of every stage, and names each whose noise
-// is not pure. It looks at no column that declares nothing, so it can be asked of a run without a table. What a stage refuses
-// for another reason, a plan says.
+// NeedsDelta returns the reason why the delta of a run cannot be 0, or nil. It examines the plan of every stage
+// and names each whose noise is not pure. It ignores columns without declarations, so it can be called without
+// a table. Other problems of a stage are reported by Plan.
 func (p *Pipeline) NeedsDelta() *fault.Error {
 	if !p.pure() || p.Search != nil {
 		return nil
@@ -122,7 +122,8 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 	return f
 }
 
-// selectorNoise returns what a selector draws that is not pure, "" for nothing and for one that has no plan here.
+// selectorNoise describes the noise of a selector that is not pure, or returns "", also for a selector without
+// a plan here.
 func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string {
 	node, private, err := s.Plan(factsFor(s, f))
 	if err != nil || !private {
@@ -131,8 +132,9 @@ func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string
 	return impureNoise(node)
 }
 
-// trainerNoise returns what a trainer draws that is not pure, "" for nothing and for one that has no plan here. The law of one
-// that may abstain takes a share of delta, so without a delta it has no plan at all.
+// trainerNoise describes the noise of a trainer that is not pure, or returns "", also for a trainer without a
+// plan here. The distribution of a trainer that may abstain takes a share of delta, so without a delta it has
+// no plan.
 func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 	if abstains(t) {
 		return "fails with a probability of delta"
@@ -145,7 +147,7 @@ func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 	return impureNoise(node)
 }
 
-// pureSelectors says which selectors a run without a delta can have.
+// pureSelectors describes the selectors that a run without a delta supports.
 func (p *Pipeline) pureSelectors(f selection.Facts) string {
 	var names []string
 	for _, m := range Selectors() {
@@ -162,7 +164,7 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 	return "select with " + orList(names)
 }
 
-// pureTrainers says which trainers a run without a delta can have in place of one.
+// pureTrainers describes the trainers that can replace t in a run without a delta.
 func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 	var names []string
 	for _, m := range Trainers() {
@@ -192,7 +194,7 @@ func orList(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// notPure turns the error of a plan with a leaf whose law is not pure into a problem of the recipe.
+// notPure converts the error of a plan with a leaf that is not pure to a problem of the recipe.
 func notPure(err error) error {
 	var wrong *budget.NotPureError
 	if !errors.As(err, &wrong) {

@@ -29,7 +29,9 @@ func pureRun(classes int, relation budget.Relation, s selection.Selector, t meth
 	}
 	target := dataset.Column{Name: "y"}
 	if classes > 0 {
-		p.Task, target.Kind, target.Categories = regression.TaskClassification, dataset.Category, []string{"a", "b", "c"}[:classes]
+		p.Task = regression.TaskClassification
+		target.Kind = dataset.Category
+		target.Categories = []string{"a", "b", "c"}[:classes]
 	}
 	p.Schema.Columns = append(p.Schema.Columns, target)
 	return p
@@ -154,7 +156,9 @@ func TestPureNumber(t *testing.T) {
 		p := pureRun(0, relation, selection.Kendall{K: 2}, nil)
 		p.Budget.Epsilon = 8
 		data := make([]dataset.ColumnData, 8)
-		mean, squares, rest := 0., 0., 0.
+		mean := 0.
+		squares := 0.
+		rest := 0.
 		for range n {
 			x := make([]float64, 7)
 			for j := range x {

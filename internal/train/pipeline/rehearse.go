@@ -16,22 +16,19 @@ import (
 // 2^33 where they are widths of a choice, with up to 2^16 columns.
 const faint = 0x1p-9
 
-// Rehearse finds out, before anything is spent, whether the budget of a plan is so small
-// that the noise of a step would leave the integer grid: then the error wraps
-// [mechanism.ErrScale]. It carries out the run on a table without records, each branch of it,
-// where a law is faint enough for that; otherwise it does nothing. What it finds depends
-// on the plan alone, and nothing of it is kept.
+// Rehearse reports, before any budget is spent, whether the budget of a plan is so small that the noise of a
+// step would leave the integer grid: the error then wraps [mechanism.ErrScale]. If a step has very little
+// budget, it runs every branch on a table without records; otherwise it returns nil at once. The result depends
+// on the plan only, and is discarded.
 //
-// A plan that passes has room for noise 2^4 times as large as that of the rehearsal. It
-// can be larger in two places. A draw of boosted-additive is spent in as many parts as there
-// are curves, and one of boosted-kernel in parts of shares, which was released; the noise grows
-// with the square root. And the
-// sensitivity of blocks with public columns, under substitute-private-columns, grows with
-// the longest row of those, which is public but not in the plan. What exceeds the
-// room, at a budget within 2^4 of the limit, is found when the noise is drawn; the run then fails
-// with the same error, for a reason that is not private.
+// A plan that passes allows for noise 2^4 times as large as in the rehearsal. Actual noise can be larger in two
+// places. A draw of boosted-additive is spent in as many parts as there are curves, and one of boosted-kernel
+// in parts whose shares were released; the noise grows with the square root. And the sensitivity of blocks with
+// public columns, under substitute-private-columns, grows with the longest row of those columns, which is
+// public but not part of the plan. If the noise exceeds the allowance, at a budget within 2^4 of the limit, the
+// run fails with the same error when the noise is drawn, for a reason that is not private.
 func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
-	if !plan.faint() {
+	if !plan.hasFaintDraw() {
 		return nil
 	}
 	t, err := emptyTable(p.Schema)
@@ -64,11 +61,12 @@ func (p *Plan) rehearsals() []*Plan {
 		counts = counts[1:]
 	}
 	var out []*Plan
-	for _, way := range p.ways() {
+	for _, way := range p.undeclaredWays() {
 		for _, n := range counts {
 			for i := range p.widest() {
 				only := p.force(i)
-				only.forcedWay, only.forcedClasses = way, n
+				only.forcedWay = way
+				only.forcedClasses = n
 				out = append(out, only)
 			}
 		}
@@ -76,8 +74,8 @@ func (p *Plan) rehearsals() []*Plan {
 	return out
 }
 
-// ways are those in which columns that declare nothing may be read: "" where that is not asked first.
-func (p *Plan) ways() []string {
+// undeclaredWays returns the possible classifications of columns without declarations; "" if that is not asked first.
+func (p *Plan) undeclaredWays() []string {
 	if !p.of.asksFirst() {
 		return []string{""}
 	}
@@ -101,7 +99,8 @@ func (p *Plan) force(i int) *Plan {
 	if n := len(p.branches); n > 0 {
 		only.forced = &p.branches[min(i, n-1)]
 	}
-	only.tries, only.byClasses = nil, nil
+	only.tries = nil
+	only.byClasses = nil
 	for _, t := range p.tries {
 		only.tries = append(only.tries, t.force(i))
 	}
@@ -111,9 +110,9 @@ func (p *Plan) force(i int) *Plan {
 	return &only
 }
 
-// faint reports whether a draw of the plan has a law below that limit. What is lost outright, with neither
-// mu nor epsilon, draws nothing.
-func (p *Plan) faint() bool {
+// hasFaintDraw reports whether a draw of the plan has a budget below that limit. A draw with neither mu nor epsilon
+// draws no noise.
+func (p *Plan) hasFaintDraw() bool {
 	records := float64(p.Target().Unit.Records())
 	for _, l := range p.Leaves() {
 		if x := max(l.Law.Mu, l.Law.Epsilon); x > 0 && x/records < faint {
@@ -123,7 +122,7 @@ func (p *Plan) faint() bool {
 	return false
 }
 
-// rehearse carries out one branch.
+// rehearse runs one branch.
 func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) error {
 	s, err := mechanism.NewRehearsal(plan.Priced)
 	if err != nil {
@@ -134,7 +133,8 @@ func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) e
 		return err
 	}
 	// It abstained, and with records it may not.
-	held, target := t.All().Columns(plan.columns), len(plan.facts.Columns)
+	held := t.All().Columns(plan.columns)
+	target := len(plan.facts.Columns)
 	if p.classification() {
 		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: mechanism.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
 	} else {

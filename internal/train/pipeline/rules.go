@@ -13,17 +13,17 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// rules gathers what is wrong with a description. Each rule stands here, in a
-// [method.Method] or in package budget, once: a recipe is put to the same rules and says
-// where in its text the field of a fault stands. The field is the key of a recipe.
+// rules collects the problems of a description. Each rule is implemented once, here, in a [method.Method] or in
+// package budget; recipes apply the same rules and locate the field of a fault in their text. The field is a
+// recipe key.
 type rules struct {
 	*Pipeline
-	home  string // what stands before the keys selection and model: "", or a candidate's path with a dot
+	home  string // prefix of the keys selection and model: "", or a candidate's path with a dot
 	found []*fault.Error
 }
 
-// Wrong lists what is wrong with the description, without a look at columns that declare
-// nothing. Each fault wraps an error of this package.
+// Wrong lists the problems of the description, ignoring columns without declarations. Each fault wraps an error
+// of this package.
 func (p *Pipeline) Wrong() []*fault.Error {
 	r := &rules{Pipeline: p}
 	r.target()
@@ -51,7 +51,8 @@ func (p *Pipeline) Wrong() []*fault.Error {
 func (r *rules) wrong(err error, field, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if r.home != "" {
-		field, message = r.home+field, strings.TrimSuffix(r.home, ".")+": "+message
+		field = r.home + field
+		message = strings.TrimSuffix(r.home, ".") + ": " + message
 	}
 	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
 }
@@ -83,7 +84,8 @@ func (r *rules) target() {
 
 // unit compares the unit that the budget protects with the schema and the relation.
 func (r *rules) unit() {
-	column, unit := r.Schema.Unit, r.Budget.Unit
+	column := r.Schema.Unit
+	unit := r.Budget.Unit
 	switch {
 	case column != unit.Column && unit.Column == "":
 		r.wrong(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
@@ -167,9 +169,11 @@ func (r *rules) ofModel() {
 
 // forTask checks a method against the task and the number of classes.
 func (r *rules) forTask(field, name string) {
-	classes, found := 0, false
+	classes := 0
+	found := false
 	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
-		classes, found = r.classesOf(r.Schema.Columns[j]), r.Schema.Columns[j].Found
+		classes = r.classesOf(r.Schema.Columns[j])
+		found = r.Schema.Columns[j].Found
 	}
 	switch {
 	case !r.classification() && NeedsClasses(name):
@@ -182,7 +186,7 @@ func (r *rules) forTask(field, name string) {
 	}
 }
 
-// LacksClasses says that the method at field needs classes, and the task has none.
+// LacksClasses returns the error for a method at field that needs classes in a task without classes.
 func LacksClasses(field, name string) *fault.Error {
 	return &fault.Error{
 		Kind: fault.Recipe, Field: field, Err: ErrModel,
@@ -206,8 +210,7 @@ func TwoClasses(name string) bool {
 	return s.TwoClasses || m.TwoClasses()
 }
 
-// sizes checks the tries of a list of sizes. What is wrong with the list itself its selector
-// says.
+// sizes checks the tries of a list of sizes. The selector validates the list itself.
 func (r *rules) sizes() {
 	sizes := sizesOf(r.Selector)
 	switch {
@@ -224,14 +227,14 @@ func (r *rules) sizes() {
 		r.wrong(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
 	}
 	r.key(ErrSizeSearch, "runs", r.sizeRuns())
-	r.priced(ErrSizeSearch, "selection.sizes has", "selection.k")
+	r.rejectUnpricedTries(ErrSizeSearch, "selection.sizes has", "selection.k")
 	if abstains(r.Model) {
 		r.wrong(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
 	}
 }
 
-// priced refuses tries, whose price is a Rényi curve, where no such curve counts.
-func (r *rules) priced(err error, what, instead string) {
+// rejectUnpricedTries rejects tries, which are priced by a Rényi curve, under an accounting without such curves.
+func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 	if r.Budget.Composition == budget.Basic {
 		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
 	}
@@ -240,10 +243,10 @@ func (r *rules) priced(err error, what, instead string) {
 	}
 }
 
-// deltaHint says what delta is usual.
+// deltaHint names the usual delta.
 const deltaHint = "1e-6 is the default"
 
-// BesideSearch says that a section, "selection" or "model", stands beside a search.
+// BesideSearch returns the error for a recipe with a search and a section "selection" or "model".
 func BesideSearch(section string) *fault.Error {
 	return &fault.Error{
 		Kind: fault.Recipe, Field: section, Err: ErrSearch,
@@ -266,7 +269,7 @@ func (r *rules) search() {
 	if !(x.Holdout > 0 && x.Holdout <= .5) {
 		r.wrong(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
 	}
-	r.priced(ErrSearch, "a search has", "a single selection and model")
+	r.rejectUnpricedTries(ErrSearch, "a search has", "a single selection and model")
 	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
 		r.wrong(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
 		return

@@ -22,33 +22,29 @@ const (
 	MaxRuns       = 1000
 )
 
-// SearchMethod stands for the method of a plan that has a search: which one trains
-// the model is known after the run.
+// SearchMethod is the method name of a plan with a search: the method of the model is known only after the run.
 const SearchMethod = "search"
 
 // scoreNode is the part of a candidate that scores it.
 const scoreNode = "score"
 
-// lowestScore is that of a try without a score: R² ends there.
+// lowestScore is the score of a try without a score, the lower limit of R².
 const lowestScore = -1
 
-// A Search tries several ways to select and train, a secret number of times, and
-// keeps the try with the best private score: private selection from private
-// candidates (N. Papernot and T. Steinke, "Hyperparameter tuning with Rényi
-// differential privacy", 2022).
+// A Search tries several ways to select and train, a secret number of times, and keeps the try with the best
+// private score: private selection from private candidates (N. Papernot and T. Steinke, "Hyperparameter tuning
+// with Rényi differential privacy", 2022).
 //
-// Before the first try the training records are dealt once, each by its coin, to
-// those that train and those that score. A try draws one of the candidates at
-// random, trains it on the former and releases R² or the accuracy of its model on
-// the latter. How many tries there are is drawn from a fixed law, so a candidate may be
-// tried several times or never. All tries together have one price in the plan.
-// Neither the result nor anything else that a run hands out says how many there
-// were; the running time does.
+// Before the first try the training records are split once, each by its coin, into training and scoring
+// records. A try draws one of the candidates at random, trains it on the former and releases R² or the accuracy
+// of its model on the latter. The number of tries is drawn from a fixed distribution, so a candidate may be
+// tried several times or never. All tries together have one price in the plan. Neither the result nor any other
+// output of a run reveals the number of tries; the running time does.
 //
-// A search needs tight composition and a positive delta, and candidates whose
-// steps all have a Rényi curve, which excludes every [method.Abstainer].
+// A search needs tight composition and a positive delta, and candidates whose steps all have a Rényi curve,
+// which excludes every [method.Abstainer].
 type Search struct {
-	// Candidates are the ways, from 2 to MaxCandidates, no two of them the same.
+	// Candidates are 2 to MaxCandidates distinct combinations of selector and model.
 	Candidates []Candidate
 	// Runs is the mean number of tries, above 1 and at most MaxRuns.
 	Runs float64
@@ -64,7 +60,7 @@ type Candidate struct {
 	Model          method.Trainer
 }
 
-// SelectionName returns the name of the selector, [Auto] where there is none.
+// SelectionName returns the name of the selector, or [Auto].
 func (c Candidate) SelectionName() string {
 	if c.Selector == nil {
 		return Auto
@@ -72,7 +68,7 @@ func (c Candidate) SelectionName() string {
 	return c.Selector.Name()
 }
 
-// K returns how many features the selector was told to choose; 0 where it was not.
+// K returns the number of features that the selector must choose, or 0 if it is not set.
 func (c Candidate) K() int {
 	if x, ok := c.Selector.(chooser); ok {
 		return x.Told()
@@ -80,16 +76,16 @@ func (c Candidate) K() int {
 	return 0
 }
 
-// ModelName returns the name of the model method, [Auto] where there is none.
+// ModelName returns the name of the model method, or [Auto].
 func (c Candidate) ModelName() string { return nameOf(c.Model) }
 
-// Form returns the form of the model method by its name, "" where it was not told.
+// Form returns the name of the form of the model method, or "" if it is not set.
 func (c Candidate) Form() string { return method.FormOf(c.Model) }
 
 // Searched is the result of a search. All of it is public.
 type Searched struct {
 	Search     Search
-	Eta, Gamma float64 // of the law of the number of tries
+	Eta, Gamma float64 // parameters of the distribution of the number of tries
 	Chosen     int     // the candidate that won, from 0
 	// Score is the released R² or accuracy of the winning try on the scoring
 	// records. It is the largest of several noisy numbers, so it is biased upwards;
@@ -99,8 +95,8 @@ type Searched struct {
 
 const candidatePrefix = "candidate-"
 
-// IsCandidate reports whether a name in a report is that of a candidate of a search.
-// Those that did not win show no release, whether they were tried or not.
+// IsCandidate reports whether a name in a report belongs to a candidate of a search. Candidates that did not
+// win show no release, whether they were tried or not.
 func IsCandidate(name string) bool { return strings.HasPrefix(name, candidatePrefix) }
 
 // CandidateName is the name of the node of candidate i, from 0, in a plan.
@@ -108,8 +104,12 @@ func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1)
 
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {
-	q, c := *p, p.Search.Candidates[i]
-	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
+	q := *p
+	c := p.Search.Candidates[i]
+	q.Search = nil
+	q.Selector = c.Selector
+	q.SelectionShare = c.SelectionShare
+	q.Model = c.Model
 	q.tried = true
 	return &q
 }
@@ -120,9 +120,9 @@ func (p *Pipeline) candidate(i int) *Pipeline {
 //	                candidate-2 (par): train, score
 //	                ...
 //
-// The kids of a candidate see disjoint records, by coins whose secrecy is not used in the price, so each may spend what a try may.
-// All have shares that add up to about 1, so no candidate is much dearer than
-// another: the price is that of the dearest.
+// The children of a candidate use disjoint records, by coins whose secrecy does not enter the price, so each
+// may spend the whole budget of a try. Shares of all candidates add up to about 1, so their prices are similar:
+// the price of the search is that of the most expensive.
 func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, error) {
 	law, err := budget.SelectionForMean(0, p.Search.Runs)
 	if err != nil {
@@ -160,9 +160,8 @@ type try struct {
 	seconds map[string]float64
 }
 
-// search carries out the tries. It announces one stage for all of them and keeps
-// the times of the best one only, so that how many there were can be read off
-// neither.
+// search runs the tries. It announces one stage for all of them and keeps the times of the best one only, so
+// that neither reveals the number of tries.
 func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	r.announce("search")
 	fitting, scoring := deal(s, v, scoreNode, r.pipeline.Search.Holdout)
@@ -197,7 +196,7 @@ func (r *runner) score(ctx context.Context, s *mechanism.Session, v mechanism.Re
 	if fit == nil {
 		return lowestScore, nil
 	}
-	if err := r.evaluate(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // the accuracy alone
+	if err := r.evaluate(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // accuracy only
 		return 0, fmt.Errorf("score: %w", err)
 	}
 	delete(r.seconds, heldOutStage)

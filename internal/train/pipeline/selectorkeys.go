@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// SelectorKeys lists the keys of all selectors, in the order in which recipes and documents have
-// them. [Selectors] says which selector has which. The list is not to be changed.
+// SelectorKeys lists the keys of all selectors, in the order of recipes and documents. [Selectors] lists the
+// keys of each selector. The caller must not modify the list.
 func SelectorKeys() []method.Key { return selectorKeys() }
 
 var selectorKeys = sync.OnceValue(func() []method.Key {

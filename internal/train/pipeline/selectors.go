@@ -15,7 +15,7 @@ import (
 type SelectorMethod struct {
 	// Name is the method's name in a recipe.
 	Name string
-	// Summary says in a few words what it does.
+	// Summary is a short description.
 	Summary string
 	// Private reports whether it releases something, and so spends a share of the budget.
 	Private bool
@@ -23,21 +23,21 @@ type SelectorMethod struct {
 	NeedsClasses bool
 	// TwoClasses reports whether it takes two classes only: it ranks by one number.
 	TwoClasses bool
-	// Keys are what it reads of the section of a recipe, beside k and share.
+	// Keys are the keys of its recipe section, except k and share.
 	Keys []method.Key
 	// New returns the selector for some settings, whose values are checked. Keys without a
 	// value take their defaults.
 	New func(SelectorSettings) selection.Selector
 }
 
-// SelectorSettings are what a recipe says of a selector. Each method reads its own.
+// SelectorSettings are the recipe settings of a selector. Each method reads its own.
 type SelectorSettings struct {
 	K             int     // 0 leaves it to a method that can choose it
 	Share         float64 // of the budget, in (0, 1)
 	method.Values         // of its keys
 }
 
-// ratio is how many times what the selection spends is left to the model.
+// ratio returns the budget of the model relative to that of the selection.
 func (s SelectorSettings) ratio() float64 {
 	if !(s.Share > 0) {
 		return 0
@@ -45,9 +45,8 @@ func (s SelectorSettings) ratio() float64 {
 	return (1 - s.Share) / s.Share
 }
 
-// Selectors lists the selectors of package selection, in the order in which recipes and messages
-// have them. What these say of selectors, and ownSelector, is read from here: a new one is an entry.
-// The list is not to be changed.
+// Selectors lists the selectors of package selection, in the order of recipes and messages. Recipes, messages
+// and ownSelector derive from this list; a new selector is one more entry. The caller must not modify the list.
 func Selectors() []SelectorMethod { return selectors() }
 
 var selectors = sync.OnceValue(func() []SelectorMethod {
@@ -124,16 +123,16 @@ func ownSelector(s selection.Selector) bool {
 	return slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool { return reflect.TypeOf(m.New(SelectorSettings{})) == reflect.TypeOf(s) })
 }
 
-// A chooser is a selector that can be told how many features to choose.
+// A chooser is a selector with a settable number of features.
 type chooser interface {
 	selection.Selector
-	// Told returns how many; 0 if it was not told.
+	// Told returns that number, or 0 if it is not set.
 	Told() int
 }
 
-// A sparer is a selector for which there may be nothing to choose.
+// A sparer is a selector that may have no choice to make.
 type sparer interface {
 	selection.Selector
-	// Spares reports whether it keeps all of so many candidates.
+	// Spares reports whether it keeps all of that many candidates.
 	Spares(candidates int) bool
 }

@@ -15,7 +15,7 @@ import (
 // VocabularyName is the name of the node of [KindSteps] and of [WordSteps].
 const VocabularyName = vocabularyNode
 
-// KindSteps returns the step that tells columns of numbers from columns of text.
+// KindSteps returns the step that distinguishes columns of numbers from columns of text.
 func KindSteps(share float64) budget.Node { return vocabularyStage(kindLeaf(share)) }
 
 // WordSteps returns the steps that find the text categories of columns.
@@ -26,8 +26,8 @@ func KindAndWordSteps(kindShare, wordShare float64) budget.Node {
 	return vocabularyStage(append([]budget.Node{kindLeaf(kindShare)}, wordLeaves(wordShare)...)...)
 }
 
-// Undeclared returns the choice between numbers, for a run whose undeclared columns all hold numbers, and words, for every
-// other. It follows [KindSteps] in a sequence.
+// Undeclared returns the choice between the branch numbers, for a run whose undeclared columns all contain
+// numbers, and the branch words, for all others. It follows [KindSteps] in a sequence.
 func Undeclared(numbers, words []budget.Node) budget.Node {
 	return budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf), budget.Seq(numbersWay, numbers...).As(budget.Branch),
 		budget.Seq(wordsWay, words...).As(budget.Branch))
@@ -35,7 +35,7 @@ func Undeclared(numbers, words []budget.Node) budget.Node {
 
 // FindTextColumns releases which of the given columns hold text. s is the session of the node of [KindSteps].
 func FindTextColumns(ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int) ([]int, error) {
-	return kinds(ctx, s, r, columns)
+	return releaseKinds(ctx, s, r, columns)
 }
 
 // FindCategories releases the text categories of the given columns, sorted by name, at most 256 of each and about 1,024 in all.

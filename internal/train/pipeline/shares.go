@@ -16,16 +16,18 @@ import (
 // does not run.
 var ErrShares = errors.New("the shares of the budget do not fit the run")
 
-// Shares divide the budget of the training part among its stages. Each is in (0, 1); 0 leaves a stage its default.
+// Shares divide the budget of the training part among its stages. Each is in (0, 1); 0 means the stage's
+// default.
 //
-// Count is a share of epsilon, and so is Model where the law of the model is fixed before the others are calibrated
-// (Tukey). The stages that are left divide the rest: by mu squared under tight composition, by epsilon under basic.
+// Count is a share of epsilon, and so is Model if the distribution of the model is fixed before the others are
+// calibrated (Tukey). The other stages divide the rest: by mu squared under tight composition, by epsilon under
+// basic.
 //
-// Where some stages are left out, Count, Words and Transform keep their defaults, and the others divide what is left in
-// the proportion of their defaults. Where none is left out, the shares must add up to 1.
+// If some stages are not set, Count, Words and Transform keep their defaults, and the others divide the rest in
+// proportion to their defaults. If all are set, the shares must add up to 1.
 type Shares struct {
 	Count     float64 // the noisy number of records
-	Words     float64 // which columns hold text, and the values of those that do
+	Words     float64 // detecting which columns hold text, and the values of those columns
 	Ranges    float64 // the ranges of numeric columns
 	Selection float64 // the choice of features
 	Model     float64 // the model, with all that it releases
@@ -47,14 +49,15 @@ func (s *Shares) Named() []NamedShare {
 	}
 }
 
-// shareTolerance is how far from 1 the shares of all stages may add up to: they are written with few digits.
+// shareTolerance is the permitted deviation of the sum of all shares from 1: they are written with few digits.
 const shareTolerance = 1e-6
 
-// shares checks what can be said of the shares of the budget without a look at the stages.
+// shares validates the shares of the budget as far as that does not depend on the stages.
 func (r *rules) shares() {
 	sum := 0.
 	for _, share := range r.Shares.Named() {
-		field, x := "budget."+share.Name, *share.Value
+		field := "budget." + share.Name
+		x := *share.Value
 		if x != 0 && !(x > 0 && x < 1) {
 			r.wrong(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
 			return
@@ -71,7 +74,7 @@ func (r *rules) shares() {
 
 // A division is how the stages of one branch divide the budget of the training part.
 type division struct {
-	// fixed is the share of the model in the whole epsilon of the run, for a model with a fixed law.
+	// share of the whole epsilon for a model with a fixed distribution
 	fixed float64
 	// selection is the relative share of the choice of features. ranges, model and fallback multiply the relative shares
 	// that the plans of these stages have by themselves: 1 - linear.GramShare for ranges and linear.GramShare for a model.
@@ -89,7 +92,7 @@ func (p *Pipeline) checkedShare() float64 {
 // trainingEpsilon is the part of epsilon that the training part may spend.
 func (p *Pipeline) trainingEpsilon() float64 { return 1 - p.checkedShare() }
 
-// DefaultCountShare returns the share of the noisy count in the whole epsilon of the run.
+// countShare returns the share of the noisy count in the whole epsilon of the run.
 func (p *Pipeline) countShare() float64 {
 	switch {
 	case p.Shares == (Shares{}):
@@ -111,7 +114,8 @@ func (p *Pipeline) afterCount(counted bool) float64 {
 	return 1 - p.Shares.Count
 }
 
-// wordShares returns the relative shares of the kinds of columns and of the counts of words, of what the count leaves.
+// wordShares returns the shares of the kinds of columns and of the counts of words, relative to the budget
+// after the count.
 func (p *Pipeline) wordShares(counted bool) (kinds, words float64) {
 	if p.Shares.Words == 0 {
 		return KindShare, WordShare
@@ -123,7 +127,8 @@ func (p *Pipeline) wordShares(counted bool) (kinds, words float64) {
 	return share * KindShare / (KindShare + WordShare), share * WordShare / (KindShare + WordShare)
 }
 
-// transformShare returns the relative share of the errors of a transformed target, of what the count leaves.
+// transformShare returns the share of the errors of a transformed target, relative to the budget after the
+// count.
 func (p *Pipeline) transformShare(counted bool) float64 {
 	if p.Shares.Transform == 0 {
 		return DefaultTransformShare
@@ -145,11 +150,11 @@ func (p *Pipeline) mayCount(f selection.Facts) bool {
 	return !publicCount(f) && (len(branches) > 1 || branches[0].counts())
 }
 
-// dividable are the stages of a branch, and whether each of them runs.
-type dividable struct{ mayCount, counted, selects, scaled, fixedModel, fallback bool }
+// branchStages lists the stages that a branch runs.
+type branchStages struct{ mayCount, counted, selects, scaled, fixedModel, fallback bool }
 
-// divide says how the stages of a branch divide the budget.
-func (p *Pipeline) divide(b branch, stages dividable) (division, error) {
+// divide divides the budget among the stages of a branch.
+func (p *Pipeline) divide(b branch, stages branchStages) (division, error) {
 	chosen := p.selectionShare(b, stages.selects)
 	ranges := 1 - chosen
 	model := ranges
@@ -163,8 +168,8 @@ func (p *Pipeline) divide(b branch, stages dividable) (division, error) {
 	return p.divideAsAsked(stages, standard)
 }
 
-// fixedShare is the default share of a model with a fixed law in the whole epsilon of a run.
-func (p *Pipeline) fixedShare(b branch, stages dividable) float64 {
+// fixedShare returns the default share of the whole epsilon for a model with a fixed distribution.
+func (p *Pipeline) fixedShare(b branch, stages branchStages) float64 {
 	check := p.checkedShare()
 	switch {
 	case b.fallback != nil:
@@ -176,7 +181,7 @@ func (p *Pipeline) fixedShare(b branch, stages dividable) float64 {
 }
 
 // divideAsAsked divides the budget by the shares of the recipe.
-func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division, error) {
+func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (division, error) {
 	type stage struct {
 		asked, standard float64
 		runs            bool
@@ -194,7 +199,9 @@ func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division,
 	}
 	fallback := &stage{asked: p.Shares.Fallback, standard: standard.fallback * linear.GramShare * calibrated, runs: stages.fallback}
 	left := p.afterFixedStages(stages)
-	inner, weights, missing := left, 0., p.unpaid(stages)
+	inner := left
+	weights := 0.
+	missing := p.unpaidShares(stages)
 	list := []*stage{choice, ranges, model, fallback}
 	for _, s := range list {
 		switch {
@@ -206,7 +213,7 @@ func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division,
 			weights += s.standard
 		}
 	}
-	stretch := 1. // what a branch does not run is divided among what it does run
+	stretch := 1. // the shares of stages that a branch skips are divided among the stages that it runs
 	switch {
 	case weights > 0 && left <= shareTolerance:
 		return division{}, sharesProblem("the shares of budget leave nothing for the stages that it does not name", "make them smaller")
@@ -236,10 +243,10 @@ func (p *Pipeline) divideAsAsked(stages dividable, standard division) (division,
 	}, nil
 }
 
-// afterFixedStages is the part of the training budget that a count, words and a transform leave.
-func (p *Pipeline) afterFixedStages(stages dividable) float64 {
+// afterFixedStages returns the share of the training budget after the count, the words and the transform.
+func (p *Pipeline) afterFixedStages(stages branchStages) float64 {
 	left := 1.
-	if p.finds() {
+	if p.investigatesColumns() {
 		kinds, words := p.wordShares(stages.mayCount)
 		if !p.mayBeWords() {
 			kinds = 0
@@ -252,13 +259,13 @@ func (p *Pipeline) afterFixedStages(stages dividable) float64 {
 	return left * p.afterCount(stages.counted)
 }
 
-// unpaid adds up the shares that are asked for a count, words and a transform that a branch does not have.
-func (p *Pipeline) unpaid(stages dividable) float64 {
+// unpaidShares adds up the shares set for a count, words and a transform that a branch does not have.
+func (p *Pipeline) unpaidShares(stages branchStages) float64 {
 	sum := 0.
 	if !stages.counted {
 		sum += p.Shares.Count
 	}
-	if !p.finds() {
+	if !p.investigatesColumns() {
 		sum += p.Shares.Words
 	}
 	if p.Transform == rescale.None {
@@ -271,7 +278,8 @@ func sharesProblem(message, hint string) error {
 	return &fault.Error{Kind: fault.Recipe, Field: "budget", Message: message, Hint: hint, Err: ErrShares}
 }
 
-// unusedShares refuses the share of a stage that no branch of a plan runs, and a setting of the count without one.
+// unusedShares rejects the share of a stage that no branch of a plan runs, and a setting of the count in a plan
+// without one.
 func (p *Pipeline) unusedShares(priced *budget.Priced) error {
 	ran := map[string]bool{}
 	for _, leaf := range priced.Leaves() {
@@ -304,7 +312,7 @@ var shareOfStage = map[string]string{
 	modelNode: "model", fallbackNode: "fallback", wayBackNode: "transform",
 }
 
-// notRun says why the stage of a share does not run.
+// notRun gives the reason why the stage of a share does not run.
 var notRun = map[string]string{
 	"count":     "no stage of this run needs a noisy number of records",
 	"words":     "no text has to be found in this run",

@@ -25,7 +25,9 @@ func sharedRun(ranged bool, change func(p *Pipeline)) *Pipeline {
 	for _, name := range []string{"a", "b", "c", "d", "e", "y"} {
 		c := dataset.Column{Name: name}
 		if ranged {
-			c.Ranged, c.Lower, c.Upper = true, -1, 1
+			c.Ranged = true
+			c.Lower = -1
+			c.Upper = 1
 		}
 		p.Schema.Columns = append(p.Schema.Columns, c)
 	}
@@ -35,7 +37,8 @@ func sharedRun(ranged bool, change func(p *Pipeline)) *Pipeline {
 
 // spentBy adds up what the stages of the training part spend: epsilon of fixed laws, and the shares of calibrated ones.
 func spentBy(plan *Plan) (fixed, calibrated map[string]float64) {
-	fixed, calibrated = map[string]float64{}, map[string]float64{}
+	fixed = map[string]float64{}
+	calibrated = map[string]float64{}
 	for _, l := range plan.Leaves() {
 		if l.Place.Part != trainNode {
 			continue
@@ -79,34 +82,44 @@ func TestShares(t *testing.T) {
 		},
 		"basic": {
 			sharedRun(false, func(p *Pipeline) {
-				p.Shares, p.Budget.Composition = Shares{Selection: .2, Ranges: .3, Model: .5}, budget.Basic
+				p.Shares = Shares{Selection: .2, Ranges: .3, Model: .5}
+				p.Budget.Composition = budget.Basic
 			}),
 			map[string]float64{"selection": .2, "ranges": .3, "model": .5}, nil,
 		},
 		"transform": {
 			sharedRun(true, func(p *Pipeline) {
-				p.Schema.Columns[5].Lower, p.Transform = .5, rescale.Log
+				p.Schema.Columns[5].Lower = .5
+				p.Transform = rescale.Log
 				p.Shares = Shares{Transform: .2, Selection: .3, Model: .5}
 			}),
 			map[string]float64{"transform": .2, "selection": .3, "model": .5}, nil,
 		},
 		"the paper's tukey": {
 			sharedRun(true, func(p *Pipeline) {
-				p.Model, p.Shares = tukey.Tukey{}, Shares{Count: .05, Selection: .05, Model: .9}
+				p.Model = tukey.Tukey{}
+				p.Shares = Shares{Count: .05, Selection: .05, Model: .9}
 			}),
 			map[string]float64{"selection": 1}, map[string]float64{"count": .05, "model": .9},
 		},
 		"half of tukey": {
-			sharedRun(true, func(p *Pipeline) { p.Model, p.Shares = tukey.Tukey{}, Shares{Selection: .5} }),
+			sharedRun(true, func(p *Pipeline) {
+				p.Model = tukey.Tukey{}
+				p.Shares = Shares{Selection: .5}
+			}),
 			map[string]float64{"selection": 1}, map[string]float64{"count": .03, "model": .47},
 		},
 		"tukey with private ranges": {
-			sharedRun(false, func(p *Pipeline) { p.Model, p.Shares = tukey.Tukey{}, Shares{Ranges: .2, Selection: .1} }),
+			sharedRun(false, func(p *Pipeline) {
+				p.Model = tukey.Tukey{}
+				p.Shares = Shares{Ranges: .2, Selection: .1}
+			}),
 			map[string]float64{"ranges": 2. / 3, "selection": 1. / 3}, map[string]float64{"count": .03, "model": .67},
 		},
 		"tukey with a fallback": {
 			sharedRun(true, func(p *Pipeline) {
-				p.Model, p.Fallback = tukey.Tukey{}, adassp.JointGram{}
+				p.Model = tukey.Tukey{}
+				p.Fallback = adassp.JointGram{}
 				p.Shares = Shares{Count: .1, Selection: .1, Model: .5, Fallback: .3}
 			}),
 			map[string]float64{"selection": .25, "fallback": .75}, map[string]float64{"count": .1, "model": .5},
@@ -142,7 +155,8 @@ func TestShares(t *testing.T) {
 // TestSharesOfBranches: where a noisy count chooses between two ways to train, each way divides the whole budget.
 func TestSharesOfBranches(t *testing.T) {
 	p := sharedRun(false, func(p *Pipeline) {
-		p.Selector, p.Model = nil, nil
+		p.Selector = nil
+		p.Model = nil
 		for _, name := range []string{"f", "g"} {
 			p.Schema.Columns = append([]dataset.Column{{Name: name}}, p.Schema.Columns...)
 		}
@@ -218,10 +232,17 @@ func fieldOf(err error) string {
 // TestCountFailure: the lower bound of the number of records exceeds it as often as the run allows, the number of records
 // that a method may need follows, and a run that releases no count refuses the setting.
 func TestCountFailure(t *testing.T) {
-	const n, runs = 5000, 4000
+	const (
+		n    = 5000
+		runs = 4000
+	)
 	records := map[float64]int{}
 	for _, failure := range []float64{0, .001, .3, .5} {
-		p := sharedRun(true, func(p *Pipeline) { p.Model, p.Selector, p.CountFailure = tukey.Tukey{}, nil, failure })
+		p := sharedRun(true, func(p *Pipeline) {
+			p.Model = tukey.Tukey{}
+			p.Selector = nil
+			p.CountFailure = failure
+		})
 		plan, err := p.Plan()
 		if err != nil {
 			t.Fatal(err)

@@ -16,20 +16,18 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// How many features a classifier is given, chosen by private selection
-// (docs/proofs/dpfsdr.md, "Private selection of the size", the alternative to
-// a surrogate). The selector releases an order once. A try draws one of the
-// listed sizes, trains on that many columns of the order and releases how many
-// training records it predicts rightly; the try with the largest number is
-// kept. How many tries there are is secret, as in search.go, and all of them
-// have one price.
+// Private selection of the number of features of a classifier (docs/proofs/dpfsdr.md, "Private selection of
+// the size", the alternative to a surrogate). The selector releases an order once. A try draws one of the
+// listed sizes, trains on that many columns of the order and releases the number of training records that it
+// classifies correctly; the try with the largest number is kept. The number of tries is secret, as in
+// search.go, and all of them have one price.
 const (
 	sizeFitNode = "fit"
 	rightLeaf   = "right"
-	// rightShare is the part of a try's mu^2 that the number of right predictions takes (.05 beside
-	// .45 for the model; docs/proofs/dpfsdr.md, "Private selection of the size").
+	// rightShare is the share of a try's mu^2 for the number of correct predictions (.05 next to .45 for the
+	// model; docs/proofs/dpfsdr.md, "Private selection of the size").
 	rightShare = .1
-	// DefaultSizeRuns is the mean number of tries when a pipeline does not say.
+	// DefaultSizeRuns is the default mean number of tries.
 	DefaultSizeRuns = 3
 	sizePrefix      = "size-"
 )
@@ -37,7 +35,7 @@ const (
 // ErrSizeSearch is returned for sizes that cannot be tried.
 var ErrSizeSearch = errors.New("the sizes of the selection cannot be tried")
 
-// IsSize reports whether a name in a report is that of a number of features that was tried.
+// IsSize reports whether a name in a report belongs to a try of a number of features.
 func IsSize(name string) bool { return strings.HasPrefix(name, sizePrefix) }
 
 // SizeName is the name of the node of a size in a plan.
@@ -47,7 +45,7 @@ func SizeName(size int) string { return fmt.Sprintf(sizePrefix+"%d", size) }
 type SizeSearch struct {
 	Sizes      []int
 	Runs       float64 // mean number of tries
-	Eta, Gamma float64 // of the law of the number of tries
+	Eta, Gamma float64 // parameters of the distribution of the number of tries
 	Chosen     int     // the size that won
 	// Right is the released number of training records that the winning try
 	// predicts rightly. It is the largest of several noisy numbers, of records that
@@ -89,7 +87,7 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	for i, size := range sizes {
 		kids[i] = budget.Seq(SizeName(size),
 			budget.Seq(sizeFitNode, model).Scaled(1-rightShare),
-			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of what it may spend
+			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of its budget
 		).As(budget.Size)
 	}
 	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil
@@ -102,9 +100,8 @@ type sizeTry struct {
 	seconds float64
 }
 
-// trySizes carries out the tries. order is the released order of columns. One stage
-// is announced, and the time of the best try alone is kept: neither tells how
-// many there were.
+// trySizes runs the tries. order is the released order of columns. One stage is announced, and only the time of
+// the best try is kept, so that neither reveals the number of tries.
 func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records, order []int) (*trained, error) {
 	r.announce(modelNode)
 	sizes := sizesOf(b.selector)
@@ -140,11 +137,10 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 	return append(ranges, f.Ranges[len(f.Columns)])
 }
 
-// releaseRight releases how many records of a view a classifier predicts rightly.
+// releaseRight releases the number of records of a view that a classifier predicts correctly.
 //
-// Add or remove one record: the count moves by at most 1; a record in no class is
-// never right. Substitution: by 1 as well; the bound of a histogram of one bin, sqrt 2, is
-// kept.
+// Adding or removing one record changes the count by at most 1; a record in no class never counts as correct.
+// Substitution changes it by at most 1 as well; the bound of a histogram of one bin, sqrt 2, is kept.
 func releaseRight(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)

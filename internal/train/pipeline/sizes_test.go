@@ -42,7 +42,9 @@ func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 		t.Fatal(err)
 	}
 	run := classify(tab)
-	run.Selector, run.SizeRuns, run.Model = selection.DPFSDR{Sizes: []int{1, 4, 8}}, 4, svm.SVM{}
+	run.Selector = selection.DPFSDR{Sizes: []int{1, 4, 8}}
+	run.SizeRuns = 4
+	run.Model = svm.SVM{}
 	return run, tab
 }
 
@@ -73,7 +75,8 @@ func TestSizesPlan(t *testing.T) {
 		}
 	}
 	fixed := *p
-	fixed.Selector, fixed.SizeRuns = selection.DPFSDR{K: 4, Exact: true}, 0
+	fixed.Selector = selection.DPFSDR{K: 4, Exact: true}
+	fixed.SizeRuns = 0
 	alone, err := fixed.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +93,8 @@ func TestSizesPlan(t *testing.T) {
 // alone are among the events.
 func TestSizesFit(t *testing.T) {
 	p, tab := graded(t, 4000)
-	p.Budget.Epsilon, p.SizeRuns = 30, 12
+	p.Budget.Epsilon = 30
+	p.SizeRuns = 12
 	for range 4 {
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
@@ -136,7 +140,9 @@ func TestSizesAreRefused(t *testing.T) {
 		}, ErrSizeSearch},
 		"inside a search": {func(p *Pipeline) {
 			x := p.Selector
-			p.Selector, p.SizeRuns, p.Model = nil, 0, nil
+			p.Selector = nil
+			p.SizeRuns = 0
+			p.Model = nil
 			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: svm.SVM{}}, {Model: logistic.Logistic{}}}}
 		}, ErrSearch},
 	} {
@@ -156,7 +162,8 @@ func TestSizesAreTotal(t *testing.T) {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 			for _, x := range []selection.Selector{selection.DPFSDR{Sizes: []int{1, 2}}, selection.DPFS{Sizes: []int{2, 8}}, selection.CRFS{Sizes: []int{1, 3, 8}}} {
 				p, tab := graded(t, n)
-				p.Selector, p.Budget.Relation = x, relation
+				p.Selector = x
+				p.Budget.Relation = relation
 				res, err := p.Fit(context.Background(), tab, Options{})
 				if err != nil || len(res.Selected) != res.Sizes.Chosen {
 					t.Errorf("%d rows, %v, %s: %v", n, relation, x.Name(), err)

@@ -33,7 +33,7 @@ type branch struct {
 	trainer  method.Trainer
 	fallback method.Trainer   // or nil
 	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
-	fixed    float64          // the share of epsilon of a model with a fixed law; set by trainTree
+	fixed    float64          // share of epsilon for a model with a fixed distribution; set by trainTree
 }
 
 // counts reports whether a stage asks for the number of records.
@@ -65,7 +65,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	ranges, scaled := p.rangesOf(toScale).Plan()
 	several := len(p.branches(f)) > 1
 	counted := b.counts() && !publicCount(f)
-	shares, err := p.divide(*b, dividable{
+	shares, err := p.divide(*b, branchStages{
 		mayCount: p.mayCount(f), counted: counted || several && !publicCount(f),
 		selects: private, scaled: scaled, fixedModel: abstains(b.trainer), fallback: b.fallback != nil,
 	})
@@ -90,7 +90,8 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
-	b.fixed, b.columns = shares.fixed, columns
+	b.fixed = shares.fixed
+	b.columns = columns
 	models, err := p.modelNodes(*b, columns, shares)
 	if err != nil {
 		return budget.Node{}, err
@@ -147,8 +148,8 @@ func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
 	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.pure()}
 }
 
-// countNode is the release of n_lo: a fixed fraction of epsilon, so that what
-// is planned from it does not move with the other stages.
+// countNode returns the release of n_lo. It takes a fixed fraction of epsilon, so that plans based on it do not
+// depend on the other stages.
 func (p *Pipeline) countNode() budget.Node {
 	law := budget.Law{Kind: budget.Laplace, Epsilon: p.countShare() * p.Budget.Epsilon, Draws: 1}
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
@@ -162,11 +163,12 @@ func (p *Pipeline) countFailure() float64 {
 	return p.CountFailure
 }
 
-// countMargin is how many scales of the noise n_lo keeps below the noisy number: P(Lap(b) > b margin) is countFailure.
+// countMargin returns the distance between the noisy number and n_lo, in scales of the noise: P(Lap(b) > b
+// margin) is countFailure.
 func (p *Pipeline) countMargin() float64 { return math.Log(1 / (2 * p.countFailure())) }
 
-// releaseCount releases n_lo, P(n_lo > n) <= p.countFailure() (docs/proofs/auto.md, "The rule"), n the
-// number of records with a target that can be read; n itself where it is public.
+// releaseCount releases n_lo with P(n_lo > n) <= p.countFailure() (docs/proofs/auto.md, "The rule"), n the
+// number of records with a usable target. It returns n itself if n is public.
 func (p *Pipeline) releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {
 		return records, nil

@@ -75,7 +75,8 @@ func TestStageOrder(t *testing.T) {
 // error, and a fallback a model all the same.
 func TestTukey(t *testing.T) {
 	p := describe(houses(t, 0))
-	p.Model, p.Budget = tukey.Tukey{}, budget.Target{Epsilon: 3, Delta: 1e-5}
+	p.Model = tukey.Tukey{}
+	p.Budget = budget.Target{Epsilon: 3, Delta: 1e-5}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +139,8 @@ func TestFallbackRefusals(t *testing.T) {
 // lets the mechanism run about 95% of the time.
 func TestRecordsIsHonest(t *testing.T) {
 	p := describe(houses(t, 0))
-	p.Model, p.Budget = tukey.Tukey{}, budget.Target{Epsilon: 1, Delta: 1e-5}
+	p.Model = tukey.Tukey{}
+	p.Budget = budget.Target{Epsilon: 1, Delta: 1e-5}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +148,8 @@ func TestRecordsIsHonest(t *testing.T) {
 	train := int(float64(plan.Records()) * (1 - p.Holdout))
 	b := plan.branches[0]
 	need := tukey.Tukey{}.Records(p.factsOf(b, b.columns))
-	ran, runs := 0, 2000
+	ran := 0
+	runs := 2000
 	for range runs {
 		s, err := mechanism.NewSession(plan.Again().Priced)
 		if err != nil {

@@ -12,9 +12,10 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// Before anything else a run counts, on all records and with noise, how many have a target that can be read. Where
-// the counts show that hardly any has one, as when the task or the decimal mark was forgotten, the run stops: nothing
-// more is released, and the ledger is given back what was not spent (docs/proofs/prices.md, "A run that stops").
+// Before any other release, a run counts the records with a usable target, on all records and with noise. If
+// the counts show that hardly any target is usable, for example because the task or the decimal mark was not
+// set, the run stops: no further releases are made, and the ledger gets back the unspent budget
+// (docs/proofs/prices.md, "A run that stops").
 //
 //	fit (par): all: target       on all records, the lead of the plan
 //	           train: …
@@ -39,30 +40,31 @@ const (
 	// stopByChance bounds the probability with which a run stops on a table whose target is fine, by the definitions of
 	// mostText and mostUnread.
 	stopByChance = 1e-6
-	// A target of numbers is fine if at most mostText cells hold text for each that holds a number, and at most mostEmpty
-	// hold text or nothing: many tables have a target for few of their records.
-	mostText, mostEmpty = 2., 99.
-	// A target of classes is fine if at most mostUnlisted cells hold none of the classes for each that holds one.
+	// A numeric target is accepted if at most mostText cells contain text, and at most mostEmpty contain text
+	// or are missing, per cell with a number: many tables have a target for few of their records.
+	mostText  = 2.
+	mostEmpty = 99.
+	// A class target is accepted if at most mostUnlisted cells contain no listed class per cell with one.
 	mostUnlisted = 9.
 )
 
-// A Stop says why a run stopped before it trained anything. It is made of released counts and public facts.
+// A Stop is the reason why a run stopped before training. It is computed from released counts and public facts.
 type Stop struct {
 	Target string
 	Task   string
-	// Readable is how many records have a target that can be read: a number, or one of the classes. Text is how many have
-	// text where a number is wanted, or something that is none of the classes; Empty how many have nothing there. Of
-	// declared classes the last two are one number, in Text.
+	// Readable is the number of records with a usable target: a number, or one of the classes. Text is the
+	// number with text instead of a number, or with an unlisted class; Empty is the number with a missing
+	// target. With declared classes, Text includes the missing targets.
 	Readable, Text, Empty float64
-	// Scale is that of the Laplace noise in each number; 0 if they are exact, as the target is public.
+	// Scale is the scale of the Laplace noise in each number; 0 if they are exact because the target is public.
 	Scale float64
-	// Epsilon is what the run spent: the epsilon of the counts.
+	// Epsilon is the budget that the run spent: the epsilon of the counts.
 	Epsilon float64
-	// Found says that the classes were to be found privately.
+	// Found reports that the classes were to be found privately.
 	Found bool
 }
 
-// Cause says in one sentence what is wrong with the target.
+// Cause describes the problem of the target in one sentence.
 func (x *Stop) Cause() string {
 	count := func(n float64) string { return "about " + groupDigits(math.Max(0, math.Round(n))) }
 	if x.Scale == 0 {
@@ -77,7 +79,7 @@ func (x *Stop) Cause() string {
 	return fmt.Sprintf("the target %q holds no numbers: %s cells hold text, %s hold nothing and %s hold numbers", x.Target, count(x.Text), count(x.Empty), count(x.Readable))
 }
 
-// Cure says what to do about it, in the words of the command line and of the recipe.
+// Cure describes the remedy, in terms of the command line and of the recipe.
 func (x *Stop) Cure() string {
 	switch {
 	case x.Found:
@@ -88,7 +90,7 @@ func (x *Stop) Cure() string {
 	return `if it holds class names, add --task classification (task: classification); if its numbers have a decimal comma, add --decimal , (data.format.decimal: ",")`
 }
 
-// Advice says what is wrong with the target and what to do.
+// Advice describes the problem of the target and the remedy.
 func (x *Stop) Advice() string { return x.Cause() + "; " + x.Cure() }
 
 func (x *Stop) classification() bool { return (&Pipeline{Task: x.Task}).classification() }
@@ -118,8 +120,8 @@ func targetCheckNode() budget.Node {
 	return budget.Seq(allNode, budget.PureLeaf(targetLeaf, checkShare, 1).Of(mechanism.StatCells).As(budget.Stage)).As(budget.Part)
 }
 
-// checkTarget releases the counts and returns why the run stops, or nil. What it decides is a function of the released
-// counts and of public facts. A rehearsal goes on whatever they are.
+// checkTarget releases the counts and returns the reason why the run stops, or nil. The decision depends on the
+// released counts and public facts only. A rehearsal never stops.
 func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mechanism.Records) (*Stop, error) {
 	p := r.pipeline
 	if !p.checksTarget() {
@@ -129,14 +131,17 @@ func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mech
 	target := r.facts.Target
 	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.paysForCheck()}
 	if target.Kind == dataset.Category {
-		x.Classes, x.Found = len(target.Categories), target.Found
+		x.Classes = len(target.Categories)
+		x.Found = target.Found
 	}
 	stop := &Stop{Target: p.Target, Task: p.task(), Found: target.Found}
 	counts, err := stop.count(ctx, s.Sub(allNode), all, x)
 	if err != nil {
 		return nil, err
 	}
-	stop.Readable, stop.Text, stop.Empty = counts[readableCell], counts[textCell], counts[emptyCell]
+	stop.Readable = counts[readableCell]
+	stop.Text = counts[textCell]
+	stop.Empty = counts[emptyCell]
 	if stop.needed() && !s.KeepsColumns() {
 		return stop, nil
 	}
@@ -180,8 +185,8 @@ func (x *Stop) needed() bool {
 	return x.exceeds(mostEmpty, stopByChance/2)
 }
 
-// exceeds reports whether the records without a target are more than so many times those with one, but for noise that is larger with a
-// probability of at most chance.
+// exceeds reports whether the records without a target are more than times as many as those with one, after
+// allowing for noise that occurs with a probability of at most chance.
 func (x *Stop) exceeds(times, chance float64) bool {
 	return x.Text+x.Empty > times*x.Readable+noiseOf(x.Scale, times, 2, chance)
 }
@@ -198,7 +203,8 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 
 // stopped is the result of a run that stops.
 func (r *runner) stopped(ctx context.Context, s *mechanism.Session, stop *Stop, from source) (*Result, error) {
-	p, plan := r.pipeline, r.plan
+	p := r.pipeline
+	plan := r.plan
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: plan.Method(), Stopped: stop,
 		Guarantee: plan.Guarantee(), Considered: plan.Columns(), Events: s.Events(), Unprotected: p.unprotected(),
@@ -218,7 +224,7 @@ const (
 	targetCells
 )
 
-// targetStatistic counts records by what their target is.
+// targetStatistic counts records by the kind of their target cell.
 type targetStatistic struct {
 	Column  int  // the target
 	Classes int  // the number of its classes; -1 for a target of numbers
@@ -251,7 +257,9 @@ type targetPass struct {
 func (p *targetPass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(p.bins) < n {
-		p.bins, p.floats, p.codes = make([]uint16, n), make([]float64, n), make([]int32, n)
+		p.bins = make([]uint16, n)
+		p.floats = make([]float64, n)
+		p.codes = make([]int32, n)
 	}
 	bins := p.bins[:n]
 	if p.Classes < 0 {
@@ -282,7 +290,8 @@ func numberCells(bins []uint16, column []float64) {
 	}
 }
 
-// classCells writes the cell of each class. Codes of words that are to be found begin with 1; 0 is text that is none.
+// classCells writes the cell of each class. Codes of found words start with 1; 0 is text that is not one of the
+// words.
 func (p *targetPass) classCells(bins []uint16, column []int32) {
 	for i, code := range column {
 		switch {

@@ -21,14 +21,14 @@ type trained struct {
 	chosen    []int       // candidates
 	method    string
 	abstained bool
-	branch    string      // that was taken; "" for a run that chooses nothing
+	branch    string      // chosen branch; "" for a run without a choice
 	search    *Searched   // nil for a run without a search
 	sizes     *SizeSearch // nil for a run without a list of sizes
 	readings  readings    // of the columns that were scaled
 	scoreRows int         // of a search
 }
 
-// train runs the stages of the training part in the order that stages.go shows.
+// train runs the stages of the training part in the order given in stages.go.
 func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
 	known, err := recordsOf(part).known.Len(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 		r.plan = r.plan.forClasses(len(r.facts.Target.Categories))
 		s = s.Sub(r.plan.name)
 	}
-	b, s, err := r.branch(s, known)
+	b, s, err := r.chooseBranch(s, known)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
 	}
-	facts, err := r.atLeast(s, b, known)
+	facts, err := r.stageFacts(s, b, known)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 		return nil, err
 	}
 	v, kept := keepFeatures(s, &facts, v)
-	chosen, err := r.choose(ctx, s, b.selector, facts, v.known)
+	chosen, err := r.runSelector(ctx, s, b.selector, facts, v.known)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	if sizesOf(b.selector) != nil {
 		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
 	} else {
-		out, err = r.model(ctx, s, b, facts.AtLeast, narrow(v, chosen), rangesFor(facts, chosen))
+		out, err = r.trainModel(ctx, s, b, facts.AtLeast, narrow(v, chosen), rangesFor(facts, chosen))
 		if out != nil {
 			out.chosen = chosen
 		}
@@ -96,14 +96,15 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	if err != nil {
 		return nil, err
 	}
-	out.chosen, out.readings = pick(kept, out.chosen), told
+	out.chosen = selectItems(kept, out.chosen)
+	out.readings = told
 	return out, nil
 }
 
-// selectThenScale is the rest of train for a selector that needs no ranges: they are
-// found for the chosen columns alone.
+// selectThenScale continues train for a selector that needs no ranges: they are found for the selected columns
+// only.
 func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records) (*trained, error) {
-	chosen, err := r.choose(ctx, s, b.selector, f, v.known)
+	chosen, err := r.runSelector(ctx, s, b.selector, f, v.known)
 	if err != nil {
 		return nil, err
 	}
@@ -116,26 +117,27 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 	if err != nil {
 		return nil, err
 	}
-	kept := leave(s, v.all.Schema().Columns, ranges)
-	out, err := r.model(ctx, s, b, f.AtLeast, narrow(v, kept), append(pick(ranges, kept), ranges[len(chosen)]))
+	kept := usableColumns(s, v.all.Schema().Columns, ranges)
+	out, err := r.trainModel(ctx, s, b, f.AtLeast, narrow(v, kept), append(selectItems(ranges, kept), ranges[len(chosen)]))
 	if err != nil {
 		return nil, err
 	}
-	out.chosen, out.readings = pick(chosen, kept), told
+	out.chosen = selectItems(chosen, kept)
+	out.readings = told
 	return out, nil
 }
 
-// choose runs a selector on the records as it reads them. Where the number of
-// features is left to the model, the columns come in their released order. Where no
-// more columns were readable than it must choose, they are the choice.
-func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
+// runSelector runs a selector on the records in the form that it requires. If the number of features is left to the
+// model, the columns are returned in their released order. If no more columns are usable than it must choose,
+// all of them are selected.
+func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
 	defer r.stage(selectionNode)()
 	s = s.Sub(selectionNode)
 	told := factsFor(x, f)
 	var chosen []int
 	var err error
 	switch {
-	case toSpare(x, len(f.Columns)):
+	case keepsAll(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
 	case sizesOf(x) != nil:
 		chosen, err = x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
@@ -148,9 +150,9 @@ func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.S
 	return chosen, nil
 }
 
-// branch takes the branch that the released number of records points to. records is the
-// number of those with a target that can be read.
-func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+// chooseBranch chooses the branch by the released number of records. records is the number of those with a usable
+// target.
+func (r *runner) chooseBranch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
 	if len(r.plan.branches) == 1 {
 		return r.plan.branches[0], s, nil
 	}
@@ -158,8 +160,8 @@ func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.S
 	return r.plan.choose(s, r.facts, records)
 }
 
-// atLeast returns what the stages of a branch are told, with a released number of records if one asks for it.
-func (r *runner) atLeast(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
+// stageFacts returns the facts for the stages of a branch, with a released number of records if a stage needs one.
+func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
 	facts := r.facts
 	if !b.counts() {
 		return facts, nil
@@ -186,14 +188,16 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 	return ranges, nil
 }
 
-// model trains a branch's method on the columns of records, of which there are at least so many,
-// and trains the fallback where the method abstained.
-func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
+// trainModel trains a branch's method on the columns of records, of which there are at least atLeast, and trains the
+// fallback if the method abstains.
+func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
 	out := &trained{method: b.trainer.Name()}
 	var err error
 	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
-		out.fit, out.abstained, err = nil, true, nil
+		out.fit = nil
+		out.abstained = true
+		err = nil
 		if b.fallback != nil {
 			b.trainer, out.method = b.fallback, b.fallback.Name()
 			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
@@ -216,11 +220,11 @@ func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeas
 	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: known, Ranges: ranges, AtLeast: atLeast})
 }
 
-// runTrainer runs a trainer and returns as soon as the context ends: solving a
-// large dense system does not look at it. The session is then closed, so that a trainer
-// that is still at it ends with its next release, and releases nothing any more. What may go on
-// is one eigendecomposition and a few products: 2 s of a processor with 500 entries a
-// row, 14 s with 1,000, and by their cube a quarter of an hour with the most, 4,096.
+// runTrainer runs a trainer and returns as soon as the context ends: solving a large dense system does not
+// check the context. The session is then closed, so that a trainer that is still running ends at its next
+// release without releasing anything. What may continue is one eigendecomposition and a few products: 2 s of
+// processor time with 500 entries per row, 14 s with 1,000, and, growing with the cube, a quarter of an hour
+// with the maximum of 4,096.
 func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	type outcome struct {
 		fit   *method.Fit

@@ -16,18 +16,18 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A transform of the target is a rule that is public, total, and about one record alone. So two tables that
-// are neighbours are neighbours again after it, and whatever is released of the transformed table has the
-// sensitivity that it has of any table: ranges, models and metrics know nothing of it. One release comes
-// after the model, the size of its errors on the training part, which the way back to the units of
-// the target needs (docs/proofs/transform.md, "Algorithm"). The plan then is
+// A transform of the target is a public, total rule that depends on one record only. So neighbouring tables
+// remain neighbouring, and releases of the transformed table have the usual sensitivity: ranges, models and
+// metrics need no change. One release follows the model, the size of its errors on the training part, which is
+// needed to convert predictions back to the units of the target (docs/proofs/transform.md, "Algorithm"). The
+// plan is
 //
 //	train (seq): vocabulary, if words are found first
-//	             train: what stages.go shows, or a search
+//	             train: the stages of stages.go, or a search
 //	             way-back: errors
 //	holdout (seq): r2, r2-transformed
 
-// The names of the nodes.
+// Node names.
 const (
 	wayBackNode     = "way-back"
 	errorsLeaf      = "errors"
@@ -40,7 +40,7 @@ const (
 	DefaultTransformShare = .03
 	// transformedShare is the share of mu^2 of the held-out part that R² of the transformed target takes.
 	transformedShare = .25
-	// errorWeight is that of the sums that are large anyhow.
+	// errorWeight is the weight of the sums that are large in any case.
 	errorWeight = .5
 	errorRidge  = 1
 	// errorReach is where errors are cut, in half widths of the range of the transformed target.
@@ -56,19 +56,19 @@ const TransformFact = "transform of the target"
 // ErrTransform is returned for a transform of a target that cannot have it.
 var ErrTransform = errors.New("the target cannot be transformed so")
 
-// rule returns what happens to the target.
-func (p *Pipeline) rule() rescale.Rule {
+// targetRule returns the transform of the target.
+func (p *Pipeline) targetRule() rescale.Rule {
 	c := p.Schema.Columns[p.Schema.Index(p.Target)]
 	return rescale.Rule{Transform: p.Transform, Ranged: c.Ranged, Lower: c.Lower}
 }
 
-// transformed returns the target as what follows sees it: the ends of its range are public, and go through
-// the rule as cells do.
+// transformed returns the target as later stages see it: the bounds of its range are public, and are
+// transformed like cells.
 func (p *Pipeline) transformed(c dataset.Column) dataset.Column {
 	if p.Transform == rescale.None {
 		return c
 	}
-	rule := p.rule()
+	rule := p.targetRule()
 	if c.Ranged {
 		c.Lower, c.Upper = rule.Of(c.Lower), rule.Of(c.Upper)
 	}
@@ -84,7 +84,7 @@ func (p *Pipeline) transformedTable(t *dataset.Table) *dataset.Table {
 		return t
 	}
 	j := p.Schema.Index(p.Target)
-	return t.Mapped(j, p.transformed(p.Schema.Columns[j]), p.rule().Of)
+	return t.Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
 }
 
 // OfTransformed returns the run on a table whose target is transformed already.
@@ -136,12 +136,13 @@ func withTransformed(metric budget.Node) []budget.Node {
 	return []budget.Node{metric.Scaled(1 - transformedShare), again}
 }
 
-// errorStatistic adds up, over the records with a target, with p what a released model predicts, u = (p-Center)/Half within
-// [-1, 1] and e the difference of the target to p, in units of Limit and within [-1, 1]:
+// errorStatistic adds up, over the records with a target, with p the prediction of a released model, u =
+// (p-Center)/Half limited to [-1, 1] and e the difference between target and p, in units of Limit and limited
+// to [-1, 1]:
 //
 //	w, w u, w u², w e, u e, e²     with w = errorWeight
 //
-// of which the line is made that fits the targets best, and the variance around it.
+// These sums determine the line that fits the targets best, and the variance around it.
 type errorStatistic struct {
 	Model               predictor
 	Center, Half, Limit float64
@@ -149,10 +150,10 @@ type errorStatistic struct {
 
 // New implements [mechanism.Statistic].
 //
-// What a record adds is of that record and of released numbers alone, and nothing if it has no target. Add or remove one: at
-// most the root of 4 w² + 2 = sqrt(3), attained by |u| = |e| = 1. Substitution: u and e move by 2 and so does u e; the count,
-// u² and e² by as much as they can be large: at most the root of (1 + 4 + 1 + 4) w² + 4 + 1 = sqrt(7.5). The
-// intervals say so to [mechanism.Sums].
+// The contribution of a record depends only on that record and on released numbers, and is 0 if it has no
+// target. Adding or removing one record: at most the root of 4 w² + 2 = sqrt(3), attained at |u| = |e| = 1.
+// Substitution: u and e change by up to 2 and so does u e; the count, u² and e² by up to their maximum: at most
+// the root of (1 + 4 + 1 + 4) w² + 4 + 1 = sqrt(7.5). The intervals passed to [mechanism.Sums] express this.
 func (x errorStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	const w = errorWeight
 	return &errorPass{x: x, sums: m.NewSums([]float64{0, -w, 0, -w, -1, 0}, []float64{w, w, w, w, 1, 1})}
@@ -196,7 +197,8 @@ func (p *errorPass) Add(b mechanism.Block) {
 
 func (p *errorPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
-// wayBack releases what the way back of a model needs, on the training part. s is the session of the whole training part.
+// wayBack releases the statistics for converting predictions back, on the training part. s is the session of
+// the whole training part.
 func (r *runner) wayBack(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*rescale.Back, error) {
 	defer r.stage(wayBackNode)()
 	s = s.Sub(wayBackNode)
@@ -228,20 +230,24 @@ func errorLimit(t rescale.Transform, m *regression.Linear) float64 {
 	return max(limit, math.SmallestNonzeroFloat64)
 }
 
-// errorLine reads the line e = intercept + slope u that fits best, and the mean square around it, in [0, 1], from released
-// sums with noise sigma in each. Noise is kept from leading: the diagonal of the normal equations grows by errorRidge standard
-// deviations of its noise, and the mean square v is multiplied by v²/(v² + d²), d the standard deviation of its noise. All
-// three are 0 where the count is not told from 0.
+// errorLine computes the line e = intercept + slope u that fits best, and the mean square around it, in [0, 1],
+// from released sums with noise sigma in each. To limit the effect of noise, the diagonal of the normal
+// equations grows by errorRidge standard deviations of its noise, and the mean square v is multiplied by v²/(v²
+// + d²), d the standard deviation of its noise. All three are 0 if the count is not significantly above 0.
 func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) {
 	if !(a[0] > 2*sigma) {
 		return 0, 0, 0
 	}
 	const w = errorWeight
-	n, ridge := a[0]/w, errorRidge*sigma/w
-	u, e := a[1]/w, a[3]/w
-	p, q := n+ridge, max(a[2]/w, u*u/n)+ridge
+	n := a[0] / w
+	ridge := errorRidge * sigma / w
+	u := a[1] / w
+	e := a[3] / w
+	p := n + ridge
+	q := max(a[2]/w, u*u/n) + ridge
 	det := float64(p*q) - float64(u*u)
-	intercept, slope = (float64(q*e)-float64(u*a[4]))/det, (float64(p*a[4])-float64(u*e))/det
+	intercept = (float64(q*e) - float64(u*a[4])) / det
+	slope = (float64(p*a[4]) - float64(u*e)) / det
 	v := min(max((a[5]-float64(intercept*e)-float64(slope*a[4]))/n, 0), 1)
 	d := sigma / n
 	if v > 0 {
@@ -250,7 +256,8 @@ func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) 
 	return intercept, slope, variance
 }
 
-// evaluateTransformed releases R² of the transformed target. The model has the line of its way back alone.
+// evaluateTransformed releases R² of the transformed target. For it the model keeps only the line of the
+// conversion.
 func (r *runner) evaluateTransformed(ctx context.Context, s *mechanism.Session, f *method.Fit) (*evaluate.R2, error) {
 	defer r.stage(heldOutStage)()
 	return r.r2(ctx, s.Sub(transformedNode), r.held, f)

@@ -23,7 +23,8 @@ func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *datas
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "y"}}},
 		Target: "y", Transform: transform, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}, Holdout: .2, Model: adassp.JointGram{},
 	}
-	data, r := make([]dataset.ColumnData, 3), testrows.Points(5)
+	data := make([]dataset.ColumnData, 3)
+	r := testrows.Points(5)
 	for range n {
 		a, b := r.Next(), r.Next()
 		z := 3 + a - .7*b + .5*math.Sqrt(3./4)*(r.Next()+r.Next()+r.Next()+r.Next())
@@ -52,7 +53,8 @@ func TestTransform(t *testing.T) {
 		}
 		var mean, want float64
 		for i, y := range table.Float(2) {
-			mean, want = mean+predicted[i], want+y
+			mean += predicted[i]
+			want += y
 		}
 		if ratio := mean / want; ratio < .95 || ratio > 1.05 {
 			t.Errorf("%s: the mean prediction is %.3f of the mean", transform, ratio)
@@ -133,7 +135,9 @@ func TestErrorsSensitivity(t *testing.T) {
 		}
 		return math.Sqrt(square)
 	}
-	added, replaced, first := 0., 0., sums(records[33])
+	added := 0.
+	replaced := 0.
+	first := sums(records[33])
 	for _, r := range records {
 		one := sums(records[33], r)
 		added = max(added, far(first, one))
@@ -196,12 +200,20 @@ func TestErrorLine(t *testing.T) {
 // TestTransformRules: what cannot be transformed is refused before a row is read.
 func TestTransformRules(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
-		"is no transform":       func(p *Pipeline) { p.Transform = "cube" },
-		"lower end above 0":     func(p *Pipeline) { p.Schema.Columns[2].Ranged, p.Schema.Columns[2].Upper = true, 3 },
-		"lower end of at least": func(p *Pipeline) { p.Transform = rescale.Sqrt; c := &p.Schema.Columns[2]; c.Ranged, c.Lower = true, -1 },
-		"needs a delta":         func(p *Pipeline) { p.Budget.Delta = 0 },
-		"this one has classes":  func(p *Pipeline) { p.Task = "classification" },
-		"the engine":            nil,
+		"is no transform": func(p *Pipeline) { p.Transform = "cube" },
+		"lower end above 0": func(p *Pipeline) {
+			p.Schema.Columns[2].Ranged = true
+			p.Schema.Columns[2].Upper = 3
+		},
+		"lower end of at least": func(p *Pipeline) {
+			p.Transform = rescale.Sqrt
+			c := &p.Schema.Columns[2]
+			c.Ranged = true
+			c.Lower = -1
+		},
+		"needs a delta":        func(p *Pipeline) { p.Budget.Delta = 0 },
+		"this one has classes": func(p *Pipeline) { p.Task = "classification" },
+		"the engine":           nil,
 	} {
 		p, table := skewed(t, rescale.Log, 10)
 		if change != nil {

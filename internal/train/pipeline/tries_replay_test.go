@@ -29,7 +29,8 @@ func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string,
 		curator       Curator
 		outcome       any
 	}
-	first, won := map[int]told{}, map[int]map[int]bool{}
+	first := map[int]told{}
+	won := map[int]map[int]bool{}
 	for seed := range seeds {
 		for _, k := range tries {
 			var got told
@@ -42,7 +43,10 @@ func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string,
 			got.notes = slices.Sorted(maps.Keys(res.Curator.Seconds))
 			got.curator = res.Curator
 			// The numbers of records follow from the coins of the seed.
-			got.curator.Seconds, got.curator.TrainRows, got.curator.HoldoutRows, got.curator.ScoreRows = nil, 0, 0, 0
+			got.curator.Seconds = nil
+			got.curator.TrainRows = 0
+			got.curator.HoldoutRows = 0
+			got.curator.ScoreRows = 0
 			for _, e := range res.Events {
 				e.Scale, e.Sensitivity = 0, 0 // what they follow from was released
 				got.events = append(got.events, e)

@@ -6,9 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// limitUnits keeps of every unit at most as many records as the plan allows, and of
-// records without a unit none. It comes before the split: everything after it,
-// and every bound for a unit, is about the records that are left.
+// limitUnits keeps at most as many records of every unit as the plan allows, and no records without a unit. It
+// precedes the split: all later stages, and all bounds for a unit, concern the remaining records.
 func (r *runner) limitUnits(s *mechanism.Session, all dataset.View) dataset.View {
 	unit := r.plan.Target().Unit // that of the session, which widens every bound
 	if unit == (budget.Unit{}) {

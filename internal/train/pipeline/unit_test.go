@@ -19,7 +19,8 @@ import (
 func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{Unit: "patient", Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 1}, {Name: "y", Ranged: true, Upper: 2}}}
-	cols, ids := make([]dataset.ColumnData, 2), make([]uint64, n)
+	cols := make([]dataset.ColumnData, 2)
+	ids := make([]uint64, n)
 	for i := range n {
 		x := math.Mod(float64(i)*.6180339887, 1)
 		cols[0].Floats, cols[1].Floats = append(cols[0].Floats, x), append(cols[1].Floats, 2*x*x)
@@ -73,7 +74,9 @@ func TestUnitStaysTogether(t *testing.T) {
 	}
 	r := &runner{pipeline: p, plan: plan, seconds: map[string]float64{}}
 	train, held := r.split(s, mechanism.Over(r.limitUnits(s, tab.All())))
-	side, count, total := map[uint64]int{}, map[uint64]int{}, map[uint64]int{}
+	side := map[uint64]int{}
+	count := map[uint64]int{}
+	total := map[uint64]int{}
 	for part, records := range []mechanism.Records{train, held} {
 		v, err := records.View(t.Context())
 		if err != nil {
@@ -110,7 +113,8 @@ func TestOneRecordAUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := *p
-	q.Schema.Unit, q.Budget.Unit = "", budget.Unit{}
+	q.Schema.Unit = ""
+	q.Budget.Unit = budget.Unit{}
 	cols := []dataset.ColumnData{{Floats: tab.Float(0)}, {Floats: tab.Float(1)}}
 	bare, err := dataset.NewTable(q.Schema, cols, nil)
 	if err != nil {
@@ -158,8 +162,10 @@ func TestStrengthOfUnits(t *testing.T) {
 	if a, b := 5*five.modelMu(allBranch), one.modelMu(allBranch); b <= 0 || math.Abs(a-b) > 1e-12*b {
 		t.Errorf("five times the strength for five records is %v, for one %v", a, b)
 	}
-	p.Model, q.Model = tukey.Tukey{}, tukey.Tukey{}
-	p.Budget.Epsilon, q.Budget.Epsilon = 5, 5
+	p.Model = tukey.Tukey{}
+	q.Model = tukey.Tukey{}
+	p.Budget.Epsilon = 5
+	q.Budget.Epsilon = 5
 	if five, err = p.Plan(); err != nil {
 		t.Fatal(err)
 	}

@@ -14,29 +14,28 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// What the released counts of numbers say about columns that are hard to read. A
-// column in which no bin of the range histogram passes leaves the model, and every
-// later stage is run without it: rows are narrower, so their norm limit and with it
-// the noise of what is summed over them is smaller, and there are fewer histograms and
-// curves to share a release. Each stage computes its sensitivity from the columns that
-// it is handed, and which these are follows from what was released; the prices of the
-// plan stay. Draws that a narrower model does not need are not made.
+// Columns that are hard to read, according to the released counts of numbers. A column in which no bin of the
+// range histogram exceeds its threshold leaves the model, and every later stage runs without it: rows are
+// narrower, so their norm limit and with it the noise of sums over them is smaller, and fewer histograms and
+// curves share a release. Each stage computes its sensitivity from the columns that it is given, which are
+// determined by releases; the prices of the plan are unchanged. Draws that a narrower model does not need are
+// not made.
 
 // An Unread is a column whose range was not found and that is not in the model.
 type Unread struct {
 	Column string
-	// Faint says that one full of numbers might not have been seen either.
+	// Faint reports that even a column full of numbers might have been missed.
 	Faint bool
 }
 
-// A Gap is a feature of which many cells are no numbers.
+// A Gap is a feature with many cells that are not numbers.
 type Gap struct {
 	Column   string
 	Share    float64 // of such cells, in [0, 1]
 	StdError float64 // of Share, by the noise of the counts
 }
 
-// readings is what scaling found out about columns beside their ranges.
+// readings holds the findings of scaling about columns, other than their ranges.
 type readings struct {
 	unread []Unread
 	gaps   []Gap
@@ -52,10 +51,10 @@ const (
 	gapDoubt = .01
 )
 
-// leave returns which features, the columns but the last, keep a place in the model:
-// those whose ranges were found; none if that of the target was not, as then no effect
-// can be told. A rehearsal, which has no records, keeps all.
-func leave(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range) (kept []int) {
+// usableColumns returns the features, that is, the columns except the last, that remain in the model: those whose
+// ranges were found, or no feature if the range of the target was not found, because then no effect can be
+// estimated. A rehearsal, which has no records, keeps all.
+func usableColumns(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range) (kept []int) {
 	last := len(columns) - 1
 	for j := range last {
 		if s.KeepsColumns() || !ranges[j].Unread && !ranges[last].Unread {
@@ -69,14 +68,15 @@ func leave(s *mechanism.Session, columns []dataset.Column, ranges []scaling.Rang
 // the facts and the records and returns which of the
 // candidates are left.
 func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records, []int) {
-	kept := leave(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
-	columns, ranges := f.Columns, f.Ranges
-	f.Columns, f.Ranges = pick(columns, kept), append(pick(ranges, kept), ranges[len(columns)])
+	kept := usableColumns(s, append(slices.Clone(f.Columns), f.Target), f.Ranges)
+	columns := f.Columns
+	ranges := f.Ranges
+	f.Columns, f.Ranges = selectItems(columns, kept), append(selectItems(ranges, kept), ranges[len(columns)])
 	return narrow(v, kept), kept
 }
 
-// pick returns the entries of a list at some places.
-func pick[T any](list []T, at []int) []T {
+// selectItems returns the entries of a list at the given indices.
+func selectItems[T any](list []T, at []int) []T {
 	out := make([]T, len(at))
 	for i, j := range at {
 		out[i] = list[j]
@@ -84,17 +84,15 @@ func pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// toSpare reports whether so many candidates are not more than a selector has to
-// choose, so that there is nothing to choose.
-func toSpare(x selection.Selector, candidates int) bool {
+// keepsAll reports whether a selector keeps all of that many candidates, so that there is no choice to make.
+func keepsAll(x selection.Selector, candidates int) bool {
 	s, ok := x.(sparer)
 	return candidates == 0 || ok && s.Spares(candidates)
 }
 
-// read collects what the ranges of columns, the last of them the target, say about
-// their cells. records is the number of records of the view, which only relations that
-// make it public look at.
-func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
+// readColumns collects the information that the ranges of columns, the last of them the target, give about their
+// cells. records is the number of records of the view; only relations under which it is public use it.
+func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
 	var out readings
 	for j, r := range ranges {
 		if r.Unread && !wordless(columns[j]) {
@@ -143,7 +141,7 @@ func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation,
 // readingsOf is read for a stage of a session.
 func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, ranges []scaling.Range) (readings, error) {
 	n, err := v.Len(ctx)
-	return read(v.Schema().Columns, ranges, s.Relation(), n), err
+	return readColumns(v.Schema().Columns, ranges, s.Relation(), n), err
 }
 
 // unreadWarnings are those about columns that are hard to read.
@@ -180,7 +178,8 @@ func unreadWarnings(r *Result) []Warning {
 	return out
 }
 
-// extremeNumbers warns of columns whose numbers are beyond the sizes that the search for ranges tells apart.
+// extremeNumbers returns warnings about columns with numbers beyond the sizes that the search for ranges
+// distinguishes.
 func extremeNumbers(r *Result) []Warning {
 	return ExtremeNumbers(r.Huge, r.Tiny, func(column string) Severity {
 		if column == r.Target {
@@ -219,7 +218,7 @@ func mostSevere(columns []string, severity func(column string) Severity) Severit
 	return Theoretical
 }
 
-// targetUnread says that the range of the target was not found.
+// targetUnread returns the message for a target whose range was not found.
 func targetUnread(u Unread) string {
 	if u.Faint {
 		return fmt.Sprintf("At this budget the records are too few to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
@@ -227,7 +226,7 @@ func targetUnread(u Unread) string {
 	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Say under data.format how they are written; a target of text needs task: classification.", u.Column)
 }
 
-// mostListed is how many columns a warning names.
+// mostListed is the maximum number of columns that a warning names.
 const mostListed = 40
 
 // listNames lists names of columns.

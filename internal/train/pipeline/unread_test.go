@@ -25,7 +25,8 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 	data := make([]dataset.ColumnData, 5)
 	p := sequence(5)
 	for range n {
-		x, z := p.next(), p.next()
+		x := p.next()
+		z := p.next()
 		data[4].Floats = append(data[4].Floats, 30+10*x)
 		class := int32(0)
 		if x > 0 {
@@ -33,13 +34,16 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 		}
 		data[4].Codes = append(data[4].Codes, class)
 		if none {
-			x, z = math.NaN(), math.NaN()
+			x = math.NaN()
+			z = math.NaN()
 		}
 		data[1].Floats, data[3].Floats = append(data[1].Floats, x), append(data[3].Floats, z)
 		data[0].Floats, data[2].Floats = append(data[0].Floats, math.NaN()), append(data[2].Floats, math.NaN())
 	}
 	if classes {
-		schema.Columns[4].Kind, schema.Columns[4].Categories, data[4].Floats = dataset.Category, []string{"no", "yes"}, nil
+		schema.Columns[4].Kind = dataset.Category
+		schema.Columns[4].Categories = []string{"no", "yes"}
+		data[4].Floats = nil
 	} else {
 		data[4].Codes = nil
 	}
@@ -182,7 +186,8 @@ func TestNoFeatureLeft(t *testing.T) {
 // unreadable: it would take some 15,000 empty cells.
 func TestTargetUnread(t *testing.T) {
 	tab := misread(t, 3000, false, false)
-	schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
+	schema := tab.Schema()
+	data := make([]dataset.ColumnData, 5)
 	for j := range data {
 		data[j].Floats = slices.Clone(tab.Float(j))
 	}
@@ -213,7 +218,8 @@ func TestTargetUnread(t *testing.T) {
 // says that its cells are no numbers.
 func TestFewRecordsAreNotBlamed(t *testing.T) {
 	p := describe(houses(t, 60))
-	p.Budget.Epsilon, p.Model = .1, adassp.JointGram{}
+	p.Budget.Epsilon = .1
+	p.Model = adassp.JointGram{}
 	res, err := p.Fit(context.Background(), houses(t, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -236,12 +242,13 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
 	tab := misread(t, 20000, false, false)
-	short, err := dataset.NewTable(dataset.Schema{Columns: pick(tab.Schema().Columns, []int{1, 3, 4})},
+	short, err := dataset.NewTable(dataset.Schema{Columns: selectItems(tab.Schema().Columns, []int{1, 3, 4})},
 		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)}, {Floats: tab.Float(4)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	with, without := c.run(t, tab, "id", "date"), c.run(t, short)
+	with := c.run(t, tab, "id", "date")
+	without := c.run(t, short)
 	for i, e := range with.Events {
 		o := without.Events[i]
 		if e.Path != o.Path || math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
@@ -259,7 +266,8 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 	for _, private := range []string{"date", "x"} {
 		for _, model := range []string{"joint-gram", "brc"} {
 			tab := misread(t, 6000, true, false)
-			schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
+			schema := tab.Schema()
+			data := make([]dataset.ColumnData, 5)
 			for j := range data {
 				data[j] = dataset.ColumnData{Floats: tab.Float(j), Codes: tab.Codes(j)}
 				schema.Columns[j].Private = schema.Columns[j].Name == private

@@ -13,29 +13,28 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// What is found out about columns before anything else (docs/proofs/vocabulary.md, "Algorithm"): of those
-// that declare nothing whether they hold numbers or words, in one release of counts, and then the
-// words of all that hold words, in another one. The training part then is
+// Findings about columns before all other stages (docs/proofs/vocabulary.md, "Algorithm"): whether columns
+// without declarations contain numbers or text, in one release of counts, and then the words of all text
+// columns, in another one. The training part is then
 //
 //	train (seq): vocabulary: kinds, counts, words
-//	             train: what stages.go shows, or a search
+//	             train: the stages of stages.go, or a search
 //
-// and everything in the second train sees columns as if the words were declared. Where no column is
-// known to hold words, words are paid for only if the kinds say that some column does. Then each branch of
-// the training part that stages.go shows becomes
+// and the second train sees columns as if the words were declared. If no column is known to contain text, words
+// are paid for only if the kinds show that some column does. Then each branch of the training part in stages.go
+// becomes
 //
 //	branch (seq): vocabulary: kinds
 //	              undeclared (one of): numbers: the stages
 //	                                   words:   vocabulary: counts, words
 //	                                            the stages
 //
-// A search, whose tries see the same columns, pays for words whatever the kinds are: a choice between two
-// searches takes minutes to price.
-// The kinds come before the choice in the same sequence, and the price of the choice is that of its dearest
-// branch at each epsilon ([budget.OneOf]). The prices are fixed in the plan; the noise of the words follows the
-// number of columns, which was released.
+// A search, whose tries see the same columns, pays for words whatever the kinds are, because a choice between
+// two searches takes minutes to price. The kinds precede the choice in the same sequence, and the price of the
+// choice is that of its most expensive branch at each epsilon ([budget.OneOf]). The prices are fixed in the
+// plan; the noise of the words depends on the number of columns, which was released.
 
-// The names of the nodes.
+// Node names.
 const (
 	vocabularyNode = "vocabulary"
 	undeclaredNode = "undeclared"
@@ -52,30 +51,32 @@ const (
 	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.
 	KindShare = .005
 	WordShare = .05
-	// newWordDelta is the probability with which a word of one record appears. It is far below
-	// every delta, and so small that the run still has a mu.
+	// newWordDelta is the probability with which a word of a single record appears. It is far below every
+	// delta, and small enough for the run to have a mu.
 	newWordDelta = budget.MinDelta / 10
-	// mostWords is how many words of a column are used, and mostWordsInAll of all of them. Where columns
-	// are many, leastWords of each are looked at.
-	mostWords, leastWords, mostWordsInAll = 256, 8, 1024
-	// kindDoubt is how many standard deviations of noise the number of words must exceed for
-	// a column to be one of words.
+	// mostWords is the maximum number of words per column, mostWordsInAll that of all columns together. If
+	// there are many columns, leastWords of each are considered.
+	mostWords      = 256
+	leastWords     = 8
+	mostWordsInAll = 1024
+	// kindDoubt is the number of standard deviations of the noise that the number of text cells must exceed for
+	// a column to count as text.
 	kindDoubt = 2
 )
 
-// ErrVocabulary is returned for columns whose words are to be found where that has no price.
+// ErrVocabulary is returned for columns whose words are to be found in a run that cannot pay for it.
 var ErrVocabulary = fmt.Errorf("words cannot be found privately here")
 
-// A Vocabulary is what was found out about a column of words.
+// A Vocabulary is the findings about a text column.
 type Vocabulary struct {
 	Column string
-	Words  []string // sorted; none if no word occurs often enough
-	Least  float64  // the noisy number of records from which a word was used
-	Cut    bool     // less frequent words that reach Least were left out, as there are too many
+	Words  []string // sorted; empty if no word is frequent enough
+	Least  float64  // minimum noisy number of records of a word that is used
+	Cut    bool     // some words that reach Least were left out, because there are too many
 }
 
-// finds reports whether something is to be found out about a column.
-func (p *Pipeline) finds() bool {
+// investigatesColumns reports whether the run has columns to investigate.
+func (p *Pipeline) investigatesColumns() bool {
 	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found })
 }
 
@@ -85,23 +86,23 @@ func (p *Pipeline) findsClasses() bool {
 	return p.classification() && j >= 0 && p.Schema.Columns[j].Found
 }
 
-// mayBeWords reports whether it is to be found out of a column whether it holds words.
+// mayBeWords reports whether the run must find out for a column whether it contains text.
 func (p *Pipeline) mayBeWords() bool {
 	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric })
 }
 
-// asksFirst reports whether words are paid for only if some column turns out to hold them. A try of a search is
-// told what was found out before.
+// asksFirst reports whether words are paid for only if some column contains text. A try of a search gets
+// earlier findings.
 func (p *Pipeline) asksFirst() bool {
 	return p.Search == nil && !p.tried && p.mayBeWords() &&
 		!slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Category })
 }
 
-// IsWay reports whether a name in a report is that of a branch of a run that pays for words only if
-// a column holds them. What beneath the branch chooses by itself is a branch of its own.
+// IsWay reports whether a name in a report belongs to a branch of a run that pays for words only if a column
+// contains text. Choices below that branch have branches of their own.
 func IsWay(name string) bool { return name == numbersWay || name == wordsWay }
 
-// wordCap is how many words of each of d columns are used.
+// wordCap returns the maximum number of words of each of d columns.
 func wordCap(d int) int { return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1))) }
 
 // plannedFor returns the columns as later stages are planned for them: categories that are to be
@@ -128,7 +129,7 @@ func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
 	return f
 }
 
-// standIns returns names for words that are not known.
+// standIns returns placeholders for words that are not known.
 func standIns(what string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -137,11 +138,13 @@ func standIns(what string, n int) []string {
 	return out
 }
 
-// wholeTraining plans the training part with what comes before and after it: what is found out about columns before
-// anything else, and the way back of a transformed target.
+// wholeTraining plans the training part with the stages around it: the findings about columns before, and the
+// conversion of a transformed target after.
 func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
-	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
-	if p.finds() && !p.asksFirst() {
+	rest := 1.
+	first := []budget.Node(nil)
+	last := []budget.Node(nil)
+	if p.investigatesColumns() && !p.asksFirst() {
 		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
 		search := wordLeaves(wordShare)
 		if rest -= wordShare; p.mayBeWords() {
@@ -162,10 +165,10 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 
 // wraps reports whether something comes before or after the training part.
 func (p *Pipeline) wraps() bool {
-	return p.finds() && !p.asksFirst() || p.Transform != rescale.None
+	return p.investigatesColumns() && !p.asksFirst() || p.Transform != rescale.None
 }
 
-// askFirst returns the sequence of the kinds and of one of two ways to go on.
+// askFirst returns the sequence of the kinds and of one of two branches.
 func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
 	kindShare, wordShare := p.wordShares(mayCount)
 	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
@@ -197,9 +200,9 @@ func wordLeaves(share float64) []budget.Node {
 	}
 }
 
-// vocabulary finds out what is in the columns that say so, in the training part, and returns that with columns
-// that are declared, and the session of the rest of the training. The held-out part and what later stages are
-// told change likewise. s is the session of the node that has the kinds, or the words.
+// vocabulary investigates the undeclared columns of the training part. It returns that part with declared
+// columns, and the session of the rest of the training. It updates the held-out part and the facts for later
+// stages in the same way. s is the session of the node of the kinds, or of the words.
 func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
 	defer r.stage(vocabularyNode)()
 	columns := slices.Clone(train.Schema().Columns)
@@ -207,17 +210,18 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 	for j := range columns {
 		switch c := &columns[j]; {
 		case c.Found && c.Kind == dataset.Numeric:
-			open, c.Found = append(open, j), false
+			open = append(open, j)
+			c.Found = false
 		case c.Found:
 			words = append(words, j)
 		}
 	}
 	if len(open) > 0 {
-		text, err := kinds(ctx, s.Sub(vocabularyNode), train, open)
+		text, err := releaseKinds(ctx, s.Sub(vocabularyNode), train, open)
 		if err != nil {
 			return s, train, err
 		}
-		words = append(words, r.plan.settled(text, open)...)
+		words = append(words, r.plan.textColumns(text, open)...)
 	}
 	if r.pipeline.asksFirst() {
 		r.way = numbersWay
@@ -232,15 +236,16 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 		}
 	}
 	last := len(columns) - 1
-	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
+	r.facts.Columns = columns[:last:last]
+	r.facts.Target = columns[last]
 	err := mechanism.Resolve(ctx, columns, &train, &r.held)
 	r.training = train
 	return s, train, err
 }
 
-// settled returns the columns that are taken for words, of those that may be: those that were found to
-// be, and in a rehearsal none or all.
-func (p *Plan) settled(found, open []int) []int {
+// textColumns returns the columns treated as text among those that may be: those that were found to be text, and in
+// a rehearsal none or all.
+func (p *Plan) textColumns(found, open []int) []int {
 	switch p.forcedWay {
 	case numbersWay:
 		return nil
@@ -265,7 +270,9 @@ func (r *runner) findWords(
 	var features []*dataset.Column
 	var counts [][]float64
 	for i, j := range words {
-		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
+		c := &columns[j]
+		found := released.Value()[i]
+		most := wordCap(len(words))
 		target := j == len(columns)-1
 		if target {
 			most = r.pipeline.MostClassesFound()
@@ -288,7 +295,8 @@ func (r *runner) findWords(
 	for i, j := range words {
 		c := &columns[j]
 		slices.Sort(c.Categories)
-		found, passed := c.Categories, len(released.Value()[i])
+		found := c.Categories
+		passed := len(released.Value()[i])
 		if passed == 0 {
 			found = nil // those of a rehearsal
 		}
@@ -316,16 +324,17 @@ func countsOf(words []mechanism.Word) []float64 {
 	return out
 }
 
-// wordless reports whether a column is one of words of which none was found.
+// wordless reports whether a column is a text column without words.
 func wordless(c dataset.Column) bool {
 	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
 }
 
-// foundWarnings describes what was found about columns and classes, and what was too rare to be found.
+// foundWarnings describes the findings about columns and classes, and values that were too rare to be found.
 func foundWarnings(r *Result) []Warning {
 	var out []Warning
 	var texts, none []string
-	cut, least := false, 0.
+	cut := false
+	least := 0.
 	for _, v := range r.Vocabulary {
 		least = v.Least
 		switch {

@@ -9,16 +9,18 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// vocabulary checks that what is to be found can be paid for.
+// vocabulary checks that the run can pay for what it must find.
 func (r *rules) vocabulary() {
 	for _, c := range r.Schema.Columns {
 		if !c.Found {
 			continue
 		}
-		what, hint := r.NoVocabulary(), "declare its categories"
+		what := r.NoVocabulary()
+		hint := "declare its categories"
 		field := fault.Child(fault.Child("data.columns", c.Name), "categories")
 		if c.Name == r.Target {
-			field, hint = "data.classes", "list the classes"
+			field = "data.classes"
+			hint = "list the classes"
 		}
 		switch {
 		case c.Name == r.Target && !r.classification():
@@ -31,7 +33,7 @@ func (r *rules) vocabulary() {
 	}
 }
 
-// NoVocabulary says why words cannot be found privately in a run; "" where they have one.
+// NoVocabulary returns the reason why words cannot be found privately in a run, or "".
 func (p *Pipeline) NoVocabulary() string {
 	abstainer := p.abstainer()
 	switch {
@@ -47,8 +49,7 @@ func (p *Pipeline) NoVocabulary() string {
 	return ""
 }
 
-// abstainer returns the name of a method that the run may use and whose law takes a share of
-// delta that is fixed.
+// abstainer returns the name of a method of the run whose distribution takes a fixed share of delta.
 func (p *Pipeline) abstainer() string {
 	var names []string
 	for _, c := range append(p.candidates(), Candidate{Model: p.Model}, Candidate{Model: p.Fallback}) {
@@ -66,10 +67,10 @@ func (p *Pipeline) candidates() []Candidate {
 	return slices.Clone(p.Search.Candidates)
 }
 
-// AsIfFound returns the run with columns as they might be found: a few categories, two classes or as many as
-// MostClasses says, and numbers where nothing is declared. It is for made-up tables, and pays for no search for words.
+// AsIfFound returns the run with columns as they might be found: a few categories, two classes or MostClasses,
+// and numbers for undeclared columns. It is for synthetic tables, and pays for no search for words.
 func (p *Pipeline) AsIfFound() *Pipeline {
-	if !p.finds() {
+	if !p.investigatesColumns() {
 		return p
 	}
 	const few = 5

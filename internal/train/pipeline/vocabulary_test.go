@@ -34,7 +34,8 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 	words := []string{"red", "green", "blue", "rare"}
 	var names []string
 	columns := make([]dataset.ColumnData, len(p.Schema.Columns))
-	columns[0].Words, columns[1].Words = words, words
+	columns[0].Words = words
+	columns[1].Words = words
 	for i := range n {
 		a, b := i%3, (i/3)%3
 		if i%500 == 0 {
@@ -109,7 +110,8 @@ func TestVocabularyOfFewRecords(t *testing.T) {
 		}
 	}
 	c := wordRun()
-	c.Task, c.Target = "classification", "ward"
+	c.Task = "classification"
+	c.Target = "ward"
 	c.Schema.Columns[0].Other = false
 	c.Schema.Columns[4] = dataset.Column{Name: "y"}
 	res, err := c.Fit(context.Background(), wordRows(t, c, 2), Options{})
@@ -189,10 +191,12 @@ func askingRows(t *testing.T, p *Pipeline, n int, numbers bool) *dataset.Table {
 			for i := range d.Floats {
 				d.Floats[i] = float64(i % (17 + j))
 			}
-			d.Codes, d.Words = nil, nil
+			d.Codes = nil
+			d.Words = nil
 		}
 		if j == 4 {
-			d.Codes, d.Words = nil, nil
+			d.Codes = nil
+			d.Words = nil
 		}
 		columns[j] = d
 	}
@@ -212,7 +216,8 @@ func TestWordsAreAskedFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		way, other := wordsWay, numbersWay
+		way := wordsWay
+		other := numbersWay
 		if numbers {
 			way, other = other, way
 		}
@@ -320,7 +325,7 @@ func TestAskingIsRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, way := range plan.ways() {
+	for _, way := range plan.undeclaredWays() {
 		only := plan.force(0)
 		only.forcedWay = way
 		s, err := mechanism.NewRehearsal(plan.Priced)
@@ -345,7 +350,7 @@ func TestFaint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := plan.faint(); got != want {
+		if got := plan.hasFaintDraw(); got != want {
 			t.Errorf("epsilon %v: %v", epsilon, got)
 		}
 	}

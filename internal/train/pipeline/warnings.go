@@ -15,7 +15,7 @@ type Severity string
 // The severities, after the classes that privacy libraries use.
 const (
 	Critical    Severity = "critical"    // the number must not be relied on
-	Theoretical Severity = "theoretical" // a limit of what the guarantee says
+	Theoretical Severity = "theoretical" // a limitation of the guarantee
 	Negligible  Severity = "negligible"  // for completeness
 )
 
@@ -69,8 +69,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 // HoldoutFact names the share of records held out among the facts that are not protected.
 const HoldoutFact = "holdout"
 
-// unprotected lists what the recipe states about the data. It is public by
-// declaration: the guarantee says nothing about it.
+// unprotected lists the facts that the recipe states about the data. They are public by declaration: the
+// guarantee does not cover them.
 func (p *Pipeline) unprotected() []Fact {
 	out := []Fact{
 		{"columns", p.Schema.Names()},
@@ -122,8 +122,8 @@ func (p *Pipeline) wastesPublicColumns(method string) bool {
 }
 
 // PublicColumns lists the columns that the run reads and does not protect: under
-// [budget.SubstitutePrivateColumns] all that are not private, the target among
-// them, and none under the other relations.
+// [budget.SubstitutePrivateColumns] all that are not private, including the target; under the other relations
+// it is empty.
 func (p *Pipeline) PublicColumns() []string {
 	if p.Budget.Relation != budget.SubstitutePrivateColumns {
 		return nil

@@ -6,9 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
-// classWarnings are those of a classifier's held-out metric. All of them depend on
-// released counts only.
-// found reports whether the classes were found privately.
+// classWarnings returns the warnings about a classifier's held-out metric. All of them depend on released
+// counts only. found reports whether the classes were found privately.
 func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning
 	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
@@ -41,8 +40,8 @@ const (
 	unknownHidden   = .2
 )
 
-// unknownClasses warns of records whose label is none of the classes of the model. s is their share of the records with a
-// label, and found reports whether the classes were found privately.
+// unknownClasses warns of records whose label is not a class of the model. s is their share of the records with
+// a label, and found reports whether the classes were found privately.
 func unknownClasses(s evaluate.Share, found bool) []Warning {
 	const code = "unknown-classes"
 	remedy := "List all classes, in every spelling that the table has"

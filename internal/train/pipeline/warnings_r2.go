@@ -56,7 +56,7 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	return append(out, missingWarning(r.Missing, r.Records)...)
 }
 
-// narrowing says what makes the interval of R² narrower, by the part of its variance that is noise.
+// narrowing advises how to narrow the interval of R², depending on the share of noise in its variance.
 func narrowing(noiseShare float64) string {
 	switch {
 	case noiseShare > .7:
@@ -67,8 +67,7 @@ func narrowing(noiseShare float64) string {
 	return "More records, a larger held-out share or a larger epsilon make it narrower."
 }
 
-// missingWarning says how many targets cannot be read, where that is more than a
-// few.
+// missingWarning reports the number of unusable targets, if it is not small.
 func missingWarning(missing, records evaluate.Count) []Warning {
 	share := evaluate.ShareOf(missing, records)
 	if share.Lower <= missingWarns {

@@ -16,7 +16,9 @@ func TestWarnings(t *testing.T) {
 		return &evaluate.R2{Quality: evaluate.Quality{Value: value, Lower: lower, Upper: upper}, AllErrorsLower: lower - .2, Records: evaluate.Count{Value: 1000, Sigma: 9}, Missing: evaluate.Count{Value: 12, Sigma: 3}}
 	}
 	good := quality(.8, .7, .9)
-	far, large, missing := quality(.8, .7, .9), quality(.8, .7, .9), quality(.8, .7, .9)
+	far := quality(.8, .7, .9)
+	large := quality(.8, .7, .9)
+	missing := quality(.8, .7, .9)
 	far.Far = true
 	large.AllErrorsLower = .4
 	missing.Missing.Value = 40

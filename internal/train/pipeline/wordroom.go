@@ -11,15 +11,15 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// limitWords takes words from columns until all of them are at most mostWordsInAll and fits
-// reports that a row has room for them. A column has its words by their released counts, the largest
-// first. First words of columns stay longest, then second words and so on, and of those of one rank
-// the more frequent ones. counts holds the released counts of the words of each column, and is nil or short where
-// there are none. Everything that is looked at is public or was released: no record is read.
+// limitWords removes words from columns until all of them have at most mostWordsInAll and fits reports that a
+// row has room for them. The words of a column are ordered by their released counts, the largest first. First
+// words of columns are kept longest, then second words and so on; within a rank, the more frequent ones. counts
+// holds the released counts of the words of each column, and is nil or short for columns without counts. The
+// decision depends on public and released values only: no record is read.
 //
-// A plan was made with every such column as one of numbers, or as one of words that fits. A column without
-// words takes one entry of a row, no more than a number. So without words everything fits, and a run whose words
-// are limited never finds out that its rows are too long.
+// A plan treats every such column as numeric, or as a text column that fits. A column without words takes one
+// entry of a row, like a numeric column. So without words everything fits, and a run with limited words never
+// has rows that are too long.
 func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool) {
 	type word struct {
 		column, rank int

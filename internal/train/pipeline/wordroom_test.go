@@ -20,15 +20,20 @@ import (
 // ended the run after its words were published. Now words are left out until rows have room, and the most frequent
 // ones stay.
 func TestManyColumnsOfWords(t *testing.T) {
-	const columns, rows = 600, 400
+	const (
+		columns = 600
+		rows    = 400
+	)
 	for _, declared := range []bool{false, true} {
 		p := &Pipeline{Task: regression.TaskClassification, Target: "y", Model: svm.SVM{}, Budget: budget.Target{Epsilon: 3000, Delta: 1e-6}}
 		var data []dataset.ColumnData
 		words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
 		for j := range columns {
-			c, d := dataset.Column{Name: fmt.Sprint("c", j), Found: true}, dataset.ColumnData{Words: words}
+			c := dataset.Column{Name: fmt.Sprint("c", j), Found: true}
+			d := dataset.ColumnData{Words: words}
 			if declared {
-				c.Kind, c.Other = dataset.Category, true
+				c.Kind = dataset.Category
+				c.Other = true
 			}
 			for i := range rows {
 				d.Codes = append(d.Codes, int32(min(9, i*i/rows*10/rows, 9))) // a has most, then b and so on
@@ -110,7 +115,8 @@ func TestWordsFitWherePlansDo(t *testing.T) {
 		}
 		target := dataset.Column{Name: "y"}
 		if p.Task != "" {
-			target.Kind, target.Categories = dataset.Category, []string{"no", "yes"}
+			target.Kind = dataset.Category
+			target.Categories = []string{"no", "yes"}
 		}
 		p.Schema.Columns = append(p.Schema.Columns, target)
 		plan, err := p.Plan()

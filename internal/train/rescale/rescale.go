@@ -1,13 +1,14 @@
-// Package rescale has the transforms of a numeric target: rules that are public and total, one cell at a time, and the
-// way back from predictions to the units of the target.
+// Package rescale implements transforms of a numeric target: public, total rules for single cells, and the
+// conversion of predictions back to the units of the target.
 //
-// A model is trained on z = t(y). Noise makes its predictions vary more than what can be known of z, which a line mends,
+// A model is trained on z = t(y). Noise makes its predictions vary more than justified, which a line corrects:
 // z' = a + b z. With errors of variance v around that, the mean of y at a prediction is
 //
-//	log:  exp(z' + v/2)   of normal errors
-//	sqrt: z'² + v         whatever the errors are
+//	log:  exp(z' + v/2)   for normal errors
+//	sqrt: z'² + v         for all errors
 //
-// where exp(z') and z'² alone are, for log, the median of y, and too small for sqrt. See docs/proofs/transform.md, "Algorithm".
+// whereas exp(z') is the median of y for log, and z'² is too small for sqrt. See docs/proofs/transform.md,
+// "Algorithm".
 package rescale
 
 import (
@@ -15,7 +16,7 @@ import (
 	"math"
 )
 
-// A Transform names a transform of the target; the zero value is none.
+// A Transform names a transform of the target; the zero value means no transform.
 type Transform string
 
 // The transforms.
@@ -28,7 +29,7 @@ const (
 // NoneWord is how recipes write [None].
 const NoneWord = "none"
 
-// Words lists what a recipe may say.
+// Words lists the values of the recipe key.
 func Words() []string { return []string{string(Log), string(Sqrt), NoneWord} }
 
 // Floor is the smallest number that has a logarithm where no lower end is declared: smaller ones count as it.
@@ -51,11 +52,11 @@ type Rule struct {
 	Lower     float64
 }
 
-// Of returns t(y). It is total: a y below the lower end, or below what has a logarithm or a root, counts as that. NaN, of a
-// missing cell, stays the same NaN.
+// Of returns t(y). It is total: a y below the lower end, or without a logarithm or root, is replaced by the
+// smallest valid value. NaN, a missing cell, stays the same NaN.
 func (r Rule) Of(y float64) float64 {
 	if y != y {
-		return y // its bits tell text from a missing cell
+		return y // its bits distinguish text from a missing cell
 	}
 	switch r.Transform {
 	case Log:
@@ -87,14 +88,14 @@ type Back struct {
 	Transform Transform `json:"transform"` // log or sqrt
 	Intercept float64   `json:"intercept"` // of the line through predictions, in units of the transformed target
 	Slope     float64   `json:"slope"`     // of it, from 0 to [MostSlope]
-	// Variance is that of the errors of the transformed target, read from a release: at least 0, and of logarithms at
-	// most [MostLogVariance].
+	// Variance is the variance of the errors of the transformed target, computed from a release: at least 0,
+	// and for logarithms at most [MostLogVariance].
 	Variance float64 `json:"variance"`
 	Lower    float64 `json:"lower"` // ends of predictions, in units of the target
 	Upper    float64 `json:"upper"`
 }
 
-// Line returns the way to the transformed target: the line alone, with predictions from lower to upper.
+// Line returns the conversion to the transformed target: only the line, with predictions from lower to upper.
 func (b Back) Line(lower, upper float64) *Back {
 	return &Back{Intercept: b.Intercept, Slope: b.Slope, Lower: lower, Upper: upper}
 }
@@ -122,7 +123,7 @@ func (t Transform) Name(target string) string {
 	return fmt.Sprintf("%s(%s)", t, target)
 }
 
-// Wrong says what is wrong with a way back; "" if nothing is.
+// Wrong returns the key and the problem of an invalid conversion, or two empty strings.
 func (b *Back) Wrong() (key, problem string) {
 	switch {
 	case b == nil:

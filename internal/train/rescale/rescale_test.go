@@ -53,7 +53,10 @@ func TestBackStaysWithinLimits(t *testing.T) {
 
 // Of normal errors the mean of exp(z + e) is exp(z + v/2), and of all errors that of (z + e)² is z² + v.
 func TestBackIsTheMean(t *testing.T) {
-	const steps, sd = 4000, .6
+	const (
+		steps = 4000
+		sd    = .6
+	)
 	var logs, squares, weights float64
 	for i := range steps {
 		e := -6 + 12*(float64(i)+.5)/steps

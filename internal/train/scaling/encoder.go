@@ -15,7 +15,7 @@ type Slot struct {
 	Category int // NumberSlot, MissingSlot or the code; len(Categories) is "other"
 }
 
-// The categories of slots that are none.
+// Categories of slots that do not represent a listed category.
 const (
 	NumberSlot  = -1 // a numeric column
 	MissingSlot = -2 // the indicator of its missing cells
@@ -74,7 +74,7 @@ func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
 	n := b.Len()
 	for j, c := range e.columns {
 		if c.Kind == dataset.Numeric {
-			buf.floats = grow(buf.floats, n)
+			buf.floats = resizeBuffer(buf.floats, n)
 			cells := b.Float(j, buf.floats)
 			e.encodeNumeric(dst[e.first[j]][:n], cells, j)
 			if c.Indicator {
@@ -86,7 +86,7 @@ func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
 		if j+1 < len(e.first) {
 			last = e.first[j+1]
 		}
-		buf.codes = grow(buf.codes, n)
+		buf.codes = resizeBuffer(buf.codes, n)
 		encodeCategory(dst[e.first[j]:last], b.Codes(j, buf.codes), c.Levels)
 	}
 }
@@ -101,7 +101,8 @@ type Scratch struct {
 // to the grid. A missing value becomes the column's substitute.
 func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	r := e.ranges[j]
-	center, scale := r.Center(), mechanism.FixedOne/r.Half()
+	center := r.Center()
+	scale := mechanism.FixedOne / r.Half()
 	missing := e.Missing(j)
 	for i := (simd.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
 		x := column[i]
@@ -122,15 +123,14 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	}
 }
 
-// MissingEntry is the entry of a missing cell in the slot of its indicator, the root of
-// .2 (regression.MissingSquare, as a model that shortens rows has it). A missing cell's number is the median or a declared
-// value, x, so the two entries of the column have x^2 + MissingEntry^2 <= 1 while
-// |x| <= .894, as much as a cell at the end of the range has by itself: [Encoder.NormLimit]
-// grants the column no more for its indicator.
+// MissingEntry is the entry of a missing cell in the slot of its indicator, the square root of .2
+// (regression.MissingSquare in models that shorten rows). The number of a missing cell is the median or a
+// declared value, x, so the two entries of the column have x^2 + MissingEntry^2 <= 1 if |x| <= .894, no more
+// than a cell at the end of the range alone: [Encoder.NormLimit] therefore has no allowance for the indicator.
 //
-// No bound rests on that. Rows are shortened to norm B after they were encoded,
-// whatever their entries, by the accumulators that sum them ([mechanism.Gram],
-// [mechanism.Cross], [mechanism.Minimizer]), and these state B alone.
+// The sensitivity does not depend on that. Rows are shortened to norm B after encoding, whatever their entries,
+// by the accumulators that sum them ([mechanism.Gram], [mechanism.Cross], [mechanism.Minimizer]), and these
+// rely on B only.
 const MissingEntry = 0.447213595499957939
 
 // encodeMissing writes the indicator of missing cells.
@@ -176,9 +176,8 @@ func (e *Encoder) NormLimit(kappa float64) float64 {
 	return total
 }
 
-// NumericNorm is the mean square that the row's norm limit grants a numeric
-// column. Longer rows are shortened, shorter ones keep their weight;
-// docs/proofs/scaling.md, "How the settings were chosen", says how.
+// NumericNorm is the contribution of a numeric column to the squared norm limit of a row. Longer rows are
+// shortened, shorter ones keep their weight; see docs/proofs/scaling.md, "How the settings were chosen".
 const NumericNorm = .2
 
 // FixedPoint returns x in [-1, 1] on the grid of encoded rows.

@@ -7,10 +7,10 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// Exact returns the smallest and largest finite values of numeric column j of
-// records as a range. A column of one value gets a range of width 2 around it, one of
-// none is [Range.Unread]. The column must be public; see [Private]. The error is [mechanism.ErrRelation] where
-// none is, or one of the engine or the context.
+// Exact returns the smallest and largest finite values of numeric column j of records as a range. A column with
+// a single value gets a range of width 2 around it, one without values is [Range.Unread]. The column must be
+// public; see [Private]. It returns [mechanism.ErrRelation] under a relation without public columns, or an
+// error of the engine or the context.
 func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (Range, error) {
 	out := make([]Range, j+1)
 	err := exactRanges(ctx, m, r, []int{j}, out)
@@ -29,7 +29,8 @@ func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, co
 			continue
 		}
 		out[j] = exactRange(places[i].value(0), places[i].value(2))
-		out[j].Median, out[j].HasMedian = min(max(places[i].value(1), -widest), widest), true
+		out[j].Median = min(max(places[i].value(1), -widest), widest)
+		out[j].HasMedian = true
 		out[j].Numbers.Value = float64(numbers[i])
 	}
 	return nil

@@ -2,29 +2,27 @@ package scaling
 
 import "math"
 
-// The outermost bins of the first zoom also count the records beyond the magnitudes that were
-// seen. Where records are few for the noise, that may be half of them: magnitudes are seen one by
-// one, and a bin of the first histogram that does not pass its threshold is left out. A large
-// outermost bin tells of them more clearly than the magnitudes themselves do. The second zoom of
-// the target then reaches as far as the magnitudes beside those seen suggest. Everything in this
-// file is post-processing of released counts.
+// The outermost bins of the first zoom also count the records beyond the detected magnitudes. With few records
+// relative to the noise, these may be half of all records: magnitudes are detected one by one, and a bin of the
+// first histogram below its threshold is ignored. A large outermost bin is a clearer sign of such records than
+// the magnitudes themselves. The second zoom of the target then extends as far as the magnitudes next to those
+// detected suggest. Everything in this file is post-processing of released counts.
 const (
-	// hiddenDeviations is how many standard deviations of its noise the excess of an outermost
-	// bin over its neighbour must be, and hiddenShare what share of all records.
+	// hiddenDeviations is the minimum excess of an outermost bin over its neighbour, in standard deviations of
+	// its noise, and hiddenShare the minimum excess as a share of all records.
 	hiddenDeviations = 3
 	hiddenShare      = .1
 	// hiddenMagnitudes is the number of magnitudes beyond those seen in which larger records
 	// are looked for, smallMagnitudes that of smaller ones.
 	hiddenMagnitudes = 3
 	smallMagnitudes  = 8
-	// farDeviations is how many standard deviations magnitudes must be above the noise where all of
-	// them are possible: where nothing but 0 was seen.
+	// farDeviations is the number of standard deviations by which magnitudes must exceed the noise if all of
+	// them are possible, because only 0 was detected.
 	farDeviations = 4.5
 )
 
-// widenToHidden returns the interval of the first zoom, whose counts are c, reaching farther
-// where records are likely to be hidden beyond an outermost bin, and about how many these are: 0
-// if the interval stays.
+// widenToHidden returns the interval of the first zoom, with counts c, extended if records are likely to be
+// hidden beyond an outermost bin, and the approximate number of these records: 0 if the interval is unchanged.
 func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 	whole := interval{r.lower, r.upper}
 	last := len(c.counts) - 1
@@ -37,8 +35,10 @@ func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 		}
 		return 0
 	}
-	below, above := excess(0, 1, whole.Lower), excess(last, last-1, whole.Upper-width)
-	out, hidden := whole, 0.
+	below := excess(0, 1, whole.Lower)
+	above := excess(last, last-1, whole.Upper-width)
+	out := whole
+	hidden := 0.
 	if end, ok := r.hiddenEnd(above); ok && end > whole.Upper {
 		out.Upper = end
 		hidden += above
@@ -50,8 +50,8 @@ func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 	return out, hidden
 }
 
-// expected returns how many records the counts of the magnitudes suggest for an interval within
-// them, if those of a magnitude are spread evenly over it.
+// expected returns the number of records that the counts of the magnitudes suggest for an interval within them,
+// assuming that the records of a magnitude are spread evenly over it.
 func (r coarse) expected(lower, upper float64) float64 {
 	sum := 0.
 	for b := r.low; b <= r.high; b++ {
@@ -65,8 +65,8 @@ func (r coarse) expected(lower, upper float64) float64 {
 	return sum
 }
 
-// hiddenEnd returns where the records above the magnitudes that were seen end, of which there
-// are about excess, and whether the magnitudes there show about as many.
+// hiddenEnd returns the upper end of the records above the detected magnitudes, of which there are about
+// excess, and reports whether the magnitudes there show approximately that many.
 func (r coarse) hiddenEnd(excess float64) (float64, bool) {
 	if !(excess > 0) {
 		return 0, false
@@ -120,14 +120,16 @@ func farMagnitude(c noisyCounts, first int, excess float64) (largest int, ok boo
 		for b := low; b < min(low+pooledWidth, len(c.counts)); b++ {
 			sum += c.counts[b]
 			if z := sum / math.Sqrt(float64(b-low+1)); z > best && sum > excess/2 {
-				best, largest, ok = z, b, true
+				best = z
+				largest = b
+				ok = true
 			}
 		}
 	}
 	return largest, ok
 }
 
-// sumOf returns the sum of the counts from first to last, as far as they exist.
+// sumOf returns the sum of the counts from first to last, ignoring indices out of range.
 func sumOf(counts []float64, first, last int) float64 {
 	sum := 0.
 	for b := max(first, 0); b <= min(last, len(counts)-1); b++ {
@@ -139,9 +141,12 @@ func sumOf(counts []float64, first, last int) float64 {
 // mirrored returns r of the negated numbers.
 func (r coarse) mirrored() coarse {
 	out := r
-	out.lower, out.upper = -r.upper, -r.lower
-	out.low, out.high = 2*zeroBin-r.high, 2*zeroBin-r.low
-	out.negative, out.positive = r.positive, r.negative
+	out.lower = -r.upper
+	out.upper = -r.lower
+	out.low = 2*zeroBin - r.high
+	out.high = 2*zeroBin - r.low
+	out.negative = r.positive
+	out.positive = r.negative
 	out.magnitudes.counts = reversed(r.magnitudes.counts)
 	return out
 }

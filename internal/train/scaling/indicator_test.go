@@ -86,7 +86,9 @@ func TestIndicatorSensitivity(t *testing.T) {
 		for i := range n {
 			for j := range i {
 				// |z z' - y y'|^2 = |z|^4 + |y|^4 - 2 (z.y)^2
-				a, b, c := dot(i, i), dot(j, j), dot(i, j)
+				a := dot(i, i)
+				b := dot(j, j)
+				c := dot(i, j)
 				if a > limit || a*a+b*b-2*c*c > 2*limit*limit {
 					t.Fatalf("median %v, records %d and %d: squares %v and %v, limit %v", median, i, j, a, b, limit)
 				}

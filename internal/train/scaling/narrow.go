@@ -2,31 +2,31 @@ package scaling
 
 import "math"
 
-// A narrow target lies in a small part of the magnitudes in which it is seen: values
-// from .95 to 1, years, temperatures in Kelvin, times in seconds. Noise in the many empty
-// bins beside it would widen a range read by [quantiles] by far, and 32 bins twice over do
-// not resolve it. So such a target is read by [scanRange] and, in the second zoom, counted in
-// more bins. Everything in this file is post-processing of released counts.
+// A narrow target occupies a small part of the magnitudes in which it is detected: values from .95 to 1, years,
+// temperatures in Kelvin, times in seconds. Noise in the many empty bins around it would make a range computed
+// by [quantiles] far too wide, and 32 bins in two zooms do not resolve it. So such a target is evaluated by
+// [scanRange] and, in the second zoom, counted in more bins. Everything in this file is post-processing of
+// released counts.
 const (
 	// narrowBins is the largest width of a narrow target, in bins.
 	narrowBins = 8
-	// narrowDeviations is how many standard deviations of its noise the window of a narrow
-	// target holds. Where noise is large, fewer are not enough to leave out all other bins.
+	// narrowDeviations is the number of standard deviations of its noise that the window of a narrow target
+	// must hold. If the noise is large, fewer do not suffice to exclude all other bins.
 	narrowDeviations = 6
 	// finerBins is the largest width of a target that gets more bins, in bins of the first zoom.
 	finerBins = 3.5
 	// mostBins is the largest number of bins of the second zoom.
 	mostBins = 1024
-	// zoomDeviations limits the number of bins of the second zoom: this many standard deviations
-	// are in each of them if the largest bin of the first zoom is as wide as their interval. It is
-	// at least three times as wide, so that a window that holds the records is still found.
+	// zoomDeviations limits the number of bins of the second zoom: each of them holds this many standard
+	// deviations if the largest bin of the first zoom is as wide as their interval. It is at least three times
+	// as wide, so that a window that holds the records is still found.
 	zoomDeviations = 2.5
 	// The window that [scanRange] looks for holds windowShare of the records that are known of,
 	// and windowDeviations standard deviations of its noise.
 	windowShare      = .9
 	windowDeviations = 3.5
-	// nearDeviations is how many standard deviations a bin beside a window must hold so that it is
-	// taken in.
+	// nearDeviations is the number of standard deviations that a bin adjacent to a window must hold to be added
+	// to it.
 	nearDeviations = 2
 	// extension is the probability with which noise alone extends a window.
 	extension = .001
@@ -65,11 +65,10 @@ func zoomBins(c noisyCounts, whole, in interval) int {
 	return number
 }
 
-// scanRange reads outer quantiles from noisy counts of equal bins over an interval, of which
-// most may be empty. It finds the window of neighbouring bins whose sum is farthest above its
-// noise, among those that hold nearly all of the records that are known of (seen). It extends
-// the window to all bins that clearly hold records, and reads the quantiles from the signed
-// counts within. Without such a window it returns the whole interval.
+// scanRange computes outer quantiles from noisy counts of equal bins over an interval, most of which may be
+// empty. It finds the window of neighbouring bins with the most significant sum among those that hold nearly
+// all of the known records (seen). It extends the window to all bins that clearly hold records, and computes
+// the quantiles from the signed counts within. Without such a window it returns the whole interval.
 func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
 	sums := c.sums()
 	first, end, ok := bestWindow(sums, c.sigma, seen)
@@ -80,13 +79,14 @@ func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
 	lower := quantileFrom(c.counts[first:end], outer)
 	upper := float64(end-first) - quantileFrom(reversed(c.counts[first:end]), outer)
 	if !(upper-lower >= .5) { // one bin holds nearly all
-		lower, upper = 0, float64(end-first)
+		lower = 0
+		upper = float64(end - first)
 	}
 	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
 	return interval{whole.Lower + float64(width*(float64(first)+lower)), whole.Lower + float64(width*(float64(first)+upper))} // conversions forbid fusing
 }
 
-// sums returns the cumulative sums of the counts: entry b is the sum of the first b of them.
+// sums returns the cumulative sums of the counts: entry b is the sum of the first b counts.
 func (c noisyCounts) sums() []float64 {
 	sums := make([]float64, len(c.counts)+1)
 	for b, n := range c.counts {
@@ -95,27 +95,30 @@ func (c noisyCounts) sums() []float64 {
 	return sums
 }
 
-// bestWindow returns the window [first, end) whose sum is farthest above its noise, sigma per
-// count, among those that may hold windowShare of the records that were seen. It reports false
-// if there is none, or if its sum may be noise.
+// bestWindow returns the window [first, end) with the most significant sum, for noise sigma per count, among
+// those that may hold windowShare of the detected records. ok is false if there is none, or if its sum may be
+// noise.
 func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 	best := 0.
 	for a := range sums {
 		for b := a + 1; b < len(sums); b++ {
-			sum, root := sums[b]-sums[a], math.Sqrt(float64(b-a))
+			sum := sums[b] - sums[a]
+			root := math.Sqrt(float64(b - a))
 			if z := sum / root; z > best && sum+sigma*root >= windowShare*seen {
-				best, first, end = z, a, b
+				best = z
+				first = a
+				end = b
 			}
 		}
 	}
 	return first, end, best > 0 && best >= windowDeviations*sigma
 }
 
-// extendWindow takes in what holds records beside a window [first, end): on either side, the
-// nearest bins whose sum is clear of its noise, again and again, and then all bins up to the farthest
-// run whose sum is. A bin beside the window is likely to hold records and one far away is not, so
-// less is asked of the nearest v bins, sqrt(nearDeviations^2 + 4 ln v) standard deviations, than of
-// a run anywhere: noise alone passes there with probability extension, by a union bound over runs.
+// extendWindow adds bins that hold records to a window [first, end): on either side, repeatedly, the nearest
+// bins with a significant sum, and then all bins up to the farthest run with a significant sum. A bin next to
+// the window is likely to hold records and a distant one is not, so the threshold is lower for the nearest v
+// bins, sqrt(nearDeviations^2 + 4 ln v) standard deviations, than for a run anywhere: noise alone exceeds the
+// latter with probability extension, by a union bound over runs.
 func extendWindow(sums []float64, sigma float64, first, end int) (low, high int) {
 	return len(sums) - 1 - extendUp(reversedSums(sums), sigma, len(sums)-1-first), extendUp(sums, sigma, end)
 }
@@ -126,7 +129,8 @@ func extendUp(sums []float64, sigma float64, end int) int {
 	for v := 1; end+v <= last; v++ {
 		near := math.Sqrt(nearDeviations*nearDeviations + 4*math.Log(float64(v)))
 		if sums[end+v]-sums[end] > near*sigma*math.Sqrt(float64(v)) {
-			end, v = end+v, 0
+			end += v
+			v = 0
 		}
 	}
 	far := math.Sqrt(2 * math.Log(float64(last)*float64(last)/(4*extension)))
@@ -150,8 +154,8 @@ func reversedSums(sums []float64) []float64 {
 	return out
 }
 
-// quantileFrom returns how many bins from the first one the share outer of the sum of signed
-// counts is exceeded, with linear interpolation in the bin where that happens.
+// quantileFrom returns the number of bins from the first one at which the share outer of the sum of signed
+// counts is exceeded, with linear interpolation within the bin.
 func quantileFrom(counts []float64, outer float64) float64 {
 	total := 0.
 	for _, n := range counts {

@@ -14,8 +14,8 @@ const (
 	keyBits   = 64
 )
 
-// place is what is known of three numbers of a column: the digits of their keys so far, and how many numbers with
-// the same digits are below each.
+// place is the state of the search for three numbers of a column: the digits of their keys so far, and the
+// number of values with the same digits below each.
 type place struct {
 	prefix [3]uint64
 	rank   [3]int64
@@ -39,8 +39,8 @@ func orderKey(x float64) uint64 {
 	return b | 1<<(keyBits-1)
 }
 
-// orderStatistic counts, for each of some columns, how many finite numbers that begin with the digits of a place go on with
-// each next digit.
+// orderStatistic counts, for each of some columns, the finite numbers whose keys start with the digits of a
+// place, by their next digit.
 type orderStatistic struct {
 	Columns  []int
 	Prefixes [][3]uint64
@@ -62,7 +62,7 @@ type orderPass struct {
 }
 
 func (p *orderPass) Add(b mechanism.Block) {
-	p.floats = grow(p.floats, b.Len())
+	p.floats = resizeBuffer(p.floats, b.Len())
 	rest := uint(keyBits - p.x.Known)
 	next := rest - uint(p.x.digit())
 	for i, j := range p.x.Columns {
@@ -82,9 +82,11 @@ func (p *orderPass) Add(b mechanism.Block) {
 
 func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
 
-// orderOf finds the smallest, the lower median and the largest finite number of each column, with the number of them all.
+// orderOf finds the smallest, the lower median and the largest finite number of each column, and the number of
+// finite numbers.
 func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]place, []int64, error) {
-	places, numbers := make([]place, len(columns)), make([]int64, len(columns))
+	places := make([]place, len(columns))
+	numbers := make([]int64, len(columns))
 	for known := 0; known < keyBits; {
 		x := orderStatistic{Columns: columns, Known: known}
 		for _, p := range places {

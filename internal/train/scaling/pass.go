@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// binStatistic counts in which bin of each of several numeric columns a record lies: one of
-// equal bins of an interval, or one of the bins of magnitudes.
+// binStatistic counts the records by bin for each of several numeric columns: in equal bins of an interval, or
+// in the bins of magnitudes.
 type binStatistic struct {
 	Columns []int
 	Weights []int      // of the columns
@@ -28,7 +28,7 @@ func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 // binRows is the number of records of a block: one column of it, with its bins, stays in a second-level cache.
 const binRows = 1 << 13
 
-// BlockRows is how many records a block has; see [mechanism.Pass.BlockRows].
+// BlockRows returns the number of records per block; see [mechanism.Pass.BlockRows].
 func (binStatistic) BlockRows() int { return binRows }
 
 type binPass struct {
@@ -39,7 +39,7 @@ type binPass struct {
 }
 
 func (p *binPass) Add(b mechanism.Block) {
-	p.buf = grow(p.buf, b.Len())
+	p.buf = resizeBuffer(p.buf, b.Len())
 	p.hist.AddColumns(b.Len(), func(i int, bins []uint16) {
 		column := b.Float(p.Columns[i], p.buf)
 		if p.From != rescale.None && i == len(p.Columns)-1 {
@@ -55,7 +55,7 @@ func (p *binPass) Add(b mechanism.Block) {
 
 // turnedBack returns the cells of the transformed column in the units that it had before.
 func (p *binPass) turnedBack(column []float64) []float64 {
-	p.back = grow(p.back, len(column))
+	p.back = resizeBuffer(p.back, len(column))
 	for k, z := range column {
 		y := p.From.Inverse(z)
 		if p.From == rescale.Log && y <= rescale.Floor {
@@ -105,8 +105,8 @@ type noisyCounts struct {
 	sigma  float64
 }
 
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
+// resizeBuffer returns a slice of length n, reusing buf where it has room.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

@@ -6,10 +6,10 @@ const (
 	// pooledWidth is the largest number of neighbouring magnitudes that are counted
 	// together where no bin of a column is seen by itself.
 	pooledWidth = 4
-	// pooledSums bounds the number of such sums: of each sign alone and of both.
+	// pooledSums bounds the number of such sums: for each sign separately and for both.
 	pooledSums = 3 * pooledWidth * exponents
-	// beside is how many standard deviations the count of bins beside the one that is
-	// seen must exceed so that the range holds them too.
+	// beside is the number of standard deviations that the count of bins adjacent to a detected bin must exceed
+	// for the range to include them.
 	beside = 3
 )
 
@@ -20,16 +20,18 @@ const (
 	bothSigns = positive | negative
 )
 
-// pooledRange reads the magnitudes of a column of which no bin is seen: the sum of
-// neighbouring bins, of one sign or both, that is farthest above its noise. A sum of k
-// bins has k times their variance, so it is compared with the root of k times the
-// threshold. That noise alone passes has the stated probability for Gaussian noise, and
-// a smaller one for Laplace noise, whose sums have lighter tails than one draw.
+// pooledRange finds the magnitudes of a column without a detected bin: the sum of neighbouring bins, of one
+// sign or both, that is most significant. A sum of k bins has k times their variance, so it is compared with
+// the square root of k times the threshold. Noise alone exceeds it with the stated probability for Gaussian
+// noise, and with a smaller one for Laplace noise, whose sums have lighter tails than one draw.
 //
-// All is read from counts that are released anyhow. Uniform numbers around 0 are seen with
-// half of the records that one bin needs, those from 0 to 21 with five sixths.
+// It uses only counts that are released in any case. Uniform numbers around 0 are detected with half of the
+// records that one bin needs, those from 0 to 21 with five sixths.
 func pooledRange(counts []float64, threshold float64) coarse {
-	best, low, high, found := threshold, 0, 0, 0
+	best := threshold
+	low := 0
+	high := 0
+	found := 0
 	for e := range exponents { // the smallest magnitude of the sum
 		var sum [bothSigns + 1]float64
 		for w := 1; w <= pooledWidth && e+w <= exponents; w++ {
@@ -42,7 +44,10 @@ func pooledRange(counts []float64, threshold float64) coarse {
 					bins *= 2
 				}
 				if z := n / math.Sqrt(bins); signs > 0 && z > best {
-					best, low, high, found = z, e+1, e+w, signs
+					best = z
+					low = e + 1
+					high = e + w
+					found = signs
 				}
 			}
 		}
@@ -59,15 +64,16 @@ func pooledRange(counts []float64, threshold float64) coarse {
 	return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
 }
 
-// around reads the magnitudes of a column of which one bin is seen. Where others hold
-// records, a range of that bin alone would cut off most of them. So it takes in up to three
-// bins on each side: the nearest so many whose sum is above beside standard deviations of its noise,
-// and then, with a new sum, those beyond them. It takes in as much of the other side of zero where the
-// mirrored bin is above as many. A sum of noise alone passes with probability .0013.
+// around finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of
+// that bin alone would exclude most of them. So it adds up to three bins on each side: the nearest ones whose
+// sum exceeds beside standard deviations of its noise, and then, with a new sum, those beyond them. It adds as
+// many on the other side of zero if the mirrored bin exceeds the same limit. A sum of noise alone exceeds it
+// with probability .0013.
 func around(c noisyCounts, bin int) coarse {
 	low, high := bin, bin
 	for _, step := range [2]int{-1, 1} {
-		sum, bins := 0.0, 0
+		sum := 0.0
+		bins := 0
 		for w := 1; w < pooledWidth; w++ {
 			b := bin + step*w
 			if b < 0 || b == zeroBin || b >= len(c.counts) {
@@ -77,7 +83,8 @@ func around(c noisyCounts, bin int) coarse {
 			bins++
 			if sum > beside*c.sigma*math.Sqrt(float64(bins)) {
 				low, high = min(low, b), max(high, b)
-				sum, bins = 0, 0
+				sum = 0
+				bins = 0
 			}
 		}
 	}

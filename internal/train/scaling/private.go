@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// The settings of private scaling. They are public constants; docs/proofs/scaling.md,
-// "How the settings were chosen", says how.
+// Settings of private scaling. They are public constants; see docs/proofs/scaling.md, "How the settings were
+// chosen".
 const (
 	// ExponentShare and BinShare are the shares of mu^2 of the first histogram
 	// and of the two finer ones together, of a training budget of 1.
@@ -21,15 +21,15 @@ const (
 	BinShare      = .10
 	// Bins is the number of equal bins.
 	Bins = 32
-	// TargetWeight is how much more exactly the target is counted than a
-	// feature: its range decides what the model can explain at all.
+	// TargetWeight is the weight of the target relative to a feature in the counts: its range limits the
+	// predictions of the model.
 	TargetWeight = 4
 	// spurious is the chance that a bin without records anywhere in the first
 	// histogram passes the threshold.
 	spurious = .01
 )
 
-// reading says how a range is read from noisy counts.
+// reading holds the settings for computing a range from noisy counts.
 type reading struct {
 	tail  float64 // share of records on each side outside the magnitudes kept
 	outer float64 // outer quantile on each side
@@ -40,15 +40,14 @@ var (
 	// featureReading suits inputs: a few extreme values cost little when they
 	// are clamped.
 	featureReading = reading{tail: .02, outer: .04, widen: 1.6}
-	// targetReading keeps more of the tails: what is clamped there is lost to
-	// the model, however good it is.
+	// targetReading includes more of the tails, because the model cannot predict values beyond the range.
 	targetReading = reading{tail: .01, outer: .02, widen: 1.3}
-	// outlineReading is for descriptions, whose means are those of values clamped to the range. The range is widened by
-	// one bin on each side instead of by a factor.
+	// outlineReading is for descriptions, whose means are those of values clamped to the range. The range is
+	// widened by one bin on each side instead of by a factor.
 	outlineReading = reading{tail: .01, outer: .005, widen: 1}
 )
 
-// Private releases the ranges of the numeric columns that declare none.
+// Private releases the ranges of the numeric columns without a declared range.
 type Private struct {
 	// Columns are the columns to map, in the order of the view given to Run.
 	Columns []dataset.Column
@@ -56,15 +55,14 @@ type Private struct {
 	// more weight, and its range is not widened past zero where only values of
 	// one sign were seen, because it also limits predictions.
 	Target int
-	// Transform is that of the target, whose cells are transformed: its range is found in the units that it had before,
-	// where a magnitude is an octave of it, and then transformed. The target is the last column then.
+	// Transform is the transform of the target's cells: its range is found in the original units, where a
+	// magnitude is an octave, and then transformed. The target must be the last column.
 	Transform rescale.Transform
-	// Relation is that of the run. Where only private columns may change, the
-	// range of every other column is public and is computed exactly, by [Exact]:
-	// no leaf pays for it.
+	// Relation is the relation of the run. If only private columns may change, the range of every other column
+	// is public and computed exactly by [Exact], without using budget.
 	Relation budget.Relation
-	// Pure draws Laplace noise in place of Gaussian noise: the leaves of Plan are pure, and
-	// a run with them alone needs no delta. Their shares are thirds.
+	// Pure selects Laplace noise instead of Gaussian noise: the leaves of Plan are pure, and a run with these
+	// leaves only needs no delta. Their shares are thirds.
 	Pure bool
 	// Outline asks for ranges that hold nearly all records, for a description of the columns: see [Private.Run].
 	Outline bool
@@ -78,9 +76,9 @@ func (p Private) exact(c dataset.Column) bool {
 	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
-// Plan returns the three histogram leaves, two for an outline, or false when every column declares
-// its range or has a public one and nothing is released. Their noise adapts to the number of
-// columns; their price does not depend on it.
+// Plan returns the three histogram leaves, two for an outline, or false if every column declares its range or
+// has a public one, so that no release is needed. Their noise depends on the number of columns; their price
+// does not.
 func (p Private) Plan() (budget.Node, bool) {
 	if !slices.ContainsFunc(p.Columns, p.open) {
 		return budget.Node{}, false
@@ -102,15 +100,14 @@ func (p Private) Plan() (budget.Node, bool) {
 		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
 }
 
-// Run returns one range per column (the zero Range for category columns). s is
-// the session of the node that Plan returned. A column without a bin that passes
-// is [Range.Unread]: the finer histograms are released of the others alone, with
-// the noise of so many, or not at all where there are none.
+// Run returns one range per column (the zero Range for category columns). s is the session of the node that
+// Plan returned. A column without a detected bin is [Range.Unread]: the finer histograms are released for the
+// other columns only, with noise for their number, or not at all if there are no others.
 //
-// Ranges of an outline come from the first two histograms. They reach from one bin below the .005 quantile to one bin above the
-// .995 quantile, within the magnitudes that the first histogram shows.
+// Ranges of an outline come from the first two histograms. They extend from one bin below the .005 quantile to
+// one bin above the .995 quantile, within the magnitudes that the first histogram shows.
 func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
-	// The exact range of a column is public under that relation alone.
+	// The exact range of a column is public under that relation only.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
 		return nil, fmt.Errorf("%w: exact ranges of public columns need %v, the run has %v", mechanism.ErrRelation, p.Relation, s.Relation())
 	}
@@ -189,7 +186,8 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
 		if at, ok := median(bins[i], within[i]); ok {
-			r.Median, r.HasMedian = min(max(at, r.Lower), r.Upper), true
+			r.Median = min(max(at, r.Lower), r.Upper)
+			r.HasMedian = true
 		}
 		if j == p.Target && p.Transform != rescale.None {
 			r = p.transformed(r, rough[i].least)
@@ -215,8 +213,8 @@ func (p Private) from(open []int) rescale.Transform {
 	return rescale.None
 }
 
-// transformed returns the range of the transformed target. It begins where the range in units of the target does, or with
-// the smallest magnitude above 0 that was seen: what has no logarithm counts as that.
+// transformed returns the range of the transformed target. It starts at the lower end of the range in units of
+// the target, or at the smallest detected magnitude above 0, which replaces values without a logarithm.
 func (p Private) transformed(r Range, least float64) Range {
 	rule := rescale.Rule{Transform: p.Transform}
 	if p.Transform == rescale.Log {
@@ -226,7 +224,7 @@ func (p Private) transformed(r Range, least float64) Range {
 		r.Lower = max(r.Lower, least)
 	}
 	r.Lower, r.Upper, r.Median = rule.Of(r.Lower), rule.Of(r.Upper), rule.Of(r.Median)
-	if !(r.Upper-r.Lower >= minWidth*max(1, math.Abs(r.Upper))) { // nothing above 0 was seen
+	if !(r.Upper-r.Lower >= minWidth*max(1, math.Abs(r.Upper))) { // no value above 0 was detected
 		r.Lower, r.Upper = r.Lower-1, r.Upper+1
 	}
 	r.Median = min(max(r.Median, r.Lower), r.Upper)
@@ -236,13 +234,13 @@ func (p Private) transformed(r Range, least float64) Range {
 // minWidth is the smallest width of the range of a transformed target, in parts of its end.
 const minWidth = 1e-6
 
-// coarse is what the first histogram says about a column.
+// coarse is the summary of a column from the first histogram.
 type coarse struct {
 	lower, upper       float64 // the magnitudes that hold all but the tails
 	negative, positive bool    // signs seen
 	unseen             bool    // no bin passed
 	faint              bool    // see [Range.Faint]
-	least              float64 // lower end of the smallest magnitude above 0 that was seen; 0 if none was
+	least              float64 // lower end of the smallest detected magnitude above 0; 0 if there is none
 	numbers            mean    // noisy number of records with a number
 
 	magnitudes noisyCounts
@@ -313,9 +311,9 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 	return out, nil
 }
 
-// threshold returns what noise alone passes in one of n bins with probability at most
-// spurious: sigma sqrt(2 ln(n/spurious)) of Gaussian noise, by P(N > t) <= exp(-t^2/2), and
-// b ln(n/(2 spurious)) of Laplace noise of scale b = sigma/sqrt(2).
+// threshold returns the value that noise alone exceeds in any of n bins with probability at most spurious:
+// sigma sqrt(2 ln(n/spurious)) for Gaussian noise, by P(N > t) <= exp(-t^2/2), and b ln(n/(2 spurious)) for
+// Laplace noise of scale b = sigma/sqrt(2).
 func (p Private) threshold(sigma, n float64) float64 {
 	if p.Pure {
 		return sigma / math.Sqrt2 * math.Log(n/(2*spurious))
@@ -323,12 +321,14 @@ func (p Private) threshold(sigma, n float64) float64 {
 	return sigma * math.Sqrt(2*math.Log(n/spurious))
 }
 
-// exponentRange reads the magnitudes of a column from its noisy counts: those of the bins
-// above the threshold, less the outermost ones that together hold no more than the
-// share of the tail of what these bins count. Where no bin is above it, neighbouring ones are counted
-// together, see [pooledRange]. Where one of the target or of an outline is, so are those beside it; see [around].
+// exponentRange finds the magnitudes of a column from its noisy counts: those of the bins above the threshold,
+// except the outermost ones that together hold at most the tail's share of the counts of these bins. If no bin
+// is above it, neighbouring ones are pooled, see [pooledRange]. If one bin of the target or of an outline is,
+// adjacent ones are considered; see [around].
 func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
-	total, first, last := 0.0, -1, -1
+	total := 0.0
+	first := -1
+	last := -1
 	for b, n := range c.counts {
 		if n > threshold {
 			if first < 0 {
@@ -347,7 +347,9 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if first == last && how != featureReading {
 		return around(c, first)
 	}
-	low, high, sum := -1, last, 0.0
+	low := -1
+	high := last
+	sum := 0.0
 	for b := first; b <= last; b++ {
 		if c.counts[b] <= threshold {
 			continue
@@ -373,9 +375,10 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	return out
 }
 
-// between returns what was seen with the edges of its outermost bins.
+// between returns the detected magnitudes with the edges of the outermost bins.
 func between(low, high int, c coarse) coarse {
-	c.low, c.high = low, high
+	c.low = low
+	c.high = high
 	c.lower, _ = exponentEdges(low)
 	_, c.upper = exponentEdges(high)
 	if high > zeroBin {
@@ -391,9 +394,8 @@ func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name str
 	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), numbers, within, p.from(open)})
 }
 
-// quantiles reads the outer quantiles from the noisy counts of equal bins by
-// linear interpolation. Where the counts say nothing, or the quantiles
-// coincide, it returns the whole interval.
+// quantiles computes the outer quantiles from the noisy counts of equal bins by linear interpolation. If the
+// counts are not informative, or the quantiles coincide, it returns the whole interval.
 func quantiles(counts []float64, whole interval, outer float64) interval {
 	total := 0.0
 	for _, n := range counts {

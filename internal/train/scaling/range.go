@@ -14,35 +14,35 @@ type Range struct {
 	Declared     bool // stated by the recipe, not released
 	Exact        bool // computed from a column that is public, not released
 
-	// Unread says that no range was found: as far as can be told no cell of the column
-	// is a number. Lower and Upper are then -1 and 1, and a model must do without it.
+	// Unread reports that no range was found: as far as the counts show, no cell of the column is a number.
+	// Lower and Upper are then -1 and 1, and a model must ignore the column.
 	Unread bool
-	// Faint says of an unread column that one full of numbers might not have been seen
-	// either: the records are too few for the budget.
+	// Faint reports that even an unread column full of numbers might have been missed, because there are too
+	// few records for the budget.
 	Faint bool
-	// HasMedian says that Median, within the range, is known: the released median of
-	// the column, or of a public column the exact one.
+	// HasMedian reports whether Median, within the range, is known: the released median of the column, or the
+	// exact one of a public column.
 	HasMedian bool
 	Median    float64
 	// Huge reports that the range was found where the search for it ends: numbers of [LargestSize]
 	// or more are seen, and those of twice that or more count as twice that.
 	Huge bool
-	// Tiny reports that every number that was seen, other than 0, is smaller than [SmallestSize].
-	// The search does not tell such numbers apart, so the range is far too wide for them.
+	// Tiny reports that every detected number other than 0 is smaller than [SmallestSize]. The search does not
+	// distinguish such numbers, so the range is far too wide for them.
 	Tiny bool
-	// Numbers is how many records have a number in the column, if that was released.
+	// Numbers is the number of records with a number in the column, if it was released.
 	Numbers Count
 }
 
-// A Count is a number of records with noise of standard deviation Sigma. The zero
-// Count says nothing.
+// A Count is a number of records with noise of standard deviation Sigma. The zero Count means that it is
+// unknown.
 type Count struct{ Value, Sigma float64 }
 
 // Center returns the middle of the range.
 func (r Range) Center() float64 { return r.Lower/2 + r.Upper/2 }
 
-// Fill returns the value that a missing cell without a declared substitute takes: the
-// median, or the middle of the range where it is not known.
+// Fill returns the value of a missing cell without a declared substitute: the median, or the middle of the
+// range if the median is unknown.
 func (r Range) Fill() float64 {
 	if r.HasMedian {
 		return r.Median
@@ -56,9 +56,8 @@ func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }
 // needsRange reports whether the column's range must be released.
 func needsRange(c dataset.Column) bool { return c.Kind == dataset.Numeric && !c.Ranged }
 
-// The signed binary exponents that the first histogram tells apart: for each
-// sign the exponents -64..63, and one bin for zero. Smaller and larger
-// magnitudes count in the outermost bins.
+// Signed binary exponents distinguished by the first histogram: for each sign the exponents -64..63, and one
+// bin for zero. Smaller and larger magnitudes are counted in the outermost bins.
 const (
 	minExponent  = -64
 	maxExponent  = 63
@@ -68,8 +67,8 @@ const (
 	noBin        = math.MaxUint16 // a missing value
 )
 
-// The sizes of numbers, up to their sign, that the first histogram tells apart: all from LargestSize
-// up are in one bin, and all below SmallestSize but 0 in another.
+// Absolute values distinguished by the first histogram: all from LargestSize up are in one bin, and all nonzero
+// ones below SmallestSize in another.
 const (
 	LargestSize  = 1. * (1 << maxExponent)
 	SmallestSize = 1. / (1 << (-minExponent - 1))
@@ -81,7 +80,7 @@ func exponentBin(x float64) uint16 {
 	switch size := b << 1; {
 	case size > 0x7ff<<53: // not a number
 		return noBin
-	case size-1 < 1<<53-1: // subnormal; a jump that is never taken costs nothing, and 0 is frequent
+	case size-1 < 1<<53-1: // subnormal; a branch that is never taken is free, and 0 is frequent
 		b |= 1 << 52
 	}
 	return binOfExponent[b>>52]

@@ -71,7 +71,8 @@ func TestRangesFollowTheData(t *testing.T) {
 	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7}, {-8e12, -1e12}, {1000, 1001}} {
 		tab, columns := table(t, ramp(20000, c.lower, c.upper))
 		r := ranges(t, 50, -1, tab, columns)[0]
-		middle, half := (c.lower+c.upper)/2, (c.upper-c.lower)/2*(1-2*featureReading.outer)*featureReading.widen
+		middle := (c.lower + c.upper) / 2
+		half := (c.upper - c.lower) / 2 * (1 - 2*featureReading.outer) * featureReading.widen
 		// The last bins are 1/32 of an interval that is at most a few bins of
 		// the magnitude wider than the data: an offset of a thousand widths
 		// leaves about half a width of slack.
@@ -111,7 +112,8 @@ func TestDeclaredRangesAreKept(t *testing.T) {
 // TestTotal: no table, however odd, keeps a range from being finite and of
 // positive width.
 func TestTotal(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for name, x := range map[string][]float64{
 		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
 		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7), "huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
@@ -136,7 +138,8 @@ func TestExponentBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64().Draw(t, "x")
 		y := rapid.Float64().Draw(t, "y")
-		bx, by := exponentBin(x), exponentBin(y)
+		bx := exponentBin(x)
+		by := exponentBin(y)
 		if x < y && bx > by {
 			t.Fatalf("%v in bin %d, %v in bin %d", x, bx, y, by)
 		}

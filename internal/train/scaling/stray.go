@@ -2,11 +2,10 @@ package scaling
 
 import "slices"
 
-// A bin of the first histogram that passes the threshold by chance may be at any magnitude, and the
-// range of the target would reach as far: predictions would be astronomically wrong. That has
-// probability [spurious] at most over all columns. It is made strayRarity times as rare where it
-// would do most harm, for a bin more than strayMagnitudes binary magnitudes above all others that
-// pass.
+// A bin of the first histogram that exceeds the threshold by chance may have any magnitude, and the range of
+// the target would extend to it: predictions would be absurd. Over all columns this has probability at most
+// [spurious]. The probability is reduced by the factor strayRarity where the harm would be largest, for a bin
+// more than strayMagnitudes binary magnitudes above all other detected bins.
 const (
 	strayMagnitudes = 4
 	strayRarity     = 1000

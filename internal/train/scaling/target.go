@@ -2,11 +2,11 @@ package scaling
 
 import "math"
 
-// targetZoom says how the second zoom counts the target and how its range is read from that.
+// targetZoom holds the settings of the second zoom of the target and of computing its range.
 type targetZoom struct {
 	within interval
 	bins   int
-	seen   float64 // about how many records the interval holds, at least
+	seen   float64 // minimum of the approximate number of records in the interval
 	narrow bool    // see [narrowRange]
 	wider  bool    // than the magnitudes that were seen; see [coarse.widenToHidden]
 }
@@ -16,7 +16,8 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 	whole := interval{r.lower, r.upper}
 	z := targetZoom{bins: Bins, seen: r.recordsAtLeast()}
 	if wide, hidden := r.widenToHidden(c); hidden > 0 {
-		z.within, z.wider = wide, true
+		z.within = wide
+		z.wider = true
 		z.seen += hidden
 		for z.bins < mostBins && float64(z.bins)*(whole.Upper-whole.Lower) < Bins*(wide.Upper-wide.Lower) {
 			z.bins *= 2 // as fine as the first zoom
@@ -24,7 +25,7 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 		return z
 	}
 	in, narrow := narrowRange(c, whole, targetReading.outer, z.seen)
-	// Zeros far from all other values matter more to R² than a narrow range.
+	// Zeros far from all other values affect R² more than a narrow range.
 	zeros := r.magnitudes.counts[zeroBin] > beside*r.magnitudes.sigma
 	if z.narrow = narrow && !zeros; z.narrow {
 		z.bins = zoomBins(c, whole, in)
@@ -53,12 +54,13 @@ func (z targetZoom) read(c noisyCounts, rough coarse) Range {
 	return keepSign(widen(in, targetReading.widen), rough)
 }
 
-// recordsAtLeast returns a number of records that is likely not to be more than the magnitudes
-// hold: the sum of their counts, less its doubt. Magnitudes far below the largest hold next to none,
-// and much noise, so they are left out.
+// recordsAtLeast returns a likely lower bound on the number of records in the magnitudes: the sum of their
+// counts, minus its uncertainty. Magnitudes far below the largest hold hardly any records and add noise, so
+// they are left out.
 func (r coarse) recordsAtLeast() float64 {
 	largest := max(r.high-zeroBin, zeroBin-r.low)
-	sum, bins := 0., 0
+	sum := 0.
+	bins := 0
 	for b := r.low; b <= r.high; b++ {
 		if size := max(b-zeroBin, zeroBin-b); size == 0 || size > largest-smallMagnitudes {
 			sum += r.magnitudes.counts[b]
@@ -68,14 +70,14 @@ func (r coarse) recordsAtLeast() float64 {
 	return max(0, sum-doubt*r.magnitudes.sigma*math.Sqrt(float64(bins)))
 }
 
-// signedDeviations is how many standard deviations of its noise the sum of the counts beyond an
-// outer quantile must be.
+// signedDeviations is the number of standard deviations of its noise that the sum of the counts beyond an outer
+// quantile must reach.
 const signedDeviations = 1.5
 
-// signedQuantiles is [quantiles] of counts that keep their sign, so that the noise of empty bins
-// adds up to nothing instead of to records that do not exist. From either end, the quantile is in
-// the first bin where the running sum exceeds both the share outer of all and its own noise. Where the
-// counts are hardly more than noise it reads them as quantiles does.
+// signedQuantiles is [quantiles] for signed counts, so that the noise of empty bins cancels instead of adding
+// up to records that do not exist. From either end, the quantile is in the first bin where the running sum
+// exceeds both the share outer of the total and its own noise. If the counts are hardly more than noise, it
+// computes the same as quantiles.
 func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
 	total, noise := c.total()
 	if !(total > 4*noise) {

@@ -2,18 +2,18 @@ package scaling
 
 import "math"
 
-// What is read from the counts beside the ranges. All of it is post-processing.
+// Evaluation of the counts other than for ranges. All of it is post-processing.
 const (
 	// fullBin is the least share of its records that a column full of numbers is
 	// reckoned to have in its fullest exponent bin: one of normal numbers around 0
 	// has .15, of uniform ones .25 to .5, of log-normal ones with a deviation of 1
 	// in the logarithm .27.
 	fullBin = .125
-	// doubt is how many standard deviations of noise are allowed for where a column
-	// is called unreadable rather than faint.
+	// doubt is the number of standard deviations of noise by which a column must be clearly unreadable rather
+	// than faint.
 	doubt = 2
-	// leastMedian is how many standard deviations of its noise the number of records
-	// must reach so that a median is read.
+	// leastMedian is the number of standard deviations of its noise that the number of records must reach for a
+	// median to be computed.
 	leastMedian = 3
 )
 
@@ -66,10 +66,9 @@ func (m *mean) count() Count {
 	return Count{m.sum / m.weight, 1 / math.Sqrt(m.weight)}
 }
 
-// median reads the median from the noisy counts of equal bins over an interval,
-// which also count what lies outside, in the outermost ones. It is where the running
-// sum of the counts, negative ones included, first reaches half the total, by
-// linear interpolation in that bin. It reports false where the total is not clearly
+// median computes the median from the noisy counts of equal bins over an interval, whose outermost bins also
+// count values outside. It is the point where the running sum of the counts, including negative ones, first
+// reaches half the total, by linear interpolation in that bin. It reports false if the total is not clearly
 // above its noise.
 func median(c noisyCounts, in interval) (float64, bool) {
 	total, sigma := c.total()
@@ -88,5 +87,5 @@ func median(c noisyCounts, in interval) (float64, bool) {
 		}
 		below += n
 	}
-	return 0, false // rounding alone
+	return 0, false // only by rounding
 }

@@ -53,7 +53,8 @@ func TestMissingIsTheMedian(t *testing.T) {
 	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
 		t.Errorf("a public column: %+v, %v", exact, err)
 	}
-	columns[0].HasMissing, columns[0].Missing = true, 3
+	columns[0].HasMissing = true
+	columns[0].Missing = 3
 	if at := NewEncoder(columns, []Range{r}).Missing(0); at != 3 {
 		t.Errorf("declared 3, but a missing cell becomes %v", at)
 	}
