@@ -406,7 +406,7 @@ func TestLedgerMisspelt(t *testing.T) {
 		for _, verb := range []string{"plan", "fit"} {
 			args := []string{verb, c.recipe, "--dataset", c.dataset}
 			if verb == "fit" {
-				args = append(args, "--out", c.recipe+c.dataset)
+				args = append(args, "--verbose", "--out", c.recipe+c.dataset)
 			}
 			got := dptrain(t, args...)
 			if got.code != c.code || strings.Contains(got.stdout, "which the table does not have") != c.warns ||

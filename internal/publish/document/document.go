@@ -38,7 +38,8 @@ type Section struct {
 // listing. One that has a Fold is hidden behind that text until it is opened.
 type Block struct {
 	Text     string
-	Severity string // of a warning: Text is one
+	Severity string // of a warning, whose message is Text: error, warning or note
+	Label    string // of a warning: precedes the message
 	Figure   chart.SVG
 	Caption  string
 	Table    *Table

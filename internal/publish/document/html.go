@@ -124,8 +124,8 @@ func (m *markup) section(x Section) {
 func (m *markup) block(b Block) {
 	switch {
 	case b.Severity != "":
-		m.within(`<p class="warning `, b.Severity, `"><strong>`)
-		m.within("", b.Severity, "</strong> ")
+		m.within(`<p class="warning rank-`, b.Severity, `"><strong>`)
+		m.within("", b.Label, "</strong> ")
 		m.within("", b.Text, "</p>\n")
 	case b.Text != "":
 		m.within("<p>", b.Text, "</p>\n")

@@ -35,7 +35,7 @@ func (x Block) markdown(b *strings.Builder) {
 		b.WriteString("\n### " + mark(x.Fold) + "\n")
 	}
 	if x.Severity != "" {
-		b.WriteString("\n* **" + x.Severity + "**: " + mark(x.Text) + "\n")
+		b.WriteString("\n* **" + mark(x.Label) + "** " + mark(x.Text) + "\n")
 	} else if x.Text != "" {
 		b.WriteString("\n" + mark(x.Text) + "\n")
 	}

@@ -109,13 +109,13 @@ func pairOf(p kernelmap.Pair) Pair { return Pair{p.First, p.Second, p.Value} }
 
 // sentence says it in words.
 func (x *Interactions) sentence(unit string) string {
-	text := fmt.Sprintf("the terms of all columns together have %s of the variance of the prediction", percent(x.Share))
+	text := fmt.Sprintf("interactions account for %s of the variance of the predictions", percent(x.Share))
 	var pairs []string
 	for _, p := range x.Pairs {
 		pairs = append(pairs, fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth), cut(shown(p.Second), mostNameWidth), short(p.Value)))
 	}
 	if len(pairs) > 0 {
-		text += fmt.Sprintf(". The strongest pairs, with the standard deviation of what they add beyond each column, in %s: %s", unit, strings.Join(pairs, ", "))
+		text += fmt.Sprintf(". Strongest pairs, by the standard deviation of their joint contribution beyond that of each column, in %s: %s", unit, strings.Join(pairs, ", "))
 	}
 	return text
 }

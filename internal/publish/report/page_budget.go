@@ -32,8 +32,8 @@ func importanceBlocks(r *Report) []document.Block {
 		g.Rows = append(g.Rows, []string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
 	}
 	return []document.Block{figure(chart.Bars("How much each column moves a prediction", bars),
-		fmt.Sprintf("The standard deviation over the records of what a column adds, %s, with its %g%% interval for the noise. "+
-			"Where the interval begins at 0, the column cannot be told from one that adds nothing.", unit, 100*list[0].Level), g)}
+		fmt.Sprintf("Importance: standard deviation of each column's contribution to the prediction, %s, with its %g%% interval for the noise. "+
+			"If an interval includes 0, the column may have no effect.", unit, 100*list[0].Level), g)}
 }
 
 // price is what a step costs as zero-concentrated differential privacy, for comparison: mu²/2 of a Gaussian

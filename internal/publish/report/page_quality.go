@@ -68,15 +68,11 @@ func promised(r *Report) []document.Block {
 	return out
 }
 
-// warned lists the warnings, the most severe first.
+// warned lists the warnings, the most urgent first.
 func warned(r *Report) []document.Block {
 	var out []document.Block
-	for _, severity := range []string{"critical", "theoretical", "negligible"} {
-		for _, w := range r.Warnings {
-			if string(w.Severity) == severity {
-				out = append(out, document.Block{Text: w.Text + " (" + w.Code + ")", Severity: severity})
-			}
-		}
+	for _, w := range ranked(r.Warnings) {
+		out = append(out, document.Block{Text: w.Text, Severity: rankOf(w).String(), Label: heading(w)})
 	}
 	return out
 }
@@ -98,7 +94,7 @@ func qualities(r *Report) []document.Block {
 		if s := errorsOf(r); s != "" {
 			out = append(out, prose("Errors: "+s+"."))
 		}
-		if s := intervals(r.Metrics.Intervals); s != "" {
+		if s := intervals(r); s != "" {
 			out = append(out, prose("Single predictions: "+s+"."))
 		}
 	}
@@ -138,7 +134,7 @@ func classBlocks(r *Report) []document.Block {
 	if s := otherLabels(m); s != "" {
 		out = append(out, prose("Unknown classes: "+s+"."))
 	}
-	if s := ranked(m); s != "" {
+	if s := scoreQuality(m); s != "" {
 		out = append(out, prose("Scores: "+s+"."))
 	}
 	if len(m.Recalls) > 0 {

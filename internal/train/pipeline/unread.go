@@ -146,6 +146,9 @@ func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, 
 	return read(v.Schema().Columns, ranges, s.Relation(), n), err
 }
 
+// TooFewRecords begins the texts of the warnings "no-range" about columns that may be full of numbers.
+const TooFewRecords = "At this budget the records are too few"
+
 // unreadWarnings are those about columns that are hard to read.
 func unreadWarnings(r *Result) []Warning {
 	var out []Warning
@@ -166,7 +169,7 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"At this budget the records are too few to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
+			TooFewRecords+" to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Gaps) > 0 {
@@ -222,7 +225,7 @@ func mostSevere(columns []string, severity func(column string) Severity) Severit
 // targetUnread says that the range of the target was not found.
 func targetUnread(u Unread) string {
 	if u.Faint {
-		return fmt.Sprintf("At this budget the records are too few to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
+		return fmt.Sprintf(TooFewRecords+" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
 	}
 	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Say under data.format how they are written; a target of text needs task: classification.", u.Column)
 }
