@@ -25,7 +25,7 @@ type Painter struct {
 func NewPainter(w io.Writer) *Painter { return &Painter{w: w} }
 
 // label matches a label in the margin, as report.Paragraph writes it.
-var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|verdict)(?:  +| $)`)
+var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|OK)(?:  +| $)`)
 
 // heading matches the rank and the code that precede a warning.
 var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
@@ -78,7 +78,7 @@ func paintLabel(line []byte) []byte {
 		code = "1;33"
 	case "does not fit":
 		code = "1;31"
-	case "ok", "verdict":
+	case "ok", "OK":
 		code = "1;32"
 	}
 	out := append([]byte("\x1b["+code+"m"), word...)
