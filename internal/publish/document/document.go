@@ -19,7 +19,10 @@ import (
 type Page struct {
 	Title    string
 	Lead     []string
+	Identity []Fact // of the release, such as its publisher: names and texts
 	Facts    []Fact
+	Figure   chart.SVG // below the facts, with Caption
+	Caption  string
 	Wide     bool // for tables of many columns
 	Sections []Section
 }

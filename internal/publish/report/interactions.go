@@ -99,7 +99,7 @@ func pairBlocks(s Source, unit string) []document.Block {
 			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares), append(h.Texts, texts)
 			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
 		}
-		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: what the two together add beyond what each adds, in %s; blue adds, orange takes off. A number stands for a band around it. The noise is in it: a pattern may be chance.",
+		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
 			h.YLabel, h.XLabel, unit), g))
 	}
 	return out

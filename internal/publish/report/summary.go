@@ -306,30 +306,32 @@ func firstSentence(text string) string {
 	return text
 }
 
-// briefWarnings prints as many warnings as fit into room lines, and names the others on the last line.
+// briefWarnings prints as many warnings as fit into room lines, the first ones first, and names the others below them.
 func briefWarnings(list []pipeline.Warning, room int) []string {
-	var out []string
-	for i, w := range list {
-		lines := brief(w)
-		rest := list[i:]
-		need := len(out) + len(lines)
-		if i+1 < len(list) {
-			need++ // for the line that names the others
+	for n := len(list); n >= 0; n-- {
+		var out []string
+		for _, w := range list[:n] {
+			out = append(out, brief(w)...)
 		}
-		if need <= room {
-			out = append(out, lines...)
-			continue
-		}
-		if room > 0 {
-			names := make([]string, len(rest))
-			for k, x := range rest {
-				names[k] = fmt.Sprintf("%s[%s]", rankOf(x), x.Code)
+		if n < len(list) {
+			names := make([]string, len(list)-n)
+			for k, w := range list[n:] {
+				names[k] = fmt.Sprintf("%s[%s]", rankOf(w), w.Code)
 			}
-			out = append(out, limitLines(wrapText("more in the report: "+strings.Join(names, ", "), SummaryWidth, "  "), max(room-len(out), 1))...)
+			lead := ""
+			if n > 0 {
+				lead = "more "
+			}
+			out = append(out, wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")...)
 		}
-		break
+		if len(out) <= room {
+			return out
+		}
+		if n == 0 && room > 0 {
+			return limitLines(out, room)
+		}
 	}
-	return out
+	return nil
 }
 
 // wrapSummary breaks a text into lines with the label in the margin of the first.

@@ -427,6 +427,12 @@ func widen(in interval, factor float64) Range {
 	return Range{Lower: middle - half, Upper: middle + half}
 }
 
+// Quantiles returns the outer noisy quantiles of a feature from its private range, which is that interval widened.
+func Quantiles(lower, upper float64) (low, high float64) {
+	r := widen(interval{lower, upper}, 1/featureReading.widen)
+	return r.Lower, r.Upper
+}
+
 // keepSign ends a range at zero on a side where no value was seen.
 func keepSign(r Range, seen coarse) Range {
 	if !seen.negative {
