@@ -67,6 +67,7 @@ func pageOf(s Source) document.Page {
 		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
 		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},
 		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
+		{ID: "data", Title: "The training data", Blocks: cardBlocks(r)},
 		{ID: "budget", Title: "How the budget was spent", Blocks: budgetBlocks(r)},
 		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
 		{ID: "trust", Title: "Trust model and side channels", Blocks: trustBlocks(r)},

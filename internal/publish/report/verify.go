@@ -134,6 +134,7 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	v.files()
 	v.steps()
 	v.threshold()
+	v.card()
 	v.guarantee()
 	v.recipeAndPlan()
 	v.model()
