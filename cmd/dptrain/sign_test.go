@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// digest is the SHA-256 of data in hex.
-func digest(data string) string {
+// hexHash is the SHA-256 of data in hex.
+func hexHash(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return hex.EncodeToString(sum[:])
 }
@@ -38,7 +38,7 @@ func forgeModel(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "report.html"), page.String())
-	s.Report.Files.Model, s.Report.Files.Page = digest(edited), digest(page.String())
+	s.Report.Files.Model, s.Report.Files.Page = hexHash(edited), hexHash(page.String())
 	if err := report.Encode(&encoded, s.Report); err != nil {
 		t.Fatal(err)
 	}
