@@ -22,7 +22,7 @@ const signLong = `Sign a release with an Ed25519 key, in the formats of minisign
 a file beside report.json, which has the SHA-256 of the other files of the
 release, so it covers all of them. The release is verified first.
 
-  dptrain sign --new publisher.key           makes publisher.key and publisher.pub
+  dptrain sign --new publisher.key                 makes a .key and a .pub file
   dptrain sign out/release --key publisher.key
   dptrain verify out/release --key publisher.pub
 

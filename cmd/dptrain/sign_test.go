@@ -24,7 +24,7 @@ func hexHash(data string) string {
 func forgeModel(t *testing.T, dir string) {
 	t.Helper()
 	model := read(t, filepath.Join(dir, "model.json"))
-	edited := regexp.MustCompile(`"intercept":\s*[-0-9.e+]+`).ReplaceAllString(model, `"intercept": 12345`)
+	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model, `"intercept": {"coefficient":12345`)
 	if edited == model {
 		t.Fatal("the model has no intercept")
 	}
@@ -100,6 +100,7 @@ func TestSignature(t *testing.T) {
 func TestSigningKeys(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(2000))
+	write(t, "text", "no key\n")
 	write(t, "word", "secret\n")
 	write(t, "wrong", "Secret\n")
 	for _, name := range []string{"word", "wrong"} {
@@ -130,7 +131,7 @@ func TestSigningKeys(t *testing.T) {
 		{[]string{"sign", "out", "--key", "my.pub", "--force"}, "my.pub: "},
 		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
 		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
-		{[]string{"verify", "out", "--key", "line.csv"}, "line.csv: not a minisign key"},
+		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"}, {[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
 		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
 		{[]string{"sign", "out", "--new", "x.key"}, "--new makes a key"},
 	}

@@ -23,7 +23,7 @@ func TestSummaryFits(t *testing.T) {
 		title string
 	}{
 		{[]string{"--data", "houses.csv", "--target", "price"}, "price from "},
-		{[]string{"--data", "houses.csv", "--target", "price", "--method", "boosted-additive", "--set", "data.target.transform=log"}, "price from "},
+		{[]string{"--data", "houses.csv", "--target", "price", "--method", "boosted-additive"}, "price from "},
 		{[]string{"--data", "few.csv", "--target", "price"}, "price from "},
 		{[]string{"--data", "loans.csv", "--target", "repaid", "--task", "classification"}, "repaid from "},
 		{[]string{"--data", "leaves.csv", "--target", "species", "--task", "classification"}, "species from "},

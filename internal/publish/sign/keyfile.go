@@ -2,7 +2,6 @@ package sign
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -24,7 +23,7 @@ func ReadFile(path string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(data) > maxFileBytes {
-		err = fmt.Errorf("%s is too large for a key or a signature", path)
+		err = errors.New("it is too large for a key or a signature")
 	}
 	return data, err
 }
