@@ -54,7 +54,7 @@ func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
 // warnings returns public remarks on a result.
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
-		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
+		Text: "This run is in no ledger, so its budget adds to that of every other run on the same records."}}
 	if r.TestOnly {
 		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
 			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run " +

@@ -25,7 +25,7 @@ func TestAbstained(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	got := dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") || !strings.Contains(got.stdout, "Model      none: tukey abstained on y") {
+	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") || !strings.Contains(got.stdout, "no model of y: tukey abstained\n") {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "out", "recipe.yaml")
@@ -49,7 +49,7 @@ func TestAbstained(t *testing.T) {
 	}
 	write(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--force")
-	if got.code != exitOK || !strings.Contains(got.stdout, "Model      joint-gram") || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "(theoretical: fallback)") {
+	if got.code != exitOK || !strings.Contains(got.stdout, " · joint-gram\n") || !strings.Contains(got.stdout, "\nwarning[fallback]: ") {
 		t.Errorf("with a fallback: %+v", got)
 	}
 	if plan := dptrain(t, "plan", "recipe.yaml"); plan.code != exitOK || !strings.Contains(plan.stdout, "Needs      about ") {

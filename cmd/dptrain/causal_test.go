@@ -34,7 +34,7 @@ func TestCausal(t *testing.T) {
 			t.Errorf("report %s: exit %d", flag, r.code)
 		}
 	}
-	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "holds together") {
+	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	recipe := filepath.Join(out, "release", "recipe.yaml")
@@ -184,7 +184,7 @@ func TestCausalBaseline(t *testing.T) {
 		if unprotected != (c[1] == "test") {
 			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
 		}
-		if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "holds together") {
+		if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
 			t.Errorf("%v: verify: exit %d\n%s%s", c, v.code, v.stdout, v.stderr)
 		}
 		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))

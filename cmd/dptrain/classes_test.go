@@ -35,7 +35,7 @@ func TestFitClasses(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(8000))
 	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "2")
-	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") || !strings.Contains(got.stdout, "balanced over the classes") {
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") || !strings.Contains(got.stdout, "\nBalanced  ") {
 		t.Fatalf("%+v", got)
 	}
 	r, err := report.Decode(strings.NewReader(read(t, filepath.Join("out", "release", "report.json"))))

@@ -99,7 +99,7 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 		if most := plan.MostRecords(); int64(stats.Rows) > most {
 			return nil, nil, mechanism.TooMany(j.shown(), most)
 		}
-		e.Passing = j.passes.pass
+		e.Passing = j.progress.beginPass
 		seconds := ended()
 		res, err := p.FitOn(ctx, plan, e, pipeline.Options{Progress: progress})
 		if err == nil {

@@ -50,7 +50,7 @@ type compressFlags struct {
 func compressCommand(a *app) *cobra.Command {
 	var f compressFlags
 	cmd := &cobra.Command{
-		Use: "compress --public TABLE -o MODEL", Short: "Make a small classifier from a public table, without privacy",
+		Use: "compress --public TABLE -o MODEL", Short: "Compress a public table into a small classifier (no privacy)",
 		Long: compressLong + "\n\n" + compressMethods(), Example: compressExample,
 		Args: exactly(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -46,7 +46,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("report %s: exit %d", flag, r.code)
 		}
 	}
-	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "holds together") {
+	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "\nOK  ") {
 		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	if entries, err := os.ReadDir(filepath.Join(out, "release")); err != nil || len(entries) != 2 {

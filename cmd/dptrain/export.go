@@ -42,7 +42,7 @@ func exportCommand(a *app) *cobra.Command {
 	var flags exportFlags
 	cmd := &cobra.Command{
 		Use:   "export MODEL",
-		Short: "Write a model as a program, a graph, a document or a query",
+		Short: "Export a model to Python, Go, JavaScript, ONNX, PMML or SQL",
 		Long:  exportLong,
 		Example: `  dptrain export out/release/model.json --python -o model.py
   dptrain export out/release/model.json --js -o model.mjs

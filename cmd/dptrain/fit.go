@@ -34,9 +34,10 @@ func fitCommand(a *app) *cobra.Command {
 	var how fitHow
 	var note string
 	cmd := &cobra.Command{
-		Use:   "fit [RECIPE]",
-		Short: "Train a private model and measure it",
-		Long:  fitLong,
+		Use:        "fit [RECIPE]",
+		SuggestFor: []string{"train", "learn", "run"},
+		Short:      "Train a private model and measure it",
+		Long:       fitLong,
 		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
   dptrain fit --data adult.csv --target income --task classification \
     --classes '<=50K,>50K' --epsilon 1
@@ -63,15 +64,16 @@ func fitCommand(a *app) *cobra.Command {
 
 // fitHow says how a run is carried out and what it prints.
 type fitHow struct {
-	force, quiet, progress, json bool
-	engine                       engineFlags
+	force, quiet, verbose, progress, json bool
+	engine                                engineFlags
 }
 
 func (h *fitHow) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&h.force, "force", false, "replace results that are there already")
 	flags.BoolVarP(&h.quiet, "quiet", "q", false, "print errors only")
-	flags.BoolVar(&h.progress, "progress", false, "name the stages on standard error where it is no terminal, too")
+	flags.BoolVarP(&h.verbose, "verbose", "v", false, "print the whole report, not its summary")
+	flags.BoolVar(&h.progress, "progress", false, "print a line for every stage on standard error")
 	h.engine.add(flags)
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
 }
@@ -108,12 +110,13 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 		return err
 	}
 	progress := a.progress(plan, how)
-	j.passes = a.passMeter(plan, how)
+	j.progress = a.progressLine(plan, how)
+	j.progress.run()
 	res, files, err := a.train(ctx, j, fit, func(stage string) {
-		j.passes.begin()
+		j.progress.stage(stage)
 		progress(stage)
 	}, e, folder)
-	j.passes.clear()
+	j.progress.clear()
 	if err != nil {
 		return e.Spent(err)
 	}
@@ -123,7 +126,18 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if how.quiet {
 		return verdict(res, out)
 	}
-	err = report.Text(a.stdout, files.Report)
+	if err := a.printResult(files, out, how.verbose); err != nil {
+		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
+	}
+	return verdict(res, out)
+}
+
+// printResult prints the summary of a run, or the whole report.
+func (a *app) printResult(files report.Files, out string, verbose bool) error {
+	if !verbose {
+		return report.Summary(a.stdout, files.Report, out)
+	}
+	err := report.Text(a.stdout, files.Report)
 	if err == nil {
 		err = report.PathCosts(a.stdout, files.Model)
 	}
@@ -133,10 +147,7 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err == nil {
 		_, err = fmt.Fprint(a.stdout, pointer(out))
 	}
-	if err != nil {
-		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
-	}
-	return verdict(res, out)
+	return err
 }
 
 // fitter reads the rows and trains. stats is what the reader counted.

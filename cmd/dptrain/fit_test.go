@@ -22,7 +22,7 @@ import (
 var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
 
 // numbers hides what noise decides.
-var numbers = regexp.MustCompile(`(?m)^(R²|All errors|Error|Interval|Held out|Columns|Together)( +).*\n(           .*\n)*`)
+var numbers = regexp.MustCompile(`(?m)^(R²|All errors|Error|MAE|Interval|Held out|Columns|Pairs)( +).*\n(          .*\n)*`)
 
 // withoutChances leaves out the warnings that noise decides.
 func withoutChances(text string) string {
@@ -35,11 +35,11 @@ func withoutChances(text string) string {
 	return kept.String()
 }
 
-// paragraphs are a label with its text.
-var paragraphs = regexp.MustCompile(`(?m)^\S.*\n(           .*\n)*`)
+// paragraphs are a label or the heading of a warning, with its text.
+var paragraphs = regexp.MustCompile(`(?m)^(?:\S.*)?\n(  .*\n)*`)
 
 // chances are the warnings that noise decides.
-var chances = regexp.MustCompile(`^Warning .*: (wide-interval|far-targets|large-errors)\)$`)
+var chances = regexp.MustCompile(`^(?:error|warning)\[(wide-interval|far-targets|large-errors)\]: `)
 
 func TestFit(t *testing.T) {
 	files := goldenFiles(t)
@@ -123,7 +123,7 @@ func TestProgress(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
 		a.terminal = true
-		args := append(slices.Clone(fitArgs), "--force")
+		args := append(slices.Clone(fitArgs), "--force", "--progress")
 		if quiet {
 			args = append(args, "--quiet")
 		}

@@ -52,7 +52,7 @@ func TestHospital(t *testing.T) {
 		write(t, "stays.csv", hospital(12000, seed))
 		write(t, "recipe.yaml", fmt.Sprintf(
 			"data: {path: stays.csv, target: days, undeclared: numbers, numbers: %s}\nprivacy: {epsilon: 3}\nselection: {method: none}\nmodel: {method: boosted-additive}\n", numbers))
-		got := dptrain(t, "fit", "recipe.yaml")
+		got := dptrain(t, "fit", "recipe.yaml", "--verbose")
 		if got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}

@@ -119,18 +119,18 @@ func flagKeys() map[string]string {
 
 // job is a run that was asked for: a recipe with the flags laid over it.
 type job struct {
-	recipe  *recipe.Recipe
-	table   string            // path of the table
-	ledger  string            // path of the ledger; empty for none
-	blame   map[string]string // flag by the key it replaced
-	note    string            // label of the run in the ledger
-	without string            // path of the ledger of a published recipe, which is not there
-	bare    bool              // there is no recipe file: what is missing is a missing flag
-	header  []string          // of the table; set by prepare
-	stdin   io.Reader         // for a table that is -
-	notes   io.Writer         // where notes about the header go; nil for nowhere
-	connect string            // where the cluster is
-	passes  *passMeter
+	recipe   *recipe.Recipe
+	table    string            // path of the table
+	ledger   string            // path of the ledger; empty for none
+	blame    map[string]string // flag by the key it replaced
+	note     string            // label of the run in the ledger
+	without  string            // path of the ledger of a published recipe, which is not there
+	bare     bool              // there is no recipe file: what is missing is a missing flag
+	header   []string          // of the table; set by prepare
+	stdin    io.Reader         // for a table that is -
+	notes    io.Writer         // where notes about the header go; nil for nowhere
+	connect  string            // where the cluster is
+	progress *progressLine
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All

@@ -406,10 +406,10 @@ func TestLedgerMisspelt(t *testing.T) {
 		for _, verb := range []string{"plan", "fit"} {
 			args := []string{verb, c.recipe, "--dataset", c.dataset}
 			if verb == "fit" {
-				args = append(args, "--out", c.recipe+c.dataset)
+				args = append(args, "--verbose", "--out", c.recipe+c.dataset)
 			}
 			got := dptrain(t, args...)
-			if got.code != c.code || strings.Contains(got.stdout, "which the table does not have") != c.warns ||
+			if got.code != c.code || strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "which the table does not have") != c.warns ||
 				c.code != exitOK && !strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "), `the run uses "income" as public; if the registration misspells it`) {
 				t.Errorf("%v: %+v", args, got)
 			}

@@ -170,7 +170,7 @@ func TestLedgerTwoNames(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--dataset", "again", "--ledger", "my.ledger", "--out", "second")
-	if got.code != exitOK || !strings.Contains(got.stdout, "critical: several-names") || !strings.Contains(got.stdout, `"houses"`) {
+	if got.code != exitOK || !strings.Contains(got.stdout, "\nerror[several-names]: ") || !strings.Contains(got.stdout, `"houses"`) {
 		t.Errorf("%+v", got)
 	}
 }

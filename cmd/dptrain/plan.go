@@ -213,16 +213,16 @@ func raised(plan *budget.Priced) map[string]float64 {
 	return out
 }
 
-// raisedText says what the shares of a plan leave out: what a coin and a choice bought.
+// raisedText describes the factors by which sampling and branches raise the budget of each part.
 func (b *bill) raisedText() string {
 	times := func(part string) string { return strconv.FormatFloat(b.Raised[part], 'f', 2, 64) }
 	_, train := b.Raised[pipeline.TrainName]
 	switch _, held := b.Raised[pipeline.HoldoutName]; {
 	case held:
-		return report.Paragraph("Coin", fmt.Sprintf("nobody learns who is held out, so the parts together may spend more than each alone: mu (or epsilon) of every step is %s times as large in the training part, and %s times in the held-out part",
+		return report.Paragraph("Coin", fmt.Sprintf("the train/test split is secret, so each part may use more budget (amplification by sampling): mu (or epsilon) of every step is %s times as large in training, and %s times in the test part",
 			times(pipeline.TrainName), times(pipeline.HoldoutName)))
 	case train:
-		return report.Paragraph("Gain", fmt.Sprintf("mu (or epsilon) of every training step is %s times what it would be if the epsilons of the counts and of what follows them were added", times(pipeline.TrainName)))
+		return report.Paragraph("Gain", fmt.Sprintf("the counts and the strategies that they choose are priced together: mu (or epsilon) of every training step is %s times what it would be if their epsilons were added", times(pipeline.TrainName)))
 	}
 	return ""
 }

@@ -105,8 +105,8 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 func TestReportScores(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(20000))
-	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "3")
-	for _, want := range []string{"AUC ", "log loss 0.", "true class", "of these right", "other label"} {
+	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "3", "--verbose")
+	for _, want := range []string{"AUC ", "log loss 0.", "true class", "recall", "other label"} {
 		if got.code != 0 || !strings.Contains(got.stdout, want) {
 			t.Errorf("no %q in %+v", want, got)
 		}

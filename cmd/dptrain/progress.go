@@ -8,10 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// progress returns the function that is told of every stage as it begins. On a
-// terminal it prints the stage, the how manyth it is and its share of the budget,
-// which are public: all come from the plan. It prints no time, which would tell of
-// the records.
+// progress returns the function that is called when a stage starts. With --progress it prints the stage, its number and its
+// share of the budget, which are public: all come from the plan. It prints no time, which depends on the records.
 func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 	shares := stageShares(plan.Leaves())
 	begun, total := 0, len(plan.Stages())+2 // those of the run, read and write
@@ -20,7 +18,7 @@ func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 			a.onStep(begun, total, stage)
 		}
 		begun++
-		if (a.terminal || how.progress) && !how.quiet {
+		if how.progress && !how.quiet {
 			line := stage
 			if share, ok := shares[planName(stage)]; ok {
 				line = fmt.Sprintf("%s (%s of the budget)", stage, percent(share))

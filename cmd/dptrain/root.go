@@ -86,6 +86,7 @@ func verbs(a *app) []*cobra.Command {
 		serveCommand(a),
 		uiCommand(a),
 		verifyCommand(a),
+		signCommand(a),
 		benchCommand(a),
 		compressCommand(a),
 		schemaCommand(a),

@@ -36,7 +36,7 @@ func TestSearch(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
 	a.terminal = true
-	if code := a.run(t.Context(), []string{"fit", "recipe.yaml"}); code != exitOK {
+	if code := a.run(t.Context(), []string{"fit", "recipe.yaml", "--progress", "--verbose"}); code != exitOK {
 		t.Fatalf("code %d: %s", code, stderr.String())
 	}
 	if want := "dptrain: 1 of 6: read\ndptrain: 2 of 6: check\ndptrain: 3 of 6: split\ndptrain: 4 of 6: search\ndptrain: 5 of 6: held-out metric (100.0% of the budget on other records)\ndptrain: 6 of 6: write\n"; stderr.String() != want {

@@ -24,7 +24,7 @@ func methodsTopic() *cobra.Command {
 		item(&b, m.Name, m.Summary+tasksOf(m.NeedsClasses, m.TwoClasses))
 	}
 	b.WriteString("\ndocs/explanation/method.md says which one suits a table.")
-	return &cobra.Command{Use: "methods", Short: "What can be trained, and how columns can be chosen", Long: b.String()}
+	return &cobra.Command{Use: "methods", Short: "Training methods and feature selectors", Long: b.String()}
 }
 
 // tasksOf says what a method cannot predict.

@@ -34,7 +34,7 @@ func TestUnit(t *testing.T) {
 	write(t, "recipe.yaml", unitRecipe)
 	files.compare(t, "plan-unit", dptrain(t, "plan", "recipe.yaml").stdout)
 	got := dptrain(t, "fit", "recipe.yaml")
-	if got.code != exitOK || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "one value of the column person: at most 2 records") {
+	if got.code != exitOK || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "per value of person, with at most 2 records") {
 		t.Fatalf("%+v", got)
 	}
 	report := read(t, "out/release/report.json")

@@ -17,15 +17,15 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-const verifyLong = `Check that a release holds together, without the table. The steps of the report
+const verifyLong = `Check that a release is consistent, without the table. The steps of the report
 are added up anew by the accountant, the recipe is planned anew and compared
 step by step, and the report is compared with its checksum, the model, the
 recipe and the ledger. Each line says ok, does not fit, or why something was not
 checked.
 
 Everything is recomputed by this version of dptrain. A model whose coefficients
-were replaced together with all checksums cannot be found: compare the SHA-256
-with one that you got another way.
+were replaced together with all checksums is found with the public key of the
+publisher only, who signed the release with ` + "`dptrain sign`" + `: give it with --key.
 
 RELEASE is the output folder of fit, or its release folder. A ledger that is
 named dptrain.ledger, in the working directory, in RELEASE or above it, is found
@@ -33,24 +33,34 @@ without --ledger. Of several releases each is checked, and also whether two of
 them name the same entry of the ledger, which is that of one run.`
 
 func verifyCommand(a *app) *cobra.Command {
-	var ledgerPath string
+	var ledgerPath, key string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE...",
-		Short: "Check that a release holds together",
+		Short: "Check that a release is consistent",
 		Long:  verifyLong,
 		Example: `  dptrain verify out/release
-  dptrain verify out/release --ledger dptrain.ledger`,
+  dptrain verify out/release --ledger dptrain.ledger
+  dptrain verify out/release --key publisher.pub`,
 		Args: between(1, math.MaxInt, "the output folders of runs, or their release folders"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
 				return usagef("--ledger is empty: give a file, or leave the flag out")
 			}
-			return a.verifyAll(cmd.Context(), args, ledgerPath, asJSON)
+			o := report.VerifyOptions{}
+			if cmd.Flags().Changed("key") {
+				public, err := readPublicKey(key)
+				if err != nil {
+					return err
+				}
+				o.Key = &public
+			}
+			return a.verifyAll(cmd.Context(), args, ledgerPath, o, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&ledgerPath, "ledger", "", "the ledger that the run was entered in: a `FILE`")
+	cmd.Flags().StringVar(&key, "key", "", "the public `KEY` of the publisher, a file or its text: check the signature, too")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -86,17 +96,17 @@ func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) 
 
 // verifyAll checks releases one after the other, each beside the others. The error is that of the first one
 // that has one.
-func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, asJSON bool) error {
+func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
 	claims := make([]*ledger.Claim, len(paths))
 	for i, path := range paths {
 		claims[i] = claimAt(released(path).report)
 	}
 	var first error
 	for i, path := range paths {
-		var others []ledger.Claim
+		o := options
 		for j, claim := range claims {
 			if j != i && claim != nil {
-				others = append(others, *claim)
+				o.Others = append(o.Others, *claim)
 			}
 		}
 		if len(paths) > 1 && !asJSON {
@@ -104,7 +114,7 @@ func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, 
 				return err
 			}
 		}
-		err := a.verify(ctx, path, ledgerPath, others, asJSON)
+		err := a.verify(ctx, path, ledgerPath, o, asJSON)
 		if first == nil {
 			first = err
 		}
@@ -125,16 +135,32 @@ func claimAt(path string) *ledger.Claim {
 	return &claim
 }
 
-// verify checks the release at path, beside what others claim of the ledger.
-func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledger.Claim, asJSON bool) error {
-	at := released(path)
-	c, err := readCausal(at.report)
+// verify checks the release at path and prints the result. The options lack the ledger.
+func (a *app) verify(ctx context.Context, path, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
+	dir, v, err := a.verification(ctx, path, ledgerPath, options)
 	if err != nil {
 		return err
 	}
+	if err := a.showVerification(dir, v, asJSON); err != nil {
+		return err
+	}
+	if err := v.Err(); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// verification checks the release at path and returns its folder. The options lack the ledger.
+func (a *app) verification(ctx context.Context, path, ledgerPath string, options report.VerifyOptions) (string, *report.Verification, error) {
+	at := released(path)
+	dir := filepath.Dir(at.report)
+	c, err := readCausal(at.report)
+	if err != nil {
+		return dir, nil, err
+	}
 	d, err := readDescription(at.report)
 	if err != nil {
-		return err
+		return dir, nil, err
 	}
 	var entered *report.Ledger
 	check := report.VerifyCausal
@@ -146,12 +172,10 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledg
 	default:
 		r, err := readReport(at.report)
 		if err != nil {
-			return err
+			return dir, nil, err
 		}
 		check, entered = report.Verify, r.Ledger
 	}
-	dir := filepath.Dir(at.report)
-	options := report.VerifyOptions{Others: others}
 	if ledgerPath == "" && entered != nil {
 		ledgerPath = findLedger(ctx, dir, entered.Dataset)
 	}
@@ -161,17 +185,11 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledg
 	v, err := check(ctx, dir, options)
 	switch {
 	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
-		return err
+		return dir, nil, err
 	case err != nil:
-		return fault.WithKind(fault.Data, err)
+		return dir, nil, fault.WithKind(fault.Data, err)
 	}
-	if err := a.showVerification(dir, v, asJSON); err != nil {
-		return err
-	}
-	if err := v.Err(); err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
-	}
-	return nil
+	return dir, v, nil
 }
 
 // findLedger looks for a ledger with its usual name near a release, one that knows the

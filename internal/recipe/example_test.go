@@ -60,7 +60,7 @@ func ExampleRecipe_Validate() {
 	fmt.Println(r.Validate([]string{"rooms", "age", "Price"}))
 	// Output:
 	// true
-	// --target: the target "price" is not in the header of the table (a column differs from it only in letter case or space around it)
+	// --target: the target "price" is not in the header of the table ("Price" differs only in case)
 }
 
 func ExampleRecipe_Public() {

@@ -12,14 +12,18 @@ import (
 // enough columns. It is total on any header.
 //
 // The first line of a table without a header contains data, so no message quotes a name from header unless the
-// recipe and the header have at least one column in common.
+// recipe and the header have at least one column in common, up to letter case and surrounding space.
 func (r *Recipe) Validate(header []string) Problems {
 	h := &headerCheck{r: r, names: map[string]bool{}, header: header}
 	for _, name := range header {
 		h.names[name] = true
 	}
 	h.dates()
-	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
+	folded := map[string]bool{}
+	for name := range h.names {
+		folded[foldName(name)] = true
+	}
+	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return folded[foldName(name)] })
 	h.same()
 	h.present()
 	if r.Task != TaskCausal && r.Task != TaskDescribe {
@@ -123,6 +127,10 @@ func (h *headerCheck) present() {
 	}
 }
 
+// foldName returns a name without differences in letter case and surrounding space.
+func foldName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// absent reports a column of the recipe that the header lacks.
 func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
 	hint := "names are compared exactly"
 	if !h.trusted {
@@ -134,9 +142,11 @@ func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path,
 			hint = "the header is a single field: name the sheet with data.format.sheet (--sheet), or skip rows before it (--skip)"
 		}
 	}
-	folded := strings.TrimSpace(name)
-	if slices.ContainsFunc(h.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), folded) }) {
-		hint = "a column differs from it only in letter case or space around it"
+	if at := slices.IndexFunc(h.header, func(s string) bool { return foldName(s) == foldName(name) }); at >= 0 {
+		hint = quoted(h.header[at]) + " differs only in case"
+		if !strings.EqualFold(h.header[at], name) {
+			hint = quoted(h.header[at]) + " differs only in case and surrounding space"
+		}
 	} else if best, ok := nearest(name, h.header); ok && h.trusted {
 		hint = "did you mean " + quoted(best) + "?"
 	}

@@ -31,6 +31,7 @@ type published struct {
 	Ledger    *struct {
 		Dataset string `yaml:"dataset"`
 	} `yaml:"ledger,omitempty"`
+	About *About `yaml:"about,omitempty"`
 }
 
 // Public returns the recipe as published with the model: YAML with every value
@@ -78,6 +79,7 @@ func (r *Recipe) Public() ([]byte, error) {
 			Dataset string `yaml:"dataset"`
 		}{r.Ledger.Dataset}
 	}
+	p.About = r.About
 	text := encode(p)
 	if len(text) > MaxSize {
 		p.Data.Header = nil

@@ -51,6 +51,8 @@ type Recipe struct {
 	// Engine selects where the table is kept during the run: "auto" (also if empty), "memory" or "stream". The
 	// release does not depend on it.
 	Engine string `yaml:"engine,omitempty" json:"engine,omitempty" jsonschema:"default=auto" jsonschema_description:"Where the table is kept during the run. memory; stream: an encrypted scratch file; auto: stream if the table may need more than half of the memory and the plan allows it. The release does not depend on it."`
+	// About identifies the release for its readers; nil for nothing. It is published as it is.
+	About *About `yaml:"about,omitempty" json:"about,omitempty" jsonschema_description:"Who publishes the release, of what and for what purpose. The report shows it; nothing else depends on it. It is published as it is."`
 	// Output configures where results are written.
 	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
 
@@ -313,6 +315,31 @@ type Ledger struct {
 	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1,default=dptrain.ledger" jsonschema_description:"The ledger, relative to this file."`
 	// Dataset is the name under which all runs on this data set are added up.
 	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name under which all runs on this data set are added up; give every copy and extract the same name."`
+}
+
+// About identifies a release. Every field is a text of one line and optional.
+type About struct {
+	Title     string `yaml:"title,omitempty" json:"title,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Title of the report. By default it names the target."`
+	DataSet   string `yaml:"data_set,omitempty" json:"data_set,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"What the table is."`
+	Publisher string `yaml:"publisher,omitempty" json:"publisher,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Who publishes the release."`
+	Contact   string `yaml:"contact,omitempty" json:"contact,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Whom to ask about it."`
+	Purpose   string `yaml:"purpose,omitempty" json:"purpose,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"What the model is meant for."`
+	Period    string `yaml:"period,omitempty" json:"period,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"The time that the records are about."`
+	Date      string `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"When the release is published."`
+}
+
+// A NamedText is a field of [About].
+type NamedText struct{ Key, Text string }
+
+// Fields lists the fields of a by key, in the order of a report's head, with empty texts for what is not stated.
+func (a *About) Fields() []NamedText {
+	if a == nil {
+		a = &About{}
+	}
+	return []NamedText{
+		{"title", a.Title}, {"data_set", a.DataSet}, {"period", a.Period}, {"purpose", a.Purpose},
+		{"publisher", a.Publisher}, {"contact", a.Contact}, {"date", a.Date},
+	}
 }
 
 // Output configures where results are written.

@@ -252,6 +252,7 @@ func (c *checker) ledgerAndOutput() {
 			c.add("ledger.path", "ledger.path is empty", "remove it to use "+DefaultLedger)
 		}
 	}
+	c.about()
 	if c.r.Output.Dir == "" {
 		c.add("output.dir", "output.dir is empty", "remove it to use out")
 	}
@@ -259,6 +260,22 @@ func (c *checker) ledgerAndOutput() {
 	c.path("output.dir", c.r.Output.Dir)
 	if c.r.Ledger != nil {
 		c.path("ledger.path", c.r.Ledger.Path)
+	}
+}
+
+// mostAbout is the largest number of characters of a text of the section about.
+const mostAbout = 500
+
+// about checks that the texts about the release are short and of one line.
+func (c *checker) about() {
+	for _, f := range c.r.About.Fields() {
+		key := "about." + f.Key
+		switch {
+		case strings.ContainsFunc(f.Text, unicode.IsControl):
+			c.add(key, key+" has a line break or another control character", "write it on one line")
+		case utf8.RuneCountInString(f.Text) > mostAbout:
+			c.add(key, fmt.Sprintf("%s is longer than %d characters", key, mostAbout), "shorten it, or link to a page that says more")
+		}
 	}
 }
 

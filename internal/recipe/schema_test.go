@@ -89,7 +89,7 @@ var beyondSchema = strings.Fields(`
 	date-beside date-between date-layout date-private date-target
 	search-tukey search-same search-basic
 	adassp-shares method-links brc-weights tukey-shares
-	budget-sum sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
+	budget-sum sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters about-lines
 	causal-declared causal-private causal-unit
 	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
 	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three

@@ -14,14 +14,21 @@ type Bar struct {
 
 // The places of a bar chart.
 const (
-	barRow   = 22.
-	barLabel = 150. // right end of the labels
-	barTail  = 92.  // for the texts
+	barRow    = 22.
+	barLabel  = 150. // right end of the labels
+	barTail   = 92.  // for the texts
+	barLine   = 15.  // height of a further line of a label
+	barLetter = 22   // characters of a line of a label
 )
 
-// Bars draws horizontal bars from 0, one a row.
+// Bars draws horizontal bars from 0, one a row. Long labels take several lines.
 func Bars(title string, bars []Bar) SVG {
-	c := begin(title, barRow*float64(len(bars))+6)
+	labels, height := make([][]string, len(bars)), 6.
+	for i, b := range bars {
+		labels[i] = lines(b.Label, barLetter)
+		height += barRow + barLine*float64(len(labels[i])-1)
+	}
+	c := begin(title, height)
 	low, high := 0., 0.
 	for _, b := range bars {
 		for _, x := range []float64{b.Value, b.Low, b.High} {
@@ -31,9 +38,13 @@ func Bars(title string, bars []Bar) SVG {
 		}
 	}
 	x := scale{low, high, barLabel + 8, width - barTail}
+	top := 3.
 	for i, b := range bars {
-		y := 3 + barRow*float64(i)
-		c.text("axis", "end", barLabel, y+15, fit(b.Label, 22))
+		for k, line := range labels[i] {
+			c.text("axis", "end", barLabel, top+15+barLine*float64(k), line)
+		}
+		y := top + barLine*float64(len(labels[i])-1)/2
+		top += barRow + barLine*float64(len(labels[i])-1)
 		if !finite(b.Value) {
 			continue
 		}

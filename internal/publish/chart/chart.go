@@ -101,6 +101,43 @@ func tame(s string) string {
 	}, s)
 }
 
+// mostLines bounds the lines of a label: a name may come from anybody, and be as long as a page.
+const mostLines = 8
+
+// lines breaks a text into lines of at most so many characters, between words where that is possible. It shortens a text of
+// more than mostLines lines.
+func lines(s string, most int) []string {
+	var out []string
+	line := ""
+	flush := func() {
+		if line != "" {
+			out = append(out, line)
+		}
+		line = ""
+	}
+	for _, word := range strings.Fields(tame(s)) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= most {
+			line += " " + word
+			continue
+		}
+		flush()
+		letters := []rune(word)
+		for len(letters) > most {
+			out = append(out, string(letters[:most]))
+			letters = letters[most:]
+		}
+		line = string(letters)
+	}
+	flush()
+	switch {
+	case len(out) == 0:
+		return []string{""}
+	case len(out) > mostLines:
+		out = append(out[:mostLines-1], fit(out[mostLines-1], most-1)+"…")
+	}
+	return out
+}
+
 // fit shortens a text to so many characters.
 func fit(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
@@ -139,16 +176,26 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// label prints a tick, with six digits.
+// label prints a tick with six digits and thousands separators, millions with an M.
 func label(x float64) string {
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64)
-	if x == 0 {
+	suffix := ""
+	switch a := math.Abs(x); {
+	case x == 0:
 		return "0"
-	}
-	if a := math.Abs(x); a >= 1e5 || a < 1e-3 {
+	case a >= 1e9 || a < 1e-3:
 		return strings.Replace(strconv.FormatFloat(x, 'e', -1, 64), "e+", "e", 1)
+	case a >= 1e6:
+		x, suffix = x/1e6, "M"
 	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(x, 'f', -1, 64), ".")
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole + suffix
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

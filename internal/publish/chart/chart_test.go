@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -132,9 +134,45 @@ func TestTicks(t *testing.T) {
 			t.Errorf("%v to %v: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", .25: "0.25", 1.0000000000000006e300: "1e300", 2e6: "2e06", 1e-7: "1e-07", -40: "-40"} {
+	for x, want := range map[float64]string{0: "0", .25: "0.25", 1.0000000000000006e300: "1e300", 2e6: "2M", -12345678: "-12.3457M", 39400: "39,400", -1000: "-1,000", -100: "-100", 999999: "999,999", 1e-7: "1e-07", -40: "-40"} {
 		if got := label(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}
+
+// TestLabelsAreWhole: long labels take several lines, and no character of them is lost.
+func TestLabelsAreWhole(t *testing.T) {
+	const name = "number of previous inpatient admissions within 12 months (any_hospital_in_the_region_or_abroad)"
+	for _, picture := range []SVG{
+		Bars("t", []Bar{{Label: name, Value: 1}, {Label: "short", Value: 2}}),
+		Plot{Title: "t", YLabel: name, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}.SVG(),
+	} {
+		var text strings.Builder
+		for _, m := range regexp.MustCompile(`>([^<>]+)</text>`).FindAllStringSubmatch(string(picture), -1) {
+			text.WriteString(m[1])
+		}
+		got := strings.ReplaceAll(text.String(), " ", "")
+		if want := strings.ReplaceAll(name, " ", ""); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if got := lines(strings.Repeat("x", 1000), 10); len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
+		t.Errorf("a name of 1,000 characters: %q", got)
+	}
+}
+
+// TestInterval: the interval and the estimate are within the picture, wherever they are, and what is not finite is left out.
+func TestInterval(t *testing.T) {
+	for _, p := range []Interval{
+		{Title: "t", Value: .5, Low: .4, High: .6, To: 1}, {Title: "t", Value: -7, Low: -9, High: 3, To: 1, Reference: .3, ReferenceName: "a"},
+		{Title: "t", Value: math.NaN(), Low: math.Inf(-1), High: math.NaN(), From: -1, To: 1, Reference: math.NaN(), ReferenceName: "b"},
+	} {
+		s := string(p.SVG())
+		for _, m := range regexp.MustCompile(` (?:x|x1|x2)="([^"]*)"`).FindAllStringSubmatch(s, -1) {
+			if x, err := strconv.ParseFloat(m[1], 64); err != nil || x < 0 || x > width {
+				t.Errorf("%+v: place %s", p, m[1])
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -45,7 +44,11 @@ const (
 	plotTop    = 10.
 	plotBottom = 40.
 	plotInset  = 10. // from the axis to the first marked place
+	plotLine   = 16. // height of a line of the name of the upright axis, which is above it
 )
+
+// plotLetters is the number of characters in a line of the name of the upright axis.
+const plotLetters = 72
 
 // A field is where a plot draws: the scales of its axes.
 type field struct {
@@ -59,8 +62,16 @@ func (p Plot) SVG() SVG {
 	if p.Square {
 		height = 360
 	}
+	name := lines(p.YLabel, plotLetters)
+	if p.YLabel == "" {
+		name = nil
+	}
+	height += plotLine * float64(len(name))
 	c := begin(p.Title, height)
-	f := p.field(height)
+	f := p.field(height, plotTop+plotLine*float64(len(name)))
+	for i, line := range name {
+		c.text("axis", "start", 0, 12+plotLine*float64(i), line)
+	}
 	f.frame(c)
 	for i, s := range p.Series {
 		if p.Sticks {
@@ -70,15 +81,15 @@ func (p Plot) SVG() SVG {
 		f.band(c, s)
 		f.curve(c, s)
 		if len(p.Series) > 1 && s.Name != "" {
-			c.text(colour(s.Style)+" legend", "end", width-plotRight-4, plotTop+14+16*float64(i), s.Name)
+			c.text(colour(s.Style)+" legend", "end", width-plotRight-4, f.y.to+14+16*float64(i), s.Name)
 		}
 	}
 	return c.end()
 }
 
-// field returns the scales of the two axes.
-func (p Plot) field(height float64) field {
-	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}, scale{math.Inf(1), math.Inf(-1), height - plotBottom, plotTop}}
+// field returns the scales of the two axes of a plot whose axes start below top.
+func (p Plot) field(height, top float64) field {
+	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}, scale{math.Inf(1), math.Inf(-1), height - plotBottom, top}}
 	if p.Square {
 		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
 		return f
@@ -169,7 +180,6 @@ func (f field) frame(c *canvas) {
 		c.line("diagonal", f.x.at(0), f.y.at(0), f.x.at(1), f.y.at(1))
 	}
 	c.text("axis", "end", right, f.y.from+33, f.p.XLabel)
-	c.text("axis", "end", 0, 0, fit(f.p.YLabel, 34), fmt.Sprintf(`transform="translate(12 %g) rotate(-90)"`, at(f.y.to)))
 }
 
 // letter is about how wide a character of a tick is.

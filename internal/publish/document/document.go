@@ -19,7 +19,10 @@ import (
 type Page struct {
 	Title    string
 	Lead     []string
+	Identity []Fact // of the release, such as its publisher: names and texts
 	Facts    []Fact
+	Figure   chart.SVG // below the facts, with Caption
+	Caption  string
 	Wide     bool // for tables of many columns
 	Sections []Section
 }
@@ -38,7 +41,8 @@ type Section struct {
 // listing. One that has a Fold is hidden behind that text until it is opened.
 type Block struct {
 	Text     string
-	Severity string // of a warning: Text is one
+	Severity string // of a warning, whose message is Text: error, warning or note
+	Label    string // of a warning: precedes the message
 	Figure   chart.SVG
 	Caption  string
 	Table    *Table

@@ -68,7 +68,13 @@ func (m *markup) page(p Page) {
 	for _, s := range p.Lead {
 		m.within(`<p class="lead">`, s, "</p>\n")
 	}
+	m.identity(p.Identity)
 	m.facts(p.Facts)
+	if p.Figure != "" {
+		m.tags("<figure>")
+		m.picture(p.Figure)
+		m.within("<figcaption>", p.Caption, "</figcaption></figure>\n")
+	}
 	m.tags("</header>\n")
 	m.contents(p.Sections)
 	m.tags("<main>\n")
@@ -76,6 +82,19 @@ func (m *markup) page(p Page) {
 		m.section(x)
 	}
 	m.tags("</main>\n</body>\n</html>\n")
+}
+
+// identity writes names and texts in two columns.
+func (m *markup) identity(facts []Fact) {
+	if len(facts) == 0 {
+		return
+	}
+	m.tags(`<dl class="identity">`)
+	for _, f := range facts {
+		m.within("<dt>", f.Name, "</dt>")
+		m.within("<dd>", f.Value, "</dd>")
+	}
+	m.tags("</dl>\n")
 }
 
 func (m *markup) facts(facts []Fact) {
@@ -124,8 +143,8 @@ func (m *markup) section(x Section) {
 func (m *markup) block(b Block) {
 	switch {
 	case b.Severity != "":
-		m.within(`<p class="warning `, b.Severity, `"><strong>`)
-		m.within("", b.Severity, "</strong> ")
+		m.within(`<p class="warning rank-`, b.Severity, `"><strong>`)
+		m.within("", b.Label, "</strong> ")
 		m.within("", b.Text, "</p>\n")
 	case b.Text != "":
 		m.within("<p>", b.Text, "</p>\n")

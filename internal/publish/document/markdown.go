@@ -13,6 +13,12 @@ func Markdown(w io.Writer, p Page) error {
 	for _, s := range p.Lead {
 		b.WriteString("\n" + mark(s) + "\n")
 	}
+	if len(p.Identity) > 0 {
+		b.WriteByte('\n')
+		for _, f := range p.Identity {
+			b.WriteString("* " + mark(f.Name) + ": " + mark(f.Value) + "\n")
+		}
+	}
 	if len(p.Facts) > 0 {
 		head := Table{Head: []string{"", "", ""}}
 		for _, f := range p.Facts {
@@ -35,7 +41,7 @@ func (x Block) markdown(b *strings.Builder) {
 		b.WriteString("\n### " + mark(x.Fold) + "\n")
 	}
 	if x.Severity != "" {
-		b.WriteString("\n* **" + x.Severity + "**: " + mark(x.Text) + "\n")
+		b.WriteString("\n* **" + mark(x.Label) + "** " + mark(x.Text) + "\n")
 	} else if x.Text != "" {
 		b.WriteString("\n" + mark(x.Text) + "\n")
 	}

@@ -354,9 +354,7 @@ func CausalText(w io.Writer, c *Causal) error {
 	if l := c.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
-	for _, warning := range c.Warnings {
-		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
-	}
+	b.WriteString(warningText(c.Warnings))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

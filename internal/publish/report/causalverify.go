@@ -35,6 +35,7 @@ func VerifyCausal(ctx context.Context, dir string, o VerifyOptions) (*Verificati
 		Format: sharedFormat(c.Format), Guarantee: c.Guarantee, Events: c.Events, Task: TaskCausal, Target: c.target(), Model: Model{Method: c.Method}, Ledger: c.Ledger,
 		Unprotected: c.Unprotected, Accounting: c.Accounting,
 	}}
+	v.signature(causalFile, o.Key)
 	v.causalChecksum(c)
 	v.causalFiles(c)
 	v.steps()

@@ -20,7 +20,7 @@ func classRows(row func(label, text string), table func(label string, lines []st
 	if s := otherLabels(m); s != "" {
 		row("Unknown", s)
 	}
-	if s := ranked(m); s != "" {
+	if s := scoreQuality(m); s != "" {
 		row("Scores", s)
 	}
 	if c := m.Confusion; c != nil && len(m.Recalls) > 0 {
@@ -38,24 +38,24 @@ func accuracy(m Metrics) string {
 		return notMeasured
 	}
 	a, b := m.Accuracy, m.BalancedAccuracy
-	s := fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
+	s := fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f); balanced accuracy %.3f (%.3f to %.3f)",
 		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
 	if x := m.LargestClass; x != nil {
-		s += fmt.Sprintf("; the intervals are for fresh records. Always answering %s is right for %.3f", shown(x.Class), x.Value)
+		s += fmt.Sprintf("; always answering %s is correct for %.3f", shown(x.Class), x.Value)
 	}
 	return s
 }
 
-// ranked prints what the scores of two classes are worth.
-func ranked(m Metrics) string {
+// scoreQuality prints the AUC and the log loss of the scores of two classes.
+func scoreQuality(m Metrics) string {
 	var parts []string
 	if a := m.AUC; a != nil && a.Lower == 0 && a.Upper == 1 {
 		parts = append(parts, "AUC unknown: the noise hides a class")
 	} else if a != nil {
-		parts = append(parts, fmt.Sprintf("AUC %.3f, %g%% interval %.3f to %.3f", a.Value, 100*a.Level, a.Lower, a.Upper))
+		parts = append(parts, fmt.Sprintf("AUC %.3f (%g%% interval %.3f to %.3f)", a.Value, 100*a.Level, a.Lower, a.Upper))
 	}
 	if l := m.LogLoss; l != nil {
-		parts = append(parts, fmt.Sprintf("log loss %.3f, %.3f to %.3f (the shares of the classes alone: %.3f)", l.Value, l.Lower, l.Upper, entropy(m.Reliability)))
+		parts = append(parts, fmt.Sprintf("log loss %.3f (%.3f to %.3f; %.3f for the class shares alone)", l.Value, l.Lower, l.Upper, entropy(m.Reliability)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -103,9 +103,9 @@ func otherLabels(m Metrics) string {
 	case x == nil || x.Upper <= fewUnknown:
 		return ""
 	case x.Lower <= 0:
-		return fmt.Sprintf("at most %s of the records with a label belong to classes that the model does not know (%g%% confidence); they count as errors", percent(x.Upper), 50+50*x.Level)
+		return fmt.Sprintf("at most %s of the labelled records belong to classes the model does not know (%g%% confidence); they count as errors", percent(x.Upper), 50+50*x.Level)
 	}
-	return fmt.Sprintf("%s of the records with a label (%g%% interval %s to %s) belong to classes that the model does not know; they count as errors",
+	return fmt.Sprintf("%s of the labelled records (%g%% interval %s to %s) belong to classes the model does not know; they count as errors",
 		percent(x.Share), 100*x.Level, percent(x.Lower), percent(x.Upper))
 }
 
@@ -144,7 +144,7 @@ func matrix(c *Confusion, recalls []Recall, other string) ([]string, bool) {
 	for _, name := range c.Classes {
 		names = append(names, fitted(name))
 	}
-	lines := []string{line("true class", names, "of these right")}
+	lines := []string{line("true class", names, "recall")}
 	for k, row := range c.Counts {
 		var cells []string
 		for _, n := range row[:min(len(row), len(names))] {
@@ -176,10 +176,10 @@ const mostRecalls = 10
 // worstRecalls lists the recalls of all classes, or the lowest ones.
 func worstRecalls(recalls []Recall) []string {
 	list := slices.Clone(recalls)
-	title := "predicted rightly, by true class:"
+	title := "recall by true class:"
 	if len(list) > mostRecalls {
 		slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
-		title = fmt.Sprintf("predicted rightly, by true class: the lowest %d of %d", mostRecalls, len(list))
+		title = fmt.Sprintf("recall by true class, the lowest %d of %d:", mostRecalls, len(list))
 		list = list[:mostRecalls]
 	}
 	lines := []string{title}

@@ -30,6 +30,7 @@ func VerifyDescription(ctx context.Context, dir string, o VerifyOptions) (*Verif
 		return nil, err
 	}
 	v := &verifier{dir: dir, raw: raw, out: &Verification{}, report: d.asReport()}
+	v.signature(descriptionFile, o.Key)
 	var again strings.Builder
 	if err := EncodeDescription(&again, d); err != nil || again.String() != string(raw) {
 		v.add(descriptionFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
@@ -51,7 +52,7 @@ func VerifyDescription(ctx context.Context, dir string, o VerifyOptions) (*Verif
 func (v *verifier) descriptionFiles(d *Description) {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
-		if !slices.Contains([]string{descriptionFile, pageFile}, e.Name()) {
+		if !slices.Contains([]string{descriptionFile, pageFile}, e.Name()) && !isSignature(e.Name()) {
 			v.add("folder", "", []string{shown(e.Name()) + " is no file of a description"})
 		}
 	}

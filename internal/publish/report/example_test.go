@@ -103,20 +103,21 @@ func ExampleText() {
 	})
 	check(err)
 	// Output:
-	// Privacy    The unit of protection is one record. Whether it is in the table
-	//            stays hidden from every reader of the release up to epsilon 1,
-	//            delta 1e-06, mu 0.24 (relation add-remove). What the recipe states
-	//            about the data is not protected; report.json lists it.
-	// Meaning    Who guesses from the release whether a record is in the table, with
-	//            5% false alarms, finds one that is at most 8.1% of the time,
-	//            whatever else is known.
+	// Privacy    Each record is protected by (epsilon 1, delta 1e-6)-differential
+	//            privacy: add/remove neighbours, mu 0.24. Facts stated in the recipe
+	//            (column names, ranges, categories) are public; report.json lists
+	//            them.
+	// Meaning    An attacker who accepts a 5% false-positive rate detects a given
+	//            record at most 8.1% of the time (5% without the release), whatever
+	//            else they know.
 	// Model      joint-gram: price from 2 of 2 features
 	// Features   area, rooms
-	// R²         0.710 for new records (95% interval 0.690 to 0.730), for targets
-	//            from 20 to 500000, beyond which about 0.4% lie (at most 1.1%); an
-	//            error above 142000 counts as 142000
-	// All errors R² is at least 0.44, however large the few errors are that the
-	//            noise may hide (97.5% sure). None above 142000 was seen.
+	// R²         0.710 (95% interval 0.690 to 0.730), for a target between 20 and
+	//            500,000; about 0.4% of records (at most 1.1%) lie outside; an error
+	//            above 142,000 counts as 142,000
+	// All errors R² is at least 0.44 if every error counts in full, however large
+	//            the few errors are that the noise may hide (97.5% confidence). No
+	//            error above 142,000 was detected.
 }
 
 func check(err error) {

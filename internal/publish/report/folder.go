@@ -153,7 +153,8 @@ func (f *Folder) Close() error {
 // are ever replaced.
 func contents(name string) []string {
 	if name == ReleaseDir {
-		return append(modelFiles(), causalFile, pictureFile, descriptionFile)
+		return append(modelFiles(), causalFile, pictureFile, descriptionFile,
+			reportFile+SignatureSuffix, causalFile+SignatureSuffix, descriptionFile+SignatureSuffix)
 	}
 	return []string{"run.json", AuditFile}
 }

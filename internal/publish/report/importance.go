@@ -39,9 +39,9 @@ func weights(r *Report) string {
 	if len(list) == 0 {
 		return ""
 	}
-	unit, together := "in units of "+r.scale(), "Squares do not add up to R²"
+	unit := "in units of " + r.scale()
 	if r.Task == regression.TaskClassification {
-		unit, together = "in units of the score", "Squares do not add up"
+		unit = "in units of the score"
 	}
 	shownOnes := list[:min(len(list), mostImportances)]
 	names, values, width := make([]string, len(shownOnes)), make([]string, len(shownOnes)), 0
@@ -51,18 +51,18 @@ func weights(r *Report) string {
 		nameWidth, width = max(nameWidth, utf8.RuneCountInString(names[i])), max(width, len(values[i]))
 	}
 	var b strings.Builder
-	b.WriteString(Paragraph("Columns", fmt.Sprintf("how much each moves a prediction: the standard deviation of what it adds, %s, with its %g%% interval", unit, 100*list[0].Level)))
+	b.WriteString(Paragraph("Columns", fmt.Sprintf("importance: standard deviation of each column's contribution to the prediction, %s, with %g%% interval", unit, 100*list[0].Level)))
 	for i, x := range shownOnes {
 		gap := strings.Repeat(" ", nameWidth-utf8.RuneCountInString(names[i]))
 		fmt.Fprintf(&b, "%*s%s%s  %*s  %s to %s\n", labelWidth, "", names[i], gap, width, values[i], short(x.Lower), short(x.Upper))
 	}
-	note := "An interval that begins at 0: the column cannot be told from one that adds nothing. " + together + ", for columns go together."
+	note := "If an interval includes 0, the column may have no effect. Correlated columns share their effect."
 	if more := len(list) - mostImportances; more > 0 {
 		note = fmt.Sprintf("report.json has %d more. ", more) + note
 	}
 	b.WriteString(Paragraph("", note))
 	if x := r.Interactions; x != nil {
-		b.WriteString(Paragraph("Together", x.sentence(strings.TrimPrefix(unit, "in "))))
+		b.WriteString(Paragraph("Pairs", x.sentence(strings.TrimPrefix(unit, "in "))))
 	}
 	return b.String()
 }

@@ -99,7 +99,7 @@ func pairBlocks(s Source, unit string) []document.Block {
 			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares), append(h.Texts, texts)
 			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
 		}
-		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: what the two together add beyond what each adds, in %s; blue adds, orange takes off. A number stands for a band around it. The noise is in it: a pattern may be chance.",
+		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: joint contribution beyond that of each column, in %s; blue is positive, orange negative. Each row and column is a band around its number. It includes noise, so a pattern may be chance.",
 			h.YLabel, h.XLabel, unit), g))
 	}
 	return out
@@ -109,13 +109,13 @@ func pairOf(p kernelmap.Pair) Pair { return Pair{p.First, p.Second, p.Value} }
 
 // sentence says it in words.
 func (x *Interactions) sentence(unit string) string {
-	text := fmt.Sprintf("the terms of all columns together have %s of the variance of the prediction", percent(x.Share))
+	text := fmt.Sprintf("interactions account for %s of the variance of the predictions", percent(x.Share))
 	var pairs []string
 	for _, p := range x.Pairs {
 		pairs = append(pairs, fmt.Sprintf("%s × %s %s", cut(shown(p.First), mostNameWidth), cut(shown(p.Second), mostNameWidth), short(p.Value)))
 	}
 	if len(pairs) > 0 {
-		text += fmt.Sprintf(". The strongest pairs, with the standard deviation of what they add beyond each column, in %s: %s", unit, strings.Join(pairs, ", "))
+		text += fmt.Sprintf(". Strongest pairs, by the standard deviation of their joint contribution beyond that of each column, in %s: %s", unit, strings.Join(pairs, ", "))
 	}
 	return text
 }

@@ -67,8 +67,29 @@ func (g Guarantee) comparison() string {
 	return bounds + "one record beyond what would be known if it were not in the table."
 }
 
-// MeaningOf says in one sentence what the guarantee leaves to a reader who guesses.
+// MeaningOf describes in one sentence what the guarantee means for an attacker who tests whether somebody is in the table.
 func (g Guarantee) MeaningOf() string {
+	a := g.AttackOf()
+	positives, found := percent(a.FalseAlarms), percent(a.Found)
+	limit := fmt.Sprintf("at most %s of the time (%s without the release), whatever else they know.", found, positives)
+	switch {
+	case g.Unit != nil:
+		return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given value of the column %s, with all its records, %s", positives, shown(g.Unit.Column), limit)
+	case g.Relation == "substitute":
+		return versionsMeaning("a record", positives, limit)
+	case g.Relation == "substitute-private-columns":
+		return versionsMeaning("the private columns of a record", positives, limit)
+	}
+	return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given record %s", positives, limit)
+}
+
+// versionsMeaning is the sentence of [Guarantee.MeaningOf] under substitution, which compares two versions of what is protected.
+func versionsMeaning(protected, positives, limit string) string {
+	return fmt.Sprintf("An attacker who compares two versions of %s, and accepts a %s false-positive rate, recognises the second %s", protected, positives, limit)
+}
+
+// formerMeaningOf returns the sentence that earlier versions of dptrain wrote in place of that of [Guarantee.MeaningOf].
+func (g Guarantee) formerMeaningOf() string {
 	a := g.AttackOf()
 	alarms, found := percent(a.FalseAlarms), percent(a.Found)
 	var versions string

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
 	"github.com/dptrain/dptrain/internal/publish/document"
@@ -49,23 +50,30 @@ func ReadSource(dir string) (Source, error) {
 // function of them.
 func pageOf(s Source) document.Page {
 	r := s.Report
-	p := document.Page{Title: "Private model of " + shown(r.Target), Lead: []string{statement(r.Guarantee, reportFile)}, Facts: facts(r)}
+	p := document.Page{Title: "Private model of " + shown(r.Target), Lead: []string{greek.Replace(statement(r.Guarantee, reportFile))}, Facts: facts(r)}
 	if r.Model.Kind == "" {
 		p.Title = "No model of " + shown(r.Target)
 	}
+	if title := s.about("title"); title != "" {
+		p.Title = shown(title)
+	}
+	p.Identity = identity(s)
+	p.Figure, p.Caption = metricPicture(r)
 	for _, part := range []document.Section{
-		{ID: "meaning", Title: "What is promised", Blocks: promised(r)},
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
-		{ID: "quality", Title: "How good it is", Blocks: qualities(r)},
-		{ID: "columns", Title: "What moves a prediction", Blocks: importanceBlocks(r)},
+		{ID: "meaning", Title: "What is guaranteed", Blocks: promised(r)},
+		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
+		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
 		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
-		{ID: "shapes", Title: "What each column adds", Blocks: shapeBlocks(s)},
+		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},
 		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
-		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
-		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
-		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
+		{ID: "data", Title: "The training data", Blocks: cardBlocks(r)},
+		{ID: "budget", Title: "How the budget was spent", Blocks: budgetBlocks(r)},
 		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
-		{ID: "use", Title: "How to use and to check it", Blocks: useBlocks(s)},
+		{ID: "trust", Title: "Trust model and side channels", Blocks: trustBlocks(r)},
+		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
+		{ID: "steps", Title: "Every step", Blocks: stepBlocks(r)},
+		{ID: "use", Title: "How to use and check the release", Blocks: useBlocks(s)},
 	} {
 		if len(part.Blocks) > 0 {
 			p.Sections = append(p.Sections, part)
@@ -81,6 +89,9 @@ func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
 // Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
 // the errors of w.
 func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
+
+// greek writes the parameters of a guarantee as mathematicians do.
+var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")
 
 func prose(s string) document.Block { return document.Block{Text: s} }
 

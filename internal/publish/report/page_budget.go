@@ -24,16 +24,16 @@ func importanceBlocks(r *Report) []document.Block {
 		unit = "in units of the score"
 	}
 	var bars []chart.Bar
-	g := &document.Table{Head: []string{"column", "moves a prediction by", "lower", "upper"}}
+	g := &document.Table{Head: []string{"column", "importance", "lower", "upper"}}
 	for i, x := range list {
 		if i < mostColumns {
 			bars = append(bars, chart.Bar{Label: shown(x.Column), Value: x.Value, Low: x.Lower, High: x.Upper, Text: short(x.Value)})
 		}
 		g.Rows = append(g.Rows, []string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
 	}
-	return []document.Block{figure(chart.Bars("How much each column moves a prediction", bars),
-		fmt.Sprintf("The standard deviation over the records of what a column adds, %s, with its %g%% interval for the noise. "+
-			"Where the interval begins at 0, the column cannot be told from one that adds nothing.", unit, 100*list[0].Level), g)}
+	return []document.Block{figure(chart.Bars("Importance of each column", bars),
+		fmt.Sprintf("Importance: standard deviation of each column's contribution to the prediction, %s, with its %g%% interval for the noise. "+
+			"If an interval includes 0, the column may have no effect.", unit, 100*list[0].Level), g)}
 }
 
 // price is what a step costs as zero-concentrated differential privacy, for comparison: mu²/2 of a Gaussian
@@ -85,7 +85,7 @@ func budgetBlocks(r *Report) []document.Block {
 	var out []document.Block
 	if len(bars) > 0 {
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
-			"The share of each stage in what its records paid. Beside the steps on all records, a record is in one part only, so the parts do not add up as steps do; \"How the steps add up\" says what each may spend. Shares compare steps by their zero-concentrated price.", g))
+			"The share of each stage in the budget of its records. A record is either in the training or in the held-out part, so the two parts do not add up as steps do; see \"How the steps add up\". Shares compare steps by their price in zero-concentrated differential privacy.", g))
 	}
 	return append(out, profileBlocks(r.Guarantee)...)
 }
@@ -107,15 +107,14 @@ func profileBlocks(g Guarantee) []document.Block {
 	if len(s.X) < 2 {
 		return nil
 	}
-	promise := chart.Series{Name: "promised", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true, Style: 1}
+	promise := chart.Series{Name: "stated", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true, Style: 1}
 	p := chart.Plot{Title: "Privacy profile", XLabel: "epsilon", YLabel: "delta (logarithmic)", LogY: true, Series: []chart.Series{s, promise}}
-	return []document.Block{figure(p.SVG(), "The privacy profile: the same run keeps every one of these promises at once.", t)}
+	return []document.Block{figure(p.SVG(), "The privacy profile: the same run satisfies all of these pairs of epsilon and delta at once.", t)}
 }
 
 // declared lists what the recipe states.
 func declared(r *Report) []document.Block {
-	out := []document.Block{prose("The recipe states these facts, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
-		"It does not cover running time, memory use or who had access to the machine.")}
+	out := []document.Block{prose("The recipe states these facts, so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
 	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
@@ -171,7 +170,7 @@ func stepBlocks(r *Report) []document.Block {
 	if len(g.Rows) == 0 {
 		return nil
 	}
-	text := "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same."
+	text := "Every release that the price covers, in the order of the plan. Steps that were not carried out are covered, too."
 	if r.Stopped != nil {
 		text = "The steps of the plan. The run stopped after those that were taken, and spent nothing on the others."
 	}
@@ -227,9 +226,9 @@ func (n AccountingNode) text() string {
 func useBlocks(s Source) []document.Block {
 	var out []document.Block
 	if s.Report.Model.Kind != "" {
-		out = append(out, prose("Predict new records, which may have any columns beside those of the model:"), document.Block{Code: "dptrain predict release/model.json new.csv"})
+		out = append(out, prose("Predict new records, which may have more columns than those of the model:"), document.Block{Code: "dptrain predict release/model.json new.csv"})
 	}
-	out = append(out, prose("Check that the files of this release fit each other, and add the steps up anew. It needs no data:"), document.Block{Code: "dptrain verify release"})
+	out = append(out, prose("Check that the files of this release are consistent, and add up the steps again. It needs no data; with the public key of the publisher it also checks the signature:"), document.Block{Code: "dptrain verify release\ndptrain verify release --key publisher.pub"})
 	if s.Recipe != nil {
 		out = append(out, document.Block{Text: "The recipe, with every default. It runs again as it is.", Code: string(s.Recipe), Fold: "Recipe"})
 	}

@@ -18,9 +18,9 @@ func facts(r *Report) []document.Fact {
 	}
 	a := g.AttackOf()
 	out := []document.Fact{
-		{Name: "Epsilon", Value: number(g.Epsilon), Note: "delta " + number(g.Delta)},
+		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
 		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
-		{Name: "A guess finds", Value: "≤ " + percent(a.Found), Note: "with " + percent(a.FalseAlarms) + " false alarms"},
+		{Name: "An attacker detects a record", Value: "≤ " + percent(a.Found), Note: "of the time; " + percent(a.FalseAlarms) + " without the release"},
 	}
 	m := r.Metrics
 	switch {
@@ -28,7 +28,7 @@ func facts(r *Report) []document.Fact {
 	case m.Accuracy != nil:
 		out = append(out, document.Fact{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
 	case m.R2 != nil && r.Format != format1 && m.R2.unknown():
-		out = append(out, document.Fact{Name: "R²", Value: "not measurable", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+		out = append(out, document.Fact{Name: "R²", Value: "not reported", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
 	case m.R2 != nil:
 		out = append(out, document.Fact{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
 	}
@@ -43,7 +43,7 @@ func ends(lower, upper, level float64) string {
 func promised(r *Report) []document.Block {
 	out := []document.Block{
 		prose(r.Guarantee.MeaningOf()),
-		prose(r.Guarantee.comparison() + " The smaller it is, the closer the two are. What is true of the whole population is not hidden: that is what the model is for."),
+		prose(r.Guarantee.comparison() + " The smaller it is, the stronger the protection. Facts about the whole population are not hidden: learning them is the purpose of the model."),
 	}
 	if r.Model.Kind != "" {
 		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",
@@ -68,15 +68,11 @@ func promised(r *Report) []document.Block {
 	return out
 }
 
-// warned lists the warnings, the most severe first.
+// warned lists the warnings, the most urgent first.
 func warned(r *Report) []document.Block {
 	var out []document.Block
-	for _, severity := range []string{"critical", "theoretical", "negligible"} {
-		for _, w := range r.Warnings {
-			if string(w.Severity) == severity {
-				out = append(out, document.Block{Text: w.Text + " (" + w.Code + ")", Severity: severity})
-			}
-		}
+	for _, w := range ranked(r.Warnings) {
+		out = append(out, document.Block{Text: w.Text, Severity: rankOf(w).String(), Label: heading(w)})
 	}
 	return out
 }
@@ -93,17 +89,17 @@ func qualities(r *Report) []document.Block {
 		out = append(out, prose("R² is the share of the target's variance that predictions explain: "+metric(r)+"."))
 		out = append(out, allErrorsBlocks(r.Metrics.R2)...)
 		if s := transformedMetric(r); s != "" {
-			out = append(out, prose("The model is fitted to "+r.scale()+", and what it says of that is turned into the mean of "+shown(r.Target)+". R² of "+s+"."))
+			out = append(out, prose("The model is fitted to "+r.scale()+", and its predictions are converted to the mean of "+shown(r.Target)+". R² of "+s+"."))
 		}
 		if s := errorsOf(r); s != "" {
 			out = append(out, prose("Errors: "+s+"."))
 		}
-		if s := intervals(r.Metrics.Intervals); s != "" {
+		if s := intervals(r); s != "" {
 			out = append(out, prose("Single predictions: "+s+"."))
 		}
 	}
 	if s := heldOut(r); s != "" {
-		out = append(out, prose("Measured with noise on records that trained nothing: "+s+". Intervals cover the noise and the choice of test records."))
+		out = append(out, prose("Measured, with noise, on records held out from training: "+s+". Intervals cover the noise and the choice of test records."))
 	}
 	return out
 }
@@ -138,7 +134,7 @@ func classBlocks(r *Report) []document.Block {
 	if s := otherLabels(m); s != "" {
 		out = append(out, prose("Unknown classes: "+s+"."))
 	}
-	if s := ranked(m); s != "" {
+	if s := scoreQuality(m); s != "" {
 		out = append(out, prose("Scores: "+s+"."))
 	}
 	if len(m.Recalls) > 0 {
@@ -148,7 +144,7 @@ func classBlocks(r *Report) []document.Block {
 			g.Rows = append(g.Rows, []string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower), fmt.Sprintf("%.3f", x.Upper)})
 		}
 		out = append(out, figure(chart.Bars("Recall by class", bars),
-			fmt.Sprintf("Recall: of the records of a class, the share that is predicted so, with its %g%% interval.", 100*m.Recalls[0].Level), g))
+			fmt.Sprintf("Recall by class: the share of its records that is classified correctly, with its %g%% interval.", 100*m.Recalls[0].Level), g))
 	}
 	if c := m.Confusion; c != nil && len(c.Classes) > 0 {
 		out = append(out, confusionBlock(c, otherRow(m)))
@@ -193,7 +189,7 @@ func confusionBlock(c *Confusion, other string) document.Block {
 // calibration draws how often the second class is there where the model gives it a probability.
 func calibration(m Metrics) document.Block {
 	s := chart.Series{Points: true}
-	g := &document.Table{Head: []string{"the model says", "share", "standard deviation"}}
+	g := &document.Table{Head: []string{"predicted probability", "share", "standard deviation"}}
 	for _, b := range m.Reliability {
 		if b.Probability == nil || b.Share == nil || b.StdError == nil {
 			continue
@@ -203,14 +199,14 @@ func calibration(m Metrics) document.Block {
 		s.Low, s.High = append(s.Low, max(*b.Share-half, 0)), append(s.High, min(*b.Share+half, 1))
 		g.Rows = append(g.Rows, []string{fmt.Sprintf("%.3f", *b.Probability), fmt.Sprintf("%.3f", *b.Share), fmt.Sprintf("%.3f", *b.StdError)})
 	}
-	p := chart.Plot{Title: "Calibration", XLabel: "probability that the model gives", YLabel: "share of records", Square: true, Series: []chart.Series{s}}
-	return figure(p.SVG(), "Calibration: points on the diagonal are probabilities that can be taken at their word. Whiskers are 1.96 standard deviations; bins that the noise hides are left out.", g)
+	p := chart.Plot{Title: "Calibration", XLabel: "predicted probability", YLabel: "share of records", Square: true, Series: []chart.Series{s}}
+	return figure(p.SVG(), "Calibration: on the diagonal, predicted probabilities are right. Whiskers are 1.96 standard deviations; bins whose counts the noise hides are left out.", g)
 }
 
 // receiver draws the receiver operating characteristic.
 func receiver(m Metrics) document.Block {
 	s := chart.Series{X: []float64{1}, Y: []float64{1}}
-	g := &document.Table{Head: []string{"score above", "recall", "false alarms", "precision"}}
+	g := &document.Table{Head: []string{"score above", "recall", "false-positive rate", "precision"}}
 	for _, t := range m.Thresholds {
 		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
 			continue
@@ -219,8 +215,8 @@ func receiver(m Metrics) document.Block {
 		g.Rows = append(g.Rows, []string{short(t.Score), fmt.Sprintf("%.3f", t.Recall[0]), fmt.Sprintf("%.3f", 1-t.FirstRecall[0]), fmt.Sprintf("%.3f", t.Precision[0])})
 	}
 	s.X, s.Y = append(s.X, 0), append(s.Y, 0)
-	p := chart.Plot{Title: "Receiver operating characteristic", XLabel: "false alarms: first class predicted as second", YLabel: "recall of the second class", Square: true, Series: []chart.Series{s}}
-	caption := "Receiver operating characteristic: what comes of other thresholds. The diagonal is guessing."
+	p := chart.Plot{Title: "Receiver operating characteristic", XLabel: "false-positive rate", YLabel: "recall of the second class", Square: true, Series: []chart.Series{s}}
+	caption := "Receiver operating characteristic: recall and false-positive rate at other thresholds. The diagonal is guessing."
 	if m.AUC != nil && !(m.AUC.Lower == 0 && m.AUC.Upper == 1) {
 		caption += fmt.Sprintf(" The area under the curve is %.3f (%.3f to %.3f).", m.AUC.Value, m.AUC.Lower, m.AUC.Upper)
 	}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
 	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -22,6 +24,7 @@ const (
 type Sum struct {
 	Class string // "" for a whole model
 	*regression.Additive
+	stated []string // columns whose whole range is drawn: it is declared, or computed from a public column
 }
 
 // SumsOf takes a model apart; nil for a kind that is no sum, and for no model.
@@ -52,13 +55,16 @@ func shapeBlocks(s Source) []document.Block {
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}
-	out := []document.Block{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
+	out := []document.Block{prose("The contribution of each column to the prediction, in " + unit + ", relative to the middle of its range. The model is the sum of these curves and a constant.")}
 	if x := s.Report.Interactions; x != nil {
-		out = []document.Block{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
+		out = []document.Block{prose("The contribution of each column to the prediction by itself, in " + unit + ", relative to the middle of its range. Beyond the sum of these curves, " + x.sentence(unit) + ".")}
+	}
+	for i := range sums {
+		sums[i].stated = s.Report.statedRanges()
 	}
 	for _, x := range sums {
 		if x.Score != nil {
-			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))
+			out = append(out, prose("A curve of the whole score is added to the sum of all columns: dptrain report release --shape \"(score)\" prints it."))
 			break
 		}
 	}
@@ -159,7 +165,7 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	if len(bars) == 0 {
 		return document.Block{}, false
 	}
-	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
+	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": contribution of each category, with 1.96 standard deviations of the noise.", g), true
 }
 
 // widest is the widest range that is drawn. A column whose range nobody found has one that says nothing, and a line.
@@ -174,7 +180,38 @@ func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (
 	return prose(text + "."), true
 }
 
-// curve draws what a number adds over its range.
+// statedRanges lists the columns whose range is declared or was computed from a public column.
+func (r *Report) statedRanges() []string {
+	var out []string
+	for _, f := range r.Unprotected {
+		if name, ok := strings.CutPrefix(f.Name, "range of "); ok {
+			out = append(out, name)
+		}
+		if f.Name != "public columns" {
+			continue
+		}
+		switch list := f.Value.(type) {
+		case []string:
+			out = append(out, list...)
+		case []any: // as a report is read
+			for _, name := range list {
+				out = append(out, fmt.Sprint(name))
+			}
+		}
+	}
+	return out
+}
+
+// drawnRange returns the range over which the curve of a column is drawn. A private range is widened beyond the outer
+// quantiles of the column and would reach impossible values, so the widening is taken back.
+func (x Sum) drawnRange(c regression.Column) (lower, upper float64) {
+	if slices.Contains(x.stated, c.Name) {
+		return c.Lower, c.Upper
+	}
+	return scaling.Quantiles(c.Lower, c.Upper)
+}
+
+// curve draws the contribution of a number over its range.
 func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	c := x.Columns[j]
 	slope, deviation, missing := 0., 0., math.NaN()
@@ -214,8 +251,9 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	if step == nil { // two lines, which meet in the middle
 		steps = lineSteps
 	}
+	lower, upper := x.drawnRange(c)
 	for i := range steps + 1 {
-		at := c.Lower + (c.Upper-c.Lower)*float64(i)/float64(steps)
+		at := lower + (upper-lower)*float64(i)/float64(steps)
 		value := 0.
 		if step != nil {
 			value = step.At(at)
@@ -225,12 +263,16 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 			g.Rows = append(g.Rows, []string{short(at), short(s.Y[len(s.Y)-1])})
 		}
 	}
-	caption := x.heading(c.Name) + ": what it adds over its range."
-	if s.Low != nil {
-		caption = x.heading(c.Name) + ": what it adds over its range; the band is 1.96 standard deviations of the noise in the slope."
+	caption := x.heading(c.Name) + ": contribution over its range"
+	if lower != c.Lower {
+		caption = x.heading(c.Name) + ": contribution where about nine in ten records are"
 	}
+	if s.Low != nil {
+		caption += "; the band is 1.96 standard deviations of the noise in the slope"
+	}
+	caption += "."
 	if !math.IsNaN(missing) {
-		caption += " A missing cell adds " + short(missing) + " more."
+		caption += " A missing value adds " + short(missing) + "."
 	}
 	p := chart.Plot{Title: x.heading(c.Name), XLabel: shown(c.Name), YLabel: unit, Series: []chart.Series{s}}
 	return figure(p.SVG(), caption, g), true

@@ -127,10 +127,10 @@ func TestPageSays(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if strings.Index(html, "critical") > strings.Index(html, "warning negligible") {
-		t.Error("the most severe warning is not first")
+	if strings.Index(html, "rank-warning") > strings.Index(html, "rank-note") {
+		t.Error("the most urgent warning is not first")
 	}
-	if n := strings.Count(html, "<svg"); n != 10 { // importances, budget, profile and one for each column
+	if n := strings.Count(html, "<svg"); n != 11 { // the metric, importances, budget, profile and one for each column
 		t.Errorf("%d pictures", n)
 	}
 	s.Report.Model.Kind = ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -98,12 +99,16 @@ func metricOf(r *Report, m *R2) string {
 	case r.Format == format1:
 		return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
 	case m.unknown():
-		return fmt.Sprintf("could not be measured: it lies somewhere between %.2f and %.2f (%g%% sure)", m.Lower, m.Upper, 100*m.Level)
+		return fmt.Sprintf("not reported: with this budget%s it can only be placed between %s and %s (%g%% confidence)", amongRecords(r.Metrics), limit2(m.Lower), limit2(m.Upper), 100*m.Level)
 	}
-	s := fmt.Sprintf("%.3f for new records (%g%% interval %.3f to %.3f), for targets from %s to %s",
+	s := fmt.Sprintf("%.3f (%g%% interval %.3f to %.3f), for a target between %s and %s",
 		m.Value, 100*m.Level, m.Lower, m.Upper, short(m.TargetLower), short(m.TargetUpper))
-	if m.BeyondUpper >= fewBeyond {
-		s += fmt.Sprintf(", beyond which about %.1f%% lie (at most %.1f%%)", 100*m.Beyond, 100*m.BeyondUpper)
+	switch {
+	case m.BeyondUpper < fewBeyond:
+	case m.Beyond < leastBeyond:
+		s += fmt.Sprintf("; at most %.1f%% of records lie outside", 100*m.BeyondUpper)
+	default:
+		s += fmt.Sprintf("; about %.1f%% of records (at most %.1f%%) lie outside", 100*m.Beyond, 100*m.BeyondUpper)
 	}
 	if m.ErrorLimit > 0 {
 		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
@@ -111,8 +116,12 @@ func metricOf(r *Report, m *R2) string {
 	return s
 }
 
-// fewBeyond is the share of targets outside the limits from which a text mentions them.
-const fewBeyond = .005
+// fewBeyond is the share of targets outside the limits from which a text mentions them, and leastBeyond the one from which
+// it states an estimate.
+const (
+	fewBeyond   = .005
+	leastBeyond = .0005
+)
 
 // unknown reports whether the interval is so wide that the value says nothing.
 func (m *R2) unknown() bool { return m.Upper-m.Lower > 1 }
@@ -122,14 +131,14 @@ func allErrors(m *R2) string {
 	if m == nil || m.AllErrors == nil || m.unknown() {
 		return ""
 	}
-	seen := fmt.Sprintf("None above %s was seen.", short(m.ErrorLimit))
+	seen := fmt.Sprintf("No error above %s was detected.", short(m.ErrorLimit))
 	if m.ErrorsSeenBeyond {
-		seen = fmt.Sprintf("Larger errors than usual were seen, so they count up to %s.", short(m.ErrorLimit))
+		seen = fmt.Sprintf("Unusually large errors were detected, so errors count up to %s.", short(m.ErrorLimit))
 	}
 	if m.AllErrors.Lower > 0 {
-		return fmt.Sprintf("R² is at least %.2f, however large the few errors are that the noise may hide (%g%% sure). %s", m.AllErrors.Lower, 100*m.AllErrors.Level, seen)
+		return fmt.Sprintf("R² is at least %.2f if every error counts in full, however large the few errors are that the noise may hide (%g%% confidence). %s", m.AllErrors.Lower, 100*m.AllErrors.Level, seen)
 	}
-	return fmt.Sprintf("R² is below %.2f, and how far below cannot be told: the few records whose errors the noise may hide could take away all of it. %s", m.Upper, seen)
+	return fmt.Sprintf("if every error counts in full, R² is below %.2f and has no known lower limit: the noise may hide a few records with very large errors. %s", m.Upper, seen)
 }
 
 const notMeasured = "not measured: no records were held out"
@@ -140,21 +149,33 @@ func errorsOf(r *Report) string {
 	if m.MAE == nil || m.RMSE == nil {
 		return ""
 	}
-	return fmt.Sprintf("mean absolute error %s (%s to %s), root mean squared error %s (%s to %s), in units of %s",
+	return fmt.Sprintf("mean absolute error (MAE) %s (%s to %s), root mean squared error (RMSE) %s (%s to %s), in units of %s",
 		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value), short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
 }
 
 // intervals prints the intervals of prediction; empty where there are none.
-func intervals(list []Interval) string {
+func intervals(r *Report) string {
+	list := r.Metrics.Intervals
 	if len(list) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%g%% of new targets lie within %s of their prediction", 100*list[0].Level, short(list[0].HalfWidth))
+	s := fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction", 100*list[0].Level, shown(r.Target), short(list[0].HalfWidth))
 	for _, w := range list[1:] {
-		s += fmt.Sprintf(", %g%% within %s", 100*w.Level, short(w.HalfWidth))
+		s += fmt.Sprintf(", %g%% within ±%s", 100*w.Level, short(w.HalfWidth))
 	}
 	return s
 }
+
+// amongRecords describes the number of test records; empty where it is not known.
+func amongRecords(m Metrics) string {
+	if m.Records == nil {
+		return ""
+	}
+	return fmt.Sprintf(" and about %s test records", about(m.Records.Value, m.Records.Scale))
+}
+
+// limit2 prints a limit with at most two decimals.
+func limit2(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
 
 // heldOut prints how many records were held out, and what that says about the targets
 // of the whole table.
@@ -163,13 +184,13 @@ func heldOut(r *Report) string {
 	if records == nil {
 		return ""
 	}
-	s := fmt.Sprintf("about %s records with a target that can be read", about(records.Value, records.Scale))
+	s := fmt.Sprintf("about %s test records with a usable target", about(records.Value, records.Scale))
 	share, ok := heldOutShare(r)
 	if missing == nil || missing.Lower <= 0 || !ok {
 		return s
 	}
 	scale := math.Hypot(records.Scale, missing.Scale) / share
-	return s + fmt.Sprintf(", %s without: as an estimate, about %s of the %s records of the table have one",
+	return s + fmt.Sprintf(", %s without: an estimated %s of the table's %s records have one",
 		about(missing.Value, missing.Scale), about(records.Value/share, scale), about((records.Value+missing.Value)/share, scale))
 }
 
@@ -190,19 +211,31 @@ func about(x, scale float64) string {
 	for unit*5 < scale && unit < 1e15 {
 		unit *= 10
 	}
-	digits := strconv.FormatFloat(math.Round(max(x, 0)/unit)*unit, 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return separated(strconv.FormatFloat(math.Round(max(x, 0)/unit)*unit, 'f', 0, 64))
 }
 
-// short prints a number with three digits, in full where that is no longer than a
-// few.
+// separated adds thousands separators to a number in decimal notation.
+func separated(digits string) string {
+	whole, fraction, hasFraction := strings.Cut(digits, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if hasFraction {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+// short prints a number with three significant digits and thousands separators; from 1e9 on and below 1e-3 with an
+// exponent.
 func short(x float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
 	if size := math.Abs(rounded); err != nil || size >= 1e9 || size < 1e-3 && size > 0 {
-		return strconv.FormatFloat(x, 'g', 3, 64)
+		return plainExponent(strconv.FormatFloat(x, 'g', 3, 64))
 	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return separated(strconv.FormatFloat(rounded, 'f', -1, 64))
 }

@@ -53,6 +53,9 @@ type Report struct {
 	// Columns lists the numeric columns of which few cells could be read as numbers;
 	// absent if there are none.
 	Columns []Unread `json:"columns" format:"3+?"`
+	// Card holds noisy histograms of the training records, released with the ranges of the columns; absent if no range was
+	// found privately.
+	Card []CardColumn `json:"card" format:"4+?"`
 	// Stopped says why the run trained nothing: too few records have a target that can be read. It is nil, and absent
 	// from the file, for every other run.
 	Stopped *Stopped `json:"stopped" format:"4+?"`
@@ -322,6 +325,7 @@ func New(res *pipeline.Result) *Report {
 	for _, g := range res.Gaps {
 		r.Columns = append(r.Columns, Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
 	}
+	r.Card = cardOf(res.Card)
 	if x := res.Stopped; x != nil {
 		r.Stopped = &Stopped{Readable: x.Readable, Text: x.Text, Empty: x.Empty, Scale: x.Scale, Spent: x.Epsilon, Meaning: x.Cause()}
 	}

@@ -316,7 +316,7 @@ func TestUnitRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("decoded differs (-want +got):\n%s", diff)
 	}
-	if err := Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "one value of the column patient_id: at most 4 records of each") {
+	if err := Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "Each value of the column patient_id, with at most 4 records, is protected by (epsilon 1, delta 1e-6)-differential privacy") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 	for _, g := range []budget.Guarantee{{Unit: budget.Unit{Column: "who", MaxRows: 1}}, {}} {

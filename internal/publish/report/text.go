@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,8 @@ const (
 	mostNames  = 20 // features that are named one by one
 )
 
-// Text prints a report for a person: the privacy statement first, then the
-// model (or that there is none), the private metrics and the warnings. Everything in it is public. It
-// returns the errors of w.
+// Text prints a report for a person: the guarantee, the model (or why there is none), the private metrics and the
+// warnings by rank. Everything in it is public. It returns the errors of w.
 func Text(w io.Writer, r *Report) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
@@ -56,7 +56,7 @@ func Text(w io.Writer, r *Report) error {
 		optional("All errors", allErrors(r.Metrics.R2))
 		optional("R² of", transformedMetric(r))
 		optional("Error", errorsOf(r))
-		optional("Interval", intervals(r.Metrics.Intervals))
+		optional("Interval", intervals(r))
 	}
 	if trained {
 		optional("Held out", heldOut(r))
@@ -66,62 +66,74 @@ func Text(w io.Writer, r *Report) error {
 		row("Search", searched(r))
 	}
 	if x := r.Sizes; x != nil && trained {
-		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. How often sizes were tried is secret (%s times on average)",
+		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. The number of tries is secret (%s on average)",
 			x.Chosen, listed(x.Sizes), number(x.Runs)))
 	}
-	if left := notTaken(r.Events); left != "" && r.Stopped == nil {
-		row("Not taken", left)
+	if left := skipped(r.Events); left != "" && r.Stopped == nil {
+		row("Skipped", left)
 	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
-	for _, warning := range r.Warnings {
-		if warning.Code == noTargetCode || warning.Code == largeErrorsCode {
-			continue // a row says so
-		}
-		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
-	}
+	b.WriteString(warningText(r.Warnings, noTargetCode, largeErrorsCode))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// notTaken names the steps of the branches that a run did not take.
-func notTaken(events []Event) string {
-	unread, other, classes, way, branch := 0, 0, 0, "", ""
+// skipped describes the steps of the strategies that a run was priced for and did not carry out.
+func skipped(events []Event) string {
+	steps, classes := map[string]int{}, 0
+	var order []string
 	for _, e := range events {
 		if e.Taken == nil || *e.Taken {
 			continue
 		}
-		switch name := firstLeft(events, placeOf(e.ID).Branch); {
-		case pipeline.IsWay(name):
-			unread, way = unread+1, name
-		case pipeline.IsNumberOfClasses(name):
+		name := firstLeft(events, placeOf(e.ID).Branch)
+		if pipeline.IsNumberOfClasses(name) {
 			classes++
-		default:
-			other, branch = other+1, name
+			continue
 		}
-	}
-	steps := func(n int) string {
-		if n == 1 {
-			return "1 step"
+		if steps[name] == 0 {
+			order = append(order, name)
 		}
-		return fmt.Sprintf("%d steps", n)
+		steps[name]++
 	}
 	var out []string
-	if other > 0 {
-		out = append(out, fmt.Sprintf("%s of the way %s: the count chose the other way to train, and whichever it chooses fits the budget", steps(other), shown(branch)))
-	}
-	if unread > 0 {
-		what := "words: none of them is"
-		if way == pipeline.NumbersWay {
-			what = "all numbers: some are words"
-		}
-		out = append(out, fmt.Sprintf("%s of a run in which columns that declare nothing are %s, and either way fits the budget", steps(unread), what))
+	for _, name := range order {
+		out = append(out, fmt.Sprintf("%s, %s", strategyName(name), countOf(steps[name], "step")))
 	}
 	if classes > 0 {
-		out = append(out, fmt.Sprintf("%s planned for another number of classes than was found; the price covers every number", steps(classes)))
+		out = append(out, fmt.Sprintf("strategies for other numbers of classes than were found, %s", countOf(classes, "step")))
 	}
-	return strings.Join(out, ". Also ")
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, "; ") + ". The price covers whichever strategy the noisy counts choose"
+}
+
+// strategyName describes a strategy that the noisy counts did not choose.
+func strategyName(branch string) string {
+	switch {
+	case branch == pipeline.NumbersWay:
+		return "training without text columns (some were detected)"
+	case pipeline.IsWay(branch):
+		return "training with text columns (none was detected)"
+	case branch == "kendall":
+		return "feature selection by Kendall (the noisy record count chose the strategy without it)"
+	case branch == "logistic":
+		return "logistic regression (the noisy record count chose the larger model)"
+	case branch == "all":
+		return "training on all columns (the noisy record count chose the smaller model)"
+	}
+	return "the strategy " + shown(branch)
+}
+
+// countOf prints a number of things.
+func countOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // firstLeft returns the first choice on the way to a branch of which no step was taken.
@@ -138,56 +150,53 @@ func firstLeft(events []Event, branch string) string {
 	return branch
 }
 
-// statement is the privacy statement: unit, relation, epsilon, delta, mu, and
-// the file that lists what is not covered.
+// statement states the guarantee: unit, relation, epsilon, delta and mu, and the file that lists the facts that it does
+// not cover.
 func statement(g Guarantee, file string) string {
-	hidden := "What it says"
+	protected, verb := "Each record", "is"
+	switch {
+	case g.Unit != nil:
+		protected = fmt.Sprintf("Each value of the column %s, with at most %s,", shown(g.Unit.Column), countOf(g.Unit.MaxRows, "record"))
+	case g.Relation == "substitute-private-columns":
+		protected, verb = "The private columns of each record", "are"
+	}
+	s := fmt.Sprintf("%s %s protected by (epsilon %s, delta %s)-differential privacy: %s", protected, verb, number(g.Epsilon), number(g.Delta), g.neighbours())
+	if g.Mu != nil {
+		s += ", mu " + roundedUp(*g.Mu)
+	}
+	s += ". "
+	if g.Relation == "substitute-private-columns" {
+		s += "All other columns, the target and the number of records are public. "
+	}
+	return s + "Facts stated in the recipe (column names, ranges, categories) are public; " + file + " lists them."
+}
+
+// neighbours names the neighbouring relation.
+func (g Guarantee) neighbours() string {
 	switch g.Relation {
 	case "add-remove":
-		hidden = "Whether it is in the table"
+		return "add/remove neighbours"
+	case "substitute":
+		return "substitution neighbours"
 	case "substitute-private-columns":
-		hidden = "What its private columns say"
+		return "neighbours by substitution of private columns"
 	}
-	s := unit(g)
-	if g.Unit != nil {
-		hidden = "Whether it is in the table, with all its records,"
-	}
-	s += fmt.Sprintf(" %s stays hidden from every reader of the release up to epsilon %s, delta %s", hidden, number(g.Epsilon), number(g.Delta))
-	if g.Mu != nil {
-		s += ", mu " + strconv.FormatFloat(*g.Mu, 'g', 4, 64)
-	}
-	s += " (relation " + g.Relation + "). "
-	if g.Relation == "substitute-private-columns" {
-		s += "All other columns, the target and the number of records count as public. "
-	}
-	return s + "What the recipe states about the data is not protected; " + file + " lists it."
+	return "relation " + g.Relation
 }
 
-// unit names the unit of protection.
-func unit(g Guarantee) string {
-	if g.Unit == nil {
-		return "The unit of protection is one record."
-	}
-	records := "records"
-	if g.Unit.MaxRows == 1 {
-		records = "record"
-	}
-	return fmt.Sprintf("The unit of protection is one value of the column %s: at most %d %s of each were used.", shown(g.Unit.Column), g.Unit.MaxRows, records)
-}
-
-// searched says how a search found the model.
+// searched describes the winner of a search.
 func searched(r *Report) string {
 	x := r.Search
-	way := "unknown"
+	candidate := "unknown"
 	if i := x.Chosen - 1; i >= 0 && i < len(x.Candidates) {
-		way = x.Candidates[i].Way()
+		candidate = x.Candidates[i].Way()
 	}
 	score := "score (R²)"
 	if x.Score.Metric == "accuracy" {
 		score = "accuracy"
 	}
-	s := fmt.Sprintf("candidate %d of %d won (%s) with a released %s of %.3f on records that trained nothing. How often candidates were tried is secret (%s times on average). The best of several scores is biased upwards",
-		x.Chosen, len(x.Candidates), way, score, x.Score.Value, number(x.Runs))
+	s := fmt.Sprintf("candidate %d of %d won (%s) with a released %s of %.3f on records held out from training. The number of tries is secret (%s on average). The best of several scores is biased upwards",
+		x.Chosen, len(x.Candidates), candidate, score, x.Score.Value, number(x.Runs))
 	if r.Metrics.R2 != nil || r.Metrics.Accuracy != nil {
 		s += "; the figure above, on other records, is not"
 	}
@@ -222,8 +231,27 @@ func names(list []string) string {
 	return s
 }
 
-// number prints the shortest decimal form.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// number prints the shortest decimal form that is read back as x.
+func number(x float64) string { return plainExponent(strconv.FormatFloat(x, 'g', -1, 64)) }
+
+// plainExponent shortens an exponent of two digits: 1e-06 becomes 1e-6.
+func plainExponent(s string) string {
+	s = strings.Replace(s, "e-0", "e-", 1)
+	return strings.Replace(s, "e+0", "e+", 1)
+}
+
+// roundedUp prints a positive number with three significant digits, rounded up, because it bounds a privacy loss.
+func roundedUp(x float64) string {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return number(x)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	up, err := strconv.ParseFloat(strconv.FormatFloat(math.Ceil(x/unit-1e-9)*unit, 'g', 3, 64), 64)
+	if err != nil {
+		return number(x)
+	}
+	return number(up)
+}
 
 // shown makes a name safe for a terminal.
 func shown(name string) string {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/publish/sign"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -45,7 +46,10 @@ type Check struct {
 }
 
 // A Verification is what [Verify] found.
-type Verification struct{ Checks []Check }
+type Verification struct {
+	Checks []Check
+	Signed []byte // the bytes of the file that has the hashes of the others, as they were checked
+}
 
 // Misfits counts the checks that do not fit.
 func (v *Verification) Misfits() int { return v.count(Misfit) }
@@ -75,22 +79,19 @@ func (v *Verification) Text(w io.Writer) error {
 		}
 	}
 	if v.Misfits() == 0 {
-		b.WriteString(paragraph("verdict", "the release holds together"+v.asFar(), width))
+		b.WriteString(paragraph("OK", v.counts(), width))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// asFar says how many checks were not made.
-func (v *Verification) asFar() string {
-	switch n := v.count(NotChecked); n {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf(" as far as it was checked; 1 of %d checks was not made", len(v.Checks))
-	default:
-		return fmt.Sprintf(" as far as it was checked; %d of %d checks were not made", n, len(v.Checks))
+// counts prints how many checks passed and how many were skipped.
+func (v *Verification) counts() string {
+	s := countOf(v.count(Fits), "check") + " passed"
+	if n := v.count(NotChecked); n > 0 {
+		s += fmt.Sprintf(", %d skipped", n)
 	}
+	return s
 }
 
 // VerifyOptions are the optional parts of a verification. The zero value looks at the
@@ -100,6 +101,8 @@ type VerifyOptions struct {
 	// Others are what other releases claim of a ledger. A release that names the entry of another one
 	// does not fit.
 	Others []ledger.Claim
+	// Key is the public key of the publisher; nil if signatures are not checked.
+	Key *sign.PublicKey
 }
 
 // Verify reports whether the release in the folder dir holds together, from public facts
@@ -112,7 +115,8 @@ type VerifyOptions struct {
 // somebody who does not make the checksums anew. It finds an edit of the guarantee, of a
 // step or of the recipe that is not consistent with all others also if they were made
 // anew. It cannot find released values (the coefficients of a model, a metric) that were
-// replaced together with all checksums: nothing but the ledger is outside of the release.
+// replaced together with all checksums: nothing but the ledger and the signature is outside of the release. With the key of
+// the publisher it finds these too.
 //
 // The error is that of a report that cannot be read, or of the ledger, and wraps
 // [ErrFormat], [ErrContent], an error of the file system or a [*ledger.FileError].
@@ -125,10 +129,12 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	if v.report, err = Decode(strings.NewReader(string(v.raw))); err != nil {
 		return nil, err
 	}
+	v.signature(reportFile, o.Key)
 	v.checksum()
 	v.files()
 	v.steps()
 	v.threshold()
+	v.card()
 	v.guarantee()
 	v.recipeAndPlan()
 	v.model()
@@ -190,7 +196,7 @@ func (v *verifier) checksum() {
 func (v *verifier) files() {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
-		if !slices.Contains(modelFiles(), e.Name()) {
+		if !slices.Contains(modelFiles(), e.Name()) && !isSignature(e.Name()) {
 			v.add("folder", "", []string{shown(e.Name()) + " is no file of a release"})
 		}
 	}

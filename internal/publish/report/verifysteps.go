@@ -167,7 +167,7 @@ func (v *verifier) guarantee() {
 		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms || !near(g.Attack.Found, a.Found) {
 			problems = append(problems, "attack is not that of the other numbers")
 		}
-		if g.Meaning != g.MeaningOf() {
+		if g.Meaning != g.MeaningOf() && g.Meaning != g.formerMeaningOf() {
 			problems = append(problems, "meaning is not what the numbers mean")
 		}
 	}

@@ -21,6 +21,7 @@ func three(r *Report) *Report {
 	r.Format = format3
 	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
 	r.Guarantee = r.Guarantee.explained()
+	r.Guarantee.Meaning = r.Guarantee.formerMeaningOf()
 	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
 	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}

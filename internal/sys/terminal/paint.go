@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 )
 
 // WantsColours reports whether a terminal should get colours: NO_COLOR is not set (https://no-color.org) and the
@@ -24,7 +25,13 @@ type Painter struct {
 func NewPainter(w io.Writer) *Painter { return &Painter{w: w} }
 
 // label matches a label in the margin, as report.Paragraph writes it.
-var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|verdict)(?:  +| $)`)
+var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|not checked|OK)(?:  +| $)`)
+
+// heading matches the rank and the code that precede a warning.
+var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
+
+// headingColours are those of the ranks.
+var headingColours = map[string]string{"error": "1;31", "warning": "1;33", "note": "1"}
 
 // Write implements io.Writer. Incomplete lines are buffered until they end.
 func (p *Painter) Write(b []byte) (int, error) {
@@ -57,6 +64,9 @@ func (p *Painter) Flush() error {
 
 // paintLabel returns line with the colour of its label.
 func paintLabel(line []byte) []byte {
+	if word := heading.Find(line); word != nil {
+		return slices.Concat([]byte("\x1b["+headingColours[string(word[:bytes.IndexByte(word, '[')])]+"m"), word, []byte("\x1b[0m"), line[len(word):])
+	}
 	at := label.Find(line)
 	if at == nil {
 		return line
@@ -68,7 +78,7 @@ func paintLabel(line []byte) []byte {
 		code = "1;33"
 	case "does not fit":
 		code = "1;31"
-	case "ok", "verdict":
+	case "ok", "OK":
 		code = "1;32"
 	}
 	out := append([]byte("\x1b["+code+"m"), word...)

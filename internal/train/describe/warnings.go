@@ -12,7 +12,7 @@ import (
 // warnings returns public remarks on a run.
 func (r *runner) warnings() []pipeline.Warning {
 	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
-		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
+		Text: "This run is in no ledger, so its budget adds to that of every other run on the same records."}}
 	var unread, empty, huge, tiny, missing []string
 	for j, c := range r.out.Columns {
 		switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
+	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -58,11 +59,19 @@ type Result struct {
 	Gaps        []Gap                   // features with many missing cells
 	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
 	Tiny        []string                // such columns in which all numbers are too small for that search
+	Card        []Histogram             // of the training records: columns whose ranges were found, in the order of the table
 	Unprotected []Fact
 	Warnings    []Warning
 
 	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
 	Curator Curator `json:"-"`
+}
+
+// A Histogram is the noisy histogram of a column from which its range was read. It was released for the range, so to publish
+// it costs nothing.
+type Histogram struct {
+	Column string
+	scaling.Histogram
 }
 
 // A Fact is a number or list stated by the recipe, which the guarantee does not protect.
@@ -183,7 +192,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
-		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
+		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny, Card: out.card,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)

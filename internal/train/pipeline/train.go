@@ -25,6 +25,7 @@ type trained struct {
 	search    *Searched   // nil for a run without a search
 	sizes     *SizeSearch // nil for a run without a list of sizes
 	readings  readings    // of the columns that were scaled
+	card      []Histogram // likewise
 	scoreRows int         // of a search
 }
 
@@ -71,10 +72,11 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	if !b.scalesFirst(facts) {
 		return r.selectThenScale(ctx, s, b, facts, v)
 	}
-	var err error
-	if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
+	ranges, card, err := r.scale(ctx, s, v.all)
+	if err != nil {
 		return nil, err
 	}
+	facts.Ranges = ranges
 	told, err := readingsOf(ctx, s, v.all, facts.Ranges)
 	if err != nil {
 		return nil, err
@@ -98,6 +100,7 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	}
 	out.chosen = selectItems(kept, out.chosen)
 	out.readings = told
+	out.card = card
 	return out, nil
 }
 
@@ -109,7 +112,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 		return nil, err
 	}
 	v = narrow(v, chosen)
-	ranges, err := r.scale(ctx, s, v.all)
+	ranges, card, err := r.scale(ctx, s, v.all)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +127,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 	}
 	out.chosen = selectItems(chosen, kept)
 	out.readings = told
+	out.card = card
 	return out, nil
 }
 
@@ -173,11 +177,16 @@ func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (select
 }
 
 // scale finds the ranges of a view whose last column is the target.
-func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, error) {
+func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, []Histogram, error) {
 	defer r.stage("scaling")()
-	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
+	var card []Histogram
+	stage := r.pipeline.rangesOf(v.Schema().Columns)
+	stage.Histograms = func(column int, h scaling.Histogram) {
+		card = append(card, Histogram{v.Schema().Columns[column].Name, h})
+	}
+	ranges, err := stage.Run(ctx, s.Sub(scalingNode), v)
 	if err != nil {
-		return nil, fmt.Errorf("scaling: %w", err)
+		return nil, nil, fmt.Errorf("scaling: %w", err)
 	}
 	for j, c := range v.Schema().Columns {
 		ranges[j].Unread = ranges[j].Unread || wordless(c)
@@ -185,7 +194,7 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 	if r.pipeline.classification() {
 		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}
 	}
-	return ranges, nil
+	return ranges, card, nil
 }
 
 // trainModel trains a branch's method on the columns of records, of which there are at least atLeast, and trains the

@@ -144,6 +144,9 @@ func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, 
 	return readColumns(v.Schema().Columns, ranges, s.Relation(), n), err
 }
 
+// TooFewRecords begins the texts of the warnings "no-range" about columns that may be full of numbers.
+const TooFewRecords = "At this budget the records are too few"
+
 // unreadWarnings are those about columns that are hard to read.
 func unreadWarnings(r *Result) []Warning {
 	var out []Warning
@@ -160,11 +163,11 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"As far as can be told, few or none of the cells of %s are numbers: text and dates are not. What has no number is not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.", listNames(none))})
+			"Almost no cells of %s are numbers, as far as the noise shows, so they are not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.", listNames(none))})
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"At this budget the records are too few to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
+			TooFewRecords+" to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
 	}
 	out = append(out, extremeNumbers(r)...)
 	if len(r.Gaps) > 0 {
@@ -173,7 +176,7 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share, 100*1.96*g.StdError)
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
-			"Cells that are missing or no numbers: %s. They count as the median of their column. If numbers were meant, say under data.format how they are written, such as thousands: \",\". With missing: indicator a model tells such cells apart.", joined(parts))})
+			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.", joined(parts))})
 	}
 	return out
 }
@@ -221,9 +224,9 @@ func mostSevere(columns []string, severity func(column string) Severity) Severit
 // targetUnread returns the message for a target whose range was not found.
 func targetUnread(u Unread) string {
 	if u.Faint {
-		return fmt.Sprintf("At this budget the records are too few to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
+		return fmt.Sprintf(TooFewRecords+" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
 	}
-	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Say under data.format how they are written; a target of text needs task: classification.", u.Column)
+	return fmt.Sprintf("The target %q contains almost no numbers, as far as the noise shows, so the model predicts a constant. If it holds class labels, add task: classification (--task classification); if it holds numbers, declare how they are written under data.format.", u.Column)
 }
 
 // mostListed is the maximum number of columns that a warning names.

@@ -207,7 +207,7 @@ func TestTargetUnread(t *testing.T) {
 			t.Errorf("%+v: %q were selected", c, res.Selected)
 		}
 		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
-			return w.Code == "no-range" && strings.Contains(w.Text, `the target "y"`) && strings.Contains(w.Text, "constant")
+			return w.Code == "no-range" && strings.Contains(w.Text, `target "y"`) && strings.Contains(w.Text, "constant")
 		}) {
 			t.Errorf("%+v: warnings %+v", c, res.Warnings)
 		}

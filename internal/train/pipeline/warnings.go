@@ -32,7 +32,7 @@ const WideInterval = .25
 
 func (p *Pipeline) warnings(r *Result) []Warning {
 	out := []Warning{{"no-ledger", Theoretical,
-		"This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
+		"This run is in no ledger, so its budget adds to that of every other run on the same records."}}
 	switch {
 	case r.Stopped != nil:
 		out = append(out, Warning{"no-target", Critical, sentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})

@@ -13,24 +13,33 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	noSignal := c.Balanced.Lower <= 1/float64(len(c.Classes))
 	if noSignal {
 		out = append(out, Warning{"no-signal", Critical,
-			"The held-out balanced accuracy cannot be told from that of guessing: at this budget the model may tell no classes apart. Use more records, a larger epsilon or fewer columns."})
+			"The held-out balanced accuracy is not significantly above that of guessing, so at this budget the model may not distinguish the classes. Use more records, a larger epsilon or fewer columns."})
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide: few records or much noise, so it says little about the model. Use more records, a larger epsilon or a larger held-out share."})
+			"The interval of the held-out accuracy is wide, so it says little about the model. " + narrowing(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
 		out = append(out, Warning{"majority-class", Critical,
-			fmt.Sprintf("Always answering the most frequent class, %q, may be as right as this model: it is right for %.3f of the held-out records, the model for %.3f. Look at the balanced accuracy and the recalls.",
+			fmt.Sprintf("Always answering the most frequent class, %q, may be as accurate as this model: %.3f of the held-out records, against %.3f. Look at the balanced accuracy and the recalls.",
 				c.Classes[x.Class], x.Share.Value, c.Accuracy.Value)})
 	}
 	out = append(out, unknownClasses(c.OtherShare, found)...)
 	if s := evaluate.ShareOf(c.Missing, c.Records); s.Lower > missingWarns {
 		out = append(out, Warning{"missing-targets", Theoretical,
-			fmt.Sprintf("About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They add nothing to the model, and the accuracy leaves them out.",
+			fmt.Sprintf("About %.1f%% of the records (%.1f%% to %.1f%%) have no label. They are left out of the training and of the accuracy.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
 	return out
+}
+
+// accuracyNoise estimates the part of the variance of the accuracy that is privacy noise, in [0, 1]: that of the interval less
+// the sampling variance a (1 - a)/n.
+func accuracyNoise(c *evaluate.Confusion) float64 {
+	a := c.Accuracy
+	total := (a.Upper - a.Lower) / (2 * 1.96)
+	sampling := a.Value * (1 - a.Value) / max(c.Records.Value, 1)
+	return min(max(1-sampling/(total*total), 0), 1)
 }
 
 // The shares of records with unknown classes from which on a run warns: by the lower end of the interval, and, where the
@@ -55,11 +64,11 @@ func unknownClasses(s evaluate.Share, found bool) []Warning {
 			severity = Critical
 		}
 		return []Warning{{code, severity, fmt.Sprintf(
-			"About %.1f%% of the records with a label (%.1f%% to %.1f%%) belong to classes that the model does not know. They train nothing, and they count as errors in the accuracy. %s.",
+			"About %.1f%% of the labelled records (%.1f%% to %.1f%%) belong to classes the model does not know. They are left out of the training and count as errors in the accuracy. %s.",
 			100*s.Value, 100*s.Lower, 100*s.Upper, remedy)}}
 	case found && s.Upper > unknownHidden:
 		return []Warning{{code, Theoretical, fmt.Sprintf(
-			"Classes may be missing: at this budget up to %.0f%% of the records with a label may belong to classes that the model does not know. They would count as errors. %s.",
+			"Classes may be missing: at this budget up to %.0f%% of the labelled records may belong to classes the model does not know. They would count as errors. %s.",
 			100*s.Upper, remedy)}}
 	}
 	return nil

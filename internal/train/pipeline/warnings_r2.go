@@ -43,7 +43,7 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	}
 	if r.Far {
 		out = append(out, Warning{"far-targets", Theoretical,
-			"There are targets beyond the stated limits. R² and its interval are about targets cut there; without the cut R² may be far lower."})
+			"Some targets lie outside the stated limits. R² and its interval are about targets clamped there; without the clamping R² may be much lower."})
 	}
 	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
 		worst := "They could take away all of R²"
@@ -51,7 +51,7 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
 		}
 		out = append(out, Warning{"large-errors", Theoretical,
-			"A few errors larger than the stated limit may hide in the noise. " + worst + "; the headline counts each of them as the limit."})
+			"The noise may hide a few errors larger than the stated limit. " + worst + "; the headline counts each of them as the limit."})
 	}
 	return append(out, missingWarning(r.Missing, r.Records)...)
 }
@@ -74,6 +74,6 @@ func missingWarning(missing, records evaluate.Count) []Warning {
 		return nil
 	}
 	return []Warning{{"missing-targets", Theoretical, fmt.Sprintf(
-		"About %.1f%% of the records (%.1f%% to %.1f%%) have no target that can be read. They add nothing to the model or to its measure, which say nothing about them.",
+		"About %.1f%% of the records (%.1f%% to %.1f%%) have no usable target. They are left out of the training and of the metrics.",
 		100*share.Value, 100*share.Lower, 100*share.Upper)}}
 }

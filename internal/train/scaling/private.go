@@ -66,6 +66,17 @@ type Private struct {
 	Pure bool
 	// Outline asks for ranges that hold nearly all records, for a description of the columns: see [Private.Run].
 	Outline bool
+	// Histograms, if not nil, is called by Run with the index and the finest released histogram of each column whose range
+	// was found.
+	Histograms func(column int, h Histogram)
+}
+
+// A Histogram holds noisy counts of equal bins over [Lower, Upper], in units of the column. The outermost bins also count
+// everything beyond. Each count has noise of standard deviation Sigma.
+type Histogram struct {
+	Lower, Upper float64
+	Counts       []float64
+	Sigma        float64
 }
 
 // open reports whether the range of a column must be released.
@@ -177,6 +188,9 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		return err
 	}
 	for i, j := range open {
+		if p.Histograms != nil {
+			p.Histograms(j, Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts), bins[i].sigma})
+		}
 		var r Range
 		if j == p.Target {
 			r = target.read(bins[i], rough[i])
@@ -427,6 +441,12 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 func widen(in interval, factor float64) Range {
 	middle, half := in.Lower/2+in.Upper/2, float64((in.Upper/2-in.Lower/2)*factor) // the conversion forbids fusing
 	return Range{Lower: middle - half, Upper: middle + half}
+}
+
+// Quantiles returns the outer noisy quantiles of a feature from its private range, which is that interval widened.
+func Quantiles(lower, upper float64) (low, high float64) {
+	r := widen(interval{lower, upper}, 1/featureReading.widen)
+	return r.Lower, r.Upper
 }
 
 // keepSign ends a range at zero on a side where no value was seen.

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/publish/report"
+)
+
+// hexHash is the SHA-256 of data in hex.
+func hexHash(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return hex.EncodeToString(sum[:])
+}
+
+// forgeModel replaces the intercept of the model in the folder dir, and makes every hash anew.
+func forgeModel(t *testing.T, dir string) {
+	t.Helper()
+	model := read(t, filepath.Join(dir, "model.json"))
+	edited := regexp.MustCompile(`"intercept": {"coefficient":[-0-9.e+]+`).ReplaceAllString(model, `"intercept": {"coefficient":12345`)
+	if edited == model {
+		t.Fatal("the model has no intercept")
+	}
+	write(t, filepath.Join(dir, "model.json"), edited)
+	s, err := report.ReadSource(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page, encoded bytes.Buffer
+	if err := report.HTML(&page, s); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "report.html"), page.String())
+	s.Report.Files.Model, s.Report.Files.Page = hexHash(edited), hexHash(page.String())
+	if err := report.Encode(&encoded, s.Report); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "report.json"), encoded.String())
+}
+
+// TestSignature: verify --key accepts a signed release and none whose coefficients were edited, although all hashes were
+// made anew and verify without the key finds nothing.
+func TestSignature(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(20000))
+	for _, args := range [][]string{
+		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--method", "adassp", "--quiet"},
+		{"sign", "--new", "my.key"}, {"sign", "--new", "other.key"},
+		{"sign", "out", "--key", "my.key"},
+		{"verify", "out", "--key", "my.pub"}, {"verify", "out/release"},
+	} {
+		if got := dptrain(t, args...); got.code != exitOK {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	public := strings.Split(read(t, "my.pub"), "\n")[1]
+	if got := dptrain(t, "verify", "out", "--key", public); got.code != exitOK || !strings.Contains(got.stdout, "signature: report.json was signed with the key ") {
+		t.Errorf("a key as text: %+v", got)
+	}
+	if got := dptrain(t, "verify", "out", "--key", "other.pub"); got.code != exitBroken || !strings.Contains(got.stdout, "it was made with another key") {
+		t.Errorf("another key: %+v", got)
+	}
+	if got := dptrain(t, "sign", "out", "--key", "my.key"); got.code != exitUsage || !strings.Contains(got.stderr, "exists already") {
+		t.Errorf("a signature was replaced: %+v", got)
+	}
+	forgeModel(t, "out/release")
+	if got := dptrain(t, "verify", "out"); got.code != exitOK {
+		t.Errorf("without the key: %+v", got)
+	}
+	got := dptrain(t, "verify", "out", "--key", "my.pub")
+	if got.code != exitBroken || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "does not fit signature: report.json.minisig: the signature does not fit the file") {
+		t.Errorf("an edited intercept: %+v", got)
+	}
+	if got := dptrain(t, "sign", "out", "--key", "other.key", "--force"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	if got := dptrain(t, "verify", "out", "--key", "my.pub"); got.code != exitBroken {
+		t.Errorf("signed by somebody else: %+v", got)
+	}
+	write(t, "out/release/recipe.yaml", "edited")
+	if got := dptrain(t, "sign", "out", "--key", "my.key", "--force"); got.code != exitBroken || !strings.Contains(got.stderr, "it was not signed") {
+		t.Errorf("a release that does not fit was signed: %+v", got)
+	}
+	if got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet", "--force"); got.code != exitOK {
+		t.Errorf("a signature is in the way of a new run: %+v", got)
+	}
+	if _, err := os.Stat("out/release/report.json.minisig"); err == nil {
+		t.Error("the signature of the former release was kept")
+	}
+}
+
+// TestSigningKeys: a key file is for its owner only, is never replaced, and may be encrypted; mistakes have clear errors.
+func TestSigningKeys(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(2000))
+	write(t, "text", "no key\n")
+	write(t, "word", "secret\n")
+	write(t, "wrong", "Secret\n")
+	for _, name := range []string{"word", "wrong"} {
+		if err := os.Chmod(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--quiet"},
+		{"sign", "--new", "my.key", "--password-file", "word"},
+		{"sign", "out", "--key", "my.key", "--password-file", "word"},
+		{"verify", "out", "--key", "my.pub"},
+	} {
+		if got := dptrain(t, args...); got.code != exitOK || strings.Contains(got.stderr, "no password") {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	if got := dptrain(t, "sign", "--new", "open.key"); got.code != exitOK || !strings.Contains(got.stderr, "note: open.key has no password") {
+		t.Errorf("%+v", got)
+	}
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sign", "--new", "my.key"}, "my.key: the file exists already"},
+		{[]string{"sign", "out", "--key", "my.key", "--force"}, "--password-file"},
+		{[]string{"sign", "out", "--key", "my.key", "--password-file", "wrong", "--force"}, "the password is wrong"},
+		{[]string{"sign", "out", "--key", "my.pub", "--force"}, "my.pub: "},
+		{[]string{"verify", "out", "--key", "my.key"}, "this is a secret key"},
+		{[]string{"verify", "out", "--key", "none.pub"}, "none.pub: "},
+		{[]string{"verify", "out", "--key", "text"}, "text: not a minisign key"}, {[]string{"verify", "out", "--key", "line.csv"}, "line.csv: it is too large for a key"},
+		{[]string{"sign", "out"}, "--key"}, {[]string{"sign"}, "name the release"},
+		{[]string{"sign", "out", "--new", "x.key"}, "--new makes a key"},
+	}
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat("my.key")
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info, err)
+		}
+		if err := os.Chmod("open.key", 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, struct {
+			args []string
+			want string
+		}{[]string{"sign", "out", "--key", "open.key", "--force"}, "others than its owner may read it"})
+	}
+	for _, tt := range tests {
+		if got := dptrain(t, tt.args...); got.code != exitUsage || !strings.Contains(got.stderr, tt.want) {
+			t.Errorf("%v: %+v", tt.args, got)
+		}
+	}
+}

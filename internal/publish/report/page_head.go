@@ -1,0 +1,82 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/publish/chart"
+	"github.com/dptrain/dptrain/internal/publish/document"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// aboutNames are the names of the texts of the recipe's section about, by key.
+var aboutNames = map[string]string{
+	"data_set": "Data set", "period": "Period", "purpose": "Purpose", "publisher": "Publisher", "contact": "Contact", "date": "Date",
+}
+
+// aboutFields lists the texts of the recipe's section about; nil for a recipe that cannot be read.
+func (s Source) aboutFields() []recipe.NamedText {
+	data := s.Recipe
+	if len(data) == 0 {
+		return nil
+	}
+	if !bytes.Contains(data, []byte("\n  header: ")) {
+		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+	}
+	r, problems := recipe.Parse(recipeFile, data)
+	if len(problems) > 0 {
+		return nil
+	}
+	return r.About.Fields()
+}
+
+// about returns one of the texts of the section about; "" if it is not stated.
+func (s Source) about(key string) string {
+	for _, f := range s.aboutFields() {
+		if f.Key == key {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// identity lists what the recipe says about the release, the model and the method.
+func identity(s Source) []document.Fact {
+	var out []document.Fact
+	for _, f := range s.aboutFields() {
+		if name := aboutNames[f.Key]; name != "" && f.Text != "" {
+			out = append(out, document.Fact{Name: name, Value: shown(f.Text)})
+		}
+	}
+	r := s.Report
+	if r.Model.Kind != "" {
+		out = append(out, document.Fact{Name: "Model", Value: fmt.Sprintf("%s of %s, from %s", r.Model.Method, shown(r.Target), countOf(len(r.Features.Selected), "column"))})
+	}
+	return append(out, document.Fact{Name: "Made with", Value: "dptrain, report format " + r.Format})
+}
+
+// metricPicture draws the interval of the metric; "" without a metric.
+func metricPicture(r *Report) (chart.SVG, string) {
+	m := r.Metrics
+	switch {
+	case r.Model.Kind == "":
+	case m.Accuracy != nil:
+		p := chart.Interval{Title: "Accuracy and its interval", Value: m.Accuracy.Value, Low: m.Accuracy.Lower, High: m.Accuracy.Upper, To: 1}
+		caption := fmt.Sprintf("Accuracy with its %g%% interval.", 100*m.Accuracy.Level)
+		if x := m.LargestClass; x != nil {
+			p.Reference, p.ReferenceName = x.Value, "always "+shown(x.Class)
+			caption += " The dashed line is the accuracy of always answering the most frequent class."
+		}
+		return p.SVG(), caption
+	case m.R2 != nil:
+		p := chart.Interval{Title: "R² and its interval", Value: m.R2.Value, Low: m.R2.Lower, High: m.R2.Upper, From: min(0, max(m.R2.Lower, -1)), To: 1,
+			ReferenceName: "a constant"}
+		if r.Format != format1 && m.R2.unknown() {
+			p.From, p.Value = -1, math.NaN() // the estimate itself says nothing
+			return p.SVG(), fmt.Sprintf("R² is somewhere in this interval (%g%% confidence). The dashed line is a constant prediction.", 100*m.R2.Level)
+		}
+		return p.SVG(), fmt.Sprintf("R² with its %g%% interval. The dashed line is a constant prediction; 1 is perfect.", 100*m.R2.Level)
+	}
+	return "", ""
+}

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// TestPageHead: the texts of the recipe's section about are at the head of the page, escaped, with the title in the place of
+// the default one; the head shows the interval of the metric, and the trust model is a section.
+func TestPageHead(t *testing.T) {
+	s := evilSource(7)
+	s.Recipe = []byte("version: 1\ntask: regression\ndata:\n  target: y\n  header: [x, y]\nprivacy:\n  epsilon: 1\n" +
+		"about: {title: A <b>title</b>, publisher: Statistics office, date: '2026-11-26'}\n")
+	html, markdown := pageOn(t, s)
+	for _, want := range []string{"<h1>A &lt;b&gt;title&lt;/b&gt;</h1>", "<dt>Publisher</dt><dd>Statistics office</dd>", "<dt>Date</dt><dd>2026-11-26</dd>",
+		"<title>R² and its interval</title>", "Trust model and side channels", "NIST SP 800-226"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if !strings.Contains(markdown, "* Publisher: Statistics office\n") {
+		t.Errorf("%s", markdown[:600])
+	}
+	s.Recipe = nil
+	if html, _ := pageOn(t, s); strings.Contains(html, "Statistics office") || !strings.Contains(html, "<h1>Private model of ") {
+		t.Error("a head without a recipe")
+	}
+	s.Report.Metrics.R2.Lower, s.Report.Metrics.R2.Upper = -1, .9
+	var b bytes.Buffer
+	if err := HTML(&b, s); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), "somewhere in this interval") {
+		t.Errorf("an R² that is not reported: %v", err)
+	}
+}
+
+// TestDrawnRange: the curve of a column with a private range is drawn between its noisy outer quantiles, and that of a
+// declared one over all of its range.
+func TestDrawnRange(t *testing.T) {
+	x := Sum{stated: []string{"declared"}}
+	for name, want := range map[string][2]float64{"declared": {-30, 130}, "found": {0, 100}} {
+		low, high := x.drawnRange(regression.Column{Name: name, Lower: -30, Upper: 130})
+		if low != want[0] || high != want[1] {
+			t.Errorf("%s: %v to %v", name, low, high)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/publish/sign"
+)
+
+// SignatureSuffix ends the name of the signature of a report: report.json.minisig signs report.json, which has the SHA-256
+// of the other files of the release.
+const SignatureSuffix = ".minisig"
+
+// isSignature reports whether name is that of the signature of one of the files of a release that have the hashes of the
+// others.
+func isSignature(name string) bool {
+	return slices.Contains([]string{reportFile + SignatureSuffix, causalFile + SignatureSuffix, descriptionFile + SignatureSuffix}, name)
+}
+
+// signature checks the signature of the file called name, whose bytes were read, and hands the bytes out. Without a key it is not checked, and not
+// mentioned unless there is one.
+func (v *verifier) signature(name string, key *sign.PublicKey) {
+	const check = "signature"
+	v.out.Signed = v.raw
+	file := filepath.Join(v.dir, name+SignatureSuffix)
+	text, err := sign.ReadFile(file)
+	switch {
+	case key == nil && errors.Is(err, os.ErrNotExist):
+	case key == nil:
+		v.skip(check, name+SignatureSuffix+" was not checked: give the public key of the publisher with --key")
+	case errors.Is(err, os.ErrNotExist):
+		v.add(check, "", []string{"the release is not signed: there is no " + name + SignatureSuffix})
+	case err != nil:
+		v.add(check, "", []string{name + SignatureSuffix + " cannot be read: " + reasonOf(err)})
+	default:
+		comment, err := key.Verify(v.raw, text)
+		if err != nil {
+			v.add(check, "", []string{name + SignatureSuffix + ": " + err.Error()})
+			return
+		}
+		v.add(check, name+" was signed with the key "+key.ID.String()+" ("+shown(comment)+")", nil)
+	}
+}

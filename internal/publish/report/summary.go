@@ -1,0 +1,356 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+)
+
+// The size of the text of [Summary]. Only the paths of the folders may be longer than a line.
+const (
+	SummaryLines = 24
+	SummaryWidth = 80
+)
+
+const (
+	summaryMargin   = 10 // width of the labels
+	mostSummaryBars = 6  // columns that are drawn
+	barWidth        = 10 // characters of the longest bar
+	barNameWidth    = 14 // characters of a column's name
+	barCellWidth    = 34 // characters of a name, its bar and its value
+	mostRecallsRow  = 3  // classes whose recall is printed; of more the lowest and the highest
+)
+
+// Summary prints the result of a run in at most [SummaryLines] lines of [SummaryWidth] characters: the model, its metrics,
+// the guarantee, the most important columns, the warnings by rank, and the folders under dir. What does not fit is in
+// [Text] and on the page. Everything in it is public. It returns the errors of w.
+func Summary(w io.Writer, r *Report, dir string) error {
+	title := wrapSummary("", r.summaryTitle())
+	for i := range title {
+		title[i] = strings.TrimPrefix(title[i], strings.Repeat(" ", summaryMargin))
+	}
+	head := [][]string{title, r.summaryMetrics(), r.summaryPrivacy()}
+	tail := r.summaryFolders(dir)
+	used := 0
+	for _, lines := range append(head, tail) {
+		if len(lines) > 0 {
+			used += len(lines) + 1 // with the empty line before, which the title has not
+		}
+	}
+	warnings := ranked(r.Warnings, largeErrorsCode)
+	urgent := slices.DeleteFunc(slices.Clone(warnings), func(x pipeline.Warning) bool { return rankOf(x) == rankNote })
+	room := SummaryLines + 1 - used
+	columns := r.summaryColumns(room - 1 - len(briefWarnings(urgent, math.MaxInt)) - 1)
+	if len(columns) > 0 {
+		room -= len(columns) + 1
+	}
+	var b strings.Builder
+	for _, lines := range append(head, columns, briefWarnings(warnings, room-1), tail) {
+		if len(lines) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		for _, line := range lines {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// summaryTitle names the model.
+func (r *Report) summaryTitle() string {
+	target := cut(shown(r.Target), mostNameWidth)
+	switch {
+	case r.Stopped != nil:
+		return "no model of " + target + ": the run stopped before training"
+	case r.Model.Kind == "":
+		return fmt.Sprintf("no model of %s: %s abstained", target, r.Model.Method)
+	}
+	return fmt.Sprintf("%s from %s · %s", target, countOf(len(r.Features.Selected), "column"), r.Model.Method)
+}
+
+// summaryMetrics prints the metrics; none for a run without a model.
+func (r *Report) summaryMetrics() []string {
+	var out []string
+	row := func(label, text string) {
+		if text != "" {
+			out = append(out, wrapSummary(label, text)...)
+		}
+	}
+	m := r.Metrics
+	switch {
+	case r.Model.Kind == "":
+	case m.Accuracy != nil && m.BalancedAccuracy != nil:
+		row("Accuracy", m.accuracySummary())
+		row("Balanced", fmt.Sprintf("%.3f  (%.3f to %.3f), the mean of the recalls", m.BalancedAccuracy.Value, m.BalancedAccuracy.Lower, m.BalancedAccuracy.Upper))
+		row("Recall", recallSummary(m.Recalls))
+		if a := m.AUC; a != nil && !(a.Lower == 0 && a.Upper == 1) {
+			row("AUC", fmt.Sprintf("%.3f  (%.3f to %.3f)", a.Value, a.Lower, a.Upper))
+		}
+	case m.R2 != nil && r.Format != format1:
+		row("R²", m.R2.summary(m))
+		if x := m.R2.AllErrors; x != nil && !m.R2.unknown() {
+			all := "no lower limit if every error counts in full"
+			if x.Lower > 0 {
+				all = fmt.Sprintf("at least %.2f if every error counts in full", x.Lower)
+			}
+			row("", all)
+		}
+		if m.MAE != nil {
+			row("MAE", fmt.Sprintf("%s  (%s to %s), mean absolute error", short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper)))
+		}
+		if len(m.Intervals) > 0 {
+			row("Interval", fmt.Sprintf("%g%% of new values of %s lie within ±%s of the prediction",
+				100*m.Intervals[0].Level, cut(shown(r.Target), barNameWidth), short(m.Intervals[0].HalfWidth)))
+		}
+	default:
+		row("Quality", notMeasured)
+	}
+	return out
+}
+
+// summary prints R².
+func (m *R2) summary(of Metrics) string {
+	if m.unknown() {
+		return fmt.Sprintf("not reported: it can only be placed between %s and %s", limit2(m.Lower), limit2(m.Upper))
+	}
+	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Value, 100*m.Level, m.Lower, m.Upper)
+	if of.Records != nil {
+		s += fmt.Sprintf(", about %s test records", about(of.Records.Value, of.Records.Scale))
+	}
+	if m.ErrorLimit > 0 {
+		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
+	}
+	return s
+}
+
+// accuracySummary prints the accuracy.
+func (m Metrics) accuracySummary() string {
+	s := fmt.Sprintf("%.3f  (%g%% interval %.3f to %.3f)", m.Accuracy.Value, 100*m.Accuracy.Level, m.Accuracy.Lower, m.Accuracy.Upper)
+	if m.Records != nil {
+		s += fmt.Sprintf(", about %s test records", about(m.Records.Value, m.Records.Scale))
+	}
+	if x := m.LargestClass; x != nil {
+		s += fmt.Sprintf("; always answering %s is correct for %.3f", cut(shown(x.Class), barNameWidth), x.Value)
+	}
+	return s
+}
+
+// recallSummary prints the recalls of a few classes, or the lowest and the highest.
+func recallSummary(list []Recall) string {
+	list = slices.DeleteFunc(slices.Clone(list), func(x Recall) bool { return x.Lower == 0 && x.Upper == 1 })
+	if len(list) == 0 {
+		return ""
+	}
+	text := func(x Recall) string { return fmt.Sprintf("%s %.3f", cut(shown(x.Class), barNameWidth), x.Value) }
+	if len(list) <= mostRecallsRow {
+		parts := make([]string, len(list))
+		for i, x := range list {
+			parts[i] = fmt.Sprintf("%s (%.3f to %.3f)", text(x), x.Lower, x.Upper)
+		}
+		return strings.Join(parts, ", ")
+	}
+	slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
+	return fmt.Sprintf("lowest %s, highest %s, of %d classes", text(list[0]), text(list[len(list)-1]), len(list))
+}
+
+// summaryPrivacy prints the guarantee.
+func (r *Report) summaryPrivacy() []string {
+	g := r.Guarantee
+	protected := "record"
+	if g.Unit != nil {
+		protected = fmt.Sprintf("value of %s, with at most %s", cut(shown(g.Unit.Column), mostNameWidth), countOf(g.Unit.MaxRows, "record"))
+	}
+	relation := map[string]string{"add-remove": "add/remove", "substitute": "substitution", "substitute-private-columns": "substitution of private columns"}[g.Relation]
+	s := fmt.Sprintf("epsilon %s, delta %s per %s (%s)", number(g.Epsilon), number(g.Delta), protected, cmp.Or(relation, g.Relation))
+	if g.Mu != nil {
+		s += ", mu " + roundedUp(*g.Mu)
+	}
+	a := g.AttackOf()
+	does := "detects a given " + map[bool]string{true: "unit", false: "record"}[g.Unit != nil]
+	if g.Relation != "add-remove" {
+		does = "tells two versions of a record apart"
+	}
+	return append(wrapSummary("Privacy", s),
+		wrapSummary("", fmt.Sprintf("An attacker with a %s false-positive rate %s at most %s of the time.", percent(a.FalseAlarms), does, percent(a.Found)))...)
+}
+
+// summaryColumns draws the most important columns in at most most lines, two columns a line. Without importances it lists
+// the columns of the model.
+func (r *Report) summaryColumns(most int) []string {
+	if r.Model.Kind == "" || most < 1 {
+		return nil
+	}
+	list := r.Importances
+	if len(list) == 0 {
+		return limitLines(wrapSummary("Columns", names(r.Features.Selected)), min(most, 2))
+	}
+	n := min(len(list), mostSummaryBars, 2*max(most-1, 1))
+	width := 0
+	for _, x := range list[:n] {
+		width = max(width, utf8.RuneCountInString(cut(shown(x.Column), barNameWidth)))
+	}
+	var out []string
+	for i, x := range list[:n] {
+		bar := 0
+		if list[0].Value > 0 {
+			bar = min(max(int(math.Round(barWidth*x.Value/list[0].Value)), 0), barWidth)
+		}
+		cell := padRight(cut(shown(x.Column), barNameWidth), width) + " " + strings.TrimLeft(strings.Repeat("█", bar)+" "+short(x.Value), " ")
+		if i%2 == 1 {
+			out[len(out)-1] = padRight(out[len(out)-1], summaryMargin+barCellWidth) + "  " + cell
+			continue
+		}
+		label := ""
+		if i == 0 {
+			label = "Columns"
+		}
+		out = append(out, padRight(label, summaryMargin)+cell)
+	}
+	if more := len(list) - n; more > 0 && len(out) < most {
+		out = append(out, strings.Repeat(" ", summaryMargin)+fmt.Sprintf("%d more in the report", more))
+	}
+	return out
+}
+
+// summaryFolders prints the entry of the ledger and the two folders of a run.
+func (r *Report) summaryFolders(dir string) []string {
+	var out []string
+	if l := r.Ledger; l != nil {
+		out = append(out, wrapSummary("Ledger", fmt.Sprintf("entered for data set %s; keep its head:", cut(shown(l.Dataset), mostNameWidth)))...)
+		head := fmt.Sprintf("%d:%s", l.Entry, l.Head)
+		out = append(out, strings.Repeat(" ", min(max(SummaryWidth-utf8.RuneCountInString(head), 0), summaryMargin))+head)
+	}
+	release, curator := filepath.Join(dir, ReleaseDir), filepath.Join(dir, CuratorDir)
+	width := max(utf8.RuneCountInString(release), utf8.RuneCountInString(curator))
+	what := "model, report.html, recipe: may be published"
+	if r.Model.Kind == "" {
+		what = "report.html, recipe: may be published"
+	}
+	return append(out, padRight(release, width)+"   "+what, padRight(curator, width)+"   exact counts: keep private")
+}
+
+// actions are what a reader can do about a warning, by its code; see [brief].
+var actions = map[string]string{
+	"no-ledger":       "See `dptrain ledger init`.",
+	"no-signal":       "`dptrain plan --explain` estimates how much more budget or records help.",
+	"no-range":        "Declare how they are written or their categories, or leave them out with --exclude.",
+	"no-words":        "Exclude identifiers and names; declare the categories of other columns.",
+	"unread-cells":    "If numbers were meant, declare how they are written (--thousands, --decimal).",
+	"extreme-numbers": "Use another unit, or declare the range (--range).",
+	"far-targets":     "Declare a wider range of the target (--range) if it is public knowledge.",
+	"missing-targets": "Check how the target is written: unit, thousands mark, spelling.",
+	"unknown-classes": "List all classes (--classes).",
+	"classes-cut":     "Raise --most-classes.",
+	"majority-class":  "Look at the balanced accuracy and the recalls.",
+	"no-metric":       "Set --holdout 0.2 to measure it.",
+}
+
+// briefLines is the most lines of a warning in a summary.
+func briefLines(k rank) int {
+	switch k {
+	case rankError:
+		return 4
+	case rankWarning:
+		return 3
+	}
+	return 2
+}
+
+// brief returns the lines of a warning in a summary: its first sentence and its action, or all of it if no action is known.
+func brief(w pipeline.Warning) []string {
+	text, action := w.Text, actions[w.Code]
+	if w.Code == "no-range" && strings.HasPrefix(text, pipeline.TooFewRecords) {
+		action = "Use more records, a larger epsilon or fewer columns, or declare ranges (--range)."
+	}
+	if action != "" || rankOf(w) == rankNote {
+		text = firstSentence(text)
+	}
+	most := briefLines(rankOf(w))
+	lines := wrapText(heading(w)+" "+text+" "+action, SummaryWidth, "  ")
+	if len(lines) <= most {
+		return lines
+	}
+	words := strings.Fields(text)
+	for n := len(words) - 1; n > 0; n-- {
+		shorter := wrapText(heading(w)+" "+strings.TrimRight(strings.Join(words[:n], " "), ",:;.")+" … "+action, SummaryWidth, "  ")
+		if len(shorter) <= most {
+			return shorter
+		}
+	}
+	return lines[:most]
+}
+
+// firstSentence returns the text up to the first full stop that ends a sentence. A full stop within quotation marks is part
+// of a name.
+func firstSentence(text string) string {
+	quotedName := false
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == '"' {
+			quotedName = !quotedName
+		}
+		if !quotedName && text[i] == '.' && text[i+1] == ' ' && text[i+2] >= 'A' && text[i+2] <= 'Z' {
+			return text[:i+1]
+		}
+	}
+	return text
+}
+
+// briefWarnings prints as many warnings as fit into room lines, the first ones first, and names the others below them.
+func briefWarnings(list []pipeline.Warning, room int) []string {
+	for n := len(list); n >= 0; n-- {
+		var out []string
+		for _, w := range list[:n] {
+			out = append(out, brief(w)...)
+		}
+		if n < len(list) {
+			names := make([]string, len(list)-n)
+			for k, w := range list[n:] {
+				names[k] = fmt.Sprintf("%s[%s]", rankOf(w), w.Code)
+			}
+			lead := ""
+			if n > 0 {
+				lead = "more "
+			}
+			out = append(out, wrapText(lead+"in the report: "+strings.Join(names, ", "), SummaryWidth, "  ")...)
+		}
+		if len(out) <= room {
+			return out
+		}
+		if n == 0 && room > 0 {
+			return limitLines(out, room)
+		}
+	}
+	return nil
+}
+
+// wrapSummary breaks a text into lines with the label in the margin of the first.
+func wrapSummary(label, text string) []string {
+	lines := wrapText(text, SummaryWidth-summaryMargin, "")
+	for i, line := range lines {
+		lines[i] = padRight(label, summaryMargin) + line
+		label = ""
+	}
+	return lines
+}
+
+// limitLines keeps the first most lines and marks the last one if others follow.
+func limitLines(lines []string, most int) []string {
+	if len(lines) <= most {
+		return lines
+	}
+	lines = slices.Clone(lines[:most])
+	last := []rune(lines[most-1])
+	lines[most-1] = string(last[:min(len(last), SummaryWidth-2)]) + " …"
+	return lines
+}
