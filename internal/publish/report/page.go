@@ -57,6 +57,7 @@ func pageOf(s Source) document.Page {
 		{ID: "meaning", Title: "What is promised", Blocks: promised(r)},
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
 		{ID: "quality", Title: "How good it is", Blocks: qualities(r)},
+		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "What moves a prediction", Blocks: importanceBlocks(r)},
 		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
 		{ID: "shapes", Title: "What each column adds", Blocks: shapeBlocks(s)},

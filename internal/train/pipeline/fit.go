@@ -46,6 +46,7 @@ type Result struct {
 	Events      []mechanism.Event
 	Considered  []string                // candidate features
 	Selected    []string                // chosen features
+	Confidence  *Confidence             // of the choice of features; nil where nothing was chosen in private
 	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
 	R2          *evaluate.R2            // regression
 	Transform   rescale.Transform       // of the target
@@ -189,6 +190,9 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
 	}
+	if res.Confidence, err = out.rated.confidence(ctx, len(out.chosen)); err != nil {
+		return nil, err
+	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
@@ -268,6 +272,7 @@ type runner struct {
 	held     mechanism.Records // the held-out part, with what was found out about columns
 	training mechanism.Records // the training part, likewise
 	found    []Vocabulary
+	rated    *rated // the choice of features; nil until it is made, and for one without confidence
 	way      string // whether columns that declare nothing turned out to be numbers or words, if it was asked first
 	seconds  map[string]float64
 }
