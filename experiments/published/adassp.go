@@ -21,6 +21,17 @@ var ErrSingular = errors.New("the noisy matrix is singular")
 // smallest eigenvalue is the smallest positive one of the noisy matrix.
 type BoostedAdaSSP struct {
 	Rounds int // 0: 100, as in the Kendall paper
+	// Calibrated gives every release the noise that the claim needs, sqrt(rounds + 2)/mu.
+	Calibrated bool
+}
+
+// deviation returns the standard deviation of the noise in every release.
+func (m BoostedAdaSSP) deviation(epsilon, delta float64) float64 {
+	mu := budget.GaussianMu(epsilon, delta)
+	if m.Calibrated {
+		return math.Sqrt(float64(m.rounds()+2)) / mu
+	}
+	return mu
 }
 
 // adasspFailure is the failure probability in the regularisation of AdaSSP.
@@ -35,15 +46,14 @@ func (m BoostedAdaSSP) rounds() int {
 
 // TrueEpsilon returns the epsilon that the releases guarantee at delta if the run claims
 // (epsilon, delta): a matrix, an eigenvalue and one gradient per round, each of sensitivity 1 with noise
-// of standard deviation mu.
+// of standard deviation mu unless it is calibrated.
 func (m BoostedAdaSSP) TrueEpsilon(epsilon, delta float64) float64 {
-	mu := budget.GaussianMu(epsilon, delta)
-	return budget.GaussianEpsilon(math.Sqrt(float64(m.rounds()+2))/mu, delta)
+	return budget.GaussianEpsilon(math.Sqrt(float64(m.rounds()+2))/m.deviation(epsilon, delta), delta)
 }
 
 // Fit returns the coefficients of the columns x and, last, the intercept.
 func (m BoostedAdaSSP) Fit(src Source, x [][]float64, y []float64, epsilon, delta float64) ([]float64, error) {
-	sigma := budget.GaussianMu(epsilon, delta)
+	sigma := m.deviation(epsilon, delta)
 	d := len(x) + 1
 	rows := clippedRows(x, len(y))
 	gram := mat.NewSymDense(d, nil)

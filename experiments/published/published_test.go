@@ -19,6 +19,9 @@ func TestTrueEpsilon(t *testing.T) {
 	if got := (BoostedAdaSSP{}).TrueEpsilon(1, 1e-6); math.Abs(got-1112) > 2 {
 		t.Errorf("epsilon %v, want about 1112", got)
 	}
+	if got := (BoostedAdaSSP{Calibrated: true}).TrueEpsilon(1, 1e-6); math.Abs(got-1) > 1e-6 {
+		t.Errorf("calibrated noise has epsilon %v", got)
+	}
 	if one, ten := (BoostedAdaSSP{Rounds: 1}).TrueEpsilon(1, 1e-6), (BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one && one < ten && ten < 1112) {
 		t.Errorf("epsilons %v and %v", one, ten)
 	}
