@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -153,7 +154,7 @@ func (x *publishedTrials) trial(ctx context.Context, p publishedPipeline, k Key)
 			epsilon -= publishedShare * bench.DefaultEpsilon
 		}
 	}
-	narrow := append(columns, target)
+	narrow := append(slices.Clone(columns), target)
 	predicted, err := p.fit(ctx, src, train.Columns(narrow), test.Columns(narrow), epsilon)
 	if err != nil {
 		return publishedFailure(err)

@@ -37,6 +37,15 @@ type rated struct {
 	choice   selection.Choice
 }
 
+// describeChoice names the features that were chosen and computes the confidence of the choice.
+func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained) (err error) {
+	for _, j := range out.chosen {
+		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
+	}
+	res.Confidence, err = out.rated.confidence(ctx, len(out.chosen))
+	return err
+}
+
 // confidence computes the confidence of a choice of which the first size columns were used;
 // nil for none.
 func (r *rated) confidence(ctx context.Context, size int) (*Confidence, error) {

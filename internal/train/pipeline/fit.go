@@ -190,11 +190,8 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
 	}
-	if res.Confidence, err = out.rated.confidence(ctx, len(out.chosen)); err != nil {
+	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
-	}
-	for _, j := range out.chosen {
-		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
 	if fit := out.fit; fit != nil {
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
