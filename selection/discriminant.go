@@ -33,7 +33,7 @@ type discriminant struct {
 
 	f, importance []float64 // of each column
 
-	noise mechanism.ClassMoments // its noise fields only
+	noise mechanism.ClassMoments // as released, with the size of the noise
 	model float64                // mu of the model that follows, 0: it has no noise
 }
 

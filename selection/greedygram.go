@@ -132,24 +132,56 @@ func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, r
 	return order, err
 }
 
+// Choose implements [Rater]: the probability of every column to be chosen by the same rule on
+// the exact matrix.
+func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+	r, p, err := x.release(ctx, s, f, records)
+	if err != nil {
+		return Choice{}, err
+	}
+	out := Choice{Picked: p.Select().Groups(p)}
+	out.Confidence = func(ctx context.Context, size int) (Confidence, error) {
+		p := *p
+		if x.Sizes != nil {
+			p.Most = size
+		}
+		probabilities, err := greedyConfidence(ctx, r, &p, s.PublicStream(confidenceStream))
+		return Confidence{Probabilities: probabilities}, err
+	}
+	if x.Sizes == nil {
+		slices.Sort(out.Picked)
+	}
+	return out, ctx.Err()
+}
+
 // Ranked returns the picked candidates in their order; see [Sizer]. Errors besides those of
 // the mechanism and the context: [ErrRanges].
 func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	if err := f.checkRanges(); err != nil {
+	_, p, err := x.release(ctx, s, f, records)
+	if err != nil {
 		return nil, err
+	}
+	return p.Select().Groups(p), ctx.Err()
+}
+
+// release releases the matrix and returns it with the problem that it poses.
+func (x GreedyGram) release(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, *greedy.Problem, error) {
+	var r greedy.Released
+	if err := f.checkRanges(); err != nil {
+		return r, nil, err
 	}
 	stat, records := greedyOf(f, records)
 	s = s.Sub(greedyNode)
 	acc, err := mechanism.Sum[*greedyPass](ctx, s, records, stat)
 	if err != nil {
-		return nil, err
+		return r, nil, err
 	}
 	noisy, err := mechanism.SymmetricGaussian(s, greedyLeaf, acc.gram.Bound())
 	if err != nil {
-		return nil, err
+		return r, nil, err
 	}
 	enc := stat.encoder()
-	r := greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
+	r = greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
 	var groups []int
 	for _, slot := range enc.Slots() {
 		if slot.Column < len(f.Columns) {
@@ -163,8 +195,8 @@ func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, r
 	for _, c := range f.Columns {
 		p.Cost = append(p.Cost, x.cost(c))
 	}
-	order := p.Select().Groups(p)
-	return order[:min(len(order), x.most())], ctx.Err()
+	p.Most = x.most()
+	return r, p, nil
 }
 
 // greedyOf returns the statistic of the matrix and the records that it reads: of two classes

@@ -73,6 +73,24 @@ func (Kendall) scores(ctx context.Context, s *mechanism.Session, f Facts, record
 
 // Select returns the picked candidates, increasing.
 func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	choice, err := x.Choose(ctx, s, f, records)
+	return choice.Picked, err
+}
+
+// Choose implements [Rater]. No score is released, so a gap is all that is known.
+func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+	picked, err := x.pick(ctx, s, f, records)
+	if err != nil {
+		return Choice{}, err
+	}
+	return gapOnly(picked, &Gap{
+		Score: roundsGap(s.Sensitivity("kendall"), s.Epsilon("kendall"), len(f.Columns), x.K), Level: gapLevel,
+		Scores: "rank correlation less redundancy", Reach: "half the number of training records", Rounds: x.K > 1,
+	}), nil
+}
+
+// pick returns the picked candidates, increasing.
+func (x Kendall) pick(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	scores, err := x.scores(ctx, s, f, records)
 	if err != nil {
 		return nil, err

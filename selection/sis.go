@@ -156,16 +156,32 @@ func (x SIS) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 // Select returns the picked candidates, increasing. Errors besides those of the
 // mechanisms and the context: [ErrRanges].
 func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	choice, err := x.Choose(ctx, s, f, records)
+	return choice.Picked, err
+}
+
+// Choose implements [Rater]. No score is released, so a gap is all that is known.
+func (x SIS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
 	s = s.Sub("sis")
-	scores, err := x.resolve(f).scores(ctx, s, f, records)
+	x = x.resolve(f)
+	scores, err := x.scores(ctx, s, f, records)
 	if err != nil {
-		return nil, err
+		return Choice{}, err
 	}
 	chosen, err := x.choice().Release(s, "choice", scores)
 	if err != nil {
-		return nil, err
+		return Choice{}, err
 	}
-	return chosen.Value(), nil
+	g := topKGap(s, "choice", x.choice(), len(f.Columns))
+	switch x.Score {
+	case ScoreTau:
+		g.Scores, g.Reach = "rank correlation", "half the number of training records"
+	case ScoreCorrelation:
+		g.Scores, g.Reach = "sum of cut and centred products", "the number of training records"
+	default:
+		g.Scores, g.Reach = "sum of products", "the number of training records"
+	}
+	return gapOnly(chosen.Value(), g), nil
 }
 
 // scores returns the scores of all candidates.

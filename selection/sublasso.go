@@ -78,9 +78,15 @@ func (SubLasso) InBuckets() bool { return true }
 
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	choice, err := x.Choose(ctx, s, f, records)
+	return choice.Picked, err
+}
+
+// Choose implements [Rater]. No count is released, so a gap is all that is known.
+func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
 	law, ok := s.Law("sublasso")
 	if !ok {
-		return nil, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
+		return Choice{}, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
 	}
 	m := x.buckets(f, law.Epsilon)
 	votes := s.NewVotes(len(f.Columns), x.K)
@@ -88,7 +94,7 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 		return x.votes(ctx, s, f, parts, votes)
 	})
 	if err != nil {
-		return nil, err
+		return Choice{}, err
 	}
 	all := make([]int, len(f.Columns))
 	for j := range all {
@@ -96,9 +102,11 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 	}
 	chosen, err := x.peeling().Release(s, "sublasso", votes.Scores(all))
 	if err != nil {
-		return nil, err
+		return Choice{}, err
 	}
-	return chosen.Value(), nil
+	g := topKGap(s, "sublasso", x.peeling(), len(f.Columns))
+	g.Scores, g.Reach = "number of votes", fmt.Sprintf("%d, the number of buckets", m)
+	return gapOnly(chosen.Value(), g), nil
 }
 
 func (x SubLasso) peeling() mechanism.TopK { return mechanism.TopK{Form: mechanism.Peeling, K: x.K} }

@@ -70,7 +70,7 @@ func regressionPlan(o Options) (*Plan, error) {
 		p.Tasks = append(p.Tasks, planTask(t, methods, ks), Task{
 			Name: t.name, Cells: cells, Trials: o.trials(bench.DefaultTrials),
 			Run: regressionRun{path: t.path, seed: o.Seed, trials: o.trials(bench.DefaultTrials)}.run,
-		})
+		}, publishedTask(t, o))
 	}
 	return p, nil
 }

@@ -46,12 +46,14 @@ func TestRegressionSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	methods, ks := regressionMethods()
-	// Five of them may abstain, and have a plan to ask.
-	if len(records) != len(methods)+5 || len(methods) != 13 {
+	// Five of them may abstain, and have a plan to ask. Beside them are the published pipelines.
+	if len(records) != len(methods)+5+len(publishedPipelines()) || len(methods) != 13 {
 		t.Fatalf("%d records of %d methods", len(records), len(methods))
 	}
 	for _, r := range records {
 		switch {
+		case strings.HasPrefix(r.Method, publishedBefore) && strings.Contains(r.Method, "adassp") && !(r.Status == OK && r.Values["r2"] < 1):
+			t.Errorf("a published pipeline: %+v", r)
 		case r.Method == "plan of tukey" && !(r.Status == OK && r.Values[metricNeeded] > r.Values[metricTrain] && r.Values[metricTrain] == 270):
 			t.Errorf("the plan does not predict the abstention: %+v", r)
 		case r.Method == nonPrivate && !(r.Status == OK && r.Values["r2"] > .99 && r.Setting.Epsilon == 0):
@@ -75,7 +77,7 @@ func TestRegressionSuite(t *testing.T) {
 	}
 	o.Trials = 2
 	records, err = Run(t.Context(), Seed001, o)
-	if err != nil || len(records) != 2*len(methods)+5 || !bytes.HasPrefix(results(t, out), first) {
+	if err != nil || len(records) != 2*(len(methods)+len(publishedPipelines()))+5 || !bytes.HasPrefix(results(t, out), first) {
 		t.Errorf("extended: %v, %d records", err, len(records))
 	}
 }
@@ -136,6 +138,33 @@ func TestRegressionTroubles(t *testing.T) {
 
 // Ranks by hand: on a, kendall:5+tukey is best and tukey abstained; on b nothing
 // can choose 5 columns.
+// TestPublishedPipelines: with 6,000 rows every pipeline has a model; those that end with the Tukey mechanism
+// find the two columns that matter.
+func TestPublishedPipelines(t *testing.T) {
+	dir := t.TempDir()
+	smallTable(t, dir, "small.csv", 6000, 6)
+	task := publishedTask(tableFile{"small", filepath.Join(dir, "small.csv")}, Options{Trials: 1})
+	done := 0
+	err := task.Run(t.Context(), task.Keys(), func(k Key, o Outcome) {
+		done++
+		if o.Status != OK || strings.HasSuffix(k.Method, "tukey") && o.Values["r2"] < .9 {
+			t.Errorf("%s: %+v", k.Method, o)
+		}
+		if k.Setting.K == publishedK && len(o.Picked) != publishedK {
+			t.Errorf("%s picked %v", k.Method, o.Picked)
+		}
+	})
+	if err != nil || done != len(publishedPipelines()) {
+		t.Errorf("%d trials, %v", done, err)
+	}
+	if e := (publishedPipeline{"", "boosted-adassp"}).trueEpsilon(); math.Abs(e-744.7) > .1 {
+		t.Errorf("epsilon %v", e)
+	}
+	if e := (publishedPipeline{"kendall", "boosted-adassp"}).trueEpsilon(); !math.IsInf(e, 1) {
+		t.Errorf("epsilon %v", e)
+	}
+}
+
 func TestRegressionPageByHand(t *testing.T) {
 	methods, ks := regressionMethods()
 	var records []Record
@@ -187,8 +216,18 @@ func TestRegressionPageByHand(t *testing.T) {
 	if s := table.standing("tukey", 10); s.tables != 0 || !math.IsNaN(s.mean) {
 		t.Errorf("standing %+v", s)
 	}
+	for i, p := range publishedPipelines() {
+		for trial := range 2 {
+			o := value(.25 * float64(i-1))
+			if p.model == "tukey" && p.selector == "" {
+				o = failure(Abstained, errors.New("the check did not pass"))
+			}
+			records = append(records, Record{Key{publishedCell("361104_x", p), trial + 1}, o})
+		}
+	}
 	text := checkPage(t, regressionPage(records))
 	for _, want := range []string{
+		"as-published kendall &#43; tukey", "<td>56%</td>", "<td>-29.000</td>", "<td>744.7</td>", "<td>none</td>", "<td>1 of 1</td>", "<td>0 of 1</td>",
 		`<td class="strong hot" style="--heat:0.85">0.850</td>`, "-2.0e&#43;09", "<small>2 abstained</small>",
 		`<td class="prose">too few rows</td>`, "<td>3.5</td>",
 	} {

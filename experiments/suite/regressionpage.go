@@ -106,7 +106,9 @@ func regressionPage(records []Record) Page {
 	if len(t.missing) > 0 {
 		p.Lead = append(p.Lead, "Not available in this version, and left out below: "+strings.Join(t.missing, ", ")+".")
 	}
-	p.Sections = []Section{t.medians(), t.ranking(), t.figures(), t.silent()}
+	p.Sections = []Section{t.medians(), t.ranking()}
+	p.Sections = append(p.Sections, t.publishedSections()...)
+	p.Sections = append(p.Sections, t.figures(), t.silent())
 	for _, data := range t.data {
 		p.Sections = append(p.Sections, t.quantiles(data))
 	}

@@ -176,9 +176,9 @@ func TestSeparationPlan(t *testing.T) {
 			seen[c] = true
 		}
 	}
-	// A table: 2 open, 4 x 5, 3 x 9, 6 budgets of F-scores. Generated: 5 sizes of 2
+	// A table: 2 open, 5 x 5, 3 x 9, 6 budgets of F-scores. Generated: 5 sizes of 2
 	// open, 5 and 9; 3 sizes of 2 x 5; F-scores at 2 sizes.
-	if want := 2 * (2 + 20 + 27 + 6 + 5*16 + 30 + 12); len(seen) != want {
+	if want := 2 * (2 + 25 + 27 + 6 + 5*16 + 30 + 12); len(seen) != want {
 		t.Errorf("%d cells, want %d", len(seen), want)
 	}
 }

@@ -53,6 +53,7 @@ func separationMethods() []separationMethod {
 		{name: openDFS, table: true, generated: true, run: openSeparation(true)},
 		{name: openAll, table: true, generated: true, run: openSeparation(false)},
 		{name: methodDR, epsilons: second, table: true, generated: true, run: separate(dr, svm.SVM{}, false)},
+		{name: methodPublishedDR, epsilons: second, table: true, run: separatePublished},
 		{name: methodDPFS, epsilons: second, table: true, generated: true, small: true, run: separate(dpfs, svm.SVM{}, false)},
 		{name: methodCRFS, epsilons: second, table: true, generated: true, small: true, run: separate(crfs, svm.SVM{}, false)},
 		{name: methodSVM, epsilons: second, table: true, run: separate(all, svm.SVM{}, false)},

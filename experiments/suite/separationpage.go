@@ -18,7 +18,7 @@ func separationPage(records []Record) Page {
 			"Points and numbers are medians of the trials, bars their quartiles; numbers of selected columns are means.",
 		},
 	}
-	p.Sections = []Section{scoreSection(x), budgetSection(x), featureSection(x), sizeSection(x), crossingSection(x), wholeSection(x)}
+	p.Sections = []Section{scoreSection(x), budgetSection(x), publishedSeparationSection(x), featureSection(x), sizeSection(x), crossingSection(x), wholeSection(x)}
 	return p
 }
 

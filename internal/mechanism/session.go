@@ -277,6 +277,15 @@ func (s *Session) Scale(name string) float64 {
 	return s.core.events[s.join(name)].Scale
 }
 
+// Sensitivity returns the sensitivity of a leaf that was released, or the width of the change
+// of its scores for a choice, in the statistic's own measure and for the privacy unit: a
+// public fact that depends on the plan only. It is 0 before the release.
+func (s *Session) Sensitivity(name string) float64 {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.events[s.join(name)].Sensitivity
+}
+
 // Epsilon returns the epsilon of the law of a leaf, for one draw: a public fact of the plan.
 func (s *Session) Epsilon(name string) float64 {
 	law, _ := s.core.priced.Law(s.join(name))

@@ -41,6 +41,8 @@ type Problem struct {
 	Paid  []bool    // groups that are bought already; nil: none
 	// Budget limits the total cost of the groups that are not free; +Inf means no limit.
 	Budget float64
+	// Most limits the number of groups that are not free; 0 means no limit.
+	Most int
 	// Ridge is added to the diagonal; the constant is raised to it only where it is
 	// smaller.
 	Ridge float64
@@ -114,6 +116,7 @@ func (p *Problem) Select() Choice {
 	if s.diagonal[p.Constant] > leastSquare {
 		s.takeEntry(p.Constant)
 	}
+	bought := 0
 	for {
 		best := -1
 		score := 0.
@@ -124,6 +127,9 @@ func (p *Problem) Select() Choice {
 			}
 			cost := 0.
 			if !s.choice.Paid[p.Group[j]] {
+				if p.Most > 0 && bought == p.Most {
+					continue
+				}
 				cost = p.Cost[p.Group[j]]
 			}
 			if s.choice.Spent()+cost > p.Budget+slack {
@@ -140,7 +146,10 @@ func (p *Problem) Select() Choice {
 		if best < 0 {
 			return s.choice
 		}
-		s.choice.Paid[p.Group[best]] = true
+		if !s.choice.Paid[p.Group[best]] {
+			s.choice.Paid[p.Group[best]] = true
+			bought++
+		}
 		s.takeEntry(best)
 		s.choice.Steps[len(s.choice.Steps)-1].Spent += price
 	}

@@ -63,6 +63,7 @@ func pageOf(s Source) document.Page {
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
 		{ID: "meaning", Title: "What is guaranteed", Blocks: promised(r)},
 		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
+		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
 		{ID: "prototypes", Title: "What a typical member of a class looks like", Blocks: typicalBlocks(s)},
 		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},

@@ -45,6 +45,9 @@ type Report struct {
 	Features   Features    `json:"features"`
 	Model      Model       `json:"model"`
 	Metrics    Metrics     `json:"metrics"`
+	// Confidence describes how sure the choice of features is; nil, and absent from the file, where nothing was
+	// chosen in private.
+	Confidence *Confidence `json:"confidence" format:"4+?"`
 	// Importances says how much each column moves the predictions, the largest first;
 	// absent where the method releases nothing of how columns are spread.
 	Importances []Importance `json:"importances" format:"3+?"`
@@ -318,6 +321,7 @@ func New(res *pipeline.Result) *Report {
 		Unprotected: list(res.Unprotected),
 		Warnings:    list(res.Warnings),
 	}
+	r.Confidence = confidenceOf(res)
 	r.Importances = importances(res.Importances)
 	for _, u := range res.Unread {
 		r.Columns = append(r.Columns, Unread{Column: u.Column, Left: true, TooFew: u.Faint})

@@ -47,6 +47,9 @@ func Text(w io.Writer, r *Report) error {
 	if r.Stopped == nil {
 		row("Features", names(r.Features.Selected))
 	}
+	if r.Confidence != nil {
+		row("Choice", r.Confidence.text())
+	}
 	switch {
 	case !trained:
 	case r.Task == regression.TaskClassification:

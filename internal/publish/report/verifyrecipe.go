@@ -127,7 +127,7 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	if !same {
 		out = append(out, "unprotected does not list what the recipe states about the data")
 	}
-	return append(out, featureProblems(v.report.Features, p)...)
+	return append(out, featureProblems(v.report.Features, v.report.Confidence, p)...)
 }
 
 // sameFacts compares what two lists state in any order, and of the columns too: without a
@@ -171,7 +171,7 @@ func sameJSON(a, b any) bool {
 }
 
 // featureProblems compares the columns that a model may use and does use.
-func featureProblems(f Features, p *pipeline.Pipeline) []string {
+func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	var out, columns []string
 	for _, c := range p.Schema.Columns {
 		if c.Name != p.Target {
@@ -184,6 +184,17 @@ func featureProblems(f Features, p *pipeline.Pipeline) []string {
 	for _, name := range f.Selected {
 		if !slices.Contains(f.Considered, name) {
 			out = append(out, "features.selected has "+shown(name)+", which was not considered")
+		}
+	}
+	if c == nil {
+		return out
+	}
+	for _, x := range c.Columns {
+		if !slices.Contains(f.Considered, x.Column) || x.Chosen != slices.Contains(f.Selected, x.Column) {
+			out = append(out, "confidence.columns and features do not agree about "+shown(x.Column))
+		}
+		if !(x.Probability >= 0 && x.Probability <= 1) {
+			out = append(out, "confidence.columns has no probability for "+shown(x.Column))
 		}
 	}
 	return out

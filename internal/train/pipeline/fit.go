@@ -46,6 +46,7 @@ type Result struct {
 	Events      []mechanism.Event
 	Considered  []string                // candidate features
 	Selected    []string                // chosen features
+	Confidence  *Confidence             // of the choice of features; nil without a private choice
 	Importances []regression.Importance // of the columns of Model, the largest first; nil if unknown
 	R2          *evaluate.R2            // regression
 	Transform   rescale.Transform       // of the target
@@ -194,8 +195,8 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny, Card: out.card,
 	}
-	for _, j := range out.chosen {
-		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
+	if err := res.describeChoice(ctx, plan, out); err != nil {
+		return nil, err
 	}
 	if fit := out.fit; fit != nil {
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
@@ -274,6 +275,7 @@ type runner struct {
 	held     mechanism.Records // held-out part, updated with findings about columns
 	training mechanism.Records // training part, updated likewise
 	found    []Vocabulary
+	rated    *rated // the choice of features; nil until it is made, and for a choice without confidence
 	way      string // how columns without declarations were classified, as numbers or text, if that was asked first
 	seconds  map[string]float64
 }

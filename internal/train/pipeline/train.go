@@ -27,6 +27,7 @@ type trained struct {
 	readings  readings    // of the columns that were scaled
 	card      []Histogram // likewise
 	scoreRows int         // of a search
+	rated     *rated      // nil for a choice without confidence
 }
 
 // train runs the stages of the training part in the order given in stages.go.
@@ -54,7 +55,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 	}
 	out, err := r.stages(ctx, s, b, facts, recordsOf(part))
 	if err == nil {
-		out.branch = r.branchName(b)
+		out.branch, out.rated = r.branchName(b), r.rated
 	}
 	return out, err
 }
@@ -143,6 +144,13 @@ func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x select
 	switch {
 	case keepsAll(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
+	case rates(x):
+		choice, err := x.(selection.Rater).Choose(ctx, s, told, viewFor(x, f, v))
+		if err != nil {
+			return nil, fmt.Errorf("selection: %w", err)
+		}
+		r.rated = &rated{x.Name(), f.Columns, choice}
+		return choice.Picked, nil
 	case sizesOf(x) != nil:
 		chosen, err = x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
 	default:

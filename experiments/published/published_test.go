@@ -1,0 +1,253 @@
+package published
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestTrueEpsilon: one release with mu as the standard deviation has the parameter 1/mu, and 102 of them
+// sqrt(102)/mu. The figures were computed beforehand.
+func TestTrueEpsilon(t *testing.T) {
+	mu := budget.GaussianMu(1, 1e-6)
+	if math.Abs(1/mu-4.225) > 1e-3 {
+		t.Errorf("one release has mu %v", 1/mu)
+	}
+	if got := (BoostedAdaSSP{}).TrueEpsilon(1, 1e-6); math.Abs(got-1112) > 2 {
+		t.Errorf("epsilon %v, want about 1112", got)
+	}
+	if got := (BoostedAdaSSP{Calibrated: true}).TrueEpsilon(1, 1e-6); math.Abs(got-1) > 1e-6 {
+		t.Errorf("calibrated noise has epsilon %v", got)
+	}
+	if one, ten := (BoostedAdaSSP{Rounds: 1}).TrueEpsilon(1, 1e-6), (BoostedAdaSSP{Rounds: 10}).TrueEpsilon(1, 1e-6); !(28 < one && one < ten && ten < 1112) {
+		t.Errorf("epsilons %v and %v", one, ten)
+	}
+}
+
+// TestBoostedAdaSSP: on rows that clipping leaves alike the coefficients are those of the table, up to a little noise,
+// and predictions use rows that are clipped in the same way.
+func TestBoostedAdaSSP(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([][]float64, 2)
+	var y []float64
+	for range 20_000 {
+		a, b := rng.Float64()-.5, rng.Float64()-.5
+		x[0], x[1] = append(x[0], a), append(x[1], b)
+		y = append(y, (.5*a-.25*b+.1)/math.Sqrt(1+a*a+b*b))
+	}
+	theta, err := BoostedAdaSSP{}.Fit(rng, x, y, 1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{.5, -.25, .1} {
+		if math.Abs(theta[j]-want) > .02 {
+			t.Errorf("coefficient %d is %v, want %v", j, theta[j], want)
+		}
+	}
+	for i, p := range PredictClipped(theta, x, 10) {
+		if math.Abs(p-y[i]) > .02 {
+			t.Errorf("row %d: %v, want %v", i, p, y[i])
+		}
+	}
+}
+
+// TestSmallestPositive: negative eigenvalues are passed over, as in the public code.
+func TestSmallestPositive(t *testing.T) {
+	if got := smallestPositive([]float64{-3, -1, .25, 2}); got != .25 {
+		t.Errorf("%v", got)
+	}
+	if got := smallestPositive([]float64{-1}); got != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestSubLassoEqualParts: with 3m - 1 records every part has two, in which all columns fit the target
+// alike, so that all parts vote for the first; one record more makes parts of three, which vote for the second, that equals
+// the target. Then all m votes move, and the log-ratio of the outcome is m epsilon/2 where epsilon is
+// claimed.
+func TestSubLassoEqualParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	const parts, epsilon = 60, 1.
+	table := func(n int) (x [][]float64, y []float64) {
+		x = make([][]float64, 2)
+		for i := range n {
+			v := float64(i) + rng.Float64()/2
+			x[0], x[1], y = append(x[0], v*v*v), append(x[1], v), append(y, v)
+		}
+		return x, y
+	}
+	votes := func(n int) []float64 {
+		x, y := table(n)
+		out, err := SubLasso{K: 1, Parts: parts}.Votes(t.Context(), rng, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before, after := votes(3*parts-1), votes(3*parts)
+	if before[0] != parts || before[1] != 0 || after[1] < .9*parts {
+		t.Fatalf("votes %v, and with one record more %v", before, after)
+	}
+	law := func(counts []float64) float64 { // ln P(the first column)
+		return -math.Log1p(math.Exp((counts[1] - counts[0]) * epsilon / 2))
+	}
+	if loss := law(before) - law(after); loss < 20*epsilon {
+		t.Errorf("the log-ratio is %v", loss)
+	}
+}
+
+// TestSubLassoChooses: with many parts and a large budget the columns of the target are chosen.
+func TestSubLassoChooses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	x := make([][]float64, 6)
+	var y []float64
+	for range 2000 {
+		for j := range x {
+			x[j] = append(x[j], rng.NormFloat64())
+		}
+		last := len(y)
+		y = append(y, x[1][last]+.8*x[4][last]+.3*rng.NormFloat64())
+	}
+	got, err := SubLasso{K: 2, Parts: 40}.Choose(t.Context(), rng, x, y, 20)
+	if err != nil || !slices.Equal(got, []int{1, 4}) {
+		t.Errorf("chose %v, %v", got, err)
+	}
+}
+
+// TestTukeyChecks: lemma 8.5 counts at least as far as lemma 8.4 on every set of models, and further on
+// some; by it fewer models are enough.
+func TestTukeyChecks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	further := 0
+	for range 200 {
+		m, d := 60+rng.IntN(300), 1+rng.IntN(3)
+		models := make([][]float64, m)
+		for i := range models {
+			for range d {
+				models[i] = append(models[i], rng.NormFloat64())
+			}
+		}
+		c := NewTukeyCheck(models, .2+rng.Float64(), 1e-3)
+		a, b := c.Distance84(), c.Distance85()
+		if b < a {
+			t.Fatalf("%d models of %d: %d by lemma 8.4 and %d by lemma 8.5", m, d, a, b)
+		}
+		if b > a {
+			further++
+		}
+	}
+	if further < 20 {
+		t.Errorf("lemma 8.5 counts further %d times", further)
+	}
+	old, tight := LeastModels(2, .5, 1e-5, TukeyCheck.Distance84), LeastModels(2, .5, 1e-5, TukeyCheck.Distance85)
+	if !(tight < old) {
+		t.Errorf("%d models by lemma 8.4, %d by lemma 8.5", old, tight)
+	}
+}
+
+// TestTukeyWeights: volumes and the weight of models at 1 to 12 in one dimension and their cubes in another, computed
+// beforehand: V = 3660.25, 1640.25, 600.25, 156.25, 20.25, .25 and a weight of 3243.4528401 from depth 3 on.
+func TestTukeyWeights(t *testing.T) {
+	var models [][]float64
+	for i := 1; i <= 12; i++ {
+		v := float64(i) - 6.5
+		models = append(models, []float64{float64(i), v * v * v})
+	}
+	c := NewTukeyCheck(models, .5, .1)
+	for q, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
+		if got := math.Exp(c.volume[q]); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("depth %d: volume %v, want %v", q+1, got, want)
+		}
+	}
+	if got := math.Exp(c.weight[2]); math.Abs(got-3243.4528401) > 1e-6 {
+		t.Errorf("weight %v", got)
+	}
+}
+
+// separable draws two classes that two of six columns tell apart, one of which is repeated.
+func separable(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
+	x = make([][]float64, 6)
+	for range n {
+		label := float64(2*rng.IntN(2) - 1)
+		labels = append(labels, label)
+		for j := range x {
+			v := rng.NormFloat64()
+			switch j {
+			case 0, 3:
+				v += label
+			case 1:
+				v = x[0][len(labels)-1] + .01*v
+			}
+			x[j] = append(x[j], v)
+		}
+	}
+	return x, labels
+}
+
+// TestDPFSDR: the columns that separate are found, of two copies at most one, and the classifier is about as
+// accurate as the two columns allow, Phi(sqrt 2) = .921.
+func TestDPFSDR(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	x, labels := separable(rng, 400)
+	m := DPFSDR{Epsilon1: 1, Epsilon2: 1}.Fit(rng, x, labels)
+	if !slices.Contains(m.Columns, 3) || slices.Contains(m.Columns, 0) && slices.Contains(m.Columns, 1) {
+		t.Errorf("columns %v", m.Columns)
+	}
+	tests, truth := separable(rng, 4000)
+	right := 0.
+	for i, label := range truth {
+		if m.Positive(tests, i) == (label > 0) {
+			right++
+		}
+	}
+	if accuracy := right / 4000; accuracy < .88 {
+		t.Errorf("accuracy %v", accuracy)
+	}
+}
+
+// TestDPFSDRGraphIsExact: one record decides with certainty whether a copy stays, so that no epsilon
+// holds for the graph.
+func TestDPFSDRGraphIsExact(t *testing.T) {
+	a := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	b := slices.Clone(a)
+	kept := func(a, b []float64) int {
+		z, _, _ := standardised([][]float64{a, b})
+		return len(DPFSDR{}.uncorrelated(z, []int{0, 1}))
+	}
+	if got := kept(a, b); got != 1 {
+		t.Errorf("%d of two equal columns are kept", got)
+	}
+	if got := kept(append(a, 0), append(b, 100)); got != 2 {
+		t.Errorf("%d are kept with one record more", got)
+	}
+}
+
+// TestCorrelatedSensitivity: without correlated records it is the largest change by one record; the noise of a
+// smaller budget is larger.
+func TestCorrelatedSensitivity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	x, labels := separable(rng, 200)
+	z, _, _ := standardised(x)
+	records := recordCorrelations(z)
+	if len(records) != 200 || records[7][0].degree <= 0 {
+		t.Fatalf("records %v", records[7])
+	}
+	spread := func(epsilon float64) float64 {
+		first, _ := DPFSDR{Epsilon2: 1e12}.train(rng, z, labels, []int{0, 3}, records)
+		sum := 0.
+		for range 50 {
+			w, accuracy := DPFSDR{Epsilon2: epsilon}.train(rng, z, labels, []int{0, 3}, records)
+			if !(accuracy >= 0 && accuracy <= 1) {
+				t.Fatalf("accuracy %v", accuracy)
+			}
+			sum += math.Abs(w[0] - first[0])
+		}
+		return sum / 50
+	}
+	if a, b := spread(1), spread(.01); !(b > 20*a && a > 0) {
+		t.Errorf("noise %v and %v", a, b)
+	}
+}

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Confidence describes how sure the private choice of features is; see [selection.Confidence].
+type Confidence struct {
+	Selector string
+	// Columns has the candidates in table order, of a selector that releases scores.
+	Columns []ColumnConfidence
+	// Gap is set for a selector that releases the choice only.
+	Gap *selection.Gap
+}
+
+// ColumnConfidence is the posterior probability of a candidate to be among the columns that
+// the same rule would choose without noise.
+type ColumnConfidence struct {
+	Column      string
+	Probability float64
+}
+
+// rates reports whether a selector of package selection says how sure its choice is.
+func rates(x selection.Selector) bool {
+	_, ok := x.(selection.Rater)
+	return ok && ownSelector(x)
+}
+
+// rated is a choice whose confidence has not been computed yet.
+type rated struct {
+	selector string
+	columns  []dataset.Column
+	choice   selection.Choice
+}
+
+// describeChoice names the features that were chosen and computes the confidence of the choice.
+func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained) (err error) {
+	for _, j := range out.chosen {
+		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
+	}
+	res.Confidence, err = out.rated.confidence(ctx, len(out.chosen))
+	return err
+}
+
+// confidence computes the confidence of a choice of which the first size columns were used;
+// nil for none.
+func (r *rated) confidence(ctx context.Context, size int) (*Confidence, error) {
+	if r == nil {
+		return nil, nil
+	}
+	c, err := r.choice.Confidence(ctx, size)
+	if err != nil {
+		return nil, fmt.Errorf("selection: %w", err)
+	}
+	out := &Confidence{Selector: r.selector, Gap: c.Gap}
+	for j, p := range c.Probabilities {
+		out.Columns = append(out.Columns, ColumnConfidence{r.columns[j].Name, p})
+	}
+	return out, nil
+}

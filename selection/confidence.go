@@ -1,0 +1,141 @@
+package selection
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/shrink"
+)
+
+// A Choice is the result of a selector that reports how sure it is.
+type Choice struct {
+	// Picked holds the chosen candidates, in the order of [Sizer.Ranked] for a selector with
+	// a list of sizes and increasing otherwise.
+	Picked []int
+	// Confidence computes how sure the choice of the first size of Picked is, from what was
+	// released. It releases nothing. Without a list of sizes, size is the length of Picked.
+	Confidence func(ctx context.Context, size int) (Confidence, error)
+}
+
+// A Rater is a selector that reports how sure its choice is.
+type Rater interface {
+	Selector
+	// Choose is [Selector.Select], or [Sizer.Ranked] with a list of sizes.
+	Choose(ctx context.Context, s *mechanism.Session, f Facts, r mechanism.Records) (Choice, error)
+}
+
+// Confidence describes how sure a private choice of columns is. It is computed from
+// released numbers and public facts (docs/proofs/confidence.md, "What each selector releases"). One of the two fields is set.
+type Confidence struct {
+	// Probabilities has the posterior probability of each candidate to be among the columns
+	// that the same rule would choose from the exact statistics, without noise; nil for a
+	// selector that releases no scores.
+	Probabilities []float64
+	// Gap bounds the error of a choice by the exponential mechanism.
+	Gap *Gap
+}
+
+// A Gap bounds the error of a choice whose scores are not released: with probability Level
+// no choice missed the best score by more than Score.
+type Gap struct {
+	Score  float64 // in units of the score; +Inf if nothing can be stated
+	Level  float64
+	Scores string // names the score
+	Reach  string // names the largest score that is possible
+	// Rounds reports that every pick was compared with the candidates of its own round, whose scores depend
+	// on the picks before. Otherwise every chosen column is compared with all that were left out.
+	Rounds bool
+}
+
+// gapLevel is the probability with which a [Gap] holds.
+const gapLevel = .95
+
+// roundsGap returns the largest loss of k picks by the exponential mechanism among d candidates.
+//
+// P(u_best - u_pick >= t) <= d exp(-epsilon t/width) in one round (McSherry and Talwar 2007,
+// theorem 6), so all k rounds stay below (width/epsilon) ln(d k/(1 - gapLevel)) with
+// probability gapLevel.
+func roundsGap(width, epsilon float64, d, k int) float64 {
+	return width / epsilon * math.Log(float64(d)*float64(k)/(1-gapLevel))
+}
+
+// setGap returns the largest difference between the best score left out and the worst score
+// chosen by the canonical Lipschitz mechanism with weight gamma.
+//
+// It draws one of N = C(d, k) sets with utility -(epsilon/width) loss. With either noise the
+// loss of the drawn set exceeds that of the best set by t or more with probability at most
+// N exp(-epsilon t/width). That difference is (1-gamma)(a - x_k) + gamma (x_k - b), a the
+// best score left out, b the worst one chosen and a >= x_k >= b, hence at least
+// min(gamma, 1-gamma)(a - b). For gamma 0 nothing follows for b.
+func setGap(width, epsilon, gamma float64, d, k int) float64 {
+	logSets := logFactorial(d) - logFactorial(k) - logFactorial(d-k)
+	loss := width / epsilon * (logSets - math.Log(1-gapLevel))
+	return loss / min(gamma, 1-gamma)
+}
+
+func logFactorial(n int) float64 {
+	v, _ := math.Lgamma(float64(n) + 1)
+	return v
+}
+
+// topKGap returns the gap of a top-k choice that was released under name.
+func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *Gap {
+	width, epsilon := s.Sensitivity(name), s.Epsilon(name)
+	g := &Gap{Level: gapLevel, Score: roundsGap(width, epsilon, d, t.K)}
+	if t.Form == mechanism.Lipschitz || t.Form == mechanism.LipschitzExponential {
+		gamma := .5
+		if t.HasGamma {
+			gamma = t.Gamma
+		}
+		g.Score = setGap(width, epsilon, gamma, d, t.K)
+	}
+	return g
+}
+
+// gapOnly returns a choice of which only a gap is known.
+func gapOnly(picked []int, g *Gap) Choice {
+	return Choice{picked, func(context.Context, int) (Confidence, error) { return Confidence{Gap: g}, nil }}
+}
+
+// confidenceStream names the public random numbers of the posterior draws.
+const confidenceStream = "confidence"
+
+const (
+	mostDraws  = 1000
+	leastDraws = 200
+	// drawWork is the number of elementary steps that all draws together may take.
+	drawWork = 2e9
+)
+
+// drawsFor returns the number of posterior draws for a rule that takes so many steps a draw.
+func drawsFor(steps float64) int {
+	return int(min(max(drawWork/max(steps, 1), leastDraws), mostDraws))
+}
+
+// frequencies calls choose for every draw and returns how often each of d candidates was chosen.
+func frequencies(ctx context.Context, d, draws int, choose func() []int) ([]float64, error) {
+	counts := make([]float64, d)
+	for range draws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, j := range choose() {
+			counts[j]++
+		}
+	}
+	for j := range counts {
+		counts[j] /= float64(draws)
+	}
+	return counts, nil
+}
+
+// posteriors returns the posterior of every value under one prior fitted to all of them.
+func posteriors(values, noise []float64) []shrink.Posterior {
+	prior := shrink.Fit(values, noise)
+	out := make([]shrink.Posterior, len(values))
+	for i, v := range values {
+		out[i] = prior.Posterior(v, noise[i])
+	}
+	return out
+}

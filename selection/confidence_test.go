@@ -1,0 +1,142 @@
+package selection
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+)
+
+// rankTable draws columns of falling rank correlation with the target, and returns their scores.
+func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(21, 1))
+	columns := make([][]float64, d+1)
+	for range n {
+		y := rng.NormFloat64()
+		for j := range d {
+			columns[j] = append(columns[j], y*.5/float64(j+1)+rng.NormFloat64())
+		}
+		columns[d] = append(columns[d], y)
+	}
+	var f Facts
+	var data []dataset.ColumnData
+	for j, c := range columns {
+		f.Columns = append(f.Columns, dataset.Column{Name: string(rune('a' + j))})
+		data = append(data, dataset.ColumnData{Floats: c})
+		f.Ranges = append(f.Ranges, scaling.Range{Lower: -4, Upper: 4})
+	}
+	f.Columns, f.Target = f.Columns[:d], f.Columns[d]
+	tab, err := dataset.NewTable(dataset.Schema{Columns: append(slices.Clone(f.Columns), f.Target)}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := make([]float64, d)
+	var scratch kendall.Scratch
+	target := kendall.Rank(columns[d], &scratch)
+	for j := range scores {
+		s := kendall.S(kendall.Rank(columns[j], &scratch), target, &scratch)
+		scores[j] = math.Abs(float64(s)) / float64(n-1)
+	}
+	return tab.All(), f, scores
+}
+
+// TestGapHolds: among 300 private choices the best column that was left out is rarely further
+// above the worst chosen one than the gap allows, and the gap is not so wide that it says
+// nothing: some choice uses a sixth of it. The gap holds with probability .95 or more, so more than 30
+// failures have a probability below 1e-4.
+func TestGapHolds(t *testing.T) {
+	v, f, scores := rankTable(t, 300, 12)
+	for _, x := range []SIS{
+		{K: 3, Score: ScoreTau},
+		{K: 3, Score: ScoreTau, TopK: mechanism.Peeling},
+		{K: 3, Score: ScoreTau, TopK: mechanism.Lipschitz},
+		{K: 3, Score: ScoreTau, TopK: mechanism.LipschitzExponential},
+		{K: 3, Score: ScoreTau, TopK: mechanism.Lipschitz, Gamma: .25, HasGamma: true},
+	} {
+		priced := classPriced(t, x, 3, f)
+		failures, largest := 0, 0.
+		for range 300 {
+			s, err := mechanism.NewSession(priced.Again())
+			if err != nil {
+				t.Fatal(err)
+			}
+			choice, err := x.Choose(context.Background(), s, f, mechanism.Over(v))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := choice.Confidence(context.Background(), x.K)
+			if err != nil || c.Probabilities != nil || c.Gap == nil || !(c.Gap.Score > 0) {
+				t.Fatalf("%+v, %v", c, err)
+			}
+			best, worst := 0., math.Inf(1)
+			for j, score := range scores {
+				if slices.Contains(choice.Picked, j) {
+					worst = min(worst, score)
+				} else {
+					best = max(best, score)
+				}
+			}
+			largest = max(largest, (best-worst)/c.Gap.Score)
+			if best-worst > c.Gap.Score {
+				failures++
+			}
+		}
+		if failures > 30 || largest < 1./6 {
+			t.Errorf("%+v: %d failures, and at most %.2f of the gap", x, failures, largest)
+		}
+	}
+}
+
+// TestGapOfSets: the bound by sets for all sets of 2 of 4 candidates, by hand: ln(6/.05) widths
+// over epsilon, divided by the smaller of the weights; nothing for gamma 0.
+func TestGapOfSets(t *testing.T) {
+	want := 2.5 / .5 * math.Log(6/.05)
+	if got := setGap(2.5, .5, .5, 4, 2); math.Abs(got-2*want) > 1e-9 {
+		t.Errorf("%v, want %v", got, 2*want)
+	}
+	if got := setGap(2.5, .5, .75, 4, 2); math.Abs(got-4*want) > 1e-9 {
+		t.Errorf("%v, want %v", got, 4*want)
+	}
+	if got := setGap(2.5, .5, 0, 4, 2); !math.IsInf(got, 1) {
+		t.Errorf("%v for gamma 0", got)
+	}
+	if got, want := roundsGap(2.5, .5, 4, 2), 5*math.Log(8/.05); math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestGapOfSelectors: kendall and sublasso state a gap for the width and the budget of a draw.
+func TestGapOfSelectors(t *testing.T) {
+	v, f, _ := rankTable(t, 300, 6)
+	f.AtLeast = 250
+	for _, tt := range []struct {
+		x      Rater
+		leaf   string
+		width  float64
+		rounds bool
+	}{
+		{Kendall{K: 2}, "kendall", 5, true},
+		{SubLasso{K: 2, Buckets: 10}, "sublasso", 2, false},
+	} {
+		s := classSession(t, tt.x, 2, f)
+		choice, err := tt.x.Choose(context.Background(), s, f, mechanism.Over(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := choice.Confidence(context.Background(), 2)
+		if err != nil || c.Gap == nil {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		want := roundsGap(tt.width, s.Epsilon(tt.leaf), 6, 2)
+		if math.Abs(c.Gap.Score-want) > 1e-4*want || c.Gap.Rounds != tt.rounds || c.Gap.Reach == "" || c.Gap.Scores == "" {
+			t.Errorf("%s: %+v, want a score of %v", tt.x.Name(), *c.Gap, want)
+		}
+	}
+}
