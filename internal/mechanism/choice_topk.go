@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // ErrTopK is returned for a choice of k of d candidates that cannot be made:
@@ -170,7 +171,7 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, first.path)
 	}
-	chosen := t.choose(first.noise, scores.value, rate)
+	chosen := t.choose(first.random, scores.value, rate)
 	chosen = s.core.tap.choices(first, scores.value, scores.sens, chosen)
 	for _, k := range tickets {
 		s.note(k, scores.Sensitivity(), 0)
@@ -180,19 +181,19 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 
 // choose draws the set, increasing, in the forms that take one pass. rate turns
 // score units into units of the noise.
-func (t TopK) choose(noise *stream, scores Vector, rate float64) []int {
+func (t TopK) choose(random *noise.Stream, scores Vector, rate float64) []int {
 	if t.Form == OneShot {
-		return noise.oneShot(scores, t.K, rate)
+		return oneShot(random, scores, t.K, rate)
 	}
-	return newLipschitz(scores, t.K, t.gamma(), rate).choose(noise, t.Form == LipschitzExponential)
+	return newLipschitz(scores, t.K, t.gamma(), rate).choose(random, t.Form == LipschitzExponential)
 }
 
 // rate returns (epsilon - slack)/sens, rounded down: what is left of the
-// epsilon of a draw after the numerical error of the noise (topk_noise.go) is
+// epsilon of a draw after the numerical error of the noise (choice_topk_slack.go) is
 // paid. sens is in score units.
 func (t TopK) rate(epsilon, sens float64) (float64, error) {
 	epsilon -= t.slack()
-	if !(epsilon > 0) || !(sens <= maxScale) {
+	if !(epsilon > 0) || !(sens <= noise.MaxScale) {
 		return 0, fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale, t.Form, t.slack())
 	}
 	return epsilon / up(max(sens, 1)), nil
@@ -230,7 +231,7 @@ func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]in
 // rounds of the exponential mechanism without replacement (P(j first) ~
 // exp(u_j), and the rest independent of the maximum), and the set is a function
 // of it. Ties between computed sums go to the smaller index.
-func (s *stream) oneShot(scores Vector, k int, rate float64) []int {
+func oneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
 	sorted := slices.Clone(scores)
 	slices.Sort(sorted)
 	boundary := sorted[len(sorted)-k]
@@ -241,7 +242,7 @@ func (s *stream) oneShot(scores Vector, k int, rate float64) []int {
 		if x < boundary {
 			u = -u
 		}
-		sums[j], order[j] = u+s.gumbel(), j
+		sums[j], order[j] = u+random.Gumbel().Value(), j
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {

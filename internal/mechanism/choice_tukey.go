@@ -198,9 +198,9 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (po
 	n := newNest(c)
 	h, total := n.stability(law)
 	out := make(Vector, 1+c.d)
-	if addSaturating(int64(h)*hUnits, t.noise.laplace(scale)) > threshold(t.law.Delta, scale) {
+	if addSaturating(int64(h)*hUnits, t.random.Laplace(scale)) > threshold(t.law.Delta, scale) {
 		out[0] = 1
-		for j, y := range n.draw(t.noise, law, total) {
+		for j, y := range n.draw(t.random, law, total) {
 			out[1+j] = int64(math.Float64bits(y))
 		}
 	}

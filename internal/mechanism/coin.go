@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // Coins gives every record its own coin: a keyed pseudorandom function of the
@@ -28,19 +30,19 @@ import (
 // Coins never come from a noise stream. A Coins value may be used by several
 // goroutines at once.
 type Coins struct {
-	key   [keySize]byte
+	key   noise.Key
 	block cipher.Block
 	fault coinFault
 }
 
 // Coins returns the coins of this session's path and the given name.
 func (s *Session) Coins(name string) Coins {
-	c := coinsOf(derive(s.core.key, "coin", s.join(name), 0))
+	c := coinsOf(s.core.key.Derive("coin", s.join(name), 0))
 	c.fault = s.core.tap.coinFault()
 	return c
 }
 
-func coinsOf(key [keySize]byte) Coins {
+func coinsOf(key noise.Key) Coins {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic("mechanism: " + err.Error()) // the key size is a constant
@@ -53,10 +55,10 @@ func (c Coins) MarshalBinary() ([]byte, error) { return c.key[:], nil }
 
 // UnmarshalBinary reads what MarshalBinary wrote.
 func (c *Coins) UnmarshalBinary(key []byte) error {
-	if len(key) != keySize {
+	if len(key) != len(c.key) {
 		return errors.New("the key of coins has another length")
 	}
-	*c = coinsOf([keySize]byte(key))
+	*c = coinsOf(noise.Key(key))
 	return nil
 }
 

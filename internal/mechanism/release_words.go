@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // A Lexicon holds, of several columns, the words that occur and how many records have each. It comes in parts: each
@@ -190,7 +191,7 @@ func leastCount(q, sigma float64, d, m int, adjust func(float64) float64) (int64
 		most = max(most, float64(c)/countUnit+up(sigma*adjust(upperQuantile(p))))
 	}
 	least := math.Ceil(most + .5)
-	if !(least < maxScale*16) {
+	if !(least < noise.MaxScale*16) {
 		return 0, ErrScale
 	}
 	return int64(least) + 1, nil
@@ -212,7 +213,7 @@ func upperQuantile(p float64) float64 {
 // release adds noise to every count and keeps what reaches the threshold. The noise of a
 // word is that of a stream keyed by the column and the word, so that it is the same
 // whatever other words there are.
-func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) ([][]Word, error) {
+func (x Lexicon) release(key noise.Key, path string, sigma uint64, least int64) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
 	err := x.each(func(columns []WordCounts) {
 		for i, c := range columns {
@@ -221,8 +222,8 @@ func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int
 				if c.Counts[k] <= 0 { // it is a word of records of another part
 					continue
 				}
-				noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
-				if n := addSaturating(c.Counts[k]<<20, noise.normal(sigma)); n >= least {
+				random := noise.NewStream(key.Derive("word", string(name)+word, uint64(len(path))))
+				if n := addSaturating(c.Counts[k]<<20, random.Normal(sigma)); n >= least {
 					out[i] = append(out[i], Word{word, float64(n) * countUnit})
 				}
 			}

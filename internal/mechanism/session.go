@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
@@ -63,7 +64,7 @@ func (c *core) at(path string) *Session {
 type core struct {
 	priced *budget.Priced
 	narrow float64 // how many times smaller than the limit a noise must be; 1 but in a rehearsal
-	key    [keySize]byte
+	key    noise.Key
 
 	mu     sync.Mutex
 	spent  map[string]map[int]bool
@@ -187,12 +188,12 @@ func (s *Session) Events() []Event {
 
 // ticket is the right to one draw of a leaf.
 type ticket struct {
-	path  string
-	draw  int
-	part  int // of a draw that is spent in parts
-	try   int // of a private selection, from 1; 0 outside
-	law   budget.Law
-	noise *stream
+	path   string
+	draw   int
+	part   int // of a draw that is spent in parts
+	try    int // of a private selection, from 1; 0 outside
+	law    budget.Law
+	random *noise.Stream
 }
 
 // take spends draw i of a leaf for a statistic.
@@ -227,7 +228,7 @@ func (s *Session) take(name string, draw int, kind budget.Kind, of budget.Statis
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw)))}, nil
 }
 
 // note records the public description of a release.
@@ -253,7 +254,7 @@ func (s *Session) noteThreshold(t ticket, threshold float64, columns int) {
 
 // scaleUp returns the smallest integer scale not below x, or ErrScale.
 func (s *Session) scaleUp(x float64) (uint64, error) {
-	return scaleWithin(x, maxScale/s.core.narrow)
+	return scaleWithin(x, noise.MaxScale/s.core.narrow)
 }
 
 // scaleWithin is scaleUp with another limit, below 2^63.

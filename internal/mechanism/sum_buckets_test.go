@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // bucketTable writes records with a number, some of them missing, a category and a unit.
@@ -62,7 +63,7 @@ func inBuckets(t *testing.T, m int, run func(each Buckets) error) []string {
 func TestBucketsOfStream(t *testing.T) {
 	const rows, m = 3000, 41
 	path, schema := bucketTable(t, rows)
-	coins, cut := coinsOf([keySize]byte{1}), coinsOf([keySize]byte{2})
+	coins, cut := coinsOf(noise.Key{1}), coinsOf(noise.Key{2})
 	for _, unit := range []string{"", "who"} {
 		schema.Unit = unit
 		table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
@@ -104,7 +105,7 @@ func TestBucketsFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	coins, all := coinsOf([keySize]byte{1}), RecordsOf(e, []int{0, 1})
+	coins, all := coinsOf(noise.Key{1}), RecordsOf(e, []int{0, 1})
 	wrong := errors.New("wrong")
 	if err := all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error { return wrong }); !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)

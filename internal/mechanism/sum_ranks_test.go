@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
@@ -34,7 +35,7 @@ func TestRanksOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := coinsOf([keySize]byte{2})
+	cut := coinsOf(noise.Key{2})
 	part := Part{Columns: []int{0, 1, 2}, Cuts: []Cut{{Coin: &cut, Share: .3}}}
 	v, err := InMemory(table.All()).Gather(t.Context(), part)
 	if err != nil {

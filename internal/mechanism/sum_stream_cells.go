@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"io"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise/secret"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/buffers"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
@@ -35,8 +35,8 @@ const (
 // Spill reads a table once and returns its engine, with what the reader counted, which is private. The
 // Errors are those of [dataset.Read] and of the scratch file.
 func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *dataset.Stats, error) {
-	var key [scratch.KeySize]byte
-	if _, err := rand.Read(key[:]); err != nil {
+	key, err := secret.FreshKey()
+	if err != nil {
 		return nil, nil, err
 	}
 	file, err := scratch.Create(s.Folder, key)

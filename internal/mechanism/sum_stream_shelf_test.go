@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
@@ -74,7 +75,7 @@ func idsOf(b dataset.Block) (out []uint64) {
 func TestShelfSpace(t *testing.T) {
 	const chunk = 800
 	_, e := spilled(t, 5*chunk+17, chunk)
-	coins := coinsOf([keySize]byte{5})
+	coins := coinsOf(noise.Key{5})
 	for _, tt := range []struct {
 		cuts     []Cut
 		of, most int // records that lists of a chunk have space for

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
@@ -90,7 +91,7 @@ func count(x []float64) int {
 // TestStreamKeepsCells: the cells, the identities and the coins of records are those of a table in memory,
 // whatever the chunks.
 func TestStreamKeepsCells(t *testing.T) {
-	coins := coinsOf([keySize]byte{5})
+	coins := coinsOf(noise.Key{5})
 	parts := []Part{
 		{Columns: []int{0, 1, 2, 3, 4}},
 		{Columns: []int{3, 0, 4}, Cuts: []Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
@@ -196,7 +197,7 @@ func TestStreamCountsWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	coins := coinsOf([keySize]byte{5})
+	coins := coinsOf(noise.Key{5})
 	p := Part{Columns: []int{2, 1, 0}, Cuts: []Cut{{Coin: &coins, Share: .3}}}
 	counts := func(e WordEngine) map[string]int64 {
 		out := map[string]int64{}

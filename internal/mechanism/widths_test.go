@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // summed is what the test of widths knows of a statistic: an accumulator with the record that moves it most, and what is
@@ -110,7 +111,7 @@ func TestWidths(t *testing.T) {
 		t.Errorf("a count of %d is %d", int64(MostRecords), v)
 	}
 	words := Lexicon{columns: []WordCounts{{[]string{"a"}, []int64{MostRecords}}}}
-	if out, err := words.release([keySize]byte{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
+	if out, err := words.release(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
 		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
 	}
 	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {
@@ -165,7 +166,7 @@ func TestStreamBeyond32Bits(t *testing.T) {
 	for i := range e.chunks {
 		e.chunks[i].first += first
 	}
-	coins := coinsOf([keySize]byte{7})
+	coins := coinsOf(noise.Key{7})
 	want, folded := 0, 0
 	for k := range uint64(rows) {
 		if coins.Heads(first+k, .5) {

@@ -1,10 +1,5 @@
 package mechanism
 
-import (
-	"math"
-	"math/bits"
-)
-
 // # What floating-point noise costs
 //
 // The one-pass forms of [TopK] compare sums of a score and a noise held in
@@ -46,7 +41,7 @@ import (
 // # Bounds
 //
 // The functions of package math used here err by less than one unit in the
-// last place; the bounds allow for four. gumbel is within 2^-50 (1 + |G|) of an
+// last place; the bounds allow for four. [noise.Gumbel.Value] is within 2^-50 (1 + |G|) of an
 // exact Gumbel number G. G below -50 would take 2^70 zero bits in a row.
 //
 // OneShot: |u| <= 2^12, two roundings in u, one in the sum: eta <= 2^-37,
@@ -54,7 +49,7 @@ import (
 //
 // The Lipschitz forms: u in [-2^20, 0], five roundings; log-size at most
 // d log 2 < 2^20 with an error below 2^-26.5 (newLogFactorials); G adds at most
-// 2^-50 (1 + 2^20 + V), and maxExponential passes an error on with a factor of
+// 2^-50 (1 + 2^20 + V), and [noise.MaxExponential] passes an error on with a factor of
 // at most 1 and adds less than 2^-45: eta <= 2^-26, theta = 2^-49, B < 2^20
 // (b <= log of the number of sets): 4 beta < 12 (2^-26 + 2^-28.9) < 2^-20.
 const (
@@ -77,82 +72,3 @@ func (t TopK) slack() float64 {
 	}
 	return lipschitzSlack
 }
-
-// gumbel returns a standard Gumbel number, -log(-log U). The distance T of U to
-// the nearer end of (0, 1) is drawn with full relative precision however small
-// it is: a bit says which end, the number of zero bits up to the first one is
-// the binary exponent of T, and the 52 bits after it are the fraction (the rest
-// is cut: a relative error of at most 2^-52).
-func (s *stream) gumbel() float64 { return gumbelAt(s.gumbelBits()) }
-
-// gumbelBits draws what gumbelAt needs.
-func (s *stream) gumbelBits() (one bool, zeros int, fraction uint64) {
-	w := s.uint64()
-	one = w>>63 == 1
-	w <<= 1 // 63 bits, and a 0 that is not random
-	zeros = bits.LeadingZeros64(w | 1)
-	fraction = w << (zeros + 1)
-	if zeros > 10 { // fewer than 52 bits are left in w
-		if zeros == 63 {
-			zeros += s.zeros()
-		}
-		fraction = s.uint64()
-	}
-	return one, zeros, fraction >> 12
-}
-
-// zeros returns the number of zero bits before the first one.
-func (s *stream) zeros() (n int) {
-	for {
-		z := bits.LeadingZeros64(s.uint64())
-		n += z
-		if z < 64 {
-			return n
-		}
-	}
-}
-
-// gumbelAt returns -log(-log U) for U = T, or U = 1-T if one is set, with
-// T = 2^-(zeros+2) (1 + fraction/2^52), within 2^-50 (1 + |G|), the error of
-// the cut of T included.
-//
-// With a relative error r in T: -log U errs by r against at least log 2 when
-// U = T, and by at most r T/(1-T) against at least T when U = 1-T, so the
-// relative error of -log U is below 2r and that is the absolute error of G.
-func gumbelAt(one bool, zeros int, fraction uint64) float64 {
-	x := math.Float64frombits(1022<<52 | fraction) // T 2^(zeros+1), in [1/2, 1)
-	switch {
-	case !one: // -log T, a sum of two terms of one sign
-		return -math.Log(float64(zeros+1)*math.Ln2 - math.Log(x))
-	case zeros > 60: // -log(1-T) is T to within T/2 of itself
-		return float64(zeros+1)*math.Ln2 - math.Log(x)
-	}
-	t := math.Float64frombits(uint64(1021-zeros)<<52 | fraction)
-	return -math.Log(-math.Log1p(-t))
-}
-
-// gumbelAtMost bounds gumbelAt without its logarithms: U <= 1/2 gives
-// G <= -log(log 2) < .37, and T >= 2^-(zeros+2) gives G <= -log T.
-func gumbelAtMost(one bool, zeros int) float64 {
-	if !one {
-		return .37
-	}
-	return float64(zeros+2) * math.Ln2
-}
-
-// maxExponential turns v = log m + G, G a Gumbel number, into the largest of m
-// independent Exp(1) numbers: with E = exp(-G), an Exp(1) number, U = exp(-E) is
-// uniform and -log(1 - U^(1/m)) = -log(1 - exp(-exp(-v))). Its derivative in v
-// is r/(exp(r)-1) for r = exp(-v), in (0, 1), so errors of v do not grow; and m
-// itself, which may have thousands of digits, is never formed.
-func maxExponential(v float64) float64 {
-	if v > 40 { // the difference to v is below exp(-40)/2
-		return v
-	}
-	return -math.Log(-math.Expm1(-math.Exp(-v)))
-}
-
-// maxExponentialAtMost bounds maxExponential(v): with r = exp(-v), it is
-// log(r/(1-exp(-r))) <= 1 - log(e-1) < .46 above v for r <= 1, and below .46 for
-// r > 1.
-func maxExponentialAtMost(v float64) float64 { return max(v, 0) + .46 }
