@@ -23,10 +23,10 @@ type state struct {
 	Inputs  []input     // of feature maps, if there may be any
 	Moves   []move
 
-	// These say what is made anew in every pass because all of it would take too much room in memory or on a shelf: encoded rows,
+	// These say what is made anew in every pass because all of it would take too much room in memory or in a column store: encoded rows,
 	// and the features of held records, about, if they have more than mostCells. Workers, to which they are not
 	// sent, keep all of a block for as long as they have it.
-	rowless, rowlessShelf bool
+	rowless, rowlessStore bool
 	held, mostCells       float64
 
 	once  sync.Once
@@ -57,7 +57,7 @@ const (
 // blockRows is the number of records of a block of a pass.
 const blockRows = 4096
 
-// kept is the state of a block. A list that is nil is on the shelf.
+// kept is the state of a block. A list that is nil is in the store.
 type kept struct {
 	*state
 	n    int
@@ -72,9 +72,9 @@ type kept struct {
 	phi      [][]int16 // the features, if they are kept
 	cells    []int16   // the memory of features
 
-	shelf  *mechanism.Shelf // nil for a block that was begun
-	moved  bool             // f differs from that on the shelf
-	joined []bool           // by list: whether the bins do
+	store  mechanism.ColumnStore // nil for a block that was begun
+	moved  bool                  // f differs from that in the store
+	joined []bool                // by list: whether the bins do
 }
 
 // lists is the number of lists of bins: of numbers, of the score, of values.
@@ -136,7 +136,7 @@ func (s *state) encode(b dataset.Block) *linear.TargetRows {
 // each calls f with the rows of the block, to read only.
 func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
 	if k.x == nil {
-		k.x = k.shelvedRows()
+		k.x = k.storedRows()
 	}
 	if k.x != nil {
 		f(k.x)

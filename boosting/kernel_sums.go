@@ -32,7 +32,7 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 func (k *kept) enter(m *kernelmap.Map, step int) {
 	k.features, k.entered, k.phi = m, step, nil
 	switch {
-	case k.shelf != nil:
+	case k.store != nil:
 	case float64(m.Features())*k.held <= k.mostCells:
 		k.phi = k.computed()
 	default:
@@ -56,8 +56,8 @@ func (k *kept) computed() [][]int16 {
 
 // eachFeature calls f with the features of some records of the block after the other, and which of them is the first.
 func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
-	if k.phi == nil && k.shelf != nil && float64(k.features.Features())*k.held <= shelfCells {
-		k.phi = k.shelvedFeatures() // for the rest of this pass
+	if k.phi == nil && k.store != nil && float64(k.features.Features())*k.held <= maxStoredCells {
+		k.phi = k.storedFeatures() // for the rest of this pass
 	}
 	if k.phi != nil {
 		f(k.phi, 0)

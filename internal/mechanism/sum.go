@@ -289,22 +289,41 @@ type Stateful interface {
 	State() State
 }
 
-// A Shelved state can be kept outside memory, as lists of numbers: so many a record.
-type Shelved interface {
+// A StorableState is a state that an engine can keep outside memory, as columns of a [ColumnStore].
+type StorableState interface {
 	State
-	// BeginShelved is Begin for a block that goes to a shelf.
-	BeginShelved(b dataset.Block) Shelvable
-	// Open returns what is kept of n records after so many steps. It takes the lists from the shelf that it
-	// needs, when it needs them.
-	Open(n, done int, from *Shelf) Shelvable
+	// BeginStorable is Begin for a block that will be stored.
+	BeginStorable(b dataset.Block) StorableBlock
+	// Open returns the state of a block of n records after done steps. It reads columns from the
+	// store when they are needed.
+	Open(n, done int, from ColumnStore) StorableBlock
 }
 
-// Shelvable is what is kept by a [Shelved] state.
-type Shelvable interface {
+// A StorableBlock is the state of the records of one block of a [StorableState].
+type StorableBlock interface {
 	Kept
-	// Shelve puts the lists on the shelf that are not there, or differ. Which these are depends on the
-	// steps alone.
-	Shelve(to *Shelf)
+	// Store writes the columns that the store does not have or that have changed. Which
+	// columns these are must depend on the steps only.
+	Store(to ColumnStore)
+}
+
+// A ColumnStore keeps the columns of a [StorableState] for the records of one block at a time. A
+// column is identified by a small number, from 0, and always has the same type. Slices that a
+// store returns are valid until the next block and may be changed. A store reports no
+// errors: the engine does, after the block, and its values are of no use then.
+type ColumnStore interface {
+	Bytes(column int) []uint8
+	PutBytes(column int, values []uint8)
+	Floats(column int) []float64
+	PutFloats(column int, values []float64)
+	Shorts(column int) []int16
+	PutShorts(column int, values []int16)
+
+	// Group returns the given number of columns of a group, which were stored together under a
+	// tag; nil if the block has none under this tag. Groups are numbered from 0.
+	Group(group, tag, columns int) [][]int16
+	// PutGroup stores columns as a group under a tag, and drops those under any other tag.
+	PutGroup(group, tag int, columns [][]int16)
 }
 
 // advance takes the steps of a state from number done on.

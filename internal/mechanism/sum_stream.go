@@ -206,7 +206,7 @@ type chunkReader struct {
 	codes  [][]int32
 	ids    []uint64
 	err    error // the first of a read
-	shelf  Shelf
+	shelf  columnStore
 }
 
 // reader returns a reader whose last pass has ended, or a new one.
@@ -219,7 +219,7 @@ func (e *Stream) reader() *chunkReader {
 		return r
 	}
 	n := len(e.schema.Columns)
-	return &chunkReader{Stream: e, shelf: Shelf{file: e.file}, loaded: make([]int, n), codes: make([][]int32, n)}
+	return &chunkReader{Stream: e, shelf: columnStore{file: e.file}, loaded: make([]int, n), codes: make([][]int32, n)}
 }
 
 // rest keeps a reader, which has met no error, for another pass: its memory is that of a chunk.
@@ -237,7 +237,7 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) e
 	}
 	kept, flush := p.computed(), func() error { return nil }
 	if x, ok := p.Statistic.(Stateful); ok {
-		if state, ok := x.State().(Shelved); ok && v.Len() > 0 {
+		if state, ok := x.State().(StorableState); ok && v.Len() > 0 {
 			kept, flush = r.shelf.of(state, r.shelved(state, i), r.shelfSpace(p.Part, i, v.Len()))
 		}
 	}

@@ -33,9 +33,8 @@ func (e *Stream) shelved(s State, chunk int) *shelved {
 	return &e.states[s][chunk]
 }
 
-// A Shelf holds the lists of a [Shelved] state, for one block after the other. Lists have numbers from 0.
-// What it returns is valid until the next block, and may be changed.
-type Shelf struct {
+// columnStore implements [ColumnStore] in the scratch file, for the blocks of one chunk after the other.
+type columnStore struct {
 	file *scratch.File
 	room []byte
 	err  error // the first of the file; what is returned after it is of no use
@@ -74,7 +73,7 @@ func (r *chunkReader) shelfSpace(p Part, i, rows int) int {
 
 // of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes. Lists have space for so many
 // records.
-func (h *Shelf) of(s Shelved, c *shelved, space int) (kept func(int, dataset.Block) Kept, flush func() error) {
+func (h *columnStore) of(s StorableState, c *shelved, space int) (kept func(int, dataset.Block) Kept, flush func() error) {
 	if h.chunk = c; !c.begun {
 		c.space = space
 	}
@@ -83,14 +82,14 @@ func (h *Shelf) of(s Shelved, c *shelved, space int) (kept func(int, dataset.Blo
 	}
 	kept = func(i int, b dataset.Block) Kept {
 		h.block, h.from, h.rows = i, b.Start(), b.Len()
-		var k Shelvable
+		var k StorableBlock
 		if c.begun {
 			k = s.Open(b.Len(), c.done, h)
 		} else {
-			k = s.BeginShelved(b)
+			k = s.BeginStorable(b)
 		}
 		advance(s, k, c.done, b)
-		k.Shelve(h)
+		k.Store(h)
 		return k
 	}
 	return kept, func() error {
@@ -100,7 +99,7 @@ func (h *Shelf) of(s Shelved, c *shelved, space int) (kept func(int, dataset.Blo
 }
 
 // flush writes the lists that differ from those in the file.
-func (h *Shelf) flush() error {
+func (h *columnStore) flush() error {
 	for k := range h.lists {
 		l := &h.lists[k]
 		if !l.dirty {
@@ -122,7 +121,7 @@ func (h *Shelf) flush() error {
 }
 
 // list returns list k of the current chunk, cells of so many bytes.
-func (h *Shelf) list(k, width int) *shelfList {
+func (h *columnStore) list(k, width int) *shelfList {
 	for len(h.lists) <= k {
 		h.lists = append(h.lists, shelfList{})
 	}
@@ -145,12 +144,12 @@ func (h *Shelf) list(k, width int) *shelfList {
 }
 
 // Bytes returns the block of list k.
-func (h *Shelf) Bytes(k int) []uint8 {
+func (h *columnStore) Bytes(k int) []uint8 {
 	return h.list(k, 1).cells[h.from : h.from+h.rows]
 }
 
 // Floats returns the block of list k.
-func (h *Shelf) Floats(k int) []float64 {
+func (h *columnStore) Floats(k int) []float64 {
 	l := h.list(k, 8)
 	if cap(l.floats) < h.rows {
 		l.floats = make([]float64, h.rows)
@@ -161,21 +160,21 @@ func (h *Shelf) Floats(k int) []float64 {
 }
 
 // PutBytes replaces the block of list k.
-func (h *Shelf) PutBytes(k int, x []uint8) {
+func (h *columnStore) PutBytes(k int, x []uint8) {
 	l := h.list(k, 1)
 	l.dirty = true
 	copy(l.cells[h.from:h.from+h.rows], x)
 }
 
 // PutFloats replaces the block of list k.
-func (h *Shelf) PutFloats(k int, x []float64) {
+func (h *columnStore) PutFloats(k int, x []float64) {
 	l := h.list(k, 8)
 	l.dirty = true
 	scratch.PutNumbers(l.cells[8*h.from:], x)
 }
 
 // Shorts returns the block of list k.
-func (h *Shelf) Shorts(k int) []int16 {
+func (h *columnStore) Shorts(k int) []int16 {
 	l := h.list(k, 2)
 	if cap(l.shorts) < h.rows {
 		l.shorts = make([]int16, h.rows)
@@ -186,7 +185,7 @@ func (h *Shelf) Shorts(k int) []int16 {
 }
 
 // PutShorts replaces the block of list k.
-func (h *Shelf) PutShorts(k int, x []int16) {
+func (h *columnStore) PutShorts(k int, x []int16) {
 	l := h.list(k, 2)
 	l.dirty = true
 	scratch.PutNumbers(l.cells[2*h.from:], x)
@@ -194,7 +193,7 @@ func (h *Shelf) PutShorts(k int, x []int16) {
 
 // Group returns the lists of a group, from 0, that were put under a tag for the block, nil if there are none. They are
 // valid until the next block.
-func (h *Shelf) Group(group, tag, lists int) [][]int16 {
+func (h *columnStore) Group(group, tag, lists int) [][]int16 {
 	if group >= len(h.chunk.tagged) || h.block >= len(h.chunk.tagged[group]) {
 		return nil
 	}
@@ -228,7 +227,7 @@ func (h *Shelf) Group(group, tag, lists int) [][]int16 {
 }
 
 // PutGroup puts lists of the block under a tag, in the place of those of the group under any other.
-func (h *Shelf) PutGroup(group, tag int, x [][]int16) {
+func (h *columnStore) PutGroup(group, tag int, x [][]int16) {
 	for len(h.chunk.tagged) <= group {
 		h.chunk.tagged = append(h.chunk.tagged, nil)
 	}

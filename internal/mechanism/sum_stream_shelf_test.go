@@ -14,11 +14,11 @@ import (
 type names struct{ wide bool } // wide: in list 0 a number, else a short
 
 func (*names) Steps() int                   { return 0 }
-func (n *names) Begin(b dataset.Block) Kept { return n.BeginShelved(b) }
-func (n *names) BeginShelved(b dataset.Block) Shelvable {
+func (n *names) Begin(b dataset.Block) Kept { return n.BeginStorable(b) }
+func (n *names) BeginStorable(b dataset.Block) StorableBlock {
 	return &namesKept{names: n, ids: idsOf(b), begun: true}
 }
-func (n *names) Open(_, _ int, from *Shelf) Shelvable {
+func (n *names) Open(_, _ int, from ColumnStore) StorableBlock {
 	var out []uint64
 	if n.wide {
 		for _, x := range from.Floats(0) {
@@ -45,7 +45,7 @@ type namesKept struct {
 
 func (*namesKept) Take(int, dataset.Block) {}
 
-func (k *namesKept) Shelve(to *Shelf) {
+func (k *namesKept) Store(to ColumnStore) {
 	if !k.begun {
 		return
 	}
