@@ -167,7 +167,7 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	if kept == nil {
 		kept = p.computed()
 	}
-	blocks := p.blocks(v)
+	blocks := p.Blocks(v)
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
 	accs := make([]Accumulator, workers)
 	var next atomic.Int64
@@ -188,26 +188,39 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	return joined(accs), ctx.Err()
 }
 
-// A Total adds a pass up over records that come view by view, for one goroutine. It keeps no state: one is computed
-// for every view.
+// A Total accumulates a pass over records that arrive view by view. It is for one goroutine.
 type Total struct {
-	pass Pass
-	acc  Accumulator
+	pass     Pass
+	acc      Accumulator
+	computed func(block int, b dataset.Block) Kept
 }
 
-// Total returns one without records.
-func (p Pass) Total() *Total { return &Total{p, p.New()} }
+// Total returns an empty total.
+func (p Pass) Total() *Total { return &Total{p, p.New(), p.computed()} }
 
-// Add adds the records of a view, which are those of the part, or some of them. The only error is that of the context.
+// Add adds the records of a view, which are records of the part. A state is computed for this
+// view. The only error is that of the context.
 func (t *Total) Add(ctx context.Context, v dataset.View) error {
-	kept := t.pass.computed()
-	for i := range t.pass.blocks(v) {
+	for i := range t.pass.Blocks(v) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.acc.Add(t.pass.block(v, i, kept))
+		t.AddBlock(v, i, nil)
 	}
 	return nil
+}
+
+// AddBlock adds block i of a view, which has [Pass.Blocks] of them. kept, if not nil, returns
+// the state of the block, up to date; otherwise the state is computed.
+func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) {
+	if kept == nil {
+		kept = t.computed
+	}
+	b := t.pass.block(v, i, kept)
+	t.acc.Add(b)
+	if left, ok := b.Kept.(Leaver); ok {
+		left.Leave()
+	}
 }
 
 // Values returns the values of the cells, exactly.
@@ -219,11 +232,11 @@ func (p Pass) computed() func(block int, b dataset.Block) Kept {
 	if !ok {
 		return nil
 	}
-	return func(_ int, b dataset.Block) Kept { return advance(x.State(), x.State().Begin(b), 0, b) }
+	return func(_ int, b dataset.Block) Kept { return Advance(x.State(), x.State().Begin(b), 0, b) }
 }
 
-// blocks returns the number of blocks of a view.
-func (p Pass) blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
+// Blocks returns the number of blocks of a view.
+func (p Pass) Blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
 
 // block returns a block of a view, with what is kept of it.
 func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
@@ -326,8 +339,8 @@ type ColumnStore interface {
 	PutGroup(group, tag int, columns [][]int16)
 }
 
-// advance takes the steps of a state from number done on.
-func advance(s State, k Kept, done int, b dataset.Block) Kept {
+// Advance takes the steps of a state for the records of a block, from step done on, and returns k.
+func Advance(s State, k Kept, done int, b dataset.Block) Kept {
 	for i := done; i < s.Steps(); i++ {
 		k.Take(i, b)
 	}

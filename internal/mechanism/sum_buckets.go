@@ -10,7 +10,8 @@ import (
 // to one place. It need not have room for all buckets at once.
 type BucketEngine interface {
 	Engine
-	buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error
+	// Buckets deals the records of a part to m buckets; see [Records.Buckets].
+	Buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error
 }
 
 // Buckets is called with some consecutive buckets, the number of the first, and the records of each in the
@@ -25,29 +26,29 @@ func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) 
 	if !ok {
 		return ErrGather
 	}
-	return e.buckets(ctx, r.part, coins, m, each)
+	return e.Buckets(ctx, r.part, coins, m, each)
 }
 
-// buckets implements [BucketEngine].
-func (m *Memory) buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
+// Buckets implements [BucketEngine].
+func (m *Memory) Buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
 	v, err := m.Gather(ctx, p)
 	if err != nil {
 		return err
 	}
-	parts, err := dealt(ctx, v, coins, n, 0, n)
+	parts, err := coins.Split(ctx, v, n, 0, n)
 	if err != nil {
 		return err
 	}
 	return each(0, parts)
 }
 
-// dealt returns the records of the buckets first to last-1 of m. All records of v are in one of these.
-// Coins are drawn on all cores.
-func dealt(ctx context.Context, v dataset.View, coins Coins, m, first, last int) ([]dataset.View, error) {
+// Split returns the records of the buckets first to last-1 of m. All records of v must be in these
+// buckets. It uses all cores. The only error is that of the context.
+func (c Coins) Split(ctx context.Context, v dataset.View, m, first, last int) ([]dataset.View, error) {
 	bucket := make([]int32, v.Len())
 	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {
 		for k := range b.Len() {
-			bucket[start+k] = int32(coins.Below(b.ID(k), m) - first)
+			bucket[start+k] = int32(c.Below(b.ID(k), m) - first)
 		}
 	})
 	if err != nil {

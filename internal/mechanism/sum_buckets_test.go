@@ -72,7 +72,7 @@ func TestBucketsOfStream(t *testing.T) {
 		}
 		part := Part{Columns: []int{0, 1}, Cuts: []Cut{{Coin: &cut, Share: .3}}}
 		want := inBuckets(t, m, func(each Buckets) error {
-			return InMemory(table.All()).buckets(t.Context(), part, coins, m, each)
+			return InMemory(table.All()).Buckets(t.Context(), part, coins, m, each)
 		})
 		e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 		if err != nil {

@@ -45,15 +45,15 @@ func (m *Memory) Gather(ctx context.Context, p Part) (dataset.View, error) {
 	defer m.mu.Unlock()
 	rows, key := m.all, ""
 	for _, c := range p.Cuts {
-		cut := key + c.key()
+		cut := key + c.Key()
 		if _, ok := m.parts[cut]; !ok {
-			kept, others, err := c.deal(ctx, rows)
+			kept, others, err := c.Deal(ctx, rows)
 			if err != nil {
 				return kept, err
 			}
 			m.parts[cut] = kept
 			if c.Coin != nil {
-				m.parts[key+c.opposite().key()] = others
+				m.parts[key+c.Opposite().Key()] = others
 			}
 		}
 		rows, key = m.parts[cut], cut
@@ -78,8 +78,8 @@ func (m *Memory) recode(key string, v dataset.View, how []Recoding) dataset.View
 	return m.last.rows
 }
 
-// key identifies a cut.
-func (c Cut) key() string {
+// Key returns a text that identifies the cut. It contains the key of the coins, which is secret.
+func (c Cut) Key() string {
 	if c.None {
 		return "none;"
 	}
@@ -105,7 +105,7 @@ func (m *Memory) Sum(ctx context.Context, p Pass) ([]int64, error) {
 		if kept.blocks[i] == nil {
 			kept.blocks[i] = state.Begin(b)
 		}
-		advance(state, kept.blocks[i], kept.done[i], b)
+		Advance(state, kept.blocks[i], kept.done[i], b)
 		kept.done[i] = state.Steps()
 		return kept.blocks[i]
 	})

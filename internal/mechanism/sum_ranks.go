@@ -14,8 +14,8 @@ import (
 // records in memory.
 type RankEngine interface {
 	Engine
-	// concordance returns [kendall.S] of each of the first d columns of a part against column j of it.
-	concordance(ctx context.Context, p Part, d, j int) ([]int64, error)
+	// Concordance returns [kendall.S] of each of the first d columns of a part against column j of it.
+	Concordance(ctx context.Context, p Part, d, j int) ([]int64, error)
 }
 
 // NewKendallOver is [Maker.NewKendall] of the columns of r but the last, against the last, on an engine that counts by itself.
@@ -31,7 +31,7 @@ func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) 
 		return nil, err
 	}
 	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
-	k.against = func(ctx context.Context, j int) ([]int64, error) { return e.concordance(ctx, r.part, d, j) }
+	k.against = func(ctx context.Context, j int) ([]int64, error) { return e.Concordance(ctx, r.part, d, j) }
 	counts, err := k.against(ctx, d)
 	if err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) 
 // rankedRows is how many records a goroutine that counts ranks holds, 40 bytes each.
 const rankedRows = 1 << 20
 
-// concordance implements [RankEngine]: every goroutine takes one column after the other.
-func (e *Stream) concordance(ctx context.Context, p Part, d, j int) ([]int64, error) {
+// Concordance implements [RankEngine]: every goroutine takes one column after the other.
+func (e *Stream) Concordance(ctx context.Context, p Part, d, j int) ([]int64, error) {
 	return e.concordanceIn(ctx, p, d, j, rankedRows)
 }
 
-// concordanceIn is concordance with so many records in memory.
+// concordanceIn is Concordance with so many records in memory.
 func (e *Stream) concordanceIn(ctx context.Context, p Part, d, j, most int) ([]int64, error) {
 	counts, errs := make([]int64, d), make([]error, d)
 	var next atomic.Int64

@@ -70,7 +70,7 @@ func TestRanksOfStream(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := e.concordance(ended, part, 2, 2); !errors.Is(err, context.Canceled) {
+	if _, err := e.Concordance(ended, part, 2, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

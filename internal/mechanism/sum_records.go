@@ -136,7 +136,7 @@ func (n *number) Cells() Cells { return sums(n.n[:]) }
 // view are those of the engine's schema. The only error is that of the context.
 func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
-		kept, _, err := c.deal(ctx, v)
+		kept, _, err := c.Deal(ctx, v)
 		if err != nil {
 			return v, err
 		}
@@ -148,9 +148,9 @@ func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	return v.Columns(p.Columns), ctx.Err()
 }
 
-// deal returns the records of a view of all columns that the cut keeps and, if it is one by
-// coins, those of the opposite cut.
-func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
+// Deal returns the records of a view of all columns that the cut keeps and, if it is one by
+// coins, those of the opposite cut. The only error is that of the context.
+func (c Cut) Deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
 	switch {
 	case c.None:
 		return v.Select(nil), others, ctx.Err()
@@ -158,13 +158,14 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 		kept, err = v.Known(ctx, c.Known)
 		return kept, others, err
 	}
-	kept, others = v.Part(c.sides(v, nil))
+	kept, others = v.Part(c.Sides(v, nil))
 	return kept, others, ctx.Err()
 }
 
-// sides returns 0 for each record that the cut keeps and 1 for the others, in room if it has space.
-func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
-	of := slices.Grow(room[:0], v.Len())[:v.Len()]
+// Sides returns 0 for each record of a view that a cut by coins keeps and 1 for the others. It
+// uses buffer if that has the capacity.
+func (c Cut) Sides(v dataset.View, buffer []uint8) []uint8 {
+	of := slices.Grow(buffer[:0], v.Len())[:v.Len()]
 	var next atomic.Int64
 	var group parallel.Group
 	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several to do
@@ -190,8 +191,8 @@ func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
 	return of
 }
 
-// opposite returns the cut by the same coins that keeps the others.
-func (c Cut) opposite() Cut {
+// Opposite returns the cut by the same coins that keeps the other records.
+func (c Cut) Opposite() Cut {
 	c.Heads = !c.Heads
 	return c
 }

@@ -116,7 +116,7 @@ func (e *Stream) Forget(s State) {
 func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	none := slices.ContainsFunc(p.Part.Cuts, func(c Cut) bool { return c.None })
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
-	accs, errs := make([]Accumulator, workers), make([]error, workers)
+	values, errs := make([][]int64, workers), make([]error, workers)
 	var next atomic.Int64
 	var group parallel.Group
 	last := -1
@@ -125,7 +125,8 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	}
 	for w := range workers {
 		group.Go(func() {
-			accs[w] = p.New()
+			total := p.Total()
+			defer func() { values[w] = total.Values() }()
 			if none {
 				return
 			}
@@ -139,7 +140,7 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 				if last >= 0 {
 					i = last - i
 				}
-				errs[w] = r.add(ctx, p, i, accs[w])
+				errs[w] = r.add(ctx, p, i, total)
 			}
 		})
 	}
@@ -150,7 +151,7 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return joined(accs), nil
+	return p.Merge(values...), nil
 }
 
 // FewBytes is the size of cells up to which records are few.
@@ -161,7 +162,7 @@ func (e *Stream) Few() int64 { return FewBytes }
 
 // Gather implements [Gatherer], for parts that are known to have few records: it copies their cells.
 func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
-	schema := Records{e, p}.Schema()
+	schema := p.Schema(e.schema)
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {
 		columns[j] = dataset.ColumnData{Floats: []float64{}}
@@ -229,27 +230,24 @@ func (e *Stream) rest(r *chunkReader) {
 	e.resting = append(e.resting, r)
 }
 
-// add adds the records of a chunk.
-func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) error {
+// add adds the records of chunk i to a total of the pass.
+func (r *chunkReader) add(ctx context.Context, p Pass, i int, total *Total) error {
 	v, err := r.part(ctx, p.Part, i)
 	if err != nil {
 		return err
 	}
-	kept, flush := p.computed(), func() error { return nil }
+	var kept func(block int, b dataset.Block) Kept // nil: computed
+	flush := func() error { return nil }
 	if x, ok := p.Statistic.(Stateful); ok {
 		if state, ok := x.State().(StorableState); ok && v.Len() > 0 {
 			kept, flush = r.shelf.of(state, r.shelved(state, i), r.shelfSpace(p.Part, i, v.Len()))
 		}
 	}
-	for k := range p.blocks(v) {
+	for k := range p.Blocks(v) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b := p.block(v, k, kept)
-		acc.Add(b)
-		if left, ok := b.Kept.(Leaver); ok {
-			left.Leave()
-		}
+		total.AddBlock(v, k, kept)
 		if err := errors.Join(r.err, r.shelf.err); err != nil {
 			return err
 		}
@@ -308,7 +306,7 @@ func (r *chunkReader) units(c *chunk) ([]uint64, error) {
 func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int) (dataset.View, error) {
 	key := ""
 	for _, c := range cuts {
-		key += c.key()
+		key += c.Key()
 	}
 	place := r.member(key, i)
 	if len(cuts) == 0 {
@@ -334,14 +332,14 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 	for _, c := range cuts {
 		if c.Coin == nil || c.None {
 			var err error
-			if of, _, err = c.deal(ctx, of); err != nil {
+			if of, _, err = c.Deal(ctx, of); err != nil {
 				return v, err
 			}
 			r.marks = r.noMarks(r.marks)
 			of.Mark(r.marks)
 			continue
 		}
-		r.sides, r.marks, r.others = c.sides(of, r.sides), r.noMarks(r.marks), r.noMarks(r.others)
+		r.sides, r.marks, r.others = c.Sides(of, r.sides), r.noMarks(r.marks), r.noMarks(r.others)
 		of.MarkSides(r.sides, r.marks, r.others)
 		of, r.rows = v.Marked(r.marks, r.rows)
 	}
@@ -352,7 +350,7 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		return v, err
 	}
 	if last := len(cuts) - 1; last >= 0 && cuts[last].Coin != nil && !cuts[last].None { // the same coins tell who is in the opposite part
-		if err := r.remember(strings.TrimSuffix(key, cuts[last].key())+cuts[last].opposite().key(), i, r.others); err != nil {
+		if err := r.remember(strings.TrimSuffix(key, cuts[last].Key())+cuts[last].Opposite().Key(), i, r.others); err != nil {
 			return v, err
 		}
 	}

@@ -14,7 +14,8 @@ import (
 const (
 	groupBytes = 1 << 26
 	dealBytes  = 1 << 25
-	dealLeast  = 1 << 6 // records that are written at once, at least
+	dealtRows  = 1 << 10 // of a block that is dealt
+	dealLeast  = 1 << 6  // records that are written at once, at least
 )
 
 // dealer deals records to groups of consecutive buckets, in the scratch file. They stay in the order of the table.
@@ -36,15 +37,15 @@ type dealtGroup struct {
 	blocks []scratch.Place
 }
 
-// buckets implements [BucketEngine]. One pass deals the records to groups, and then one group after the other is
+// Buckets implements [BucketEngine]. One pass deals the records to groups, and then one group after the other is
 // brought to memory.
-func (e *Stream) buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error {
+func (e *Stream) Buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error {
 	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)
 }
 
-// bucketsIn is buckets with groups of so many bytes.
+// bucketsIn is Buckets with groups of so many bytes.
 func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most int64, each Buckets) error {
-	d := &dealer{file: e.file, schema: Records{e, p}.Schema(), coins: coins, m: m, bytes: 8}
+	d := &dealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)
 	}
@@ -76,7 +77,7 @@ func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most
 		if err != nil {
 			return err
 		}
-		parts, err := dealt(ctx, v, coins, m, d.first(g), d.first(g+1))
+		parts, err := coins.Split(ctx, v, m, d.first(g), d.first(g+1))
 		if err != nil {
 			return err
 		}
@@ -106,11 +107,11 @@ func (d *dealer) groupOf(bucket int) *dealtGroup {
 // deal deals the records of a view.
 func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 	floats, codes := make([][]float64, len(d.schema.Columns)), make([][]int32, len(d.schema.Columns))
-	for at := 0; at < v.Len(); at += blockRows {
+	for at := 0; at < v.Len(); at += dealtRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b := v.Block(at, min(at+blockRows, v.Len()))
+		b := v.Block(at, min(at+dealtRows, v.Len()))
 		for j, c := range d.schema.Columns {
 			if c.Kind == dataset.Numeric {
 				floats[j] = b.Float(j, floats[j])

@@ -88,7 +88,7 @@ func (h *columnStore) of(s StorableState, c *shelved, space int) (kept func(int,
 		} else {
 			k = s.BeginStorable(b)
 		}
-		advance(s, k, c.done, b)
+		Advance(s, k, c.done, b)
 		k.Store(h)
 		return k
 	}
