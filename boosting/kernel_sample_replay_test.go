@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -55,7 +56,7 @@ func TestSampleOnStream(t *testing.T) {
 	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {
 		t.Fatalf("%d stages", n)
 	}
-	e, _, err := mechanism.Spill(context.Background(), mechanism.Source{Path: x.file(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
+	e, _, err := stream.Open(context.Background(), stream.Source{Path: x.file(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

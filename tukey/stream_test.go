@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 )
@@ -34,7 +35,7 @@ func TestModelsOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := mechanism.Spill(t.Context(), mechanism.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
+	e, _, err := stream.Open(t.Context(), stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -29,7 +29,7 @@ func TestStreamAgrees(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			m := memoryRunOf(t, file)
 			r, p, table, plan := m.r, m.p, m.table, m.plan
-			if err := p.CheckEngine(plan, mechanism.StreamOf(p.Schema)); err != nil {
+			if err := p.CheckEngine(plan, stream.Empty(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
 				}
@@ -43,7 +43,7 @@ func TestStreamAgrees(t *testing.T) {
 			}
 			for cuts, chunk := range chunks {
 				folder := t.TempDir()
-				e, stats, err := mechanism.Spill(t.Context(), mechanism.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
+				e, stats, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -124,6 +124,17 @@ type FewGatherer interface {
 	Few() int64
 }
 
+// FewBytes is the size of cells up to which records are few.
+const FewBytes = 1 << 28
+
+// A MappingEngine shows a numeric column through a public rule on its cells.
+type MappingEngine interface {
+	Engine
+	// Mapped returns an engine of the same records, whose column j is declared otherwise and holds what the rule
+	// makes of each cell, NaN where one is missing.
+	Mapped(j int, as dataset.Column, rule func(float64) float64) Engine
+}
+
 // A Pass is what an engine is asked: a statistic over the records of a part, in a run under a
 // relation. It can be sent to where the records are; it holds keys of coins, which are secret.
 type Pass struct {

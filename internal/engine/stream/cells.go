@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/noise/secret"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/buffers"
@@ -22,7 +23,7 @@ type Source struct {
 	Options dataset.ReadOptions
 	Folder  string // for the scratch file; empty: that of the system
 	Chunk   int    // records of a chunk; 0: by the number of columns
-	Most    int64  // records of the table; 0: [MostNarrow]
+	Most    int64  // records of the table; 0: [mechanism.MostNarrow]
 }
 
 // The cells of a chunk, and its records. Both depend on the schema alone.
@@ -32,9 +33,9 @@ const (
 	chunkLeast = 1 << 12 // the records of a large block of a pass
 )
 
-// Spill reads a table once and returns its engine, with what the reader counted, which is private. The
+// Open reads a table once and returns its engine, with what the reader counted, which is private. The
 // Errors are those of [dataset.Read] and of the scratch file.
-func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *dataset.Stats, error) {
+func Open(ctx context.Context, s Source, schema dataset.Schema) (*Engine, *dataset.Stats, error) {
 	key, err := secret.FreshKey()
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +44,7 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Stream{schema: schema, file: file, members: map[string][]scratch.Place{}, states: map[State][]shelved{}, most: s.Chunk}
+	e := &Engine{schema: schema, file: file, members: map[string][]scratch.Place{}, states: map[mechanism.State][]shelved{}, most: s.Chunk}
 	for _, c := range schema.Columns {
 		e.widths = append(e.widths, cellWidth(c))
 	}
@@ -108,7 +109,7 @@ type batchWords struct {
 }
 
 // encode copies the cells of a batch that do not last, in memory of one that is no longer needed.
-func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
+func (e *Engine) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 	out, ok := used.Get().(*encoded)
 	if !ok {
 		n := len(e.widths)
@@ -139,7 +140,7 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 }
 
 // room returns memory for so many records.
-func (e *Stream) room(rows int) columnCells {
+func (e *Engine) room(rows int) columnCells {
 	out := columnCells{bytes: make([][]byte, len(e.widths))}
 	out.floats, out.leave = buffers.GetColumns(len(e.widths), rows, e.number)
 	for j, width := range e.widths {
@@ -151,7 +152,7 @@ func (e *Stream) room(rows int) columnCells {
 }
 
 // number reports whether a column holds numbers.
-func (e *Stream) number(j int) bool {
+func (e *Engine) number(j int) bool {
 	return j < len(e.schema.Columns) && e.schema.Columns[j].Kind == dataset.Numeric
 }
 

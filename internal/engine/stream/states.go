@@ -1,9 +1,10 @@
-package mechanism
+package stream
 
 import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
@@ -24,7 +25,7 @@ type tagged struct {
 }
 
 // shelved returns what is kept of a state about a chunk.
-func (e *Stream) shelved(s State, chunk int) *shelved {
+func (e *Engine) shelved(s mechanism.State, chunk int) *shelved {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.states[s] == nil {
@@ -33,7 +34,7 @@ func (e *Stream) shelved(s State, chunk int) *shelved {
 	return &e.states[s][chunk]
 }
 
-// columnStore implements [ColumnStore] in the scratch file, for the blocks of one chunk after the other.
+// columnStore implements [mechanism.ColumnStore] in the scratch file, for the blocks of one chunk after the other.
 type columnStore struct {
 	file *scratch.File
 	room []byte
@@ -63,8 +64,8 @@ const spaces = 8
 
 // shelfSpace returns for how many records of a chunk the lists of a state have space, of a part with so many there. Where coins alone
 // say who is in the part, these are few more, and else all: the size of the file tells no more than the coins.
-func (r *chunkReader) shelfSpace(p Part, i, rows int) int {
-	if i == len(r.chunks)-1 || r.kept != nil || slices.ContainsFunc(p.Cuts, func(c Cut) bool { return c.Coin == nil }) {
+func (r *chunkReader) shelfSpace(p mechanism.Part, i, rows int) int {
+	if i == len(r.chunks)-1 || r.kept != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool { return c.Coin == nil }) {
 		return r.most
 	}
 	grain := (r.most + spaces - 1) / spaces
@@ -73,22 +74,22 @@ func (r *chunkReader) shelfSpace(p Part, i, rows int) int {
 
 // of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes. Lists have space for so many
 // records.
-func (h *columnStore) of(s StorableState, c *shelved, space int) (kept func(int, dataset.Block) Kept, flush func() error) {
+func (h *columnStore) of(s mechanism.StorableState, c *shelved, space int) (kept func(int, dataset.Block) mechanism.Kept, flush func() error) {
 	if h.chunk = c; !c.begun {
 		c.space = space
 	}
 	for k := range h.lists {
 		h.lists[k].loaded, h.lists[k].dirty = false, false
 	}
-	kept = func(i int, b dataset.Block) Kept {
+	kept = func(i int, b dataset.Block) mechanism.Kept {
 		h.block, h.from, h.rows = i, b.Start(), b.Len()
-		var k StorableBlock
+		var k mechanism.StorableBlock
 		if c.begun {
 			k = s.Open(b.Len(), c.done, h)
 		} else {
 			k = s.BeginStorable(b)
 		}
-		Advance(s, k, c.done, b)
+		mechanism.Advance(s, k, c.done, b)
 		k.Store(h)
 		return k
 	}

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
@@ -22,7 +23,7 @@ const (
 type dealer struct {
 	file   *scratch.File
 	schema dataset.Schema
-	coins  Coins
+	coins  mechanism.Coins
 	m      int // buckets
 	groups []dealtGroup
 	bytes  int // of a record
@@ -37,14 +38,14 @@ type dealtGroup struct {
 	blocks []scratch.Place
 }
 
-// Buckets implements [BucketEngine]. One pass deals the records to groups, and then one group after the other is
+// Buckets implements [mechanism.BucketEngine]. One pass deals the records to groups, and then one group after the other is
 // brought to memory.
-func (e *Stream) Buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error {
+func (e *Engine) Buckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, each mechanism.Buckets) error {
 	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)
 }
 
 // bucketsIn is Buckets with groups of so many bytes.
-func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most int64, each Buckets) error {
+func (e *Engine) bucketsIn(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, most int64, each mechanism.Buckets) error {
 	d := &dealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)

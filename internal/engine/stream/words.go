@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
@@ -19,59 +20,6 @@ import (
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
 // of its column in its chunk, and the lists of a chunk are in one place of the scratch file. Words are counted
 // in parts, by a hash of their text, so that memory does not grow with their number.
-
-// A WordEngine is an engine that can count the words of columns with [dataset.Column.Found], and read them
-// as what was found out.
-type WordEngine interface {
-	Engine
-	// Lexicon counts the words of columns of a part, which have [dataset.Column.Found].
-	Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error)
-	// Resolve returns an engine for the same records with all columns read as the given ones; see
-	// [dataset.View.Resolve].
-	Resolve(ctx context.Context, all []dataset.Column) (Engine, error)
-}
-
-// NewLexicon counts the words of columns; see [Maker.NewLexicon]. It is [ErrGather] for an engine that
-// cannot.
-func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Bounded[Lexicon], error) {
-	e, ok := r.engine.(WordEngine)
-	if !ok {
-		return Bounded[Lexicon]{}, ErrGather
-	}
-	x, err := e.Lexicon(ctx, r.part, columns)
-	return s.Maker.lexicon(x), err
-}
-
-// Resolve replaces the columns of parts of one table, all with the same columns, by as; see
-// [dataset.View.Resolve]. It is [ErrGather] for an engine that cannot.
-func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error {
-	engines := map[Engine]Engine{}
-	for _, r := range parts {
-		e, ok := r.engine.(WordEngine)
-		if !ok {
-			return ErrGather
-		}
-		if engines[e] == nil {
-			all := slices.Clone(e.Schema().Columns)
-			for k, j := range r.part.Columns {
-				all[j] = as[k]
-			}
-			var err error
-			if engines[e], err = e.Resolve(ctx, all); err != nil {
-				return err
-			}
-		}
-		r.engine = engines[e]
-	}
-	return nil
-}
-
-// WordPart is how many bytes the words take that are counted at a time, and WordRoom what one of them takes
-// beside its text.
-const (
-	WordPart = 1 << 27
-	WordRoom = 96
-)
 
 // wordGrain is the bytes per record of a chunk to which the lists of its words are filled up: what the size of
 // the file tells of them.
@@ -131,7 +79,7 @@ func (w *chunkWriter) pack() []byte {
 		for _, word := range l.list {
 			out = append(append(out, uint8(len(word))), word...)
 		}
-		w.wordBytes += int64(len(l.list) * WordRoom)
+		w.wordBytes += int64(len(l.list) * mechanism.WordRoom)
 		clear(l.codes)
 		l.list = l.list[:0]
 	}
@@ -184,7 +132,7 @@ func wordCells(b dataset.Block, j int, out []int32) []int32 {
 }
 
 // eachChunk calls do for all chunks, from several goroutines at once.
-func (e *Stream) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
+func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	errs := make([]error, workers)
 	var next atomic.Int64
@@ -205,19 +153,26 @@ func (e *Stream) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// Lexicon implements [WordEngine].
-func (e *Stream) Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
-	parts := int(e.wordBytes/WordPart) + 1
+// Lexicon implements [mechanism.WordEngine].
+func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+	parts, count := e.wordCounter(ctx, p, columns)
+	return mechanism.LexiconIn(len(columns), parts, count), nil
+}
+
+// wordCounter returns the number of parts to which the words of columns are dealt, by a hash of their text, and a function that
+// counts the words of one of these parts.
+func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []int) (parts int, count func(k int) ([]mechanism.WordCounts, error)) {
+	parts = int(e.wordBytes/mechanism.WordPart) + 1
 	seed := maphash.MakeSeed()
-	return LexiconIn(len(columns), parts, func(k int) ([]WordCounts, error) {
+	return parts, func(k int) ([]mechanism.WordCounts, error) {
 		return e.countWords(ctx, p, columns, func(word string) bool {
 			return parts == 1 || maphash.String(seed, word)%uint64(parts) == uint64(k)
 		})
-	}), nil
+	}
 }
 
 // countWords counts the words of columns of a part that are among some.
-func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among func(string) bool) ([]WordCounts, error) {
+func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int, among func(string) bool) ([]mechanism.WordCounts, error) {
 	var mu sync.Mutex
 	counts := make([]map[string]int64, len(columns))
 	for k := range counts {
@@ -250,7 +205,7 @@ func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among fu
 		}
 		return r.err
 	})
-	out := make([]WordCounts, len(columns))
+	out := make([]mechanism.WordCounts, len(columns))
 	for k := range out {
 		for word, n := range counts[k] {
 			out[k].Words, out[k].Counts = append(out[k].Words, word), append(out[k].Counts, n)
@@ -259,9 +214,9 @@ func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among fu
 	return out, err
 }
 
-// Resolve implements [WordEngine]: columns of words become columns of codes, in further places of the same
+// Resolve implements [mechanism.WordEngine]: columns of words become columns of codes, in further places of the same
 // file.
-func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
+func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	out := e.beside()
 	out.schema, out.widths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
 	var recoded []int

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -11,17 +11,18 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Stream is the engine of a table that need not fit into memory: [Spill] writes its cells to a scratch
+// Stream is the engine of a table that need not fit into memory: [Open] writes its cells to a scratch
 // file, chunk by chunk, and every pass reads those of the columns that it looks at. The cells are the
 // bits that a table in memory holds, and the identities of records are the same. So are all sums.
 //
 // What is held grows with the number of columns, and by a few hundred bytes per chunk.
-type Stream struct {
+type Engine struct {
 	schema dataset.Schema
 	file   *scratch.File
 	widths []int // bytes of a cell of each column, and of the name of a unit
@@ -30,15 +31,15 @@ type Stream struct {
 	chunks []chunk
 	kept   []scratch.Place // of each chunk: which records units keep, one bit each; nil: all
 
-	rules     []func(float64) float64 // by column, see [Stream.Mapped]; nil: none
+	rules     []func(float64) float64 // by column, see [Engine.Mapped]; nil: none
 	wordBytes int64                   // that the words of all chunks take in memory, those to be found
 
 	passes atomic.Int64 // so far
 
 	mu      sync.Mutex
-	states  map[State][]shelved        // of each chunk
-	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
-	resting []*chunkReader             // of passes that have ended
+	states  map[mechanism.State][]shelved // of each chunk
+	members map[string][]scratch.Place    // by the cuts of a part: the records of each chunk that belong to it
+	resting []*chunkReader                // of passes that have ended
 }
 
 // chunk is some consecutive records.
@@ -58,7 +59,7 @@ type written struct {
 }
 
 // place returns where a column of a chunk is, or the names of units.
-func (e *Stream) place(c *chunk, j int) scratch.Place {
+func (e *Engine) place(c *chunk, j int) scratch.Place {
 	if j < len(c.others) && c.others[j] != (scratch.Place{}) {
 		return c.others[j]
 	}
@@ -70,24 +71,24 @@ func (e *Stream) place(c *chunk, j int) scratch.Place {
 }
 
 // size returns the bytes of a column of a chunk, as it was written at first.
-func (e *Stream) size(c *chunk, j int) int {
+func (e *Engine) size(c *chunk, j int) int {
 	if c.forms[j] != (decimals.Form{}) {
 		return c.forms[j].Size(e.most)
 	}
 	return e.filled[j] * e.most
 }
 
-// StreamOf returns an engine without records, by which a plan can be checked before any is read.
-func StreamOf(schema dataset.Schema) *Stream { return &Stream{schema: schema} }
+// Empty returns an engine without records, by which a plan can be checked before any is read.
+func Empty(schema dataset.Schema) *Engine { return &Engine{schema: schema} }
 
-// Schema implements [Engine].
-func (e *Stream) Schema() dataset.Schema { return e.schema }
+// Schema implements [mechanism.Engine].
+func (e *Engine) Schema() dataset.Schema { return e.schema }
 
 // Close removes the scratch file. The engine must not be used any more.
-func (e *Stream) Close() error { return e.file.Close() }
+func (e *Engine) Close() error { return e.file.Close() }
 
 // Rows returns the number of all records.
-func (e *Stream) Rows() int {
+func (e *Engine) Rows() int {
 	n := 0
 	for _, c := range e.chunks {
 		n += c.rows
@@ -95,8 +96,8 @@ func (e *Stream) Rows() int {
 	return n
 }
 
-// Forget implements [Engine].
-func (e *Stream) Forget(s State) {
+// Forget implements [mechanism.Engine].
+func (e *Engine) Forget(s mechanism.State) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range e.states[s] {
@@ -110,11 +111,11 @@ func (e *Stream) Forget(s State) {
 	delete(e.states, s)
 }
 
-// Sum implements [Engine]: goroutines take one chunk after the other, each with an accumulator of
+// Sum implements [mechanism.Engine]: goroutines take one chunk after the other, each with an accumulator of
 // its own. Every other pass, the first too, begins at the end, with what the system still has in memory. Errors are those
 // of the context and of the scratch file.
-func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
-	none := slices.ContainsFunc(p.Part.Cuts, func(c Cut) bool { return c.None })
+func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
+	none := slices.ContainsFunc(p.Part.Cuts, func(c mechanism.Cut) bool { return c.None })
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	values, errs := make([][]int64, workers), make([]error, workers)
 	var next atomic.Int64
@@ -154,14 +155,11 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	return p.Merge(values...), nil
 }
 
-// FewBytes is the size of cells up to which records are few.
-const FewBytes = 1 << 28
+// Few implements [mechanism.FewGatherer].
+func (e *Engine) Few() int64 { return mechanism.FewBytes }
 
-// Few implements [FewGatherer].
-func (e *Stream) Few() int64 { return FewBytes }
-
-// Gather implements [Gatherer], for parts that are known to have few records: it copies their cells.
-func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
+// Gather implements [mechanism.Gatherer], for parts that are known to have few records: it copies their cells.
+func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	schema := p.Schema(e.schema)
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {
@@ -194,7 +192,7 @@ func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
 
 // chunkReader reads chunks for one goroutine.
 type chunkReader struct {
-	*Stream
+	*Engine
 	at     int            // the chunk that cells are of
 	piece  *dataset.Table // a chunk
 	room   []byte
@@ -211,7 +209,7 @@ type chunkReader struct {
 }
 
 // reader returns a reader whose last pass has ended, or a new one.
-func (e *Stream) reader() *chunkReader {
+func (e *Engine) reader() *chunkReader {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if last := len(e.resting) - 1; last >= 0 {
@@ -220,26 +218,26 @@ func (e *Stream) reader() *chunkReader {
 		return r
 	}
 	n := len(e.schema.Columns)
-	return &chunkReader{Stream: e, shelf: columnStore{file: e.file}, loaded: make([]int, n), codes: make([][]int32, n)}
+	return &chunkReader{Engine: e, shelf: columnStore{file: e.file}, loaded: make([]int, n), codes: make([][]int32, n)}
 }
 
 // rest keeps a reader, which has met no error, for another pass: its memory is that of a chunk.
-func (e *Stream) rest(r *chunkReader) {
+func (e *Engine) rest(r *chunkReader) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.resting = append(e.resting, r)
 }
 
 // add adds the records of chunk i to a total of the pass.
-func (r *chunkReader) add(ctx context.Context, p Pass, i int, total *Total) error {
+func (r *chunkReader) add(ctx context.Context, p mechanism.Pass, i int, total *mechanism.Total) error {
 	v, err := r.part(ctx, p.Part, i)
 	if err != nil {
 		return err
 	}
-	var kept func(block int, b dataset.Block) Kept // nil: computed
+	var kept func(block int, b dataset.Block) mechanism.Kept // nil: computed
 	flush := func() error { return nil }
-	if x, ok := p.Statistic.(Stateful); ok {
-		if state, ok := x.State().(StorableState); ok && v.Len() > 0 {
+	if x, ok := p.Statistic.(mechanism.Stateful); ok {
+		if state, ok := x.State().(mechanism.StorableState); ok && v.Len() > 0 {
 			kept, flush = r.shelf.of(state, r.shelved(state, i), r.shelfSpace(p.Part, i, v.Len()))
 		}
 	}
@@ -256,7 +254,7 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, total *Total) erro
 }
 
 // part returns the records of a chunk that belong to a part, with its columns.
-func (r *chunkReader) part(ctx context.Context, p Part, i int) (dataset.View, error) {
+func (r *chunkReader) part(ctx context.Context, p mechanism.Part, i int) (dataset.View, error) {
 	v, err := r.all(i)
 	if err != nil {
 		return v, err
@@ -303,7 +301,7 @@ func (r *chunkReader) units(c *chunk) ([]uint64, error) {
 
 // cut returns the records of a chunk that units keep and all cuts. Which these are is found out once, and
 // kept as one bit per record.
-func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int) (dataset.View, error) {
+func (r *chunkReader) cut(ctx context.Context, cuts []mechanism.Cut, v dataset.View, i int) (dataset.View, error) {
 	key := ""
 	for _, c := range cuts {
 		key += c.Key()
@@ -381,7 +379,7 @@ func (r *chunkReader) remember(key string, i int, marks []byte) error {
 }
 
 // member returns the place of the bits of a chunk, the zero place before they are known.
-func (e *Stream) member(key string, chunk int) scratch.Place {
+func (e *Engine) member(key string, chunk int) scratch.Place {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.members[key] == nil {

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
@@ -14,13 +15,13 @@ import (
 
 // fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to
 // chunks, which are encrypted and written by goroutines beside the reader.
-func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error {
+func (e *Engine) fill(ctx context.Context, s Source, stats *dataset.Stats) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := runtime.GOMAXPROCS(0)
 	full := make(chan filled)
 	free := make(chan columnCells, workers+1)
-	writers := sync.Pool{New: func() any { return &cellWriter{Stream: e} }}
+	writers := sync.Pool{New: func() any { return &cellWriter{Engine: e} }}
 	write := func(c *columnCells, words []byte, to *written) error {
 		w := writers.Get().(*cellWriter)
 		defer writers.Put(w)
@@ -37,7 +38,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			}
 		})
 	}
-	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, MostNarrow), words: make([]*wordList, len(e.widths))}
+	w := &chunkWriter{Engine: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, mechanism.MostNarrow), words: make([]*wordList, len(e.widths))}
 	for j, c := range e.schema.Columns {
 		if c.Found {
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
@@ -80,7 +81,7 @@ type filled struct {
 
 // cellWriter writes chunks for one goroutine.
 type cellWriter struct {
-	*Stream
+	*Engine
 	packer decimals.Packer
 	row    scratch.RowWriter
 }
@@ -124,7 +125,7 @@ func (w *cellWriter) pack(x []float64) decimals.Form {
 
 // chunkWriter puts records together to chunks.
 type chunkWriter struct {
-	*Stream
+	*Engine
 	ctx   context.Context // of one call of fill
 	full  chan<- filled
 	free  chan columnCells // what was used before
@@ -206,13 +207,13 @@ func (w *chunkWriter) flush() error {
 }
 
 // newCells returns cells of a chunk that are not written yet.
-func (e *Stream) newCells() *written { return &written{forms: make([]decimals.Form, len(e.widths))} }
+func (e *Engine) newCells() *written { return &written{forms: make([]decimals.Form, len(e.widths))} }
 
 // add adds a chunk to the table.
 func (w *chunkWriter) add(rows int, c *written) error {
 	first := uint64(w.total)
 	if w.total += int64(rows); w.total > w.limit {
-		return TooMany(w.path, w.limit)
+		return mechanism.TooMany(w.path, w.limit)
 	}
 	w.chunks = append(w.chunks, chunk{first: first, rows: rows, written: c})
 	return nil

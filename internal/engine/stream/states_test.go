@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"math"
@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/noise"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // names is a state that keeps the identity of each record in lists of every kind.
 type names struct{ wide bool } // wide: in list 0 a number, else a short
 
-func (*names) Steps() int                   { return 0 }
-func (n *names) Begin(b dataset.Block) Kept { return n.BeginStorable(b) }
-func (n *names) BeginStorable(b dataset.Block) StorableBlock {
+func (*names) Steps() int                             { return 0 }
+func (n *names) Begin(b dataset.Block) mechanism.Kept { return n.BeginStorable(b) }
+func (n *names) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 	return &namesKept{names: n, ids: idsOf(b), begun: true}
 }
-func (n *names) Open(_, _ int, from ColumnStore) StorableBlock {
+func (n *names) Open(_, _ int, from mechanism.ColumnStore) mechanism.StorableBlock {
 	var out []uint64
 	if n.wide {
 		for _, x := range from.Floats(0) {
@@ -45,7 +45,7 @@ type namesKept struct {
 
 func (*namesKept) Take(int, dataset.Block) {}
 
-func (k *namesKept) Store(to ColumnStore) {
+func (k *namesKept) Store(to mechanism.ColumnStore) {
 	if !k.begun {
 		return
 	}
@@ -75,17 +75,17 @@ func idsOf(b dataset.Block) (out []uint64) {
 func TestShelfSpace(t *testing.T) {
 	const chunk = 800
 	_, e := spilled(t, 5*chunk+17, chunk)
-	coins := coinsOf(noise.Key{5})
+	coins := testCoins(5)
 	for _, tt := range []struct {
-		cuts     []Cut
+		cuts     []mechanism.Cut
 		of, most int // records that lists of a chunk have space for
 	}{
 		{nil, chunk, chunk},
-		{[]Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / spaces, 2 * chunk / spaces},
-		{[]Cut{{Coin: &coins, Share: .1}}, 7 * chunk / spaces, chunk},
-		{[]Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / spaces, 2 * chunk / spaces},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / spaces, chunk},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
 	} {
-		p := Part{Columns: []int{0}, Cuts: tt.cuts}
+		p := mechanism.Part{Columns: []int{0}, Cuts: tt.cuts}
 		r := e.reader()
 		states := []*names{{wide: true}, {wide: false}}
 		for pass := range 3 {

@@ -1,22 +1,15 @@
-package mechanism
+package stream
 
 import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// A MappingEngine shows a numeric column through a public rule on its cells.
-type MappingEngine interface {
-	Engine
-	// Mapped returns an engine of the same records, whose column j is declared otherwise and holds what the rule
-	// makes of each cell, NaN where one is missing.
-	Mapped(j int, as dataset.Column, rule func(float64) float64) Engine
-}
-
-// Mapped implements [MappingEngine]: the rule is applied to cells as they are read.
-func (e *Stream) Mapped(j int, as dataset.Column, rule func(float64) float64) Engine {
+// Mapped implements [mechanism.MappingEngine]: the rule is applied to cells as they are read.
+func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) mechanism.Engine {
 	out := e.beside()
 	out.schema = e.schema.Clone()
 	out.schema.Columns[j] = as
@@ -31,9 +24,9 @@ func (e *Stream) Mapped(j int, as dataset.Column, rule func(float64) float64) En
 }
 
 // beside returns an engine of the same records in the same file, with states and parts of its own.
-func (e *Stream) beside() *Stream {
-	return &Stream{
+func (e *Engine) beside() *Engine {
+	return &Engine{
 		schema: e.schema, file: e.file, widths: e.widths, filled: e.filled, most: e.most, chunks: slices.Clone(e.chunks), kept: e.kept, rules: e.rules,
-		wordBytes: e.wordBytes, members: map[string][]scratch.Place{}, states: map[State][]shelved{},
+		wordBytes: e.wordBytes, members: map[string][]scratch.Place{}, states: map[mechanism.State][]shelved{},
 	}
 }

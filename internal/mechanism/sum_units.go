@@ -1,0 +1,67 @@
+package mechanism
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// A UnitEngine is an engine that can limit the records of units.
+type UnitEngine interface {
+	Engine
+	// Limit returns an engine for the records that are left when every unit keeps at most so many and records without
+	// a unit none; see [dataset.View.Cap]. The content of a record is that of some columns, in this order.
+	Limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error)
+}
+
+// LimitUnits returns the records of an engine of which every unit keeps at most so many, by the lots of a name;
+// see [dataset.View.Cap]. It is [ErrGather] for an engine that cannot.
+func LimitUnits(ctx context.Context, s *Session, name string, r Records, most int) (Records, error) {
+	e, ok := r.engine.(UnitEngine)
+	if !ok {
+		return r, ErrGather
+	}
+	limited, err := e.Limit(ctx, r.part.Columns, most, s.Lots(name))
+	r.engine = limited
+	return r, err
+}
+
+// UnitPart is the number of records whose units are looked at in one go: the units are dealt to parts by their
+// names, which are digests. Of a part the number of records per unit is held, and what is looked at of the
+// records of large units.
+const UnitPart = 1 << 21
+
+// An Entry is a record of a unit with too many.
+type Entry struct {
+	Unit    uint64   // its identity
+	Row     int64    // in the table
+	Content [32]byte // see [dataset.View.Content]
+}
+
+// Smallest returns the rows of the records with the smallest lots of each unit, at most so many and the first of equal
+// ones. It sorts the records by unit and row.
+func (l Lots) Smallest(all []Entry, most int) []int64 {
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row)) })
+	type ticket struct {
+		lot uint64
+		row int64
+	}
+	var out []int64
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(x Entry) bool { return x.Unit != all[0].Unit })
+		if n < 0 {
+			n = len(all)
+		}
+		tickets, copies := make([]ticket, n), map[[32]byte]int{}
+		for i, x := range all[:n] {
+			tickets[i] = ticket{l.Draw(x.Unit, x.Content, copies[x.Content]), x.Row}
+			copies[x.Content]++
+		}
+		slices.SortStableFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.lot, b.lot) })
+		for _, t := range tickets[:min(most, n)] {
+			out = append(out, t.row)
+		}
+		all = all[n:]
+	}
+	return out
+}
