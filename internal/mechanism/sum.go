@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -94,45 +93,6 @@ func (c Cells) merge(values []int64) {
 		}
 		values = values[len(p.values):]
 	}
-}
-
-// ErrGather is returned where all records are needed in one place and the engine holds them
-// in many.
-var ErrGather = errors.New("the engine cannot bring all records to one place")
-
-// An Engine holds the records of a run and adds statistics up over parts of them. It is
-// trusted with exact values, as the process is.
-type Engine interface {
-	// Schema returns the declared columns. A part names columns by their position here.
-	Schema() dataset.Schema
-	// Sum returns the values of the cells of a pass, exactly.
-	Sum(ctx context.Context, p Pass) ([]int64, error)
-	// Forget ends a state: what is kept for it can go.
-	Forget(s State)
-}
-
-// A Gatherer is an engine that can bring all records of a part to one place.
-type Gatherer interface {
-	Engine
-	Gather(ctx context.Context, p Part) (dataset.View, error)
-}
-
-// A FewGatherer is a gatherer that has room for parts of few records only.
-type FewGatherer interface {
-	Gatherer
-	// Few returns how many bytes of cells are few.
-	Few() int64
-}
-
-// FewBytes is the size of cells up to which records are few.
-const FewBytes = 1 << 28
-
-// A MappingEngine shows a numeric column through a public rule on its cells.
-type MappingEngine interface {
-	Engine
-	// Mapped returns an engine of the same records, whose column j is declared otherwise and holds what the rule
-	// makes of each cell, NaN where one is missing.
-	Mapped(j int, as dataset.Column, rule func(float64) float64) Engine
 }
 
 // A Pass is what an engine is asked: a statistic over the records of a part, in a run under a

@@ -6,14 +6,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// A BucketEngine is an engine that can deal the records of a part to buckets and bring those of a bucket
-// to one place. It need not have room for all buckets at once.
-type BucketEngine interface {
-	Engine
-	// Buckets deals the records of a part to m buckets; see [Records.Buckets].
-	Buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error
-}
-
 // Buckets is called with some consecutive buckets, the number of the first, and the records of each in the
 // order of the table. They are valid until it returns.
 type Buckets func(first int, records []dataset.View) error
@@ -22,15 +14,15 @@ type Buckets func(first int, records []dataset.View) error
 // in order, some at a time: how many depends on the engine. It is [ErrGather] for an engine that cannot. Other
 // errors are those of the engine, the context and each.
 func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) error {
-	e, ok := r.engine.(BucketEngine)
-	if !ok {
+	buckets := CapabilitiesOf(r.engine).Buckets
+	if buckets == nil {
 		return ErrGather
 	}
-	return e.Buckets(ctx, r.part, coins, m, each)
+	return buckets(ctx, r.part, coins, m, each)
 }
 
-// Buckets implements [BucketEngine].
-func (m *Memory) Buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
+// buckets implements [Capabilities.Buckets].
+func (m *Memory) buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
 	v, err := m.Gather(ctx, p)
 	if err != nil {
 		return err

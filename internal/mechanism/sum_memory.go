@@ -39,7 +39,12 @@ func InMemory(v dataset.View) *Memory {
 // Schema implements [Engine].
 func (m *Memory) Schema() dataset.Schema { return m.all.Schema() }
 
-// Gather implements [Gatherer]: no cell is copied.
+// Capabilities implements [CapableEngine].
+func (m *Memory) Capabilities() Capabilities {
+	return Capabilities{Gather: m.Gather, Buckets: m.buckets, Lexicon: m.lexicon, Resolve: m.resolve}
+}
+
+// Gather returns the records of a part. It copies no cell.
 func (m *Memory) Gather(ctx context.Context, p Part) (dataset.View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,13 +144,13 @@ func Over(v dataset.View) Records {
 	return RecordsOf(InMemory(v), columns)
 }
 
-// Lexicon implements [WordEngine].
-func (m *Memory) Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
+// lexicon implements [Capabilities.Lexicon].
+func (m *Memory) lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
 	v, err := m.Gather(ctx, p)
 	return lexiconOf(v, columns), err
 }
 
-// Resolve implements [WordEngine].
-func (m *Memory) Resolve(_ context.Context, all []dataset.Column) (Engine, error) {
+// resolve implements [Capabilities.Resolve].
+func (m *Memory) resolve(_ context.Context, all []dataset.Column) (Engine, error) {
 	return InMemory(m.all.Resolve(all)), nil
 }

@@ -105,11 +105,11 @@ func (r Records) Forget(s State) { r.engine.Forget(s) }
 
 // View returns all records in one place. It is [ErrGather] if the engine cannot.
 func (r Records) View(ctx context.Context) (dataset.View, error) {
-	g, ok := r.engine.(Gatherer)
-	if !ok {
+	gather := CapabilitiesOf(r.engine).Gather
+	if gather == nil {
 		return dataset.View{}, ErrGather
 	}
-	return g.Gather(ctx, r.part)
+	return gather(ctx, r.part)
 }
 
 // Len returns the exact number of records, which may be private.

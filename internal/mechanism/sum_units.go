@@ -6,22 +6,14 @@ import (
 	"slices"
 )
 
-// A UnitEngine is an engine that can limit the records of units.
-type UnitEngine interface {
-	Engine
-	// Limit returns an engine for the records that are left when every unit keeps at most so many and records without
-	// a unit none; see [dataset.View.Cap]. The content of a record is that of some columns, in this order.
-	Limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error)
-}
-
 // LimitUnits returns the records of an engine of which every unit keeps at most so many, by the lots of a name;
 // see [dataset.View.Cap]. It is [ErrGather] for an engine that cannot.
 func LimitUnits(ctx context.Context, s *Session, name string, r Records, most int) (Records, error) {
-	e, ok := r.engine.(UnitEngine)
-	if !ok {
+	limit := CapabilitiesOf(r.engine).LimitUnits
+	if limit == nil {
 		return r, ErrGather
 	}
-	limited, err := e.Limit(ctx, r.part.Columns, most, s.Lots(name))
+	limited, err := limit(ctx, r.part.Columns, most, s.Lots(name))
 	r.engine = limited
 	return r, err
 }

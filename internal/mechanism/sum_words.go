@@ -7,25 +7,14 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// A WordEngine is an engine that can count the words of columns with [dataset.Column.Found], and read them
-// as what was found out.
-type WordEngine interface {
-	Engine
-	// Lexicon counts the words of columns of a part, which have [dataset.Column.Found].
-	Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error)
-	// Resolve returns an engine for the same records with all columns read as the given ones; see
-	// [dataset.View.Resolve].
-	Resolve(ctx context.Context, all []dataset.Column) (Engine, error)
-}
-
 // NewLexicon counts the words of columns; see [Maker.NewLexicon]. It is [ErrGather] for an engine that
 // cannot.
 func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Bounded[Lexicon], error) {
-	e, ok := r.engine.(WordEngine)
-	if !ok {
+	count := CapabilitiesOf(r.engine).Lexicon
+	if count == nil {
 		return Bounded[Lexicon]{}, ErrGather
 	}
-	x, err := e.Lexicon(ctx, r.part, columns)
+	x, err := count(ctx, r.part, columns)
 	return s.Maker.lexicon(x), err
 }
 
@@ -34,8 +23,9 @@ func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Boun
 func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error {
 	engines := map[Engine]Engine{}
 	for _, r := range parts {
-		e, ok := r.engine.(WordEngine)
-		if !ok {
+		e := r.engine
+		resolve := CapabilitiesOf(e).Resolve
+		if resolve == nil {
 			return ErrGather
 		}
 		if engines[e] == nil {
@@ -44,7 +34,7 @@ func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error 
 				all[j] = as[k]
 			}
 			var err error
-			if engines[e], err = e.Resolve(ctx, all); err != nil {
+			if engines[e], err = resolve(ctx, all); err != nil {
 				return err
 			}
 		}

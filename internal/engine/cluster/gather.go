@@ -16,11 +16,8 @@ type cells struct {
 
 var errMany = errors.New("there are more records than the plan has room for in one place")
 
-// Few implements [mechanism.FewGatherer].
-func (e *Engine) Few() int64 { return e.most }
-
-// Gather implements [mechanism.Gatherer], for parts that are known to have few records: their cells come here. They are
-// counted before, and more than [Engine.Few] bytes of cells do not come. The plan bounds their number, so that this has no
+// Gather implements [mechanism.Capabilities.Gather], for parts that are known to have few records: their cells come here. They are
+// counted before, and more than [mechanism.Capabilities.GatherLimit] bytes of cells do not come. The plan bounds their number, so that this has no
 // more than the probability for which the plan's bound fails, which is below 2^-70.
 func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	n, err := e.Sum(ctx, mechanism.Pass{Part: p, Statistic: mechanism.Number{}})
@@ -28,7 +25,7 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 		return dataset.View{}, err
 	}
 	schema := p.Schema(e.schema)
-	if n[0] > e.Few()/int64(8*max(len(schema.Columns), 1)) {
+	if n[0] > e.most/int64(8*max(len(schema.Columns), 1)) {
 		return dataset.View{}, failed(errMany)
 	}
 	contents, err := e.ask(ctx, order{Asks: asksRecords, Pass: mechanism.Pass{Part: p}}, nil)

@@ -38,7 +38,7 @@ type dealtGroup struct {
 	blocks []scratch.Place
 }
 
-// Buckets implements [mechanism.BucketEngine]. One pass deals the records to groups, and then one group after the other is
+// Buckets implements [mechanism.Capabilities.Buckets]. One pass deals the records to groups, and then one group after the other is
 // brought to memory.
 func (e *Engine) Buckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, each mechanism.Buckets) error {
 	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)

@@ -72,7 +72,7 @@ func TestBucketsOfStream(t *testing.T) {
 		}
 		part := mechanism.Part{Columns: []int{0, 1}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
 		want := inBuckets(t, m, func(each mechanism.Buckets) error {
-			return mechanism.InMemory(table.All()).Buckets(t.Context(), part, coins, m, each)
+			return mechanism.InMemory(table.All()).Capabilities().Buckets(t.Context(), part, coins, m, each)
 		})
 		e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 		if err != nil {

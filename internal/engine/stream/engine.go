@@ -84,6 +84,20 @@ func Empty(schema dataset.Schema) *Engine { return &Engine{schema: schema} }
 // Schema implements [mechanism.Engine].
 func (e *Engine) Schema() dataset.Schema { return e.schema }
 
+// Capabilities implements [mechanism.CapableEngine].
+func (e *Engine) Capabilities() mechanism.Capabilities {
+	return mechanism.Capabilities{
+		Gather:      e.Gather,
+		GatherLimit: mechanism.FewBytes,
+		Buckets:     e.Buckets,
+		Concordance: e.Concordance,
+		LimitUnits:  e.LimitUnits,
+		Lexicon:     e.Lexicon,
+		Resolve:     e.Resolve,
+		Mapped:      e.Mapped,
+	}
+}
+
 // Close removes the scratch file. The engine must not be used any more.
 func (e *Engine) Close() error { return e.file.Close() }
 
@@ -155,10 +169,7 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	return p.Merge(values...), nil
 }
 
-// Few implements [mechanism.FewGatherer].
-func (e *Engine) Few() int64 { return mechanism.FewBytes }
-
-// Gather implements [mechanism.Gatherer], for parts that are known to have few records: it copies their cells.
+// Gather implements [mechanism.Capabilities.Gather], for parts that are known to have few records: it copies their cells.
 func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	schema := p.Schema(e.schema)
 	columns := make([]dataset.ColumnData, len(schema.Columns))

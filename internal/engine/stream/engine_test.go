@@ -251,18 +251,18 @@ func TestStreamCountsWords(t *testing.T) {
 		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
 		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
 	}
-	as, err := memory.Resolve(t.Context(), found)
+	as, err := mechanism.CapabilitiesOf(memory).Resolve(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := as.(mechanism.Gatherer).Gather(t.Context(), p)
+	in, err := mechanism.CapabilitiesOf(as).Gather(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if as, err = e.Resolve(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	v, err := as.(mechanism.Gatherer).Gather(t.Context(), p)
+	v, err := mechanism.CapabilitiesOf(as).Gather(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

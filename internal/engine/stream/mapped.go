@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Mapped implements [mechanism.MappingEngine]: the rule is applied to cells as they are read.
+// Mapped implements [mechanism.Capabilities.Mapped]: the rule is applied to cells as they are read.
 func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) mechanism.Engine {
 	out := e.beside()
 	out.schema = e.schema.Clone()

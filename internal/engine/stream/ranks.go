@@ -14,7 +14,7 @@ import (
 // rankedRows is how many records a goroutine that counts ranks holds, 40 bytes each.
 const rankedRows = 1 << 20
 
-// Concordance implements [mechanism.RankEngine]: every goroutine takes one column after the other.
+// Concordance implements [mechanism.Capabilities.Concordance]: every goroutine takes one column after the other.
 func (e *Engine) Concordance(ctx context.Context, p mechanism.Part, d, j int) ([]int64, error) {
 	return e.concordanceIn(ctx, p, d, j, rankedRows)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Limit implements [mechanism.UnitEngine]. Which records of a unit are kept depends on them alone, so units can be taken
+// LimitUnits implements [mechanism.Capabilities.LimitUnits]. Which records of a unit are kept depends on them alone, so units can be taken
 // in any parts.
-func (e *Engine) Limit(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
+func (e *Engine) LimitUnits(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
 	return e.limitIn(ctx, uint64(e.Rows()/mechanism.UnitPart)+1, columns, most, lots)
 }
 
-// limitIn is limit in a number of parts.
+// limitIn is LimitUnits in a number of parts.
 func (e *Engine) limitIn(ctx context.Context, parts uint64, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
 	kept := make([][]byte, len(e.chunks))
 	for i := range kept {

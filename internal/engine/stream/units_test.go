@@ -61,7 +61,7 @@ func TestStreamLimitsUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := limited.(mechanism.Gatherer).Gather(t.Context(), mechanism.Part{Columns: []int{1, 0}})
+			got, err := mechanism.CapabilitiesOf(limited).Gather(t.Context(), mechanism.Part{Columns: []int{1, 0}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,7 +153,7 @@ func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// Lexicon implements [mechanism.WordEngine].
+// Lexicon implements [mechanism.Capabilities.Lexicon].
 func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
 	parts, count := e.wordCounter(ctx, p, columns)
 	return mechanism.LexiconIn(len(columns), parts, count), nil
@@ -214,7 +214,7 @@ func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int
 	return out, err
 }
 
-// Resolve implements [mechanism.WordEngine]: columns of words become columns of codes, in further places of the same
+// Resolve implements [mechanism.Capabilities.Resolve]: columns of words become columns of codes, in further places of the same
 // file.
 func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	out := e.beside()
