@@ -178,7 +178,7 @@ func TestStreamFails(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left: %v", len(left), err)
 	}
-	e.chunks[3].others = []scratch.Place{e.file.Reserve(800)} // nothing was written there
+	e.chunks[3].rewritten = []scratch.Place{e.file.Reserve(800)} // nothing was written there
 	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
 		t.Errorf("damaged: %v, %v", values, err)
 	}

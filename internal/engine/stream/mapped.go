@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Mapped implements [mechanism.Capabilities.Mapped]: the rule is applied to cells as they are read.
+// Mapped implements [mechanism.Capabilities.Mapped]. It applies the rule to cells when they are read.
 func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) mechanism.Engine {
-	out := e.beside()
+	out := e.share()
 	out.schema = e.schema.Clone()
 	out.schema.Columns[j] = as
 	out.rules = make([]func(float64) float64, len(out.schema.Columns))
@@ -23,10 +23,10 @@ func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) me
 	return out
 }
 
-// beside returns an engine of the same records in the same file, with states and parts of its own.
-func (e *Engine) beside() *Engine {
+// share returns an engine for the same records in the same file, with its own states and parts.
+func (e *Engine) share() *Engine {
 	return &Engine{
-		schema: e.schema, file: e.file, widths: e.widths, filled: e.filled, most: e.most, chunks: slices.Clone(e.chunks), kept: e.kept, rules: e.rules,
-		wordBytes: e.wordBytes, members: map[string][]scratch.Place{}, states: map[mechanism.State][]shelved{},
+		schema: e.schema, file: e.file, cellWidths: e.cellWidths, writtenWidths: e.writtenWidths, chunkRows: e.chunkRows, chunks: slices.Clone(e.chunks), unitMarks: e.unitMarks, rules: e.rules,
+		wordBytes: e.wordBytes, partMarks: map[string][]scratch.Place{}, states: map[mechanism.State][]storedState{},
 	}
 }

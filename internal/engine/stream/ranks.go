@@ -11,15 +11,15 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// rankedRows is how many records a goroutine that counts ranks holds, 40 bytes each.
+// rankedRows is the number of records that a goroutine keeps in memory to count ranks, 40 bytes each.
 const rankedRows = 1 << 20
 
-// Concordance implements [mechanism.Capabilities.Concordance]: every goroutine takes one column after the other.
+// Concordance implements [mechanism.Capabilities.Concordance]. Every goroutine takes one column after the other.
 func (e *Engine) Concordance(ctx context.Context, p mechanism.Part, d, j int) ([]int64, error) {
 	return e.concordanceIn(ctx, p, d, j, rankedRows)
 }
 
-// concordanceIn is Concordance with so many records in memory.
+// concordanceIn is Concordance with the given number of records in memory.
 func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most int) ([]int64, error) {
 	counts, errs := make([]int64, d), make([]error, d)
 	var next atomic.Int64
@@ -39,14 +39,14 @@ func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most
 	return counts, errors.Join(ctx.Err(), errors.Join(errs...))
 }
 
-// concordanceOf counts columns i and j of a part.
+// concordanceOf returns [kendall.S] of columns i and j of a part.
 func (e *Engine) concordanceOf(ctx context.Context, p mechanism.Part, i, j, most int) (int64, error) {
 	p.Columns = []int{p.Columns[i], p.Columns[j]}
-	external, r := kendall.NewExternal(e.file, most), e.reader()
+	external, r := kendall.NewExternal(e.file, most), e.acquireReader()
 	var keys [2][]uint64
-	floats, codes := make([]float64, e.most), make([]int32, e.most)
+	floats, codes := make([]float64, e.chunkRows), make([]int32, e.chunkRows)
 	for c := range e.chunks {
-		v, err := r.part(ctx, p, c)
+		v, err := r.readPart(ctx, p, c)
 		if err != nil {
 			return 0, err
 		}

@@ -8,248 +8,254 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// shelved is what is kept of a state about the records of a chunk.
-type shelved struct {
-	begun bool
-	done  int // steps
-	space int // records of the lists, fewer of which are used
-	lists []scratch.Place
-
-	tagged [][]tagged // of each group, of each block
+// storedState locates the state of the records of a chunk in the scratch file.
+type storedState struct {
+	begun   bool
+	steps   int // that the state has taken
+	rows    int // records that a column has space for
+	columns []scratch.Place
+	groups  [][]taggedGroup // by group and block
 }
 
-// tagged is the shorts of a group in a block, as put under a tag.
-type tagged struct {
+// taggedGroup locates the columns of a group for one block.
+type taggedGroup struct {
 	tag   int
 	place scratch.Place
 }
 
-// shelved returns what is kept of a state about a chunk.
-func (e *Engine) shelved(s mechanism.State, chunk int) *shelved {
+// storedState returns the location of a state of a chunk.
+func (e *Engine) storedState(s mechanism.State, chunk int) *storedState {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.states[s] == nil {
-		e.states[s] = make([]shelved, len(e.chunks))
+		e.states[s] = make([]storedState, len(e.chunks))
 	}
 	return &e.states[s][chunk]
 }
 
-// columnStore implements [mechanism.ColumnStore] in the scratch file, for the blocks of one chunk after the other.
+// columnStore implements [mechanism.ColumnStore] in the scratch file, for the blocks of one chunk
+// after the other.
 type columnStore struct {
-	file *scratch.File
-	room []byte
-	err  error // the first of the file; what is returned after it is of no use
+	file   *scratch.File
+	buffer []byte
+	err    error // the first error of the file; values returned after it must not be used
 
-	chunk *shelved
-	block int // its number in the chunk
-	from  int // its first record, in the chunk
-	rows  int // of it
-	lists []shelfList
+	state    *storedState
+	block    int // index of the current block in the chunk
+	firstRow int // of the block in the chunk
+	rows     int // of the block
+	columns  []storedColumn
 
-	cells  []byte // of a group
+	cells  []byte // of the group that is written
 	groups [][][]int16
 }
 
-// shelfList is a list of one chunk.
-type shelfList struct {
-	cells  []byte // of all records that there is space for
+// storedColumn is a column of the current chunk.
+type storedColumn struct {
+	cells  []byte // of all records that the column has space for
 	floats []float64
 	shorts []int16
 	loaded bool
 	dirty  bool
 }
 
-// spaces is how many sizes the lists of a chunk may have.
-const spaces = 8
+// sizeClasses is the number of different sizes of the columns of a chunk.
+const sizeClasses = 8
 
-// shelfSpace returns for how many records of a chunk the lists of a state have space, of a part with so many there. Where coins alone
-// say who is in the part, these are few more, and else all: the size of the file tells no more than the coins.
-func (r *chunkReader) shelfSpace(p mechanism.Part, i, rows int) int {
-	if i == len(r.chunks)-1 || r.kept != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool { return c.Coin == nil }) {
-		return r.most
+// stateRows returns the number of records that the columns of a state have space for in chunk i, for a part
+// with the given number of records there. It depends on the number of records, rounded up, only if
+// coins alone select the part; otherwise it is that of a whole chunk. The size of the file reveals
+// no more than the coins then.
+func (r *chunkReader) stateRows(p mechanism.Part, i, rows int) int {
+	if i == len(r.chunks)-1 || r.unitMarks != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool { return c.Coin == nil }) {
+		return r.chunkRows
 	}
-	grain := (r.most + spaces - 1) / spaces
-	return min((rows+grain-1)/grain*grain, r.most)
+	grain := (r.chunkRows + sizeClasses - 1) / sizeClasses
+	return min((rows+grain-1)/grain*grain, r.chunkRows)
 }
 
-// of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes. Lists have space for so many
-// records.
-func (h *columnStore) of(s mechanism.StorableState, c *shelved, space int) (kept func(int, dataset.Block) mechanism.Kept, flush func() error) {
-	if h.chunk = c; !c.begun {
-		c.space = space
+// blockStates returns two functions for the blocks of a chunk: kept returns the current state of a block, and
+// flush writes changed columns to the file. A column has space for the given number of records.
+func (cs *columnStore) blockStates(s mechanism.StorableState, c *storedState, rows int) (kept func(int, dataset.Block) mechanism.Kept, flush func() error) {
+	cs.state = c
+	if !c.begun {
+		c.rows = rows
 	}
-	for k := range h.lists {
-		h.lists[k].loaded, h.lists[k].dirty = false, false
+	for k := range cs.columns {
+		cs.columns[k].loaded = false
+		cs.columns[k].dirty = false
 	}
 	kept = func(i int, b dataset.Block) mechanism.Kept {
-		h.block, h.from, h.rows = i, b.Start(), b.Len()
+		cs.block, cs.firstRow, cs.rows = i, b.Start(), b.Len()
 		var k mechanism.StorableBlock
 		if c.begun {
-			k = s.Open(b.Len(), c.done, h)
+			k = s.Open(b.Len(), c.steps, cs)
 		} else {
 			k = s.BeginStorable(b)
 		}
-		mechanism.Advance(s, k, c.done, b)
-		k.Store(h)
+		mechanism.Advance(s, k, c.steps, b)
+		k.Store(cs)
 		return k
 	}
-	return kept, func() error {
-		c.begun, c.done = true, s.Steps()
-		return h.flush()
+	flush = func() error {
+		c.begun = true
+		c.steps = s.Steps()
+		return cs.flush()
 	}
+	return kept, flush
 }
 
-// flush writes the lists that differ from those in the file.
-func (h *columnStore) flush() error {
-	for k := range h.lists {
-		l := &h.lists[k]
-		if !l.dirty {
+// flush writes the columns that differ from those in the file.
+func (cs *columnStore) flush() error {
+	for k := range cs.columns {
+		column := &cs.columns[k]
+		if !column.dirty {
 			continue
 		}
-		for len(h.chunk.lists) <= k {
-			h.chunk.lists = append(h.chunk.lists, scratch.Place{})
+		for len(cs.state.columns) <= k {
+			cs.state.columns = append(cs.state.columns, scratch.Place{})
 		}
-		place := &h.chunk.lists[k]
+		place := &cs.state.columns[k]
 		if *place == (scratch.Place{}) {
-			*place = h.file.Reserve(len(l.cells))
+			*place = cs.file.Reserve(len(column.cells))
 		}
 		var err error
-		if h.room, err = h.file.Write(place, l.cells, h.room); err != nil {
+		if cs.buffer, err = cs.file.Write(place, column.cells, cs.buffer); err != nil {
 			return err
 		}
 	}
-	return h.err
+	return cs.err
 }
 
-// list returns list k of the current chunk, cells of so many bytes.
-func (h *columnStore) list(k, width int) *shelfList {
-	for len(h.lists) <= k {
-		h.lists = append(h.lists, shelfList{})
+// column returns column k of the current chunk, with cells of width bytes. It reads the column
+// if the file has it.
+func (cs *columnStore) column(k, width int) *storedColumn {
+	for len(cs.columns) <= k {
+		cs.columns = append(cs.columns, storedColumn{})
 	}
-	l := &h.lists[k]
-	if size := h.chunk.space * width; cap(l.cells) < size+scratch.Overhead {
-		*l = shelfList{cells: make([]byte, size, size+scratch.Overhead)}
+	column := &cs.columns[k]
+	if size := cs.state.rows * width; cap(column.cells) < size+scratch.Overhead {
+		*column = storedColumn{cells: make([]byte, size, size+scratch.Overhead)}
 	} else {
-		l.cells = l.cells[:size]
+		column.cells = column.cells[:size]
 	}
-	if !l.loaded && k < len(h.chunk.lists) && h.chunk.lists[k] != (scratch.Place{}) {
-		data, err := h.file.Read(h.chunk.lists[k], l.cells)
+	if !column.loaded && k < len(cs.state.columns) && cs.state.columns[k] != (scratch.Place{}) {
+		data, err := cs.file.Read(cs.state.columns[k], column.cells)
 		if err != nil {
-			h.err = err
+			cs.err = err
 		} else {
-			l.cells = data
+			column.cells = data
 		}
 	}
-	l.loaded = true
-	return l
+	column.loaded = true
+	return column
 }
 
-// Bytes returns the block of list k.
-func (h *columnStore) Bytes(k int) []uint8 {
-	return h.list(k, 1).cells[h.from : h.from+h.rows]
+// Bytes implements [mechanism.ColumnStore].
+func (cs *columnStore) Bytes(k int) []uint8 {
+	return cs.column(k, 1).cells[cs.firstRow : cs.firstRow+cs.rows]
 }
 
-// Floats returns the block of list k.
-func (h *columnStore) Floats(k int) []float64 {
-	l := h.list(k, 8)
-	if cap(l.floats) < h.rows {
-		l.floats = make([]float64, h.rows)
+// Floats implements [mechanism.ColumnStore].
+func (cs *columnStore) Floats(k int) []float64 {
+	column := cs.column(k, 8)
+	if cap(column.floats) < cs.rows {
+		column.floats = make([]float64, cs.rows)
 	}
-	l.floats = l.floats[:h.rows]
-	scratch.GetNumbers(l.floats, l.cells[8*h.from:])
-	return l.floats
+	column.floats = column.floats[:cs.rows]
+	scratch.GetNumbers(column.floats, column.cells[8*cs.firstRow:])
+	return column.floats
 }
 
-// PutBytes replaces the block of list k.
-func (h *columnStore) PutBytes(k int, x []uint8) {
-	l := h.list(k, 1)
-	l.dirty = true
-	copy(l.cells[h.from:h.from+h.rows], x)
+// PutBytes implements [mechanism.ColumnStore].
+func (cs *columnStore) PutBytes(k int, x []uint8) {
+	column := cs.column(k, 1)
+	column.dirty = true
+	copy(column.cells[cs.firstRow:cs.firstRow+cs.rows], x)
 }
 
-// PutFloats replaces the block of list k.
-func (h *columnStore) PutFloats(k int, x []float64) {
-	l := h.list(k, 8)
-	l.dirty = true
-	scratch.PutNumbers(l.cells[8*h.from:], x)
+// PutFloats implements [mechanism.ColumnStore].
+func (cs *columnStore) PutFloats(k int, x []float64) {
+	column := cs.column(k, 8)
+	column.dirty = true
+	scratch.PutNumbers(column.cells[8*cs.firstRow:], x)
 }
 
-// Shorts returns the block of list k.
-func (h *columnStore) Shorts(k int) []int16 {
-	l := h.list(k, 2)
-	if cap(l.shorts) < h.rows {
-		l.shorts = make([]int16, h.rows)
+// Shorts implements [mechanism.ColumnStore].
+func (cs *columnStore) Shorts(k int) []int16 {
+	column := cs.column(k, 2)
+	if cap(column.shorts) < cs.rows {
+		column.shorts = make([]int16, cs.rows)
 	}
-	l.shorts = l.shorts[:h.rows]
-	scratch.GetNumbers(l.shorts, l.cells[2*h.from:])
-	return l.shorts
+	column.shorts = column.shorts[:cs.rows]
+	scratch.GetNumbers(column.shorts, column.cells[2*cs.firstRow:])
+	return column.shorts
 }
 
-// PutShorts replaces the block of list k.
-func (h *columnStore) PutShorts(k int, x []int16) {
-	l := h.list(k, 2)
-	l.dirty = true
-	scratch.PutNumbers(l.cells[2*h.from:], x)
+// PutShorts implements [mechanism.ColumnStore].
+func (cs *columnStore) PutShorts(k int, x []int16) {
+	column := cs.column(k, 2)
+	column.dirty = true
+	scratch.PutNumbers(column.cells[2*cs.firstRow:], x)
 }
 
-// Group returns the lists of a group, from 0, that were put under a tag for the block, nil if there are none. They are
-// valid until the next block.
-func (h *columnStore) Group(group, tag, lists int) [][]int16 {
-	if group >= len(h.chunk.tagged) || h.block >= len(h.chunk.tagged[group]) {
+// Group implements [mechanism.ColumnStore].
+func (cs *columnStore) Group(group, tag, columns int) [][]int16 {
+	if group >= len(cs.state.groups) || cs.block >= len(cs.state.groups[group]) {
 		return nil
 	}
-	t := h.chunk.tagged[group][h.block]
+	t := cs.state.groups[group][cs.block]
 	if t.tag != tag || t.place == (scratch.Place{}) {
 		return nil
 	}
-	data, err := h.file.Read(t.place, h.room)
+	data, err := cs.file.Read(t.place, cs.buffer)
 	if err != nil {
-		h.err = err
+		cs.err = err
 		return nil
 	}
-	h.room = data
-	for len(h.groups) <= group {
-		h.groups = append(h.groups, nil)
+	cs.buffer = data
+	for len(cs.groups) <= group {
+		cs.groups = append(cs.groups, nil)
 	}
-	to := h.groups[group]
-	for len(to) < lists {
+	to := cs.groups[group]
+	for len(to) < columns {
 		to = append(to, nil)
 	}
-	h.groups[group] = to
-	for k := range to[:lists] {
-		if cap(to[k]) < h.rows {
-			to[k] = make([]int16, h.rows)
+	cs.groups[group] = to
+	for k := range to[:columns] {
+		if cap(to[k]) < cs.rows {
+			to[k] = make([]int16, cs.rows)
 		}
-		to[k] = to[k][:h.rows]
+		to[k] = to[k][:cs.rows]
 		scratch.GetNumbers(to[k], data)
-		data = data[2*h.rows:]
+		data = data[2*cs.rows:]
 	}
-	return to[:lists]
+	return to[:columns]
 }
 
-// PutGroup puts lists of the block under a tag, in the place of those of the group under any other.
-func (h *columnStore) PutGroup(group, tag int, x [][]int16) {
-	for len(h.chunk.tagged) <= group {
-		h.chunk.tagged = append(h.chunk.tagged, nil)
+// PutGroup implements [mechanism.ColumnStore].
+func (cs *columnStore) PutGroup(group, tag int, x [][]int16) {
+	for len(cs.state.groups) <= group {
+		cs.state.groups = append(cs.state.groups, nil)
 	}
-	blocks := &h.chunk.tagged[group]
-	for len(*blocks) <= h.block {
-		*blocks = append(*blocks, tagged{})
+	blocks := &cs.state.groups[group]
+	for len(*blocks) <= cs.block {
+		*blocks = append(*blocks, taggedGroup{})
 	}
-	if size := 2 * len(x) * h.rows; cap(h.cells) < size {
-		h.cells = make([]byte, size)
+	if size := 2 * len(x) * cs.rows; cap(cs.cells) < size {
+		cs.cells = make([]byte, size)
 	} else {
-		h.cells = h.cells[:size]
+		cs.cells = cs.cells[:size]
 	}
-	for k, list := range x {
-		scratch.PutNumbers(h.cells[2*k*h.rows:], list)
+	for k, column := range x {
+		scratch.PutNumbers(cs.cells[2*k*cs.rows:], column)
 	}
-	t := &(*blocks)[h.block]
-	h.file.Release(t.place)
-	*t = tagged{tag, h.file.Reserve(len(h.cells))}
-	room, err := h.file.Write(&t.place, h.cells, h.room)
+	t := &(*blocks)[cs.block]
+	cs.file.Release(t.place)
+	*t = taggedGroup{tag, cs.file.Reserve(len(cs.cells))}
+	buffer, err := cs.file.Write(&t.place, cs.cells, cs.buffer)
 	if err != nil {
-		h.err = err
+		cs.err = err
 	}
-	h.room = room
+	cs.buffer = buffer
 }

@@ -70,9 +70,9 @@ func idsOf(b dataset.Block) (out []uint64) {
 	return out
 }
 
-// TestShelfSpace: what is put on a shelf comes back, for parts of any share and states in turn, and takes little more space than its
-// records where coins alone say which these are. Elsewhere, and in the last chunk, it takes that of a whole chunk.
-func TestShelfSpace(t *testing.T) {
+// TestColumnStore: stored columns come back, for parts of any share and states in turn. They take little more space than the
+// records of the part if coins alone select the part. Otherwise, and in the last chunk, they take that of a whole chunk.
+func TestColumnStore(t *testing.T) {
 	const chunk = 800
 	_, e := spilled(t, 5*chunk+17, chunk)
 	coins := testCoins(5)
@@ -81,21 +81,21 @@ func TestShelfSpace(t *testing.T) {
 		of, most int // records that lists of a chunk have space for
 	}{
 		{nil, chunk, chunk},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / spaces, 2 * chunk / spaces},
-		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / spaces, chunk},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / sizeClasses, 2 * chunk / sizeClasses},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / sizeClasses, chunk},
 		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
 	} {
 		p := mechanism.Part{Columns: []int{0}, Cuts: tt.cuts}
-		r := e.reader()
+		r := e.acquireReader()
 		states := []*names{{wide: true}, {wide: false}}
 		for pass := range 3 {
 			for i := range e.chunks {
-				v, err := r.part(t.Context(), p, i)
+				v, err := r.readPart(t.Context(), p, i)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, s := range states {
-					kept, flush := r.shelf.of(s, e.shelved(s, i), r.shelfSpace(p, i, v.Len()))
+					kept, flush := r.store.blockStates(s, e.storedState(s, i), r.stateRows(p, i, v.Len()))
 					b := v.Block(0, v.Len())
 					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) || !slices.Equal(got.ids, idsOf(b)) {
 						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt, pass, i)
@@ -107,15 +107,15 @@ func TestShelfSpace(t *testing.T) {
 			}
 		}
 		for i, c := range e.states[states[0]] {
-			if last := i == len(e.chunks)-1; last && c.space != chunk || !last && (c.space < tt.of || c.space > tt.most) {
-				t.Errorf("%+v: space for %d records in chunk %d", tt, c.space, i)
+			if last := i == len(e.chunks)-1; last && c.rows != chunk || !last && (c.rows < tt.of || c.rows > tt.most) {
+				t.Errorf("%+v: space for %d records in chunk %d", tt, c.rows, i)
 			}
 			before := e.file.Size()
-			if e.file.Reserve(8 * c.space); e.file.Size() == before {
+			if e.file.Reserve(8 * c.rows); e.file.Size() == before {
 				t.Errorf("%+v: a place was free", tt)
 			}
-			e.file.Release(c.lists[0])
-			if e.file.Reserve(8 * c.space); e.file.Size() != before+int64(8*c.space+scratch.Overhead) {
+			e.file.Release(c.columns[0])
+			if e.file.Reserve(8 * c.rows); e.file.Size() != before+int64(8*c.rows+scratch.Overhead) {
 				t.Errorf("%+v: the list of chunk %d has another size than its space", tt, i)
 			}
 		}

@@ -17,21 +17,21 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
-// of its column in its chunk, and the lists of a chunk are in one place of the scratch file. Words are counted
-// in parts, by a hash of their text, so that memory does not grow with their number.
+// Words to be found are stored by chunk: a cell is an index into the list of the distinct words of its column
+// in its chunk, and the lists of a chunk have one place in the scratch file. Words are counted in parts, by a
+// hash of their text, so that memory does not grow with the number of words.
 
-// wordGrain is the bytes per record of a chunk to which the lists of its words are filled up: what the size of
-// the file tells of them.
+// wordGrain is the number of bytes per record to a multiple of which the lists of words of a chunk are padded, so that
+// the size of the file reveals less about them.
 const wordGrain = 16
 
-// wordList is the words of one column of a chunk that is being filled.
+// wordList contains the distinct words of a column of a chunk that is assembled.
 type wordList struct {
 	codes map[string]int32
 	list  []string
 }
 
-// code returns the place of a word in the list, from 1: place 0 is that of texts that are no words.
+// code returns the index of a word, from 1, and adds the word if necessary. Index 0 is for texts that are not words.
 func (w *wordList) code(word string) uint32 {
 	k, ok := w.codes[word]
 	if !ok {
@@ -42,8 +42,8 @@ func (w *wordList) code(word string) uint32 {
 	return uint32(k)
 }
 
-// place writes the places of words of a batch, from its record from on, into cells of column j behind the first rows. Those
-// of a number are the lowest four of its bytes; see [dataset.IsText].
+// place writes the indices of the words of a batch, from record from on, into the cells of column j that follow those in
+// use. In a numeric column they are the lowest four bytes of a number; see [dataset.IsText].
 func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
 	places := make([]uint32, len(words.list))
 	numbers, codes := to.floats[j], to.bytes[j]
@@ -68,7 +68,7 @@ func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
 	}
 }
 
-// pack writes the lists of a chunk, each after its length, and empties them.
+// pack encodes the lists of a chunk, each after its length, and empties them.
 func (w *chunkWriter) pack() []byte {
 	var out []byte
 	for _, l := range w.words {
@@ -84,17 +84,18 @@ func (w *chunkWriter) pack() []byte {
 		l.list = l.list[:0]
 	}
 	w.wordBytes += int64(len(out))
-	grain := wordGrain * w.most
+	grain := wordGrain * w.chunkRows
 	return append(out, make([]byte, grain-len(out)%grain)...)
 }
 
-// words returns the lists of a chunk, with no word at place 0; nil for columns whose words are not kept.
-func (r *chunkReader) words(i int) ([][]string, error) {
+// readWords returns the lists of words of chunk i by column, nil for columns without words to be found. The first entry of
+// a list is not a word.
+func (r *chunkReader) readWords(i int) ([][]string, error) {
 	c, before := &r.chunks[i], 0
-	for k := range r.filled {
-		before += r.size(c, k)
+	for k := range r.writtenWidths {
+		before += r.columnSize(c, k)
 	}
-	data, err := r.file.Read(c.row.Place(len(r.filled), before, c.words), nil)
+	data, err := r.file.Read(c.row.Place(len(r.writtenWidths), before, c.words), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +115,8 @@ func (r *chunkReader) words(i int) ([][]string, error) {
 	return out, nil
 }
 
-// wordCells returns the places of the words of a view's column: 0 for a text that is no word or for a number, and
-// -1 for a missing cell of a category column.
+// wordCells returns the index of the word of each record in column j: 0 for a text that is not a word and for a
+// number, and -1 for a missing cell of a category column. It uses out if that has the capacity.
 func wordCells(b dataset.Block, j int, out []int32) []int32 {
 	if codes := b.Codes(j, out); codes != nil {
 		return codes
@@ -131,7 +132,7 @@ func wordCells(b dataset.Block, j int, out []int32) []int32 {
 	return out
 }
 
-// eachChunk calls do for all chunks, from several goroutines at once.
+// eachChunk calls do for all chunks, concurrently.
 func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	errs := make([]error, workers)
@@ -139,7 +140,7 @@ func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 	var group parallel.Group
 	for w := range workers {
 		group.Go(func() {
-			r := e.reader()
+			r := e.acquireReader()
 			for ctx.Err() == nil && errs[w] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(e.chunks) {
@@ -159,8 +160,8 @@ func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (
 	return mechanism.LexiconIn(len(columns), parts, count), nil
 }
 
-// wordCounter returns the number of parts to which the words of columns are dealt, by a hash of their text, and a function that
-// counts the words of one of these parts.
+// wordCounter returns the number of parts into which a hash of their text divides the words of columns, and a function that
+// counts the words of one part.
 func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []int) (parts int, count func(k int) ([]mechanism.WordCounts, error)) {
 	parts = int(e.wordBytes/mechanism.WordPart) + 1
 	seed := maphash.MakeSeed()
@@ -171,7 +172,7 @@ func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []in
 	}
 }
 
-// countWords counts the words of columns of a part that are among some.
+// countWords counts the words of columns of a part for which among returns true.
 func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int, among func(string) bool) ([]mechanism.WordCounts, error) {
 	var mu sync.Mutex
 	counts := make([]map[string]int64, len(columns))
@@ -179,11 +180,11 @@ func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int
 		counts[k] = map[string]int64{}
 	}
 	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
-		v, err := r.part(ctx, p, i)
+		v, err := r.readPart(ctx, p, i)
 		if err != nil {
 			return err
 		}
-		words, err := r.words(i)
+		words, err := r.readWords(i)
 		if err != nil {
 			return err
 		}
@@ -214,51 +215,51 @@ func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int
 	return out, err
 }
 
-// Resolve implements [mechanism.Capabilities.Resolve]: columns of words become columns of codes, in further places of the same
-// file.
+// Resolve implements [mechanism.Capabilities.Resolve]: it writes columns of words again as columns of codes, at new places of
+// the same file.
 func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
-	out := e.beside()
-	out.schema, out.widths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
+	out := e.share()
+	out.schema, out.cellWidths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
 	var recoded []int
 	for j, c := range all {
 		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
 			recoded = append(recoded, j)
 		}
 		c.Found = false
-		out.widths = append(out.widths, cellWidth(c))
+		out.cellWidths = append(out.cellWidths, cellWidth(c))
 	}
 	if len(recoded) == 0 {
 		return out, nil
 	}
 	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
-		words, err := r.words(i)
+		words, err := r.readWords(i)
 		if err != nil {
 			return err
 		}
 		c := &out.chunks[i]
-		if c.others = slices.Clone(c.others); c.others == nil {
-			c.others = make([]scratch.Place, len(out.filled))
+		if c.rewritten = slices.Clone(c.rewritten); c.rewritten == nil {
+			c.rewritten = make([]scratch.Place, len(out.writtenWidths))
 		}
-		v, err := r.all(i)
+		v, err := r.readChunk(i)
 		if err != nil {
 			return err
 		}
 		b := v.Block(0, c.rows)
 		for _, j := range recoded {
 			of, absent := all[j].CodesOf(words[j]), int(all[j].MissingCode())
-			cells := make([]byte, 0, e.most*out.widths[j])
+			cells := make([]byte, 0, e.chunkRows*out.cellWidths[j])
 			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
 				as := absent
 				if code >= 0 {
 					as = int(of[code])
 				}
-				cells = appendCode(cells, out.widths[j], as)
+				cells = appendCode(cells, out.cellWidths[j], as)
 			}
 			if r.err != nil {
 				return r.err
 			}
-			c.others[j] = e.file.Reserve(cap(cells))
-			if r.room, err = e.file.Write(&c.others[j], cells[:cap(cells)], r.room); err != nil {
+			c.rewritten[j] = e.file.Reserve(cap(cells))
+			if r.buffer, err = e.file.Write(&c.rewritten[j], cells[:cap(cells)], r.buffer); err != nil {
 				return err
 			}
 		}
