@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -79,7 +80,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	if unit := p.Target().Unit; unit != (budget.Unit{}) {
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
-	s, records := root.Sub(partName), mechanism.Over(all)
+	s, records := root.Sub(partName), memory.Over(all)
 	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
 		err = p.anm(ctx, s, all, out)

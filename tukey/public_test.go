@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -78,7 +79,7 @@ func TestPublicData(t *testing.T) {
 				coins := s.Coins("split")
 				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Below(id, 10), 1) })
 				held, train := parts[0], parts[1]
-				r, err := private.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
+				r, err := private.Run(context.Background(), s.Sub("scaling"), memory.Over(train))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -42,7 +43,7 @@ func TestModelsOfStream(t *testing.T) {
 	defer e.Close()
 	f := newFrame(columns, ranges)
 	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
-	want, err := f.models(t.Context(), s, mechanism.Over(table.All()), 37)
+	want, err := f.models(t.Context(), s, memory.Over(table.All()), 37)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,11 +53,11 @@ type WordCounts struct {
 // that differ in one record differ, in each column, by at most 1 in the count of one word, and
 // under substitution by at most 1 in the counts of two.
 func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
-	return m.lexicon(lexiconOf(v, columns))
+	return m.lexicon(CountWords(v, columns))
 }
 
-// lexiconOf counts the words of columns of a view.
-func lexiconOf(v dataset.View, columns []int) Lexicon {
+// CountWords returns the counts of the words of columns of a view, which have [dataset.Column.Found].
+func CountWords(v dataset.View, columns []int) Lexicon {
 	out := make([]WordCounts, len(columns))
 	for i, j := range columns {
 		out[i].Words, out[i].Counts = v.CountWords(j)

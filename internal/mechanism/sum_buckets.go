@@ -21,19 +21,6 @@ func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) 
 	return buckets(ctx, r.part, coins, m, each)
 }
 
-// buckets implements [Capabilities.Buckets].
-func (m *Memory) buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
-	v, err := m.Gather(ctx, p)
-	if err != nil {
-		return err
-	}
-	parts, err := coins.Split(ctx, v, n, 0, n)
-	if err != nil {
-		return err
-	}
-	return each(0, parts)
-}
-
 // Split returns the records of the buckets first to last-1 of m. All records of v must be in these
 // buckets. It uses all cores. The only error is that of the context.
 func (c Coins) Split(ctx context.Context, v dataset.View, m, first, last int) ([]dataset.View, error) {

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -195,4 +196,15 @@ func (c Cut) Sides(v dataset.View, buffer []uint8) []uint8 {
 func (c Cut) Opposite() Cut {
 	c.Heads = !c.Heads
 	return c
+}
+
+// Key returns a text that identifies the cut. It contains the key of the coins, which is secret.
+func (c Cut) Key() string {
+	if c.None {
+		return "none;"
+	}
+	if c.Coin == nil {
+		return fmt.Sprintf("known %d;", c.Known)
+	}
+	return fmt.Sprintf("%x %v %v;", c.Coin.key, c.Share, c.Heads)
 }

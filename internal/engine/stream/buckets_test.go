@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -72,7 +73,7 @@ func TestBucketsOfStream(t *testing.T) {
 		}
 		part := mechanism.Part{Columns: []int{0, 1}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
 		want := inBuckets(t, m, func(each mechanism.Buckets) error {
-			return mechanism.InMemory(table.All()).Capabilities().Buckets(t.Context(), part, coins, m, each)
+			return memory.New(table.All()).Capabilities().Buckets(t.Context(), part, coins, m, each)
 		})
 		e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
@@ -246,12 +247,12 @@ func TestStreamCountsWords(t *testing.T) {
 			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
 		}
 	}
-	memory := mechanism.InMemory(table.All())
+	inMemory := memory.New(table.All())
 	found := []dataset.Column{
 		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
 		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
 	}
-	as, err := mechanism.CapabilitiesOf(memory).Resolve(t.Context(), found)
+	as, err := mechanism.CapabilitiesOf(inMemory).Resolve(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
@@ -37,7 +38,7 @@ func TestRanksOfStream(t *testing.T) {
 	}
 	cut := testCoins(2)
 	part := mechanism.Part{Columns: []int{0, 1, 2}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
-	v, err := mechanism.InMemory(table.All()).Gather(t.Context(), part)
+	v, err := memory.New(table.All()).Gather(t.Context(), part)
 	if err != nil {
 		t.Fatal(err)
 	}
