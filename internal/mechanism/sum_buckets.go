@@ -6,13 +6,13 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// Buckets is called with some consecutive buckets, the number of the first, and the records of each in the
-// order of the table. They are valid until it returns.
+// Buckets is a function that is called with consecutive buckets: the number of the first one, and the
+// records of each in the order of the table. The records are valid until it returns.
 type Buckets func(first int, records []dataset.View) error
 
-// Buckets deals every record to one of m buckets, 1 <= m < 2^31, by its own coin. It calls each with all buckets,
-// in order, some at a time: how many depends on the engine. It is [ErrGather] for an engine that cannot. Other
-// errors are those of the engine, the context and each.
+// Buckets assigns every record to one of m buckets, 1 <= m < 2^31, by its own coin. It calls each with all
+// buckets in order, as many at a time as the engine chooses. It returns [ErrGather] if the engine has no
+// buckets. Other errors are those of the engine, the context and each.
 func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) error {
 	buckets := CapabilitiesOf(r.engine).Buckets
 	if buckets == nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// NewKendallOver is [Maker.NewKendall] of the columns of r but the last, against the last, on an engine that counts by itself.
-// It returns nil if the engine does not: then the records have to be gathered.
+// NewKendallOver is [Maker.NewKendall] of all columns of r except the last, against the last, on an engine that has
+// [Capabilities.Concordance]. It returns nil for other engines, for which the records have to be gathered.
 func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) {
 	concordance := CapabilitiesOf(r.engine).Concordance
 	if concordance == nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// LimitUnits returns the records of an engine of which every unit keeps at most so many, by the lots of a name;
-// see [dataset.View.Cap]. It is [ErrGather] for an engine that cannot.
+// LimitUnits returns the records that are left if every unit keeps at most the given number, by the lots of
+// the given name; see [dataset.View.Cap]. It returns [ErrGather] if the engine cannot limit units.
 func LimitUnits(ctx context.Context, s *Session, name string, r Records, most int) (Records, error) {
 	limit := CapabilitiesOf(r.engine).LimitUnits
 	if limit == nil {
@@ -18,20 +18,20 @@ func LimitUnits(ctx context.Context, s *Session, name string, r Records, most in
 	return r, err
 }
 
-// UnitPart is the number of records whose units are looked at in one go: the units are dealt to parts by their
-// names, which are digests. Of a part the number of records per unit is held, and what is looked at of the
-// records of large units.
+// UnitPart is the number of records of the units that an engine limits at a time. Units are assigned to parts by
+// their identities, which are digests. For one part an engine keeps in memory the number of records of each unit
+// and an [Entry] for each record of a unit with too many.
 const UnitPart = 1 << 21
 
-// An Entry is a record of a unit with too many.
+// An Entry is a record of a unit with too many records.
 type Entry struct {
 	Unit    uint64   // its identity
 	Row     int64    // in the table
 	Content [32]byte // see [dataset.View.Content]
 }
 
-// Smallest returns the rows of the records with the smallest lots of each unit, at most so many and the first of equal
-// ones. It sorts the records by unit and row.
+// Smallest returns the rows of the records with the smallest lots of each unit, at most the given number for
+// each, and the first of equal ones. It sorts the records by unit and row.
 func (l Lots) Smallest(all []Entry, most int) []int64 {
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row)) })
 	type ticket struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// NewLexicon counts the words of columns; see [Maker.NewLexicon]. It is [ErrGather] for an engine that
-// cannot.
+// NewLexicon counts the words of columns; see [Maker.NewLexicon]. It returns [ErrGather] if the engine cannot
+// count words.
 func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Bounded[Lexicon], error) {
 	count := CapabilitiesOf(r.engine).Lexicon
 	if count == nil {
@@ -18,8 +18,8 @@ func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Boun
 	return s.Maker.lexicon(x), err
 }
 
-// Resolve replaces the columns of parts of one table, all with the same columns, by as; see
-// [dataset.View.Resolve]. It is [ErrGather] for an engine that cannot.
+// Resolve replaces the columns of parts of one table, which all have the same columns, by as; see
+// [dataset.View.Resolve]. It returns [ErrGather] if the engine cannot resolve words.
 func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error {
 	engines := map[Engine]Engine{}
 	for _, r := range parts {
@@ -43,8 +43,8 @@ func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error 
 	return nil
 }
 
-// WordPart is how many bytes the words take that are counted at a time, and WordRoom what one of them takes
-// beside its text.
+// WordPart is the number of bytes of the words that are counted at a time. WordRoom is the number of bytes that a
+// word takes in addition to its text.
 const (
 	WordPart = 1 << 27
 	WordRoom = 96
