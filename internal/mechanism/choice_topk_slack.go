@@ -1,9 +1,9 @@
 package mechanism
 
-// # What floating-point noise costs
+// # The cost of floating-point noise
 //
-// The one-pass forms of [TopK] compare sums of a score and a noise held in
-// float64. This is why the law they declare holds exactly all the same.
+// The one-pass forms of [TopK] compare sums of a score and a noise in float64. This is why
+// the privacy guarantee that they declare holds exactly nevertheless.
 //
 // Let every outcome j (a candidate, or a class of equally good sets) have the
 // ideal value V_j = u_j + Z_j, Z_j independent, with a distribution whose log

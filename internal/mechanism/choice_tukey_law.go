@@ -74,8 +74,8 @@ func dyadic(x float64) (a *big.Int, c int) {
 	return new(big.Int).SetUint64(uint64(math.Ldexp(fraction, 53))), 53 - exponent
 }
 
-// draw returns a point of U_t of the law rho^T, exactly; total is what
-// stability returned.
+// draw returns a point of U_t with the distribution rho^T, exactly. total is the result of
+// stability.
 //
 // On U_t the weight is a sum over nested boxes,
 //
@@ -96,7 +96,7 @@ func (n *nest) draw(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
 	return point
 }
 
-// box returns the depth of the box that a number u in [0, total) stands for.
+// box returns the depth of the box that is selected by a number u in [0, total).
 func (n *nest) box(law depthLaw, u *big.Int) int {
 	step := new(big.Int).SetUint64(law.step)
 	power := new(big.Int).SetUint64(law.step - 1<<stepBits)

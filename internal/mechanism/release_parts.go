@@ -91,10 +91,10 @@ type drawID struct {
 	draw int
 }
 
-// progress says how far a draw in parts has come.
+// progress is the state of a draw that is spent in parts.
 type progress struct {
-	weights []int // of the parts
-	next    int
+	weights []int // of all parts
+	next    int   // index of the next part
 }
 
 // takePart spends a part of a draw: the first takes the draw, a later one must
