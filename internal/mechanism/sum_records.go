@@ -67,6 +67,22 @@ func (p Part) Schema(all dataset.Schema) dataset.Schema {
 	return s
 }
 
+// ReadColumns returns the positions of the columns of the engine's schema that the part reads, including those of
+// its cuts, in increasing order.
+func (p Part) ReadColumns() []int {
+	columns := slices.Clone(p.Columns)
+	for _, c := range p.Cuts {
+		if !c.None && c.Coin == nil {
+			columns = append(columns, c.Known)
+		}
+	}
+	for _, c := range p.Recoded {
+		columns = append(columns, c.Column)
+	}
+	slices.Sort(columns)
+	return slices.Compact(columns)
+}
+
 // Recode returns r with its category column j read as the numeric column as; see
 // [dataset.View.Recode].
 func (r Records) Recode(j int, as dataset.Column, values []float64) Records {

@@ -66,7 +66,7 @@ func noCells(s dataset.Schema) *cells {
 // records returns the cells of the records of a part.
 func (s *split) records(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	out := &cells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
-	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err

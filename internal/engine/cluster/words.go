@@ -111,7 +111,7 @@ func (s share) among(word string) bool {
 // words counts the words of a share in columns of a part.
 func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
-	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, words func(j int) []string) error {
+	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
 		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err
