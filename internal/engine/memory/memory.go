@@ -16,26 +16,26 @@ type Engine struct {
 	all dataset.View
 
 	mu     sync.Mutex
-	parts  map[string]dataset.View // of all columns, by their cuts
-	last   recoded                 // the last part with recoded columns
-	states map[mechanism.State]*keptBlocks
+	parts  map[string]dataset.View // with all columns, by the keys of their cuts
+	last   recodedView             // the last part with recoded columns
+	states map[mechanism.State]*blockStates
 }
 
-// recoded is a view of all columns, some of them recoded.
-type recoded struct {
+// recodedView is a view with all columns, some of them recoded.
+type recodedView struct {
 	key  string
 	rows dataset.View
 }
 
-// keptBlocks is what is kept of the blocks of a view, with the steps each has taken.
-type keptBlocks struct {
+// blockStates contains the states of the blocks of a view, with the number of steps of each.
+type blockStates struct {
 	blocks []mechanism.Kept
-	done   []int
+	steps  []int
 }
 
 // New returns an engine for the records of a view.
 func New(v dataset.View) *Engine {
-	return &Engine{all: v, parts: map[string]dataset.View{}, states: map[mechanism.State]*keptBlocks{}}
+	return &Engine{all: v, parts: map[string]dataset.View{}, states: map[mechanism.State]*blockStates{}}
 }
 
 // Schema implements [mechanism.Engine].
@@ -71,7 +71,8 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 	return rows.Columns(p.Columns), nil
 }
 
-// recode returns a view with columns recoded: many passes over it follow one another.
+// recode returns a view with columns recoded. It keeps the last one, because many passes over the same view follow
+// one another.
 func (e *Engine) recode(key string, v dataset.View, how []mechanism.Recoding) dataset.View {
 	for _, c := range how {
 		key += fmt.Sprintf("recode %d %v %v;", c.Column, c.As, c.Values)
@@ -80,7 +81,7 @@ func (e *Engine) recode(key string, v dataset.View, how []mechanism.Recoding) da
 		for _, c := range how {
 			v = v.Recode(c.Column, c.As, c.Values)
 		}
-		e.last = recoded{key, v}
+		e.last = recodedView{key, v}
 	}
 	return e.last.rows
 }
@@ -96,24 +97,24 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 		return p.Over(ctx, v, nil)
 	}
 	state := x.State()
-	kept := e.keep(state, (v.Len()+p.BlockRows()-1)/p.BlockRows())
+	kept := e.blockStates(state, p.Blocks(v))
 	return p.Over(ctx, v, func(i int, b dataset.Block) mechanism.Kept {
 		if kept.blocks[i] == nil {
 			kept.blocks[i] = state.Begin(b)
 		}
-		mechanism.Advance(state, kept.blocks[i], kept.done[i], b)
-		kept.done[i] = state.Steps()
+		mechanism.Advance(state, kept.blocks[i], kept.steps[i], b)
+		kept.steps[i] = state.Steps()
 		return kept.blocks[i]
 	})
 }
 
-// keep returns what is kept for a state over so many blocks.
-func (e *Engine) keep(s mechanism.State, blocks int) *keptBlocks {
+// blockStates returns the states of the given number of blocks.
+func (e *Engine) blockStates(s mechanism.State, blocks int) *blockStates {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	k, ok := e.states[s]
 	if !ok {
-		k = &keptBlocks{make([]mechanism.Kept, blocks), make([]int, blocks)}
+		k = &blockStates{make([]mechanism.Kept, blocks), make([]int, blocks)}
 		e.states[s] = k
 	}
 	return k
@@ -126,7 +127,7 @@ func (e *Engine) Forget(s mechanism.State) {
 	delete(e.states, s)
 }
 
-// Over returns the records of a view, in memory.
+// Over returns all records of a view on an engine of their own.
 func Over(v dataset.View) mechanism.Records {
 	columns := make([]int, len(v.Schema().Columns))
 	for j := range columns {
