@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// A Report is what a run publishes about itself: report.json in its folder release. docs/reference/formats.md
+// A Report is what a run publishes about itself: report.json in its folder release. docs/reference/files.md
 // explains its keys.
 type Report = report.Report
 

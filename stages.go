@@ -10,7 +10,7 @@ import (
 type Trainer = method.Trainer
 
 // A Search tries several candidates, a secret number of times, and keeps the best by a private score
-// (docs/guide/search.md).
+// (docs/proofs/search.md, "What it does").
 type Search = pipeline.Search
 
 // A Candidate of a [Search] is one way to select and train.

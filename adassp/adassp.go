@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The settings of faithful AdaSSP (docs/methods/adassp.md, "Budget and defaults").
+// The settings of faithful AdaSSP (docs/proofs/adassp.md, "Budget and defaults").
 const (
 	// eigenvalueShare, matrixShare and momentsShare are the default shares of mu^2 of
 	// the three releases, of a model budget of 1.
@@ -35,7 +35,7 @@ const (
 // linear regression" (2018), algorithm 2, as published except for its
 // accounting: three Gaussian releases, of the smallest eigenvalue of X^T X, of
 // X^T X and of X^T y, composed as Gaussian privacy (mu^2 adds;
-// docs/methods/adassp.md, "Sensitivity and proof") instead of by thirds of
+// docs/proofs/adassp.md, "Sensitivity and proof") instead of by thirds of
 // epsilon and delta, which needs 1.26 to 2.05 times the noise. The ridge
 // penalty is the smallest that a bound on the released eigenvalue shows to be
 // needed.
@@ -169,7 +169,7 @@ func (p *momentsPass) Cells() mechanism.Cells {
 }
 
 // released are the three noisy statistics with the standard deviations of their
-// noise: s1, s2 and s3 of docs/methods/adassp.md, "Budget and defaults".
+// noise: s1, s2 and s3 of docs/proofs/adassp.md, "Budget and defaults".
 type released struct {
 	smallest   float64
 	matrix     linear.Packed

@@ -16,7 +16,7 @@ import (
 )
 
 // The settings of the joint Gram where only private columns may change. They are public constants;
-// docs/methods/brc.md, "joint-gram with private columns", says how they were chosen.
+// docs/proofs/brc.md, "joint-gram with private columns", says how they were chosen.
 const (
 	// crossShare is k, the square of the length of a weighted public part over
 	// that of the private part: 1 gives the products of public and private

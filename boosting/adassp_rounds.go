@@ -12,7 +12,7 @@ const (
 	// maxChosenRounds is the largest number of rounds that [chosenRounds] returns.
 	maxChosenRounds = 10
 	// coefficientPower is the sum of the squared coefficients of the scaled target by the scaled columns that [chosenRounds]
-	// assumes. It was fitted to seven public tables and confirmed on six others (docs/methods/boosted-adassp.md, "The
+	// assumes. It was fitted to seven public tables and confirmed on six others (docs/proofs/boosted-adassp.md, "The
 	// number of rounds").
 	coefficientPower = 2
 )

@@ -18,7 +18,7 @@ import (
 
 // The settings of the additive trainer. They are public constants, the same for
 // every table: what depends on the data is read from released values.
-// docs/methods/boosted-additive.md, "How the settings were chosen", has the figures.
+// docs/proofs/boosted-additive.md, "How the settings were chosen", has the figures.
 const (
 	// additiveEpochs is T: how often every part of the model is corrected.
 	additiveEpochs = 8

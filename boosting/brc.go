@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The settings of BRC; docs/methods/brc.md, "Algorithm", has them too.
+// The settings of BRC; docs/proofs/brc.md, "Algorithm", has them too.
 const (
 	// DefaultBRCRounds is the number of rounds where none is given, and
 	// PublishedBRCRounds that of the paper.

@@ -19,7 +19,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-var brcRuns = flag.Int("brc.runs", 0, "measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/methods/brc.md has 10)")
+var brcRuns = flag.Int("brc.runs", 0, "measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)")
 
 // publicData is a public data set for classification: columns of numbers, or of
 // categories coded by their alphabetical order.
@@ -266,7 +266,7 @@ func median(list []float64) float64 {
 
 var adultPublic = []string{"workclass", "fnlwgt", "race", "sex", "native-country"}
 
-// TestBRCOnPublicData measures; what it prints is in docs/methods/brc.md.
+// TestBRCOnPublicData measures; what it prints is in docs/proofs/brc.md.
 func TestBRCOnPublicData(t *testing.T) {
 	if *brcRuns == 0 {
 		t.Skip("measuring takes minutes; ask for it with -brc.runs=10")

@@ -5,7 +5,7 @@
 //
 // [BoostedAdaSSP] is the linear one (Tang, Aydore, Kearns, Rho, Roth, Wang,
 // Wang, Wu, "Improved differentially private regression via gradient boosting",
-// 2023; docs/methods/boosted-adassp.md). The matrix of second moments of the features is
+// 2023; docs/proofs/boosted-adassp.md). The matrix of second moments of the features is
 // released once. Then every round computes the residual of each record, clamps
 // it to [-C, C], releases the sum of features times residuals and moves the
 // coefficients by the ridge solution of that right-hand side. Unless a recipe sets it, the number of rounds follows from
@@ -27,7 +27,7 @@
 // One more curve is that of the score, the start's own prediction. All
 // releases of a part are averaged, and the part is the posterior mean given
 // the average, with a prior of highest marginal likelihood: the noise is known,
-// so that how much to smooth is not a setting. docs/methods/boosted-additive.md has the
+// so that how much to smooth is not a setting. docs/proofs/boosted-additive.md has the
 // method, its sensitivities and how it was arrived at.
 //
 // # The kernel booster
@@ -35,18 +35,18 @@
 // [Kernel] is the additive booster with stages of one more part: coefficients of the features of a Gaussian kernel
 // of all columns, whose metric and landmarks follow from what was released before. A record adds a vector of length 1 times
 // its clamped residual to a release of them, whatever the number of columns. Where records are few it is the
-// additive booster. The method and its proof: docs/methods/boosted-kernel.md, "Algorithm". Package kernelmap
+// additive booster. The method and its proof: docs/proofs/boosted-kernel.md, "Algorithm". Package kernelmap
 // has the features, in integers.
 //
 // # Boosting with random classifiers
 //
 // [BRC] is a classifier ("Classification with partially private features", 2023;
-// docs/methods/brc.md). A random classifier is drawn without the data and what is
+// docs/proofs/brc.md). A random classifier is drawn without the data and what is
 // released of it is one number, how well it agrees with the labels under private
 // weights; where some columns are public, a logistic regression of those, under
 // public weights of its own, stands beside it. Private weights are clipped and
 // never normalised, so that one record moves no other's; public weights belong to
-// an object that holds public columns only. docs/methods/brc.md has the method, what of
+// an object that holds public columns only. docs/proofs/brc.md has the method, what of
 // the paper's claims holds, and when to use it.
 //
 // # Invariants

@@ -38,7 +38,7 @@ type stagePlan struct {
 }
 
 // The settings of the kernel stages. They are public constants, the same for every table.
-// docs/methods/boosted-kernel.md, "Algorithm", has what they mean.
+// docs/proofs/boosted-kernel.md, "Algorithm", has what they mean.
 const (
 	// leadEpochs is the number of epochs before the first stage.
 	leadEpochs = 2

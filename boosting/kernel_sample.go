@@ -15,7 +15,7 @@ const (
 
 // sample goes on with about k.most of the records, if there are more. Coins choose them, with a probability that was
 // released: which records of a table take part depends on no other record, so sums keep their sensitivity. What is
-// released of them is scaled to all records. See docs/methods/boosted-kernel.md, "Algorithm".
+// released of them is scaled to all records. See docs/proofs/boosted-kernel.md, "Algorithm".
 func (k *kernelBooster) sample() error {
 	share := float64(k.most) / k.total
 	if share >= 1 {

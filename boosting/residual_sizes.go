@@ -118,7 +118,7 @@ func quantileClamp(bySize []float64) clamp {
 }
 
 // The constants of balancedClamp. They were chosen on kin8nm, cpu_act, houses and wine_quality and confirmed on six other
-// tables; docs/methods/boosted-kernel.md, "The clamp", has the figures.
+// tables; docs/proofs/boosted-kernel.md, "The clamp", has the figures.
 const (
 	// hiddenShare is the part of what lies beyond the limit that may differ in sign between places of the table, where
 	// sums of clamped residuals then lead to another value than the mean.

@@ -4,7 +4,7 @@ import "math"
 
 // The bounds that can decide the epsilon of a priced tree at the delta of its target.
 const (
-	// ruleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
+	// ruleMixture: a secret coin decides which of two parts sees a record; see docs/proofs/prices.md,
 	// "The secret coin".
 	ruleMixture = "mixture"
 	// ruleLargest: the largest privacy curve of the parts.

@@ -54,7 +54,7 @@ type Target struct {
 	// Unit is the privacy unit. The zero value is one record.
 	Unit Unit
 	// Earlier asks for the price of the first versions, which was higher and which their
-	// releases state: docs/methods/prices.md, "What stays as it was".
+	// releases state: docs/proofs/prices.md, "What stays as it was".
 	Earlier bool
 }
 

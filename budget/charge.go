@@ -55,7 +55,7 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 // CoverCharge returns the price of a run that a Gaussian law covers: apart from steps that lose the delta lost
 // outright, the delta of the run at every epsilon is at most the larger of MinDelta and the delta of a
 // Gaussian law of parameter mu. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an
-// event of probability MinDelta+lost: see docs/methods/prices.md, "In a ledger".
+// event of probability MinDelta+lost: see docs/proofs/prices.md, "In a ledger".
 func CoverCharge(c Currency, mu, lost float64) Charge {
 	return roundUpCharge(Law{Kind: Gaussian, Mu: mu, Draws: 1}.costIn(c), MinDelta+lost)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // mixture is the curve of a Par of two kids, where a secret coin decides which kid sees the record that
-// differs (docs/methods/prices.md, "The secret coin"). With h the odds of the second kid, (A1, B1) and (A2,
+// differs (docs/proofs/prices.md, "The secret coin"). With h the odds of the second kid, (A1, B1) and (A2,
 // B2) the dominating pairs of the kids, and L1, L2 their likelihood ratios, it is the curve of
 //
 //	(1-h) A1 x B2 + h B1 x A2   against   B1 x B2

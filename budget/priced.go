@@ -201,7 +201,7 @@ func (p *Priced) Selection(path string) (law Selection, candidates []string, ok 
 func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
 
 // Raised returns, for each kid of a root Par, the factor by which the mu and epsilons of its steps exceed the
-// values that the target alone would allow that kid; see docs/methods/prices.md, "What the gain is used for".
+// values that the target alone would allow that kid; see docs/proofs/prices.md, "What the gain is used for".
 // It is 1 without a coin or a choice, and under basic composition. A root that is no Par has one factor.
 func (p *Priced) Raised() []float64 { return slices.Clone(p.raised) }
 

@@ -7,7 +7,7 @@ import "slices"
 
 const (
 	// maxSecondFactor bounds the factor by which the second kid of a Par with a coin is raised, and maxSecondShare
-	// bounds its share of delta by itself. See docs/methods/prices.md, "What the gain is used for".
+	// bounds its share of delta by itself. See docs/proofs/prices.md, "What the gain is used for".
 	maxSecondFactor = 2
 	maxSecondShare  = .01
 )

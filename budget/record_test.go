@@ -61,7 +61,7 @@ func recordDelta(h, train, held, epsilon float64, m int, angleTrain, angleHeld f
 	return math.Max(there, back)
 }
 
-// TestRecordInUnit: docs/reference/promise.md, "A person with several records". The guarantee of a unit covers one record of it
+// TestRecordInUnit: docs/proofs/promise.md, "A person with several records". The guarantee of a unit covers one record of it
 // where the cap is at least twice each factor of a part, by the convexity that the page uses and by integration over the outputs. It
 // does not for a cap of 2, which is why the page names 4.
 func TestRecordInUnit(t *testing.T) {

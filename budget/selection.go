@@ -91,7 +91,7 @@ func (p product) asSelection() (selectionFactor, bool) {
 }
 
 // sampleSelection samples the hockey-stick curve of a selection on the grid of step h, for
-// docs/methods/prices.md, "The curve of a private selection": with delta the largest curve
+// docs/proofs/prices.md, "The curve of a private selection": with delta the largest curve
 // of the candidates, g = gamma, S and S' the probabilities of one event under neighbours,
 //
 //	delta_best(e + c) <= E[K] delta(e),  c = (1+eta) ln sup (g + (1-g) S')/(g + (1-g) S).

@@ -114,7 +114,7 @@ type Node struct {
 	Select *Selection
 	// Coin, in (0, 1), is the probability with which a record is in the second of the two kids of a Par, by a
 	// secret coin that is independent of all else; 0 if the probability is unknown. The price of such a Par is
-	// that of the mixture over the coin, see docs/methods/prices.md, "The secret coin". It holds only if the coin
+	// that of the mixture over the coin, see docs/proofs/prices.md, "The secret coin". It holds only if the coin
 	// stays secret: neither the assignment of records to kids nor the number of records per kid may be released.
 	Coin float64
 	// Lead marks Kids[0] of a Par as a lead: it runs first, on the records of all other kids together; only the

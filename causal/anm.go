@@ -13,7 +13,7 @@ import (
 )
 
 // The baseline: the additive-noise model fitted to records, with right bounds
-// (docs/methods/causal.md, "The baseline").
+// (docs/proofs/causal.md, "The baseline").
 
 // anmRecords is the largest number of records that the baseline reads: a fit takes the cube of
 // half of it.

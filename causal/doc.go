@@ -9,5 +9,5 @@
 // direction.Decided, .9, a pair is undecided.
 //
 // A direction from two columns assumes that no third one causes both. No release can check
-// that. docs/methods/causal.md has the algorithm, the proofs and what was measured.
+// that. docs/proofs/causal.md has the algorithm, the proofs and what was measured.
 package causal

@@ -33,7 +33,7 @@ func (s Study) Facts() []pipeline.Fact {
 }
 
 // The numbers of records, in units of the noise scale of a study of two columns, below which
-// private ranges ruin the answer, and from which they are free (docs/methods/causal.md,
+// private ranges ruin the answer, and from which they are free (docs/proofs/causal.md,
 // "Ranges").
 const (
 	rangesRuin = 1000

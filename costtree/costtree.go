@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// The settings (docs/methods/cost-tree.md, "Settings").
+// The settings (docs/proofs/cost-tree.md, "Settings").
 const (
 	// maxDepth bounds the levels of a tree.
 	maxDepth = 5

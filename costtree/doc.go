@@ -4,7 +4,7 @@
 // A record goes from the root to a leaf and pays for the columns that it meets, each once.
 // It is the private form of the approximately submodular tree of classifiers of M. Kusner,
 // "Learning in the Real World: Constraints on Cost, Space, and Privacy" (2016), section
-// 2.1.4 (docs/methods/cost-tree.md, "Algorithm").
+// 2.1.4 (docs/proofs/cost-tree.md, "Algorithm").
 //
 // # One release per level
 //

@@ -21,11 +21,11 @@ var otherModule = []string{
 	"github.com/dptrain/dptrain/selection", "github.com/dptrain/dptrain/svm", "github.com/dptrain/dptrain/tukey",
 }
 
-// TestAnotherModule builds the programs that docs/start/go.md shows as another module, which cannot
+// TestAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot
 // import what is below internal/.
 func TestAnotherModule(t *testing.T) {
 	pages := all(t)
-	for _, name := range []string{"docs/start/go.md"} {
+	for _, name := range []string{"docs/reference/go.md"} {
 		var programs []string
 		for _, b := range pages[name].Blocks {
 			if b.Language == "go" {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
@@ -132,8 +131,26 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// sentenceEnd matches the end of a sentence and the start of the next one.
+var sentenceEnd = regexp.MustCompile("[.!?][)\"*]*\\s+(\\S)")
+
+// linkText matches a link with its text.
+var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// sentences splits a paragraph.
+func sentences(text string) []string {
+	var out []string
+	for {
+		m := sentenceEnd.FindStringSubmatchIndex(text)
+		if m == nil {
+			return append(out, text)
+		}
+		out, text = append(out, text[:m[2]]), text[m[2]:]
+	}
+}
+
 // citation matches a page that the code names, with the heading where it names one:
-// docs/methods/kendall.md, "Sensitivity and proof".
+// docs/proofs/kendall.md, "Sensitivity and proof".
 var citation = regexp.MustCompile(`docs/[\w/.-]+\.md(?:, "([^"]+)")?`)
 
 // proves matches words beside a citation that must say where on the page the proof stands.
@@ -174,7 +191,7 @@ func headed(name, file string) bool {
 	if strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/methods/") && path.Base(name) != "doc.go"
+	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/proofs/") && file != "docs/proofs/formats.md" && path.Base(name) != "doc.go"
 }
 
 // paragraphs returns the comments of a file of code, each paragraph as one line.
@@ -243,40 +260,10 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestMethodPages: every method that a recipe can name has a page that says when to use it, what it
-// does, why it is private and where it ends, in this order.
-func TestMethodPages(t *testing.T) {
-	all := all(t)
-	elsewhere := map[string]string{"dpfs": "dpfsdr", "crfs": "dpfsdr", "auto": "", "none": "", "fixed": ""}
-	selections, models := recipe.Available()
-	for _, method := range slices.Concat(selections, models) {
-		name := method
-		if other, ok := elsewhere[method]; ok {
-			name = other
-		}
-		if name == "" {
-			continue
-		}
-		p, ok := all["docs/methods/"+name+".md"]
-		if !ok {
-			t.Errorf("%s has no page", method)
-			continue
-		}
-		last := -1
-		for _, want := range []string{"When to use it", "Algorithm", "Sensitivity and proof", "Limits"} {
-			at := slices.Index(p.Headings(), want)
-			if at <= last {
-				t.Errorf("%s: no heading %q in its place", p.Path, want)
-			}
-			last = at
-		}
-	}
-}
-
 // warningCode matches the code of a warning where the program makes one.
 var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
 
-// TestWarnings: docs/start/report.md says of every warning what to do, and docs/reference/formats.md names it.
+// TestWarnings: docs/reference/report.md says of every warning what to do, and docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
 	codes := map[string]bool{}
 	for _, name := range filesOf(t, ".go") {
@@ -295,7 +282,7 @@ func TestWarnings(t *testing.T) {
 		t.Fatalf("%d codes", len(codes))
 	}
 	all := all(t)
-	for _, name := range []string{"docs/start/report.md", "docs/reference/formats.md"} {
+	for _, name := range []string{"docs/reference/report.md", "docs/proofs/formats.md"} {
 		text := strings.Join(all[name].Lines, "\n")
 		for code := range codes {
 			if !strings.Contains(text, "`"+code+"`") {

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestPrograms runs the programs that docs/start/go.md shows, one after the
+// TestPrograms runs the programs that docs/reference/go.md shows, one after the
 // other, in a folder with copies of testdata/ and examples/. TestGoBlocks compares the texts.
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// first is the first program of docs/start/go.md.
+// first is the first program of docs/reference/go.md.
 func first(ctx context.Context) error {
 	table, err := dptrain.Open("testdata/houses.csv") // the names of its columns
 	if err != nil {
@@ -87,7 +87,7 @@ func first(ctx context.Context) error {
 	return fit.Save("out")
 }
 
-// expert is the second program of docs/start/go.md.
+// expert is the second program of docs/reference/go.md.
 func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 	run := dptrain.Run{
 		Target: "price", Epsilon: 3,

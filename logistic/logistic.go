@@ -9,7 +9,7 @@
 // at every point (Böhning and Lindsay, 1988), then a number of releases of the
 // gradient, fixed in advance. The rows are limited to norm B and the slope of the
 // loss to 1/2, so a gradient moves by B/2 at most. Nothing needs to converge for
-// that, and no record is treated as worse than it is. docs/methods/logistic.md, "Figures", shows by
+// that, and no record is treated as worse than it is. docs/proofs/logistic.md, "Figures", shows by
 // how much it is better than the minimiser with noise.
 package logistic
 

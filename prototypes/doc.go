@@ -12,7 +12,7 @@
 //     cells of those. These are the prototypes to start from.
 //   - A number of gradients of the sum of log probabilities of the records' classes, by the prototypes.
 //
-// How many prototypes and steps there are depends on released numbers alone (docs/methods/prototypes.md,
+// How many prototypes and steps there are depends on released numbers alone (docs/proofs/prototypes.md,
 // "Algorithm"; the proof is there under "Sensitivity and proof").
 //
 // # Invariants

@@ -26,7 +26,7 @@ const (
 	cellShare   = .19
 )
 
-// The settings. docs/methods/prototypes.md, "How the settings were chosen", has the figures.
+// The settings. docs/proofs/prototypes.md, "How the settings were chosen", has the figures.
 const (
 	// numberReach is the mean square that the norm limit of whitened rows grants a number.
 	numberReach = .4

@@ -135,7 +135,7 @@ type mixture struct {
 // logits writes those of the rows of a block, the prior less gamma^2 |x - z_j|^2 up to what all
 // prototypes share. A
 // row that was shortened by a factor f has logits f times as large: it is weighted as a whole, its
-// constant too (docs/methods/joint-gram.md, "Algorithm").
+// constant too (docs/proofs/joint-gram.md, "Algorithm").
 func (m mixture) logits(out [][]float64, rows [][]int16) {
 	d := len(rows) - 1
 	weights := make([]float64, d+1)

@@ -17,7 +17,7 @@ const kindKernel = "kernel"
 //
 // The features of a record are those of a kernel on ranks and curves of its columns; they follow
 // from the record by whole numbers, so that every machine computes the same, and their squares sum
-// to at most 1 (docs/methods/boosted-kernel.md, "The model"). The embedded Additive predicts, used
+// to at most 1 (docs/proofs/boosted-kernel.md, "The model"). The embedded Additive predicts, used
 // alone, without them.
 //
 // A Kernel must not be changed while it is in use.

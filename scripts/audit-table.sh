@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Audits every example recipe at epsilon .5, 1 and 3 and prints a table for
-# docs/guide/audit.md: of the steps of a recipe the largest share of its claim that was
+# docs/proofs/audit.md, "Every example recipe": of the steps of a recipe the largest share of its claim that was
 # measured, and the epsilon of the whole run. Arguments go to `dptrain audit`; with
 # its default numbers this takes many hours of processor time, with those of
-# docs/guide/audit.md about a quarter of one:
+# docs/proofs/audit.md, "Every example recipe", about a quarter of one:
 #   scripts/audit-table.sh --runs 300 --draws 16000 --confidence 0.9999
 # It stops with dptrain's message at the first bound that is above its claim.
 set -euo pipefail

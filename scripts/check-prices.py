@@ -1,4 +1,4 @@
-"""Numbers of an independent accountant (dp-accounting) for docs/methods/prices.md, "Checks".
+"""Numbers of an independent accountant (dp-accounting) for docs/proofs/prices.md, "Checks".
 
     pip install dp-accounting==0.6.0
     python3 scripts/check-prices.py

@@ -1,7 +1,7 @@
-"""Takes the pictures of docs/start/first.md: the report of the run on that page, in headless Chromium, in few colours.
+"""Takes the pictures of docs/tutorials/first.md: the report of the run on that page, in headless Chromium, in few colours.
 PYTHON has the libraries of scripts/site-requirements.txt.
 
-    PYTHON scripts/pictures.py out/release/report.html docs/start/pictures
+    PYTHON scripts/pictures.py out/release/report.html docs/tutorials/pictures
 """
 
 import pathlib

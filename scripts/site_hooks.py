@@ -1,9 +1,12 @@
-"""Hooks of MkDocs: what pages for GitHub need to be pages of the site."""
+"""Hooks of MkDocs: they adapt pages written for GitHub to the site, and redirect earlier addresses."""
 
+import html
 import posixpath
 import re
+from pathlib import Path
 
 _FENCE = re.compile(r"^```([\w.+-]+) .*$", re.MULTILINE)
+_MOVED = re.compile(r"^\| (\S+)\.md \| \[[^\]]*\]\((\S+?)\.md(#\S+)?\) \|$", re.MULTILINE)
 _LINK = re.compile(r"(!?\[[^\]]*\]\()(\.\.?/[^)#\s]*)((?:#[^)\s]*)?\))")
 
 
@@ -23,3 +26,21 @@ def on_post_page(output, page, config):
     """Name the search for those who cannot see it, and let keys scroll wide blocks."""
     output = output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
     return output.replace("<pre><span></span><code>", '<pre tabindex="0"><span></span><code>')
+
+
+def on_post_build(config):
+    """Write a page that redirects for every line of docs/moved.md."""
+    site = Path(config["site_dir"])
+    for old, new, anchor in _MOVED.findall((Path(config["docs_dir"]) / "moved.md").read_text(encoding="utf-8")):
+        page = site / (old + ".html")
+        if page.exists():
+            raise ValueError(f"docs/moved.md: {old} is a page")
+        if not (site / (new + ".html")).exists():
+            raise ValueError(f"docs/moved.md: {new} is no page")
+        to = html.escape(posixpath.relpath(new, posixpath.dirname(old) or ".") + ".html" + anchor)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(
+            f'<!doctype html>\n<meta charset="utf-8">\n<title>Moved</title>\n<meta http-equiv="refresh" content="0; url={to}">\n'
+            f'<p>This page has moved: <a href="{to}">{to}</a></p>\n',
+            encoding="utf-8",
+        )

@@ -12,7 +12,7 @@ import (
 
 const (
 	// smallestVariance is the variance, on rows in [-1, 1], below which an entry
-	// is not told from a constant (docs/methods/dpfsdr.md, "Algorithm").
+	// is not told from a constant (docs/proofs/dpfsdr.md, "Algorithm").
 	smallestVariance = 1e-3
 	// smallestClass is the number of records that a class has at least, so that
 	// it has a mean and a variance whatever was released.

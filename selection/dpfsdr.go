@@ -32,7 +32,7 @@ const (
 	// a category) of all candidates: products of all pairs are released.
 	maxEntries = 1000
 	// defaultModel is the mu^2 of the model over that of the selection
-	// (docs/methods/dpfsdr.md, "The surrogate").
+	// (docs/proofs/dpfsdr.md, "The surrogate").
 	defaultModel = .45 / .50
 )
 
@@ -43,7 +43,7 @@ const statsLeaf = "stats"
 // not correlated with better ones, and together promise the best accuracy (made
 // sound after "Differentially Private Feature Selection Based on Dynamic
 // Relevance for Correlated Data", 2022; as published no step of it is private,
-// see docs/methods/dpfsdr.md, "What holds, and what does not").
+// see docs/proofs/dpfsdr.md, "What holds, and what does not").
 //
 // One Gaussian release of class statistics ([mechanism.ClassStats]) is all that
 // it spends. F-scores, correlated degrees, the order of dynamic relevance and the

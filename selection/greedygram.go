@@ -29,7 +29,7 @@ var errCosts = errors.New("a cost or the budget is out of range")
 // GreedyGram picks columns one after the other, the one that explains most of the target's
 // square per unit of cost first, within a budget. It reads all of that from one noisy matrix
 // of second moments of all candidates and the target: after each column the Schur complement
-// of the matrix says what the others still add (docs/methods/greedy-gram.md, "Algorithm"). So
+// of the matrix says what the others still add (docs/proofs/greedy-gram.md, "Algorithm"). So
 // unlike [SIS] it does not pick what earlier columns say already, and every budget, every list
 // of costs and the whole order cost no more than the one release.
 //

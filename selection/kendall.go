@@ -22,7 +22,7 @@ const DefaultK = 5
 // Kendall picks K features one by one by the exponential mechanism on rank
 // correlations (DPKendall of "Better Private Linear Regression Through Better
 // Private Feature Selection", with the sound counts and scales of
-// docs/methods/kendall.md, "Algorithm"). It runs on raw columns: ranks need no
+// docs/proofs/kendall.md, "Algorithm"). It runs on raw columns: ranks need no
 // range and no bounds. A category column ranks by the order in which the recipe
 // lists its values. A missing number ranks below every other, a value outside
 // the list above.

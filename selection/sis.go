@@ -61,7 +61,7 @@ const wideColumns = 1000
 // SIS picks the K candidates with the largest marginal dependence on the
 // target, in one private top-k choice (DP-SIS of "Feature Selection from
 // Differentially Private Correlations", arXiv 2408.10862, with the sound scores
-// of docs/methods/sis.md, "What holds, and what does not": centring and scaling
+// of docs/proofs/sis.md, "What holds, and what does not": centring and scaling
 // by what is in the data, as published, has no bounded sensitivity). Unlike
 // [Kendall] it does not mind that two columns say the same; in return it asks
 // for each column once, however large K is. Every step is an exponential

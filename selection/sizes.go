@@ -14,7 +14,7 @@ var ErrSizes = errors.New("the sizes to try must be two or more, increasing, and
 // A Sizer is a selector that can leave the number of features to what comes after
 // it: with a list of sizes it releases an order, and its stage in a pipeline trains on the
 // first columns of it, as many as one of the sizes says, which a private selection
-// chooses (docs/methods/dpfsdr.md, "Private selection of the size"). Without that it chooses
+// chooses (docs/proofs/dpfsdr.md, "Private selection of the size"). Without that it chooses
 // itself; with sizes, Select returns as many columns as the largest.
 type Sizer interface {
 	Selector

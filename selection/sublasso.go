@@ -25,7 +25,7 @@ const defaultLambda = .1
 // records (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
 // empirical risk minimization and high-dimensional regression", COLT 2012, as
 // used in "Better Private Linear Regression Through Better Private Feature
-// Selection"; made sound as docs/methods/sublasso.md, "What holds, and what
+// Selection"; made sound as docs/proofs/sublasso.md, "What holds, and what
 // does not", says).
 //
 // Every record goes to one of m buckets by its own secret coin, so that the

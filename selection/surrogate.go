@@ -11,7 +11,7 @@ const (
 	// invertible where there is no noise.
 	smallestRidge = 1e-6
 	// The support vector machine whose noise the surrogate reckons with
-	// (docs/methods/svm.md, "Figures"): Lambda = max(1, modelRidge n), rows
+	// (docs/proofs/svm.md, "Figures"): Lambda = max(1, modelRidge n), rows
 	// with a constant modelConstant.
 	modelRidge    = .02
 	modelConstant = .5
@@ -117,7 +117,7 @@ func (d *discriminant) distance(b block, k, l int) float64 {
 
 // blurred returns M as the noise of the model leaves it.
 //
-// The support vector machine of docs/methods/svm.md, "Algorithm", adds N(0, t^2)
+// The support vector machine of docs/proofs/svm.md, "Algorithm", adds N(0, t^2)
 // to every coefficient of x, t = R/(Lambda mu B), R^2 = 1 + modelConstant^2 and
 // B^2 the norm limit of the chosen columns. Least squares on targets -1 and +1,
 // of whose size its coefficients are, has c S^-1 delta with c = 2ab/(1 + ab M),

@@ -130,7 +130,7 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 }
 
 // TestPublicTables: the median accuracy of five runs at epsilon 1 on spambase,
-// well below what docs/methods/svm.md and docs/methods/logistic.md report.
+// well below what docs/proofs/svm.md and docs/proofs/logistic.md report.
 func TestPublicTables(t *testing.T) {
 	tab := publicTable(t, "spambase.csv.gz", "1")
 	for name, tr := range trainers() {
@@ -244,7 +244,7 @@ func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 	return float64(right) / float64(len(got))
 }
 
-// BenchmarkAccuracy measures the tables of docs/methods/svm.md and docs/methods/logistic.md:
+// BenchmarkAccuracy measures the tables of docs/proofs/svm.md and docs/proofs/logistic.md:
 //
 //	go test ./svm -run '^$' -bench Accuracy -benchtime 1x -timeout 1h
 func BenchmarkAccuracy(b *testing.B) {

@@ -10,7 +10,7 @@
 // ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
 // about the minimiser and says nothing about a point on the way to it, so the
 // solver ends with a proof of how small the gradient is and has no limit of
-// iterations (package internal/numeric/hinge). It is the method of docs/methods/svm.md, "Algorithm",
+// iterations (package internal/numeric/hinge). It is the method of docs/proofs/svm.md, "Algorithm",
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011). Package logistic does the same with the logistic loss.
 //

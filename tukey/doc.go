@@ -2,7 +2,7 @@
 // model to each of m buckets of records and releases a point that lies deep in
 // the cloud of the m models. (Amin, Joseph, Ribero and Vassilvitskii, "Easy
 // differentially private linear regression", 2023; with the check and the proof
-// of docs/methods/tukey.md, "Sensitivity and proof", which are those of
+// of docs/proofs/tukey.md, "Sensitivity and proof", which are those of
 // [mechanism.TukeyDepth].)
 //
 // # When to use it

@@ -29,7 +29,7 @@ func (Tukey) Method() method.Method {
 			{
 				Name: checkKey, Kind: method.Number, Text: "Share of the check in the epsilon of the model", Min: 0, Max: 1, Above: true, Below: true,
 				Rest: "; what it leaves is twice depth_share", Absent: "`0.4`", Hint: fmt.Sprintf("%v passes with the fewest buckets", usual.Check),
-				Doc: "e₁ of [the check](../methods/tukey.md#algorithm). The epsilon of the model is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
+				Doc: "e₁ of [the check](../proofs/tukey.md#algorithm). The epsilon of the model is e₁ + 2 e' (Amin et al. 2023; Dick et al. 2023, section 8), " +
 					"and every split of it is proved.",
 			},
 			{

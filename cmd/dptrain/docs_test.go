@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestPitfallsNameTests: each row of docs/guide/pitfalls.md names tests, and they exist.
+// TestPitfallsNameTests: each row of docs/proofs/pitfalls.md names tests, and they exist.
 func TestPitfallsNameTests(t *testing.T) {
-	page := read(t, "../../docs/guide/pitfalls.md")
+	page := read(t, "../../docs/proofs/pitfalls.md")
 	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
 	rows, tests := 0, 0
 	for line := range strings.Lines(page) {

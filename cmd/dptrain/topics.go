@@ -23,7 +23,7 @@ func methodsTopic() *cobra.Command {
 	for _, m := range pipeline.Selectors() {
 		item(&b, m.Name, m.Summary+tasksOf(m.NeedsClasses, m.TwoClasses))
 	}
-	b.WriteString("\ndocs/guide/method.md says which one suits a table.")
+	b.WriteString("\ndocs/explanation/method.md says which one suits a table.")
 	return &cobra.Command{Use: "methods", Short: "What can be trained, and how columns can be chosen", Long: b.String()}
 }
 

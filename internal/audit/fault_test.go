@@ -16,7 +16,7 @@ import (
 )
 
 // Each test of this file plants a fault and sees that the audit finds it, and
-// that without the fault it finds nothing. docs/guide/audit.md has the list; the faults
+// that without the fault it finds nothing. docs/proofs/audit.md has the list; the faults
 // that are witnesses of published variants have theirs in internal/bench/published.
 
 // measuredWith measures a step in sessions that carry a fault out.

@@ -146,9 +146,9 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/guide/audit.md")
+var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/proofs/audit.md")
 
-// TestStepTable prints the table of docs/guide/audit.md:
+// TestStepTable prints the table of docs/proofs/audit.md:
 //
 //	go test ./internal/audit -run TestStepTable -table 100000 -v
 //

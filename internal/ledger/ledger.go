@@ -298,7 +298,7 @@ func (r *Reservation) Commit(ctx context.Context, release string) error {
 
 // Stop is [Reservation.Commit] for a run that stopped after the lead of its plan, because of the lead's output. It
 // charges the price of the lead and returns the rest of the reservation to the budget. A run without a lead released
-// no result and costs 0. (docs/methods/prices.md, "A run that stops")
+// no result and costs 0. (docs/proofs/prices.md, "A run that stops")
 func (r *Reservation) Stop(ctx context.Context, release string) error {
 	return r.ledger.Stop(ctx, r.Head, release)
 }

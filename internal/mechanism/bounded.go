@@ -23,7 +23,7 @@ const (
 	// Absolute bounds the absolute change of a single number.
 	Absolute
 	// Width bounds b - a where an added record moves every candidate's score
-	// by something in [a, b] (the range lemma, docs/methods/kendall.md,
+	// by something in [a, b] (the range lemma, docs/proofs/kendall.md,
 	// "Sensitivity and proof"); of several lists, what their widths add up to.
 	Width
 

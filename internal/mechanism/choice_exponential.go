@@ -12,7 +12,7 @@ import (
 // candidate j with probability proportional to exp(epsilon u_j / width), where
 // width = b - a bounds the range [a, b] of the change of any score when a
 // record is added. The step is epsilon-bounded-range (range lemma,
-// docs/methods/kendall.md, "Sensitivity and proof"; McSherry and Talwar 2007).
+// docs/proofs/kendall.md, "Sensitivity and proof"; McSherry and Talwar 2007).
 // It spends draw number draw of a leaf priced as Exponential.
 func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
 	scores, err := perUnit(s, name, scores, Width)
@@ -45,7 +45,7 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 // With scores that move by something in [a_k, b_k] in list k, the logarithm of the
 // probability of an outcome moves by a constant and, for each list, by something in epsilon
 // [a_k, b_k]/width. These ranges add up to epsilon, so the whole is epsilon-bounded-range as
-// one choice is (range lemma, docs/methods/kendall.md, "Sensitivity and proof").
+// one choice is (range lemma, docs/proofs/kendall.md, "Sensitivity and proof").
 func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Public[[]int], error) {
 	scores, err := perUnit(s, name, scores, Width)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // g. So with w = hi - lo, the utility -(epsilon/w) LOSS moves within a range of
 // width epsilon. That is Delta_f = w/2 in -(epsilon/(2 Delta_f)) LOSS, half the
 // width and not the largest absolute change; at g = 1/2 LOSS does not even see
-// a common shift. With Gumbel noise the range lemma (docs/methods/kendall.md,
+// a common shift. With Gumbel noise the range lemma (docs/proofs/kendall.md,
 // "Sensitivity and proof") makes it epsilon-bounded-range. With noise whose log
 // survival is 1-Lipschitz, a common shift does not change the argmax, so the
 // utilities may be taken to move within +-epsilon/2, a set and its best rival

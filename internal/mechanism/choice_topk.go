@@ -30,7 +30,7 @@ const (
 	Peeling
 	// Lipschitz is the canonical Lipschitz mechanism with Gumbel noise: one draw
 	// of the exponential mechanism over all sets of K candidates. (Shekelyan and
-	// Loukides, arXiv 2201.13376, with the class sizes of docs/methods/top-k.md,
+	// Loukides, arXiv 2201.13376, with the class sizes of docs/proofs/top-k.md,
 	// "Sensitivity and proof")
 	Lipschitz
 	// LipschitzExponential is the same with exponential noise: at equal epsilon

@@ -98,7 +98,7 @@ func (p *Points) Bound() Bounded[Cloud] {
 // differentially private linear regression", 2023; Dick, Gillenwater and
 // Joseph, "Better private linear regression through better private feature
 // selection", 2023, section 8. Their check is for added and removed points and
-// does not hold for replaced ones; the one below does: docs/methods/tukey.md,
+// does not hold for replaced ones; the one below does: docs/proofs/tukey.md,
 // "Sensitivity and proof".)
 //
 // Everything below is decided in integers: no rounding of floating point takes

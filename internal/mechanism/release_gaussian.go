@@ -39,7 +39,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // SymmetricGaussian releases a symmetric matrix with isometric noise: std sigma
 // on the diagonal and sigma/sqrt2 off it, so that in the coordinates svec(A) =
 // (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean one, the
-// noise is N(0, sigma^2 I) (docs/methods/joint-gram.md, "Sensitivity and
+// noise is N(0, sigma^2 I) (docs/proofs/joint-gram.md, "Sensitivity and
 // proof"). x carries its Frobenius sensitivity, of several matrices that of the whole. The
 // result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {

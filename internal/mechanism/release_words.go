@@ -99,7 +99,7 @@ type Word struct {
 
 // Words releases the words of several columns that enough records have: of every word that
 // occurs, count + N(0, sigma²), and the word is published with this number where it is at least a
-// threshold (docs/methods/vocabulary.md, "Theorem"). It spends draw 0 of two leaves. That of the counts
+// threshold (docs/proofs/vocabulary.md, "Theorem"). It spends draw 0 of two leaves. That of the counts
 // is priced as Gaussian with mu, sigma = sensitivity/mu. That of the words is priced as Approximate with epsilon 0
 // and a delta q: the threshold is so high that a word which is in one of two neighbouring tables
 // alone appears with probability at most q. Of each column the words are sorted by their

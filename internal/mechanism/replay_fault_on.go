@@ -6,7 +6,7 @@ import "github.com/dptrain/dptrain/budget"
 
 // A Fault is a known mistake of private training programs that a test plants in
 // a session, so as to see that the tests catch it. Faults exist in builds with
-// the tag "replay" only; docs/guide/audit.md, "Planted faults", lists them with
+// the tag "replay" only; docs/proofs/audit.md, "Planted faults", lists them with
 // the tests.
 type Fault uint
 

@@ -27,7 +27,7 @@ const maxWeight = 1 << 10
 // The weight of a record may depend on that record and on everything released
 // before: in two neighbouring tables, given the same releases, the records that
 // both hold then have equal weights, and that of the changed one lies within
-// [l, u] in both (docs/methods/brc.md, "Sensitivity and proof"). It must not
+// [l, u] in both (docs/proofs/brc.md, "Sensitivity and proof"). It must not
 // depend on other records: weights that are normalised to a sum break the
 // bounds.
 type Agreement struct {

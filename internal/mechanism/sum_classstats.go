@@ -15,7 +15,7 @@ type ClassWeights struct {
 	Counts, Sums, Squares, Products float64
 }
 
-// DefaultClassWeights are those of docs/methods/dpfsdr.md, "Algorithm": a = .5,
+// DefaultClassWeights are those of docs/proofs/dpfsdr.md, "Algorithm": a = .5,
 // b = 1, c = .7, g = 1. One record moves the statistics by at most 1.655295,
 // the root of 2.74, under add-remove and the root of 5.48 under substitution.
 func DefaultClassWeights() ClassWeights { return ClassWeights{.5, 1, .7, 1} }

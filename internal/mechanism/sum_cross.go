@@ -74,7 +74,7 @@ func (c *Cross) Cells() Cells { return sums(c.sums) }
 // Add or remove one record: the change is x g and |x g| = |x| |g| <= B C,
 // attained by any row of full length with |g| = C. Substitution: the change is
 // x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x and
-// g' = -g. (docs/methods/adassp.md, "Sensitivity and proof")
+// g' = -g. (docs/proofs/adassp.md, "Sensitivity and proof")
 func (c *Cross) Bound() Bounded[Vector] {
 	sens := c.tap.declaredCross(up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound))
 	if c.rows.relation != budget.AddRemove {

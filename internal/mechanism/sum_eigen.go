@@ -24,7 +24,7 @@ const (
 // <= B^2, so by Weyl's inequality 0 <= lmin(A') - lmin(A) <= B^2, attained when
 // z is the only row with a part along the last eigenvector. Substitution:
 // without the replaced record the eigenvalue is some l, and with either version
-// of it lies in [l, l + B^2]; so B^2 again. (docs/methods/adassp.md,
+// of it lies in [l, l + B^2]; so B^2 again. (docs/proofs/adassp.md,
 // "Sensitivity and proof")
 //
 // That is the exact eigenvalue. What is returned is the lower end v of an

@@ -19,7 +19,7 @@ const gramUnit = 1.0 / (FixedOne * FixedOne)
 // A Gram accumulates the sum of z z^T over records z whose Euclidean norm it
 // limits to a public bound B first: a longer row is scaled down as a whole
 // (weighted least squares with the same weight on both sides,
-// docs/methods/joint-gram.md, "Algorithm"). Rows are fixed-point numbers on the
+// docs/proofs/joint-gram.md, "Algorithm"). Rows are fixed-point numbers on the
 // grid 2^-14 and the sums are exact integers, so neither order nor thread count
 // changes them.
 type Gram struct {
@@ -119,7 +119,7 @@ func (g *Gram) Cells() Cells { return sums(g.sums) }
 // Add or remove one record: the change is z z^T and |z z^T|_F = |z|^2 <= B^2,
 // attained by any row of full length. Substitution: the change is z z^T - w w^T
 // and its squared norm |z|^4 + |w|^4 - 2 (z.w)^2 is at most 2 B^4, attained by
-// orthogonal rows of full length; so sqrt2 B^2. (docs/methods/joint-gram.md,
+// orthogonal rows of full length; so sqrt2 B^2. (docs/proofs/joint-gram.md,
 // "Sensitivity and proof")
 func (g *Gram) Bound() Bounded[Symmetric] {
 	sens := g.tap.declared(float64(g.limit))

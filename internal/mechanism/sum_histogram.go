@@ -13,7 +13,7 @@ const countUnit = 0x1p-20
 
 // A Histogram counts, for each of several columns, how many records fall into
 // each of the column's bins. Every bin is released, empty ones too, so no
-// delta is needed (docs/methods/scaling.md, "The three releases").
+// delta is needed (docs/proofs/scaling.md, "The three releases").
 //
 // A column may weigh more than others: its counts are multiplied by a public
 // integer weight before noise is added, so that, of one budget, its noise is

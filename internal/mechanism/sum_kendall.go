@@ -13,7 +13,7 @@ const kendallUnit = 0x1p-20
 
 // Kendall scores columns by their rank correlation with a target, less their
 // mean rank correlation with the columns picked so far (DPKendall;
-// docs/methods/kendall.md, "Algorithm"). With S the number of concordant minus
+// docs/proofs/kendall.md, "Algorithm"). With S the number of concordant minus
 // discordant pairs, ties counting 0, and n records,
 //
 //	t(x, y) = |S(x, y)|/(n-1),  0 if n <= 1,

@@ -85,7 +85,7 @@ type Lists struct {
 // by w/2 if v <= t and by -w/2 else, so u moves by something in [-w/2, w/2], width w; and the
 // weights of a record add up to at most 1. Substitution removes one record and adds
 // another: the widths add up to at most 2, in one node or several. Both are attained.
-// (docs/methods/cost-tree.md, "Sensitivity and proof")
+// (docs/proofs/cost-tree.md, "Sensitivity and proof")
 func (m *Medians) Bound() Bounded[Lists] {
 	out := make(Vector, 0, m.nodes*len(m.points))
 	for k := range m.nodes {

@@ -23,7 +23,7 @@ const LeastPenalty = .01
 // l the huberised hinge loss (0 from margin 3/2 on, a parabola between 1/2 and
 // 3/2, of slope -1 below), z = (x, constant), x a fixed-point row whose
 // Euclidean norm it limits to a public bound B first, exactly as [Gram] does.
-// The linear classifier of docs/methods/svm.md, "Algorithm", is such a
+// The linear classifier of docs/proofs/svm.md, "Algorithm", is such a
 // minimiser. With two classes there is one, y = +1 for class 1 and -1 for class
 // 0; with more there is one a class, y = +1 for that class and -1 for the
 // others. A record in no class is left out of all of them.

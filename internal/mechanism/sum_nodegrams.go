@@ -12,7 +12,7 @@ import (
 // records: rows z whose Euclidean norm it limits to a public bound B first, exactly as [Gram]
 // does, and the record's weights w_k >= 0 in the nodes, whose sum it limits to 1. A record in
 // one node has the weight 1 there. All matrices of a level are one release
-// (docs/methods/cost-tree.md, "Sensitivity and proof").
+// (docs/proofs/cost-tree.md, "Sensitivity and proof").
 //
 // A row enters node k multiplied by f_k/2^15, f_k = floor(2^15 sqrt(w_k)), rounded toward
 // zero. The sums are exact integers: neither order nor thread count changes them.
@@ -126,7 +126,7 @@ func (g *NodeGrams) Cells() Cells {
 // attained by a row of full length in one node: B^2, whatever the number of nodes.
 // Substitution: matrix k moves by z_k z_k^T - y_k y_k^T, of squared length |z_k|^4 + |y_k|^4
 // - 2 (z_k.y_k)^2, so the whole by at most 2 B^4; attained by a record that changes its node,
-// and by orthogonal rows in one: sqrt2 B^2. (docs/methods/cost-tree.md, "Sensitivity and
+// and by orthogonal rows in one: sqrt2 B^2. (docs/proofs/cost-tree.md, "Sensitivity and
 // proof")
 func (g *NodeGrams) Bound() Bounded[Symmetric] {
 	sens := g.rows.tap.declared(float64(g.rows.limit))

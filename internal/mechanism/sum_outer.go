@@ -121,7 +121,7 @@ func (o *Outer) Cells() Cells { return sums(o.sums) }
 // Add or remove one record: the change is w z^T and |w z^T|_F = |w| |z| <= C B, attained by any w
 // and z of full length. Both lengths hold for the integers that are multiplied: rows and weights are
 // shortened after they were rounded. Substitution: the change is w z^T - w' z'^T, at most 2 C B by the
-// triangle inequality, attained by z' = z and w' = -w. (docs/methods/prototypes.md,
+// triangle inequality, attained by z' = z and w' = -w. (docs/proofs/prototypes.md,
 // "Sensitivity and proof")
 func (o *Outer) Bound() Bounded[Vector] {
 	sens := up(math.Sqrt(float64(o.rows.limit)) * math.Sqrt(float64(o.weights.limit)))

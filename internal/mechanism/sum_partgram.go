@@ -13,7 +13,7 @@ import (
 // u made of public columns, which may include the target and a constant, and z
 // of private ones. z is limited to a public norm B *alone*, before it meets u:
 // a limit on the whole row would let the private part decide the weight of the
-// public one (docs/methods/brc.md, "joint-gram with private columns").
+// public one (docs/proofs/brc.md, "joint-gram with private columns").
 //
 // The sum of u u^T is then a function of public columns and is exact
 // ([PartGram.Exact]). Only the sums of u z^T and z z^T are private; they are

@@ -14,7 +14,7 @@ import (
 const productUnit = 0x1p-20
 
 // Products scores columns by |sum x y| over records (DP-SIS;
-// docs/methods/sis.md, "Sensitivity and proof"), x and y fixed-point numbers
+// docs/proofs/sis.md, "Sensitivity and proof"), x and y fixed-point numbers
 // that it clamps to [-1, 1] first. The sums are exact integers in units of
 // 2^-28: neither order nor thread count changes them, and an int64 holds those
 // of 2^34 records.

@@ -26,7 +26,7 @@ var treeWeight = math.Sqrt(.5)
 
 // TreeCounts counts, for each of several numeric columns, how many records are in each cell, with a second level of
 // coarser counts within the range, and for each of several category columns how many records have each code.
-// docs/methods/describe.md, "Algorithm", describes what is read from them.
+// docs/proofs/describe.md, "Algorithm", describes what is read from them.
 type TreeCounts struct {
 	relation budget.Relation
 	numeric  int

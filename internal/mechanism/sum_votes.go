@@ -10,7 +10,7 @@ import (
 // Votes counts how many of several buckets of records vote for each of d
 // candidates, at most k of them a bucket (sample and aggregate: Kifer, Smith
 // and Thakurta, "Private convex empirical risk minimization and
-// high-dimensional regression", COLT 2012; docs/methods/sublasso.md,
+// high-dimensional regression", COLT 2012; docs/proofs/sublasso.md,
 // "Sensitivity and proof").
 //
 // The bounds hold when every record is dealt to one bucket by its own coin

@@ -124,7 +124,7 @@ func TestMostOf(t *testing.T) {
 			t.Errorf("%q: %d", x, MostOf(x))
 		}
 	}
-	page, err := os.ReadFile("../../docs/guide/large.md")
+	page, err := os.ReadFile("../../docs/proofs/large.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMostOf(t *testing.T) {
 			power = 63 - growth
 		}
 		if line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power); !strings.Contains(string(page), line) {
-			t.Errorf("docs/guide/large.md has no line %q", line)
+			t.Errorf("docs/proofs/large.md has no line %q", line)
 		}
 		if MostOf(x) != int64(1)<<power-1 && math.MaxInt > math.MaxInt32 {
 			t.Errorf("%s: %d", x, MostOf(x))

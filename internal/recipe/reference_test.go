@@ -81,13 +81,18 @@ func trainerTable() string {
 	return x.String()
 }
 
-// linked is a name, with a link to its page if it has one.
+// methodPages are the pages whose headings are names of methods.
+var methodPages = []string{"regression", "classifiers", "columns"}
+
+// linked returns a name as code, linked to its heading on a page of methods if there is one.
 func linked(name string) string {
-	page := "methods/" + name + ".md"
-	if _, err := os.Stat(filepath.Join("..", "..", "docs", page)); err != nil {
-		return code(name)
+	for _, page := range methodPages {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "methods", page+".md"))
+		if err == nil && strings.Contains(string(text), "\n## "+name+"\n") {
+			return "[" + code(name) + "](../methods/" + page + ".md#" + name + ")"
+		}
 	}
-	return "[" + code(name) + "](../" + page + ")"
+	return code(name)
 }
 
 func code(word string) string { return "`" + word + "`" }

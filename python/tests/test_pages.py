@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,19 +17,22 @@ ROOT = Path(os.environ.get("DPTRAIN_PAGES") or Path(__file__).parent / ".." / ".
 DATA = Path(os.environ.get("DPTRAIN_TESTDATA") or ROOT / "testdata").resolve()
 
 
-def blocks():
+def pages():
+    """The code of every page: its blocks one after the other, as a reader would run them."""
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("python/*.md")]:
-        for code in re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
-            yield pytest.param(code, id=str(path.relative_to(ROOT)))
+        blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+        if blocks:
+            yield pytest.param("\n".join(blocks), id=str(path.relative_to(ROOT)))
 
 
 def test_there_are_some():
-    assert {p.id for p in blocks()} >= {"python/README.md", "docs/guide/install.md", "docs/guide/export.md"}
+    assert {p.id for p in pages()} >= {"python/README.md", "docs/reference/python.md", "docs/tutorials/python.md", "docs/guide/export.md"}
 
 
-@pytest.mark.parametrize("code", list(blocks()))
-def test_block(code, tmp_path, monkeypatch):
+@pytest.mark.parametrize("code", list(pages()))
+def test_page(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(DATA, tmp_path / "testdata")
     houses = pandas.read_csv(DATA / "houses.csv")
     X, y = houses.drop(columns="price"), houses["price"]
     if "onnxruntime" in code:

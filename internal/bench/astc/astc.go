@@ -4,7 +4,7 @@
 // cost-sensitive tree of classifiers (CSTC) that it is compared with; and the cost-weighted
 // logistic regression of its table 2.1. The private tree is package costtree.
 //
-// What the thesis leaves open or gets wrong is repaired as docs/methods/cost-tree.md, "What
+// What the thesis leaves open or gets wrong is repaired as docs/proofs/cost-tree.md, "What
 // holds, and what does not", says: a constant comes first in every node, and a feature that does
 // not fit into a budget is passed over.
 package astc

@@ -10,7 +10,7 @@ import (
 
 // The additive-noise model fitted to records, as M. J. Kusner has it ("Learning in the Real
 // World: Constraints on Cost, Space, and Privacy", 2016, algorithm 3): see
-// docs/methods/causal.md, "The baseline". Values lie in [-1, 1]. Nothing here is private by itself; the
+// docs/proofs/causal.md, "The baseline". Values lie in [-1, 1]. Nothing here is private by itself; the
 // bounds say how far one replaced record moves a score.
 
 // The scores of the baseline.

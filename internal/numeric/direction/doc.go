@@ -5,7 +5,7 @@
 // it knows no record. The candidate "x causes y" means y = f(x) + noise with noise that is
 // independent of x (the additive-noise model; Hoyer and others, "Nonlinear causal discovery
 // with additive noise models", 2009). Each score is computed for both directions, and the
-// smaller one is preferred. docs/methods/causal.md has the formulas and what each of them
+// smaller one is preferred. docs/proofs/causal.md has the formulas and what each of them
 // is worth.
 //
 // Bins are equal and cover [-1, 1] in both columns: a histogram of B x B counts has the

@@ -67,7 +67,7 @@ func Read(h Histogram, noise Noise, src Source) Reading {
 }
 
 // Bins returns the number of bins for n records and noise of a scale. It was set on made-up
-// pairs (docs/methods/causal.md, "Settings").
+// pairs (docs/proofs/causal.md, "Settings").
 func Bins(n, scale float64) int {
 	switch {
 	case n >= 2000*scale:

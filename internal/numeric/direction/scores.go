@@ -32,7 +32,7 @@ const (
 )
 
 // The weights of igci and of hsic in [Blend]: the entropy of the cause, which anmlik holds, counts half. They
-// were set on made-up pairs (docs/methods/causal.md, "Settings").
+// were set on made-up pairs (docs/proofs/causal.md, "Settings").
 const (
 	entropyWeight = .5
 	hsicWeight    = 5

@@ -9,7 +9,7 @@ import (
 )
 
 // ridgeFactor times the size of the noise, sigma sqrt(2 d) for d entries, is the ridge of a released matrix: half of
-// the ridge of a fit on all columns (docs/methods/cost-tree.md, "Settings").
+// the ridge of a fit on all columns (docs/proofs/cost-tree.md, "Settings").
 const ridgeFactor = .35
 
 // A Released is a released matrix of second moments of rows that hold features, then one or

@@ -7,7 +7,7 @@
 // minimum: the norm of the true gradient there is at most the tolerance. Output
 // perturbation needs exactly that. The minimisers of J for two tables that differ
 // in one record are close, and a point that only looks like the minimiser need not
-// be (docs/methods/svm.md).
+// be (docs/proofs/svm.md).
 //
 // # The loss
 //

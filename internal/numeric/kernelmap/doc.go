@@ -15,5 +15,5 @@
 //   - A map of any numbers is total: sums wrap modulo 2^32, and an input beyond a table counts as 0.
 //   - Memory is that of a stripe of records times landmarks, for each goroutine.
 //
-// The method is in docs/methods/boosted-kernel.md.
+// The method is in docs/proofs/boosted-kernel.md.
 package kernelmap

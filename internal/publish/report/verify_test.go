@@ -139,7 +139,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyEarlierPrices: releases of before the prices of docs/methods/prices.md, "What stays as it was",
+// TestVerifyEarlierPrices: releases of before the prices of docs/proofs/prices.md, "What stays as it was",
 // hold together at the price that they state, and not at a lower one.
 func TestVerifyEarlierPrices(t *testing.T) {
 	earlier := func(p *pipeline.Pipeline) { p.Budget.Earlier = true }

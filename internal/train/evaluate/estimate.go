@@ -65,7 +65,7 @@ func seenNodes(nodes []float64, sigma float64) int {
 //
 //	E = C^2 a4 + sum_j (min(C_j, C_K)^2 - C^2) N_j,
 //
-// exactly but for the noise (docs/methods/evaluation.md, "Nodes"). The noise of all of these is normal with
+// exactly but for the noise (docs/proofs/evaluation.md, "Nodes"). The noise of all of these is normal with
 // known standard deviations; that of T is linearised in a1 and a2.
 func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)

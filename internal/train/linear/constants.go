@@ -16,7 +16,7 @@ const (
 	// fitted. A constant 1 would take much of the row's norm.
 	Kappa = .5
 	// RidgeFactor times the operator norm of the noise, sigma sqrt(2(k+1)), is
-	// the ridge penalty (docs/methods/joint-gram.md, "Algorithm").
+	// the ridge penalty (docs/proofs/joint-gram.md, "Algorithm").
 	RidgeFactor = .7
 	// MaxSlots is the largest number of entries of a row: the solver takes
 	// cubic time in it.

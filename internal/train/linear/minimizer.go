@@ -48,7 +48,7 @@ func LambdaKey() method.Key {
 //
 // The loss that a penalty Lambda costs grows like Lambda, and that which the noise
 // costs like n times its variance, n noise^2/Lambda^2; the sum is least for Lambda
-// of the order of (n noise^2)^(1/3). The factor is measured (docs/methods/svm.md,
+// of the order of (n noise^2)^(1/3). The factor is measured (docs/proofs/svm.md,
 // "Figures"); a fixed share of n fits one table and one epsilon only.
 func DefaultLambda(atLeast int, noise float64) float64 {
 	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)

@@ -9,7 +9,7 @@ import (
 
 // FewValues is the largest number of categories of a column that are entries of x, one each, for a trainer that
 // learns more by their sums. Of a column of more so many are entries, the most frequent ones
-// (docs/methods/boosted-additive.md, "Columns of many values").
+// (docs/proofs/boosted-additive.md, "Columns of many values").
 const FewValues = 16
 
 // ManyValues lists the columns of more categories.

@@ -27,7 +27,7 @@ import (
 // between the two branches of the plan: a regression whether to choose
 // features, a classification of two classes whether to learn curves. Each
 // branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
-// basic composition covers it (docs/methods/auto.md, "The rule").
+// basic composition covers it (docs/proofs/auto.md, "The rule").
 const (
 	allBranch      = "all"      // every feature
 	kendallBranch  = "kendall"  // selection.DefaultK features
@@ -42,7 +42,7 @@ const (
 	mostCountFailure = .5
 	// fewRecords is the strength n_lo mu/w below which features are chosen
 	// first: mu is the model's, so that 1/mu is about the number of records that
-	// its noise hides, and w the weight of the candidates. docs/methods/auto.md,
+	// its noise hides, and w the weight of the candidates. docs/proofs/auto.md,
 	// "Why this rule", has the figures.
 	fewRecords = 20
 	// fewForCurves is the same strength below which two classes are told apart
@@ -175,7 +175,7 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 	return b, s.Sub(b.name), nil
 }
 
-// pick is the rule of docs/methods/auto.md, "The rule".
+// pick is the rule of docs/proofs/auto.md, "The rule".
 func (p *Plan) pick(low int, columns []dataset.Column) branch {
 	if float64(low)*p.modelMu(allBranch) < p.fewest(columns) {
 		return p.branches[1]

@@ -13,7 +13,7 @@ import (
 
 // The bins in which the scores of held-out records are counted. They are computed
 // before the held-out part is looked at, from released counts of the training part
-// where there are any, else from the method alone (docs/methods/classification.md,
+// where there are any, else from the method alone (docs/proofs/classification.md,
 // "The held-out metric").
 const (
 	// scoreBins is the number of bins, and manyScoreBins that where each class has more

@@ -20,5 +20,5 @@
 //
 // The count is released only by a run that chooses between branches (auto.go).
 // The two parts hold different records, and nobody learns which is in which, so
-// that together they may spend more than each alone (docs/methods/prices.md, "The secret coin").
+// that together they may spend more than each alone (docs/proofs/prices.md, "The secret coin").
 package pipeline

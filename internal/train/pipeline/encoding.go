@@ -18,7 +18,7 @@ import (
 )
 
 // Target encoding: a category column becomes one of numbers, the mean of the target by value, before any trainer
-// sees it (docs/methods/target-encoding.md, "Algorithm"). The means are read from one release, and the
+// sees it (docs/proofs/target-encoding.md, "Algorithm"). The means are read from one release, and the
 // trainer of a run with such columns is planned as
 //
 //	target-encoding (seq): values   sums and counts by value, of all such columns
@@ -31,7 +31,7 @@ const (
 	encodedNode  = "encoded"
 )
 
-// The settings. They are public constants; docs/methods/target-encoding.md, "How the settings were chosen".
+// The settings. They are public constants; docs/proofs/target-encoding.md, "How the settings were chosen".
 const (
 	// encodingShare is the part of the model's mu^2 that the sums by value take.
 	encodingShare = .2

@@ -61,7 +61,7 @@ var (
 const DefaultSelectionShare = .1
 
 // ClassedSelectionShare is that of selectors that release statistics of whole classes,
-// of which they make more than a choice (docs/methods/dpfsdr.md, "Algorithm").
+// of which they make more than a choice (docs/proofs/dpfsdr.md, "Algorithm").
 const ClassedSelectionShare = .5
 
 // narrowest is the smallest half width of a declared range.

@@ -80,7 +80,7 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 			Excludes: method.Link{Key: "k", Hint: "keep one of the two: a number of columns, or several to try"},
 			Instead:  "make each size a candidate of search",
 			Doc: "Instead of `k`, such as `[2, 4, 8]`. A private selection keeps the best of a secret number of tries " +
-				"([dpfsdr](../methods/dpfsdr.md)).",
+				"([dpfsdr](../proofs/dpfsdr.md)).",
 		},
 		{
 			Name: "runs", Kind: method.Number, Text: "Mean number of tries of sizes", Absent: "`3`",

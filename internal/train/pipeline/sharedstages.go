@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The stages that find out what undeclared columns hold, for runs that train no model. docs/methods/vocabulary.md,
+// The stages that find out what undeclared columns hold, for runs that train no model. docs/proofs/vocabulary.md,
 // "Algorithm", describes them.
 
 // VocabularyName is the name of the node of [KindSteps] and of [WordSteps].

@@ -17,7 +17,7 @@ import (
 )
 
 // How many features a classifier is given, chosen by private selection
-// (docs/methods/dpfsdr.md, "Private selection of the size", the alternative to
+// (docs/proofs/dpfsdr.md, "Private selection of the size", the alternative to
 // a surrogate). The selector releases an order once. A try draws one of the
 // listed sizes, trains on that many columns of the order and releases how many
 // training records it predicts rightly; the try with the largest number is
@@ -27,7 +27,7 @@ const (
 	sizeFitNode = "fit"
 	rightLeaf   = "right"
 	// rightShare is the part of a try's mu^2 that the number of right predictions takes (.05 beside
-	// .45 for the model; docs/methods/dpfsdr.md, "Private selection of the size").
+	// .45 for the model; docs/proofs/dpfsdr.md, "Private selection of the size").
 	rightShare = .1
 	// DefaultSizeRuns is the mean number of tries when a pipeline does not say.
 	DefaultSizeRuns = 3

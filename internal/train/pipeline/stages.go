@@ -165,7 +165,7 @@ func (p *Pipeline) countFailure() float64 {
 // countMargin is how many scales of the noise n_lo keeps below the noisy number: P(Lap(b) > b margin) is countFailure.
 func (p *Pipeline) countMargin() float64 { return math.Log(1 / (2 * p.countFailure())) }
 
-// releaseCount releases n_lo, P(n_lo > n) <= p.countFailure() (docs/methods/auto.md, "The rule"), n the
+// releaseCount releases n_lo, P(n_lo > n) <= p.countFailure() (docs/proofs/auto.md, "The rule"), n the
 // number of records with a target that can be read; n itself where it is public.
 func (p *Pipeline) releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {

@@ -14,7 +14,7 @@ import (
 
 // Before anything else a run counts, on all records and with noise, how many have a target that can be read. Where
 // the counts show that hardly any has one, as when the task or the decimal mark was forgotten, the run stops: nothing
-// more is released, and the ledger is given back what was not spent (docs/methods/prices.md, "A run that stops").
+// more is released, and the ledger is given back what was not spent (docs/proofs/prices.md, "A run that stops").
 //
 //	fit (par): all: target       on all records, the lead of the plan
 //	           train: …

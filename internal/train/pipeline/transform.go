@@ -20,7 +20,7 @@ import (
 // are neighbours are neighbours again after it, and whatever is released of the transformed table has the
 // sensitivity that it has of any table: ranges, models and metrics know nothing of it. One release comes
 // after the model, the size of its errors on the training part, which the way back to the units of
-// the target needs (docs/methods/transform.md, "Algorithm"). The plan then is
+// the target needs (docs/proofs/transform.md, "Algorithm"). The plan then is
 //
 //	train (seq): vocabulary, if words are found first
 //	             train: what stages.go shows, or a search
@@ -34,7 +34,7 @@ const (
 	transformedNode = "r2-transformed"
 )
 
-// The settings. They are public constants; docs/methods/transform.md, "How the settings were chosen".
+// The settings. They are public constants; docs/proofs/transform.md, "How the settings were chosen".
 const (
 	// DefaultTransformShare is the share of mu^2 of the training part that the errors take.
 	DefaultTransformShare = .03

@@ -52,7 +52,7 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 
 // run describes a run on the table and carries it out, up to four times while one of the empty
 // columns was selected: a bin without records passes somewhere in at most one run of 1,000
-// (docs/methods/scaling.md), so in four of four with odds below 1e-12.
+// (docs/proofs/scaling.md), so in four of four with odds below 1e-12.
 func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Result {
 	t.Helper()
 	var res *Result

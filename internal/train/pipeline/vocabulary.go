@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// What is found out about columns before anything else (docs/methods/vocabulary.md, "Algorithm"): of those
+// What is found out about columns before anything else (docs/proofs/vocabulary.md, "Algorithm"): of those
 // that declare nothing whether they hold numbers or words, in one release of counts, and then the
 // words of all that hold words, in another one. The training part then is
 //
@@ -46,7 +46,7 @@ const (
 	newWordsLeaf   = "words"
 )
 
-// The settings. They are public constants; docs/methods/vocabulary.md, "How the settings were
+// The settings. They are public constants; docs/proofs/vocabulary.md, "How the settings were
 // chosen".
 const (
 	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.

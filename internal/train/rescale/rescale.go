@@ -7,7 +7,7 @@
 //	log:  exp(z' + v/2)   of normal errors
 //	sqrt: z'² + v         whatever the errors are
 //
-// where exp(z') and z'² alone are, for log, the median of y, and too small for sqrt. See docs/methods/transform.md, "Algorithm".
+// where exp(z') and z'² alone are, for log, the median of y, and too small for sqrt. See docs/proofs/transform.md, "Algorithm".
 package rescale
 
 import (

@@ -13,7 +13,7 @@
 // large value. The interval between them is widened. All are histograms with one
 // count per column, so their noise grows with the root of the number of columns
 // only, no delta is needed, and everything after the counts is post-processing
-// (docs/methods/scaling.md).
+// (docs/proofs/scaling.md).
 //
 // # Fixed-point rows
 //

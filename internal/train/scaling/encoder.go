@@ -163,7 +163,7 @@ func encodeCategory(dst [][]int16, codes, levels []int32) {
 // NormLimit returns B^2, the public limit on the squared norm of an encoded row
 // with a constant entry kappa: [NumericNorm] for every numeric column, with an
 // indicator or not ([MissingEntry]), 1 for every category block that has an entry, and kappa^2
-// (docs/methods/joint-gram.md, "Algorithm").
+// (docs/proofs/joint-gram.md, "Algorithm").
 func (e *Encoder) NormLimit(kappa float64) float64 {
 	total := kappa * kappa
 	for _, c := range e.columns {
@@ -178,7 +178,7 @@ func (e *Encoder) NormLimit(kappa float64) float64 {
 
 // NumericNorm is the mean square that the row's norm limit grants a numeric
 // column. Longer rows are shortened, shorter ones keep their weight;
-// docs/methods/scaling.md, "How the settings were chosen", says how.
+// docs/proofs/scaling.md, "How the settings were chosen", says how.
 const NumericNorm = .2
 
 // FixedPoint returns x in [-1, 1] on the grid of encoded rows.

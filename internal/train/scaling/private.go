@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// The settings of private scaling. They are public constants; docs/methods/scaling.md,
+// The settings of private scaling. They are public constants; docs/proofs/scaling.md,
 // "How the settings were chosen", says how.
 const (
 	// ExponentShare and BinShare are the shares of mu^2 of the first histogram
