@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/sys/fault"
@@ -55,7 +55,7 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if err := t.fits(p.pipeline.Schema); err != nil {
 		return nil, err
 	}
-	stream, err := p.streams(t)
+	streams, err := p.streams(t)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	return p.enter(ctx, t, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
 		options.Progress(readStage)
 		start := time.Now()
-		if stream {
-			from := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
+		if streams {
+			from := stream.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}
 			seconds := 0.
 			res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options, func() { seconds = time.Since(start).Seconds() })
 			if err == nil {
@@ -93,9 +93,9 @@ func (p *Plan) streams(t *Table) (bool, error) {
 	if engine == "" || t.held != nil {
 		engine = entry.EngineMemory
 	}
-	stream, err := entry.Streams(engine, p.pipeline, p.Plan, t.Path, len(t.Header))
-	if err != nil || stream {
-		return stream, err
+	streams, err := entry.Streams(engine, p.pipeline, p.Plan, t.Path, len(t.Header))
+	if err != nil || streams {
+		return streams, err
 	}
 	return false, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/linear"
@@ -39,7 +40,7 @@ func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, 
 
 // dataOf are the records of a view, of which nothing is public but their ranges.
 func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: columns}, Records: mechanism.Over(v), Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: columns}, Records: memory.Over(v), Ranges: ranges}
 }
 
 func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *method.Fit {

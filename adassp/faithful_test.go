@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -259,7 +260,7 @@ func TestFaithfulRowOrder(t *testing.T) {
 	}
 	s := faithfulSession(t, 1, budget.AddRemove, columns)
 	sums := func(v dataset.View, block int) *momentsPass {
-		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, mechanism.Over(v), inBlocks{momentsStatistic{columns, ranges}, block})
+		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.Over(v), inBlocks{momentsStatistic{columns, ranges}, block})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ func (b *booster) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.state.Slots, b.state.rowless, b.state.rowlessShelf = slots, n > b.mostKept()/b.frame.Slots(), int64(n) > shelfCells/int64(b.frame.Slots())
+	b.state.Slots, b.state.rowless, b.state.rowlessStore = slots, n > b.mostKept()/b.frame.Slots(), int64(n) > maxStoredCells/int64(b.frame.Slots())
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err

@@ -22,10 +22,10 @@ type state struct {
 	Inputs  []input     // of feature maps, empty if there are none
 	Moves   []move
 
-	// These fields select what is recomputed in every pass because it would need too much memory or shelf
-	// space: encoded rows, and features if about held records would have more than mostCells. They are not sent
+	// These fields select what is recomputed in every pass because it would need too much memory or too
+	// much space in a column store: encoded rows, and features if about held records would have more than mostCells. They are not sent
 	// to workers, which keep everything for a block as long as they have it.
-	rowless, rowlessShelf bool
+	rowless, rowlessStore bool
 	held, mostCells       float64
 
 	once  sync.Once
@@ -56,7 +56,7 @@ const (
 // blockRows is the number of records per block of a pass.
 const blockRows = 4096
 
-// kept is the state of a block. A nil list is on the shelf.
+// kept is the state of a block. A nil list is in the store.
 type kept struct {
 	*state
 	n    int
@@ -71,9 +71,9 @@ type kept struct {
 	phi      [][]int16 // features, if they are kept
 	cells    []int16   // the memory of features
 
-	shelf  *mechanism.Shelf // nil for a block that was begun
-	moved  bool             // f differs from the predictions on the shelf
-	joined []bool           // by list: the bins differ from those on the shelf
+	store  mechanism.ColumnStore // nil for a block that was begun
+	moved  bool                  // f differs from the predictions in the store
+	joined []bool                // by list: the bins differ from those in the store
 }
 
 // lists returns the number of lists of bins: of numbers, of the score, of values.
@@ -135,7 +135,7 @@ func (s *state) encode(b dataset.Block) *linear.TargetRows {
 // eachRow calls f with the rows of the block, read only.
 func (k *kept) eachRow(b dataset.Block, f func(x [][]int16)) {
 	if k.x == nil {
-		k.x = k.shelvedRows()
+		k.x = k.storedRows()
 	}
 	if k.x != nil {
 		f(k.x)

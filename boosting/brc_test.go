@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -381,7 +382,7 @@ func TestBRCRefusals(t *testing.T) {
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
 		}
-		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: mechanism.Over(x.tab.All()), Ranges: x.ranges}); !errors.Is(err, c.want) {
+		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: memory.Over(x.tab.All()), Ranges: x.ranges}); !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}

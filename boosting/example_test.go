@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -49,7 +50,7 @@ func ExampleBoostedAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -92,7 +93,7 @@ func ExampleAdditive() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -149,7 +150,7 @@ func ExampleBRC() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true}, {Lower: 0, Upper: 100, Declared: true}, {}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/regression"
@@ -20,7 +21,7 @@ import (
 func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
 	t.Helper()
 	x.tab = tab
-	return x.recordedOf(t, Kernel{}, rel, mechanism.Over(tab.All()), rec)
+	return x.recordedOf(t, Kernel{}, rel, memory.Over(tab.All()), rec)
 }
 
 // recordedOf runs a trainer over some records under a recorder.

@@ -34,7 +34,7 @@ func (k *kept) enter(m *kernelmap.Map, step int) {
 	k.entered = step
 	k.phi = nil
 	switch {
-	case k.shelf != nil:
+	case k.store != nil:
 	case float64(m.Features())*k.held <= k.mostCells:
 		k.phi = k.computed()
 	default:
@@ -59,8 +59,8 @@ func (k *kept) computed() [][]int16 {
 
 // eachFeature calls f with the features of successive parts of the block and the index of their first record.
 func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
-	if k.phi == nil && k.shelf != nil && float64(k.features.Features())*k.held <= shelfCells {
-		k.phi = k.shelvedFeatures() // reused in the rest of this pass
+	if k.phi == nil && k.store != nil && float64(k.features.Features())*k.held <= maxStoredCells {
+		k.phi = k.storedFeatures() // reused in the rest of this pass
 	}
 	if k.phi != nil {
 		f(k.phi, 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -80,7 +81,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	s := root.Sub(partName)
-	records := mechanism.Over(all)
+	records := memory.Over(all)
 	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
 		err = p.runBaseline(ctx, s, all, out)

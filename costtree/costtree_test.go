@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/greedy"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
@@ -134,7 +135,7 @@ func calibrated(t testing.TB, tr CostTree, columns []dataset.Column, epsilon flo
 }
 
 func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: mechanism.Over(v), Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.Over(v), Ranges: ranges}
 }
 
 // train fits at an epsilon and returns what a session has to say of it, too.

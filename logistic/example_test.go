@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -66,7 +67,7 @@ func ExampleLogistic_output() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), AtLeast: 3900, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), AtLeast: 3900, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func ExampleLogistic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -48,7 +49,7 @@ func TestRowOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(tab.All()), gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
+		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.Over(tab.All()), gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
@@ -114,7 +114,7 @@ func checkCalibration(t *testing.T, x Rater, classes int) {
 	for index := range confidenceTables {
 		v, f := confidenceTable(t, rng, index, classes)
 		epsilon := []float64{.3, 1, 3}[index%3]
-		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f, mechanism.Over(v))
+		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f, memory.Over(v))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -67,7 +68,7 @@ func TestGapHolds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			choice, err := x.Choose(context.Background(), s, f, mechanism.Over(v))
+			choice, err := x.Choose(context.Background(), s, f, memory.Over(v))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +127,7 @@ func TestGapOfSelectors(t *testing.T) {
 		{SubLasso{K: 2, Buckets: 10}, "sublasso", 2, false},
 	} {
 		s := classSession(t, tt.x, 2, f)
-		choice, err := tt.x.Choose(context.Background(), s, f, mechanism.Over(v))
+		choice, err := tt.x.Choose(context.Background(), s, f, memory.Over(v))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -205,7 +206,7 @@ func TestScoresMeanError(t *testing.T) {
 	at := func(epsilon float64) float64 {
 		sum := 0.0
 		for range 10 {
-			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, mechanism.Over(v))
+			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, memory.Over(v))
 			if err != nil {
 				t.Fatal(err)
 			}

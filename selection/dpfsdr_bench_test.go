@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -31,7 +31,7 @@ func BenchmarkClassScores(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
 				sum, share := 0.0, 0.0
 				for b.Loop() {
-					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, mechanism.Over(v))
+					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, memory.Over(v))
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/selection"
@@ -51,7 +52,7 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	chosen, err := selector.Select(context.Background(), session, f, mechanism.Over(table.All()))
+	chosen, err := selector.Select(context.Background(), session, f, memory.Over(table.All()))
 	fmt.Println(len(chosen), chosen[0] < 2, err)
 	// Output: 1 true <nil>
 }

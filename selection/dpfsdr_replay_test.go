@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -34,7 +35,7 @@ func TestClassReplay(t *testing.T) {
 			run := func(rec *mechanism.Recorder, columns [][]float64, groups [][]int32, y []int32) []int {
 				v, f := classTable(t, 1, columns, groups, 3, 2, y)
 				f.Relation = rel
-				got, err := x.Select(context.Background(), mechanism.NewRecordedSession(classPriced(t, x, 1, f), rec), f, mechanism.Over(v))
+				got, err := x.Select(context.Background(), mechanism.NewRecordedSession(classPriced(t, x, 1, f), rec), f, memory.Over(v))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -57,7 +58,7 @@ func TestGreedyGramOrder(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		v, f := greedyTable(t, 4000, classes)
 		x := GreedyGram{K: 4}
-		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f, mechanism.Over(v))
+		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f, memory.Over(v))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestGreedyGramPlan(t *testing.T) {
 	}
 	f.Ranges = nil
 	x := GreedyGram{K: 2}
-	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f, mechanism.Over(dataset.View{})); !errors.Is(err, ErrRanges) {
+	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f, memory.Over(dataset.View{})); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 }
@@ -131,7 +132,7 @@ func BenchmarkGreedyGram(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := x.Select(context.Background(), s, f, mechanism.Over(v)); err != nil {
+		if _, err := x.Select(context.Background(), s, f, memory.Over(v)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -40,7 +41,7 @@ func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, colu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, mechanism.Over(tab.All()))
+	out, err := x.Select(context.Background(), s, f, memory.Over(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestKendallLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Kendall{K: 1}.Select(context.Background(), s, f, mechanism.Over(tab.All()))
+		got, err := Kendall{K: 1}.Select(context.Background(), s, f, memory.Over(tab.All()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -67,7 +68,7 @@ func ExampleSVM() {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -118,7 +119,7 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
+	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), memory.Over(train))
 	if err != nil {
 		t.Fatal(err)
 	}

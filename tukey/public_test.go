@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -80,7 +81,7 @@ func TestPublicData(t *testing.T) {
 				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Below(id, 10), 1) })
 				held := parts[0]
 				train := parts[1]
-				r, err := private.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
+				r, err := private.Run(context.Background(), s.Sub("scaling"), memory.Over(train))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 )
@@ -34,14 +36,14 @@ func TestModelsOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := mechanism.Spill(t.Context(), mechanism.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
+	e, _, err := stream.Open(t.Context(), stream.Source{Path: path, Folder: t.TempDir(), Chunk: 300}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	f := newFrame(columns, ranges)
 	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
-	want, err := f.fitBuckets(t.Context(), s, mechanism.Over(table.All()), 37)
+	want, err := f.fitBuckets(t.Context(), s, memory.Over(table.All()), 37)
 	if err != nil {
 		t.Fatal(err)
 	}

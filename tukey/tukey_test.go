@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -45,7 +46,7 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 
 // dataOf are the records of a view, of which there are at least so many.
 func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: facts, Records: mechanism.Over(v), AtLeast: atLeast, Ranges: ranges}
+	return method.Data{Facts: facts, Records: memory.Over(v), AtLeast: atLeast, Ranges: ranges}
 }
 
 // mixed declares two numbers, a category and a target.
@@ -153,7 +154,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		m = 16
 	)
 	models := func(records []record) [][]float64 {
-		out, err := f.fitBuckets(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(context.Background(), s, memory.Over(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +339,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.fitBuckets(context.Background(), s, mechanism.Over(tab.All()), z.most)
+			models, err := f.fitBuckets(context.Background(), s, memory.Over(tab.All()), z.most)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/internal/tablefile/query"
@@ -71,13 +71,13 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 		path = ""
 	}
 	if j.queries() && f.name == entry.EngineAuto { // nobody knows how many rows it has
-		if stream, err := entry.Streams(entry.EngineStream, p, plan, path, len(j.header)); err == nil {
-			return stream, nil
+		if streams, err := entry.Streams(entry.EngineStream, p, plan, path, len(j.header)); err == nil {
+			return streams, nil
 		}
 	}
-	stream, err := entry.Streams(f.name, p, plan, path, len(j.header))
-	if err != nil || stream {
-		return stream, err
+	streams, err := entry.Streams(f.name, p, plan, path, len(j.header))
+	if err != nil || streams {
+		return streams, err
 	}
 	return false, j.holdable(p, 1)
 }
@@ -86,7 +86,7 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended, seconds := begin(progress, "read"), 0.
-		from := mechanism.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
+		from := stream.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
 		if stdin, piped := tablefile.Stdin(j.table); piped {
 			from.Path, from.From = stdin, j.stdin
 		}

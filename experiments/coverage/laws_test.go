@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
@@ -165,7 +166,7 @@ func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fre
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Records, p.Model = mechanism.Over(tab.All()), byPlace(f.prediction)
+	p.Records, p.Model = memory.Over(tab.All()), byPlace(f.prediction)
 	return f, p
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
@@ -98,7 +98,7 @@ func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame.Records, frame.Model = mechanism.Over(tab.All()), byPlace(f.prediction)
+	frame.Records, frame.Model = memory.Over(tab.All()), byPlace(f.prediction)
 	return frame
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -70,6 +71,6 @@ func priced(ctx context.Context, plan func() (budget.Node, error), v dataset.Vie
 	if err != nil || !ranges {
 		return s, nil, err
 	}
-	found, err := scale.Run(ctx, s.Sub("scaling"), mechanism.Over(v))
+	found, err := scale.Run(ctx, s.Sub("scaling"), memory.Over(v))
 	return s, append(found, scaling.Range{}), err
 }

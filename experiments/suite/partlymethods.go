@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
@@ -123,7 +123,7 @@ func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relatio
 	if err != nil {
 		return nil, err
 	}
-	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: mechanism.Over(t.All()), Ranges: ranges})
+	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: memory.Over(t.All()), Ranges: ranges})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/bench/published"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 	"github.com/dptrain/dptrain/selection"
@@ -105,10 +106,10 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 			return nil, err
 		}
 		facts := t.facts
-		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), mechanism.Over(t.table.All())); err != nil {
+		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), memory.Over(t.table.All())); err != nil {
 			return nil, err
 		}
-		return x.Select(ctx, session, facts, mechanism.Over(t.table.All()))
+		return x.Select(ctx, session, facts, memory.Over(t.table.All()))
 	}
 }
 

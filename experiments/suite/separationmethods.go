@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -160,7 +161,7 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, mechanism.Over(x.train))
+	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, memory.Over(x.train))
 	if err != nil {
 		return failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -54,7 +55,7 @@ func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tables[side] = mechanism.Over(table.All())
+		tables[side] = memory.Over(table.All())
 	}
 	return func(ctx context.Context, side int) ([]float64, error) {
 		s, err := mechanism.NewSession(priced.Again())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -20,12 +21,12 @@ func TestPairOnEngines(t *testing.T) {
 	table := numbersOnly(t, r, p) // these engines cannot count the words of a column
 	plan := plan(t, p)
 	want := record(t, r, p, plan, table, mechanism.NewRecorder(1))
-	stream, _, err := mechanism.Spill(t.Context(), mechanism.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
+	spilled, _, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Close()
-	for name, e := range map[string]mechanism.Engine{"stream": stream, "shards": startShards(t, table, 1)} {
+	defer spilled.Close()
+	for name, e := range map[string]mechanism.Engine{"stream": spilled, "shards": startShards(t, table, 1)} {
 		res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, mechanism.NewRecorder(1))
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -32,7 +32,7 @@ func TestStreamAgrees(t *testing.T) {
 			p := m.p
 			table := m.table
 			plan := m.plan
-			if err := p.CheckEngine(plan, mechanism.StreamOf(p.Schema)); err != nil {
+			if err := p.CheckEngine(plan, stream.Empty(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
 				}
@@ -46,7 +46,7 @@ func TestStreamAgrees(t *testing.T) {
 			}
 			for cuts, chunk := range chunks {
 				folder := t.TempDir()
-				e, stats, err := mechanism.Spill(t.Context(), mechanism.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
+				e, stats, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
@@ -163,7 +163,7 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 	case len(columns) == 0:
 		return nil, pipeline.ErrNoFeature
 	}
-	kept, err := p.Selector.Select(context.Background(), nil, facts, mechanism.Over(dataset.View{}))
+	kept, err := p.Selector.Select(context.Background(), nil, facts, memory.Over(dataset.View{}))
 	for i, j := range kept {
 		kept[i] = columns[j]
 	}

@@ -12,7 +12,7 @@ type Symmetric struct {
 	Packed []int64
 }
 
-// Norm says in which sense a sensitivity bounds the change between two
+// Norm is the sense in which a sensitivity bounds the change between two
 // neighbouring tables.
 type Norm uint8
 
@@ -39,7 +39,7 @@ type Bounded[T any] struct {
 	value T
 	norm  Norm
 	sens  float64 // in units
-	unit  float64 // what one unit is worth, a power of two or a weight
+	unit  float64 // value of one grid unit, a power of two or a weight
 	of    budget.Statistic
 }
 

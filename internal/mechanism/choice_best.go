@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // A Winner is the best try of a private selection.
@@ -116,7 +116,7 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 	if s.core.rehearsal() {
 		return len(candidates), candidates, nil
 	}
-	return s.core.tap.runs(path, newStream(derive(s.core.key, "tries", path, 0)).tries(law)), candidates, nil
+	return s.core.tap.runs(path, noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)), candidates, nil
 }
 
 // newTry returns a session for try i, from 1, and its candidate. Its key is that of
@@ -124,8 +124,8 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
 	path := s.join(name)
 	c := newCore(s.core.priced)
-	c.key, c.tap, c.try, c.narrow = derive(s.core.key, "try", path, uint64(i)), s.core.tap, i, s.core.narrow
-	j := int(newStream(derive(c.key, "candidate", path, 0)).below(uint64(len(candidates))))
+	c.key, c.tap, c.try, c.narrow = s.core.key.Derive("try", path, uint64(i)), s.core.tap, i, s.core.narrow
+	j := int(noise.NewStream(c.key.Derive("candidate", path, 0)).Below(uint64(len(candidates))))
 	if c.rehearsal() {
 		j = i - 1
 	}
@@ -139,44 +139,4 @@ func (c *core) end() map[string]Event {
 	defer c.mu.Unlock()
 	c.over = true
 	return c.events
-}
-
-// tries draws the number of tries from the logarithmic law, exactly:
-//
-//	P(K = k) = (1-gamma)^k / (k ln(1/gamma)), k = 1, 2, ...
-//
-// (Papernot and Steinke 2022, Definition 1 with eta = 0). A number k of coins up
-// to the first head, each of probability gamma, has P(k) = gamma (1-gamma)^(k-1); it
-// is kept with probability 1/k and otherwise drawn again. What is kept has a law
-// proportional to gamma (1-gamma)^(k-1)/k, hence to (1-gamma)^k/k, which is that
-// one. It is kept with probability 1/E K, after 1/gamma coins on average.
-//
-// gamma is the very number in the priced plan, and both coins are exact.
-func (s *stream) tries(law budget.Selection) int {
-	for {
-		k := 1
-		for !s.heads(law.Gamma) {
-			k++
-		}
-		if s.below(uint64(k)) == 0 {
-			return k
-		}
-	}
-}
-
-// heads returns true with probability p in (0, 1), exactly. A float64 has a finite
-// binary expansion: a uniform number U is drawn 64 binary digits at a time and
-// compared with it until they differ; U < p is heads. Each step is exact:
-// p 2^64 < 2^64 is p with another exponent, and both its whole part and what is
-// left have no more digits than p.
-func (s *stream) heads(p float64) bool {
-	for p > 0 {
-		p = math.Ldexp(p, 64)
-		whole := math.Floor(p)
-		if u, w := s.uint64(), uint64(whole); u != w {
-			return u < w
-		}
-		p -= whole
-	}
-	return false // equal so far, and p has no more digits
 }

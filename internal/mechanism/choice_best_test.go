@@ -8,9 +8,8 @@ import (
 	"reflect"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // searching returns a session of a plan with a selection between two candidates,
@@ -31,7 +30,7 @@ func searching(t testing.TB, law budget.Selection, seed uint64) *Session {
 		t.Fatal(err)
 	}
 	if seed > 0 {
-		s.core.key = [keySize]byte{}
+		s.core.key = noise.Key{}
 		binary.BigEndian.PutUint64(s.core.key[:], seed)
 	}
 	return s
@@ -44,83 +43,6 @@ func runsOf(t testing.TB, mean float64) budget.Selection {
 		t.Fatal(err)
 	}
 	return law
-}
-
-// TestTriesLaw: K follows the logarithmic law. Chi-square with cells of at least
-// 20 expected; a correct sampler fails with probability 1e-6 over the choice of the
-// fixed key.
-func TestTriesLaw(t *testing.T) {
-	const n = 60_000
-	for i, mean := range []float64{1.2, 3, 8} {
-		law := runsOf(t, mean)
-		s := newStream([keySize]byte{1, byte(i)})
-		counts, sum := map[int]float64{}, 0.
-		for range n {
-			k := s.tries(law)
-			counts[k]++
-			sum += float64(k)
-		}
-		chi, cells, rest, restSeen := 0., 0, float64(n), float64(n)
-		for k := 1; ; k++ {
-			want := n * math.Pow(1-law.Gamma, float64(k)) / (float64(k) * -math.Log(law.Gamma))
-			if want < 20 || rest-want < 20 {
-				break
-			}
-			chi += (counts[k] - want) * (counts[k] - want) / want
-			rest, restSeen, cells = rest-want, restSeen-counts[k], cells+1
-		}
-		chi += (restSeen - rest) * (restSeen - rest) / rest
-		if limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6); chi > limit || cells < 4 {
-			t.Errorf("mean %v: chi-square %v with %d degrees of freedom, limit %v", mean, chi, cells, limit)
-		}
-		// Var K <= E K / gamma.
-		if got := sum / n; math.Abs(got-mean) > 5*math.Sqrt(mean/law.Gamma/n) {
-			t.Errorf("mean %v: %v tries on average", mean, got)
-		}
-	}
-}
-
-// words returns a stream that hands out these words.
-func words(w ...uint64) *stream {
-	s := newStream([keySize]byte{})
-	for i, x := range w {
-		binary.LittleEndian.PutUint64(s.buf[8*i:], x)
-	}
-	s.off = 0
-	return s
-}
-
-// TestHeads compares digits to the end of the number.
-func TestHeads(t *testing.T) {
-	third := math.Nextafter(1./3, 0) // digits 0 to 53
-	first := uint64(math.Ldexp(third, 64))
-	small := math.Ldexp(3, -66) // .00...011, the second 1 in the second word
-	for _, c := range []struct {
-		p    float64
-		u    []uint64
-		want bool
-	}{
-		{.5, []uint64{1<<63 - 1}, true}, {.5, []uint64{1 << 63, 0}, false}, {.5, []uint64{1<<63 + 1}, false},
-		{third, []uint64{first - 1}, true}, {third, []uint64{first, 0}, false}, {third, []uint64{first + 1}, false},
-		{small, []uint64{1}, false}, {small, []uint64{0, 3<<62 - 1}, true}, {small, []uint64{0, 3 << 62, 0}, false},
-		{math.SmallestNonzeroFloat64, []uint64{0, 0, 0, 1}, false},
-		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false}, {math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
-	} {
-		if got := words(c.u...).heads(c.p); got != c.want {
-			t.Errorf("heads(%v) of %x: %v", c.p, c.u, got)
-		}
-	}
-	// A correct coin fails with probability 1e-6 over the choice of the key.
-	const n = 1_000_000
-	s, hits := newStream([keySize]byte{9}), 0.
-	for range n {
-		if s.heads(.07) {
-			hits++
-		}
-	}
-	if z := (hits - n*.07) / math.Sqrt(n*.07*.93); math.Abs(z) > 4.9 {
-		t.Errorf("heads at .07: %v of %v", hits, n)
-	}
 }
 
 // TestBestLaw: with two candidates of which the second always wins, the first is

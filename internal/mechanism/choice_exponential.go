@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // Choose releases the index of a candidate by the exponential mechanism:
@@ -25,13 +26,13 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 	if err != nil {
 		return Public[int]{}, err
 	}
-	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with scaleBits more
+	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with ChoiceScaleBits more
 	// binary digits and rounded up: a larger scale is a smaller epsilon.
-	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<scaleBits)), maxChoiceScale)
+	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
 	if err != nil {
 		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
-	j := s.core.tap.choice(t, scores.value, scores.sens, t.noise.choose(scores.value, scale))
+	j := s.core.tap.choice(t, scores.value, scores.sens, t.random.ExponentialChoice(scores.value, scale))
 	s.note(t, scores.Sensitivity(), 0)
 	return Public[int]{j}, nil
 }
@@ -57,13 +58,13 @@ func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Publi
 	if err != nil {
 		return Public[[]int]{}, err
 	}
-	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<scaleBits)), maxChoiceScale)
+	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
 	var out []int
 	for list := range slices.Chunk(scores.value.Scores, scores.value.Size) {
-		out = append(out, t.noise.choose(list, scale))
+		out = append(out, t.random.ExponentialChoice(list, scale))
 	}
 	out = s.core.tap.lists(t, scores.value, scores.sens, out)
 	s.note(t, scores.Sensitivity(), 0)

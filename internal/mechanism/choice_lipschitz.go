@@ -3,6 +3,8 @@ package mechanism
 import (
 	"math"
 	"slices"
+
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // lipschitz holds the classes of the canonical Lipschitz mechanism.
@@ -85,7 +87,7 @@ func (l *lipschitz) loss(h, t int) float64 {
 }
 
 // choose draws a set, increasing: a class, then uniformly one of its sets.
-func (l *lipschitz) choose(s *stream, exponential bool) []int {
+func (l *lipschitz) choose(s *noise.Stream, exponential bool) []int {
 	h, t := l.class(s, exponential)
 	return l.open(s, h, t)
 }
@@ -93,22 +95,22 @@ func (l *lipschitz) choose(s *stream, exponential bool) []int {
 // class draws a class; (k-1, k) is the best set alone. Every class draws its
 // bits, but the logarithms are taken only where they can decide: a class whose
 // value is certain to stay below the best so far is passed over.
-func (l *lipschitz) class(s *stream, exponential bool) (h, t int) {
+func (l *lipschitz) class(s *noise.Stream, exponential bool) (h, t int) {
 	const margin = 0x1p-10 // far above any rounding error
 	h, t = l.k-1, l.k
-	best := noisy(0, gumbelAt(s.gumbelBits()), exponential)
+	best := noisy(0, s.Gumbel().Value(), exponential)
 	for j := l.k + 1; j <= len(l.order); j++ {
 		for i := range l.k {
-			one, zeros, fraction := s.gumbelBits()
+			gumbel := s.Gumbel()
 			size, loss := l.logSize(i, j), l.loss(i, j)
-			most := size + gumbelAtMost(one, zeros)
+			most := size + gumbel.UpperBound()
 			if exponential {
-				most = maxExponentialAtMost(most)
+				most = noise.MaxExponentialUpperBound(most)
 			}
 			if most-loss+margin < best {
 				continue
 			}
-			if v := noisy(size, gumbelAt(one, zeros, fraction), exponential) - loss; v > best {
+			if v := noisy(size, gumbel.Value(), exponential) - loss; v > best {
 				best, h, t = v, i, j
 			}
 		}
@@ -119,21 +121,21 @@ func (l *lipschitz) class(s *stream, exponential bool) (h, t int) {
 // noisy returns the largest noise of a class.
 func noisy(logSize, gumbel float64, exponential bool) float64 {
 	if exponential {
-		return maxExponential(logSize + gumbel)
+		return noise.MaxExponential(logSize + gumbel)
 	}
 	return logSize + gumbel
 }
 
 // open returns a uniform set of class (h, t): ranks 1..h and t, and k-h-1 of
 // h+2..t-1 without replacement (Floyd's algorithm), exactly.
-func (l *lipschitz) open(s *stream, h, t int) []int {
+func (l *lipschitz) open(s *noise.Stream, h, t int) []int {
 	chosen := append(make([]int, 0, l.k), l.order[:h]...)
 	chosen = append(chosen, l.order[t-1])
 	if need := l.k - h - 1; need > 0 {
 		body := l.order[h+1 : t-1]
 		taken := make(map[int]bool, need)
 		for last := len(body) - need; last < len(body); last++ {
-			i := int(s.below(uint64(last + 1)))
+			i := int(s.Below(uint64(last + 1)))
 			if taken[i] {
 				i = last
 			}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
 // A setLaw is the probability of every set of candidates, by bit mask.
@@ -159,7 +161,7 @@ func sampleSets(t *testing.T, n int, law setLaw, draw func() []int) {
 			t.Errorf("set %b of probability 0 was drawn", m)
 		}
 	}
-	chiSquare(t, got, want)
+	chisquare.Check(t, got, want)
 }
 
 // TestLipschitzValues reproduces the values of the specification: scores
@@ -365,10 +367,10 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 		for _, exponential := range []bool{false, true} {
 			plain := testStream(byte(trial))
 			h, at := l.k-1, l.k
-			best := noisy(0, plain.gumbel(), exponential)
+			best := noisy(0, plain.Gumbel().Value(), exponential)
 			for j := l.k + 1; j <= d; j++ {
 				for i := range l.k {
-					if v := noisy(l.logSize(i, j), plain.gumbel(), exponential) - l.loss(i, j); v > best {
+					if v := noisy(l.logSize(i, j), plain.Gumbel().Value(), exponential) - l.loss(i, j); v > best {
 						best, h, at = v, i, j
 					}
 				}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // ErrTopK is returned for a choice of k of d candidates that cannot be made:
@@ -15,12 +16,12 @@ import (
 // unknown, or gamma is out of place. It depends on public facts only.
 var ErrTopK = errors.New("not a valid choice of k candidates")
 
-// TopKForm says how k of d candidates are chosen.
+// TopKForm is a method to choose k of d candidates.
 type TopKForm uint8
 
 const (
 	// OneShot adds one Gumbel number to every score and keeps the k largest: the
-	// law of Peeling in one pass. It costs K draws of the exponential mechanism.
+	// output distribution of Peeling in one pass. It costs K draws of the exponential mechanism.
 	// (Durfee and Rogers, "Practical differentially private top-k selection with
 	// pay-what-you-get composition", 2019, lemma 4.2)
 	OneShot TopKForm = iota
@@ -58,13 +59,13 @@ func ParseTopKForm(name string) (TopKForm, error) {
 	return 0, fmt.Errorf("%w: no form %q; there are %q", ErrTopK, name, topKNames)
 }
 
-// TopK releases which k of d candidates have high scores.
+// TopK chooses k of d candidates with high scores.
 //
-// Which form: OneShot and Peeling find the largest scores first and lose the
-// others one by one as the budget shrinks. A Lipschitz form looks at the whole
-// set and finds nearly all of it or nearly nothing: it is the better one only
-// where the scores of the best stand out by more than about k log(d/k) times
-// width/epsilon, and by then the others find most of it too. At equal cost
+// Choice of the form: OneShot and Peeling find the largest scores first and lose the
+// others one by one as the budget shrinks. A Lipschitz form evaluates whole sets and finds
+// nearly all of the best set or almost none of it. It is better only if the scores of the
+// best set exceed the others by more than about k log(d/k) times width/epsilon, and the
+// other forms then find most of the set too. At equal cost
 // (delta 1e-6) on 2000 half-normal scores, k = 20, the four forms' overlap with
 // the best 20 was about .50, .50, .17, .16 at epsilon 5 and .86, .86, .97, .97
 // at epsilon 20.
@@ -86,8 +87,8 @@ func (t TopK) gamma() float64 {
 	return .5
 }
 
-// Statistic returns the name of the choice for the leaf that it spends, whatever the scores
-// are: the form decides how far a record can move it.
+// Statistic returns the name of the choice for its leaf. It depends on the form only, which
+// determines how far a record can move the output.
 func (t TopK) Statistic() budget.Statistic {
 	switch t.Form {
 	case Peeling:
@@ -170,7 +171,7 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, first.path)
 	}
-	chosen := t.choose(first.noise, scores.value, rate)
+	chosen := t.choose(first.random, scores.value, rate)
 	chosen = s.core.tap.choices(first, scores.value, scores.sens, chosen)
 	for _, k := range tickets {
 		s.note(k, scores.Sensitivity(), 0)
@@ -178,21 +179,20 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 	return Public[[]int]{chosen}, nil
 }
 
-// choose draws the set, increasing, in the forms that take one pass. rate turns
+// choose draws the set, in increasing order, for the forms that take one pass. rate converts
 // score units into units of the noise.
-func (t TopK) choose(noise *stream, scores Vector, rate float64) []int {
+func (t TopK) choose(random *noise.Stream, scores Vector, rate float64) []int {
 	if t.Form == OneShot {
-		return noise.oneShot(scores, t.K, rate)
+		return oneShot(random, scores, t.K, rate)
 	}
-	return newLipschitz(scores, t.K, t.gamma(), rate).choose(noise, t.Form == LipschitzExponential)
+	return newLipschitz(scores, t.K, t.gamma(), rate).choose(random, t.Form == LipschitzExponential)
 }
 
-// rate returns (epsilon - slack)/sens, rounded down: what is left of the
-// epsilon of a draw after the numerical error of the noise (topk_noise.go) is
-// paid. sens is in score units.
+// rate returns (epsilon - slack)/sens, rounded down: the epsilon of a draw after paying
+// for the numerical error of the noise (choice_topk_slack.go). sens is in score units.
 func (t TopK) rate(epsilon, sens float64) (float64, error) {
 	epsilon -= t.slack()
-	if !(epsilon > 0) || !(sens <= maxScale) {
+	if !(epsilon > 0) || !(sens <= noise.MaxScale) {
 		return 0, fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale, t.Form, t.slack())
 	}
 	return epsilon / up(max(sens, 1)), nil
@@ -230,7 +230,7 @@ func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]in
 // rounds of the exponential mechanism without replacement (P(j first) ~
 // exp(u_j), and the rest independent of the maximum), and the set is a function
 // of it. Ties between computed sums go to the smaller index.
-func (s *stream) oneShot(scores Vector, k int, rate float64) []int {
+func oneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
 	sorted := slices.Clone(scores)
 	slices.Sort(sorted)
 	boundary := sorted[len(sorted)-k]
@@ -241,7 +241,7 @@ func (s *stream) oneShot(scores Vector, k int, rate float64) []int {
 		if x < boundary {
 			u = -u
 		}
-		sums[j], order[j] = u+s.gumbel(), j
+		sums[j], order[j] = u+random.Gumbel().Value(), j
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // roundsLaw is the law of the set of k rounds of the exponential mechanism
@@ -90,7 +91,7 @@ func TestOneShotLaw(t *testing.T) {
 				}
 				seed++
 				s := testStream(seed)
-				sampleSets(t, 5000, gumbel, func() []int { return s.oneShot(x, k, .3) })
+				sampleSets(t, 5000, gumbel, func() []int { return oneShot(s, x, k, .3) })
 			})
 		}
 	}
@@ -114,7 +115,7 @@ func TestRoundsPrivacy(t *testing.T) {
 func TestOneShotReach(t *testing.T) {
 	x := []int64{math.MinInt64, 5, math.MaxInt64, 1 << 40, -(1 << 40), 0}
 	for seed := range byte(50) {
-		if got := testStream(seed).oneShot(x, 3, 1e3); !slices.Equal(got, []int{1, 2, 3}) {
+		if got := oneShot(testStream(seed), x, 3, 1e3); !slices.Equal(got, []int{1, 2, 3}) {
 			t.Fatalf("chose %v", got)
 		}
 	}
@@ -133,7 +134,7 @@ func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.core.key = [keySize]byte{seed, byte(x.Form), 17}
+	s.core.key = noise.Key{seed, byte(x.Form), 17}
 	return s
 }
 
@@ -161,7 +162,7 @@ func TestTopKReleaseLaw(t *testing.T) {
 		seed := 0
 		sampleSets(t, runs, want, func() []int {
 			s := (&core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).at("run")
-			s.core.key = [keySize]byte{byte(seed), byte(seed >> 8), byte(form)}
+			s.core.key = noise.Key{byte(seed), byte(seed >> 8), byte(form)}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))
 			if err != nil {

@@ -23,8 +23,8 @@ var ErrPoints = errors.New("the Tukey mechanism needs at least 12 points of at l
 // ErrSplit is returned for shares of epsilon outside their range.
 var ErrSplit = errors.New("the shares of a Tukey mechanism must be above 0, and the share of the check and twice that of a step of depth at most 1")
 
-// A DepthSplit divides the epsilon of [TukeyDepth]: e1 = Check epsilon is that of the check, and e' = Step epsilon is what
-// one step of depth counts in the draw. The proof needs e1 + 2 e' <= epsilon and nothing else of the two.
+// A DepthSplit divides the epsilon of [TukeyDepth]: e1 = Check epsilon is for the check, and e' = Step epsilon is the
+// weight of one step of depth in the draw. The proof needs e1 + 2 e' <= epsilon only.
 type DepthSplit struct{ Check, Step float64 }
 
 // UsualSplit is the split that passes with the fewest points.
@@ -45,10 +45,10 @@ type Cloud struct {
 	values []float64 // point by point
 }
 
-// Points holds m points of R^d, one a bucket of records. It is the caller's part
-// of the bound that a record belongs to exactly one bucket, chosen by a coin of
-// its identity alone (see [Coins]), and that point i depends on the records of
-// bucket i, on public numbers and on coins of i, and on nothing else.
+// Points holds m points of R^d, one for each bucket of records. For the bound to hold, the
+// caller must ensure that a record belongs to exactly one bucket, chosen by a coin of its
+// identity only (see [Coins]), and that point i depends only on the records of bucket i, on
+// public numbers and on coins of i.
 type Points struct{ cloud Cloud }
 
 // NewPoints prepares m points of R^d, all at the origin. It panics if m or d is
@@ -198,9 +198,9 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (po
 	n := newNest(c)
 	h, total := n.stability(law)
 	out := make(Vector, 1+c.d)
-	if addSaturating(int64(h)*hUnits, t.noise.laplace(scale)) > threshold(t.law.Delta, scale) {
+	if addSaturating(int64(h)*hUnits, t.random.Laplace(scale)) > threshold(t.law.Delta, scale) {
 		out[0] = 1
-		for j, y := range n.draw(t.noise, law, total) {
+		for j, y := range n.draw(t.random, law, total) {
 			out[1+j] = int64(math.Float64bits(y))
 		}
 	}

@@ -3,6 +3,8 @@ package mechanism
 import (
 	"math"
 	"math/big"
+
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // stepBits: the weight rho of one step of depth is a multiple of 2^-stepBits.
@@ -72,8 +74,8 @@ func dyadic(x float64) (a *big.Int, c int) {
 	return new(big.Int).SetUint64(uint64(math.Ldexp(fraction, 53))), 53 - exponent
 }
 
-// draw returns a point of U_t of the law rho^T, exactly; total is what
-// stability returned.
+// draw returns a point of U_t with the distribution rho^T, exactly. total is the result of
+// stability.
 //
 // On U_t the weight is a sum over nested boxes,
 //
@@ -83,18 +85,18 @@ func dyadic(x float64) (a *big.Int, c int) {
 // its factor, and then a point of the box uniformly, side by side. In units of
 // rho^t 2^(-32 (Q-t)) the factors are 2^(32 (Q-t)) and, with N = 2^32 rho,
 // N^(q-1-t) (N - 2^32) 2^(32 (Q-q)).
-func (n *nest) draw(s *stream, law depthLaw, total *big.Int) []float64 {
-	depth := n.box(law, s.belowBig(total))
+func (n *nest) draw(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
+	depth := n.box(law, s.BelowBig(total))
 	point := make([]float64, len(n.sorted))
 	for j := range point {
 		lower, length := n.side(j, depth)
-		y := s.belowBig(length)
+		y := s.BelowBig(length)
 		point[j] = gridValue(y.Add(y, lower))
 	}
 	return point
 }
 
-// box returns the depth of the box that a number u in [0, total) stands for.
+// box returns the depth of the box that is selected by a number u in [0, total).
 func (n *nest) box(law depthLaw, u *big.Int) int {
 	step := new(big.Int).SetUint64(law.step)
 	power := new(big.Int).SetUint64(law.step - 1<<stepBits)
@@ -109,27 +111,4 @@ func (n *nest) box(law depthLaw, u *big.Int) int {
 		power.Mul(power, step)
 	}
 	return depth
-}
-
-// belowBig returns a uniform integer in [0, n), n > 0, exactly: numbers of as
-// many bits as n are drawn until one is below n.
-func (s *stream) belowBig(n *big.Int) *big.Int {
-	bits := n.BitLen()
-	words := make([]byte, (bits+7)/8)
-	v := new(big.Int)
-	for {
-		for i := 0; i < len(words); i += 8 {
-			w := s.uint64()
-			for k := i; k < min(i+8, len(words)); k++ {
-				words[k] = byte(w)
-				w >>= 8
-			}
-		}
-		if extra := 8*len(words) - bits; extra > 0 {
-			words[0] &= 0xff >> extra
-		}
-		if v.SetBytes(words).Cmp(n) < 0 {
-			return v
-		}
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
+	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
 // columns makes a cloud of its coordinates, each a list of one number a point.
@@ -501,32 +503,7 @@ func TestDepthDrawLaw(t *testing.T) {
 		}
 		expected[i] *= draws
 	}
-	chiSquare(t, counts, expected)
-}
-
-// TestBelowBig: uniform on [0, n), every value possible.
-func TestBelowBig(t *testing.T) {
-	s := testStream(61)
-	for _, n := range []int64{1, 2, 255, 256, 257, 700} {
-		const draws = 100000
-		counts, expected := make([]float64, n), make([]float64, n)
-		for range draws {
-			counts[s.belowBig(big.NewInt(n)).Int64()]++
-		}
-		for i := range expected {
-			expected[i] = draws / float64(n)
-		}
-		if n > 1 {
-			chiSquare(t, counts, expected)
-		}
-	}
-	wide := new(big.Int).Lsh(big.NewInt(5), 300) // the leading digits
-	counts := make([]float64, 5)
-	for range 50000 {
-		v := s.belowBig(wide)
-		counts[v.Rsh(v, 300).Int64()]++
-	}
-	chiSquare(t, counts, []float64{10000, 10000, 10000, 10000, 10000})
+	chisquare.Check(t, counts, expected)
 }
 
 // depthSession has a leaf "tukey" of the given law.
@@ -544,7 +521,7 @@ func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) fun
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.core.key = [keySize]byte{byte(seed), byte(seed >> 8)}
+		s.core.key = noise.Key{byte(seed), byte(seed >> 8)}
 		return s
 	}
 }

@@ -7,28 +7,28 @@ import (
 	"hash"
 )
 
-// Lots decide which records of a privacy unit are kept where it has more than the
-// plan's cap: those of the smallest lots. The lot of a record is a keyed
-// pseudorandom function (HMAC-SHA-256) of its unit's identity, of its own content and
-// of how many records of the same unit and content come before it, under a key of
-// this run and path that never touches noise or coins.
+// Lots select the records of a privacy unit that are kept if the unit has more records
+// than the plan's cap: those with the smallest lots. The lot of a record is a keyed
+// pseudorandom function (HMAC-SHA-256) of its unit's identity, of its content and of the
+// number of preceding records with the same unit and content, under a key of this run and
+// path that is used for nothing else.
 //
-// Which records of a unit are kept is therefore a function of the run key and of
-// that unit's records, whatever the key: a unit that comes or goes moves no lot
-// of another, which is what the bounds for units rest on. Nor does the place of a
-// record in the file matter: among equal records it does not matter which is kept.
+// The records of a unit that are kept are therefore a function of the run key and of the
+// records of this unit. Adding or removing a unit changes no lot of another unit, which the
+// bounds for units rely on. The position of a record in the file does not matter either:
+// among equal records any may be kept.
 //
 // A Lots value must not be used by several goroutines at once.
 type Lots struct{ mac hash.Hash }
 
 // Lots returns the lots of this session's path and the given name.
 func (s *Session) Lots(name string) Lots {
-	key := derive(s.core.key, "lot", s.join(name), 0)
+	key := s.core.key.Derive("lot", s.join(name), 0)
 	return Lots{hmac.New(sha256.New, key[:])}
 }
 
-// Draw returns the lot of a record: content is a digest of what it says, and nth
-// counts the equal records of its unit before it.
+// Draw returns the lot of a record. content is a digest of its cells, and nth is the
+// number of preceding records of its unit with the same content.
 func (l Lots) Draw(unit uint64, content [32]byte, nth int) uint64 {
 	var head [16]byte
 	binary.BigEndian.PutUint64(head[:8], unit)

@@ -3,11 +3,13 @@ package mechanism
 import (
 	"math"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // TestSides: many coins at once are those of each record, whether their identities follow one another or not.
 func TestSides(t *testing.T) {
-	c := coinsOf([keySize]byte{4, 2})
+	c := coinsOf(noise.Key{4, 2})
 	for name, of := range map[string]func(k int) uint64{
 		"places":            func(k int) uint64 { return uint64(k) },
 		"places of a chunk": func(k int) uint64 { return 3<<32 - 100 + uint64(k) },

@@ -1,7 +1,7 @@
-// Package mechanism is the only room of dptrain that draws randomness and the
-// only one that can turn private numbers into public ones.
+// Package mechanism is the only package of dptrain that can turn private numbers into
+// public ones.
 //
-// # The door
+// # Sessions
 //
 // A [Session] is made from a priced plan tree (package budget). It holds the
 // relation, the law of every leaf and a fresh secret key. A stage is handed
@@ -31,21 +31,16 @@
 //
 // # Noise
 //
-// Every release adds noise on the integer grid of its statistic:
+// Every release adds noise on the integer grid of its statistic, drawn by the exact
+// samplers of package noise:
 //
-//   - Gaussian: the exact normal law rounded to the grid. For an integer x,
+//   - Gaussian: the normal distribution rounded to the grid. For an integer x,
 //     x + round(N(0, sigma^2)) = round(x + N(0, sigma^2)), so the release is a
 //     function of the continuous Gaussian mechanism and the closed-form curve
 //     of Dong, Roth and Su (2022) holds without a discretisation term, in any
-//     dimension. The normal is sampled exactly with Karney's method (C. F. F.
-//     Karney, "Sampling exactly from the normal distribution", ACM TOMS 42(1),
-//     2016): only integers are compared.
-//   - Laplace: the exact Laplace law rounded to the grid, by the geometric
-//     sampler of Canonne, Kamath and Steinke ("The discrete Gaussian for
-//     differential privacy", 2020, algorithm 2).
-//   - Exponential mechanism: rejection sampling with exact
-//     Bernoulli(exp(-a/b)) coins (the same paper, algorithm 1): the output law
-//     is the exponential mechanism's, with no numerical slack at all.
+//     dimension.
+//   - Laplace: the Laplace distribution rounded to the grid.
+//   - Exponential mechanism: its exact output distribution, without numerical slack.
 //
 // Scales are rounded up to an integer number of grid units, never down.
 //
@@ -67,8 +62,8 @@
 //
 // # Streams and coins
 //
-// The noise of draw i of a leaf is an AES-256-CTR stream whose key is derived
-// from (run key, leaf path, i); so goroutine order never matters. Coins of
+// The noise of draw i of a leaf comes from a stream whose key is derived from (run key,
+// leaf path, i), so the order of goroutines does not matter. Coins of
 // records (which part of the split, which bucket) are a keyed function of
 // (run key, path, record identity), from keys that never touch noise; the identity is the
 // place of a record where there is no privacy unit, which is enough ([Coins]). The run

@@ -35,7 +35,7 @@ func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64]
 	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
 	out := make(Vector, len(x.value))
 	for i, v := range x.value {
-		out[i] = addSaturating(v, t.noise.laplace(b))
+		out[i] = addSaturating(v, t.random.Laplace(b))
 	}
 	out = s.core.tap.cells(t, x.value, x.sens, s.core.tap.dense(x.value, out))
 	s.note(t, x.Sensitivity(), float64(b)*x.unit)

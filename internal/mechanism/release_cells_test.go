@@ -111,7 +111,7 @@ func TestPublicSeed(t *testing.T) {
 	if a, b := seed.Stream().Uint64(), s.PublicSeed("a").Stream().Uint64(); a != b {
 		t.Errorf("one seed gives %v and %v", a, b)
 	}
-	if seed == s.PublicSeed("b") || seed == Seed(derive(s.core.key, "public", "run/a", 0)) ||
+	if seed == s.PublicSeed("b") || seed == Seed(s.core.key.Derive("public", "run/a", 0)) ||
 		seed.Stream().Uint64() == s.PublicStream("a").Uint64() {
 		t.Error("two streams have one seed")
 	}

@@ -29,7 +29,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	}
 	out := make(Vector, len(x.value))
 	for i, v := range x.value {
-		out[i] = addSaturating(v, t.noise.normal(sigma))
+		out[i] = addSaturating(v, t.random.Normal(sigma))
 	}
 	out = s.core.tap.vector(t, x.value, x.sens, s.core.tap.dense(x.value, out))
 	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
@@ -65,7 +65,7 @@ func SymmetricGaussianDraw(s *Session, name string, draw int, x Bounded[Symmetri
 				if i == j {
 					scale = sigma
 				}
-				out[k] = addSaturating(x.value.Packed[k], t.noise.normal(scale))
+				out[k] = addSaturating(x.value.Packed[k], t.random.Normal(scale))
 			}
 		}
 	}

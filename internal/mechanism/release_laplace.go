@@ -25,7 +25,7 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
 	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
-	out := Vector{addSaturating(x.value, t.noise.laplace(b))}
+	out := Vector{addSaturating(x.value, t.random.Laplace(b))}
 	out = s.core.tap.vector(t, Vector{x.value}, x.sens, out)
 	s.note(t, x.Sensitivity(), float64(b)*x.unit)
 	return Public[float64]{float64(out[0]) * x.unit}, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // Mu returns the Gaussian privacy parameter, for one record, of each draw of a
@@ -64,7 +65,7 @@ func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bou
 	}
 	out := make(Vector, len(x.value))
 	for i, v := range x.value {
-		out[i] = addSaturating(v, t.noise.normal(sigma))
+		out[i] = addSaturating(v, t.random.Normal(sigma))
 	}
 	out = s.core.tap.vector(t, x.value, x.sens, out)
 	s.notePart(t, len(weights), x.Sensitivity(), float64(sigma)*x.unit)
@@ -90,10 +91,10 @@ type drawID struct {
 	draw int
 }
 
-// progress says how far a draw in parts has come.
+// progress is the state of a draw that is spent in parts.
 type progress struct {
-	weights []int // of the parts
-	next    int
+	weights []int // of all parts
+	next    int   // index of the next part
 }
 
 // takePart spends a part of a draw: the first takes the draw, a later one must
@@ -124,8 +125,8 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw, id.path)
 	}
 	s.core.parts[id] = progress{slices.Clone(weights), part + 1}
-	key := derive(s.core.key, "noise part", id.path, uint64(draw)<<32|uint64(part))
-	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, noise: newStream(key)}, nil
+	key := s.core.key.Derive("noise part", id.path, uint64(draw)<<32|uint64(part))
+	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, random: noise.NewStream(key)}, nil
 }
 
 // notePart records the description of a part; a draw counts as released with

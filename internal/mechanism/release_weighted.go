@@ -36,7 +36,7 @@ func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, dev
 		if err != nil {
 			return none, none, fmt.Errorf("%w: %q", err, t.path)
 		}
-		out[k] = addSaturating(v, t.noise.normal(sigma))
+		out[k] = addSaturating(v, t.random.Normal(sigma))
 		scales[k] = float64(sigma) * x.value.Units[k]
 	}
 	out = s.core.tap.weighted(t, x.value, x.sens, out)

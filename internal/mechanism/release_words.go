@@ -12,17 +12,18 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// A Lexicon holds, of several columns, the words that occur and how many records have each. It comes in parts: each
-// word is in one of them.
+// A Lexicon contains the words that occur in several columns, with the number of records of each word. It may be
+// computed in parts; every word is in one part.
 type Lexicon struct {
 	columns []WordCounts
-	parts   int                               // 0: the columns hold all words
-	part    func(k int) ([]WordCounts, error) // else those of a part
+	parts   int                               // 0 if columns contains all words
+	part    func(k int) ([]WordCounts, error) // returns the words of a part
 }
 
-// LexiconIn returns the words of so many columns in parts, which part returns one after the other. It is for engines.
+// LexiconIn returns a lexicon of the given number of columns whose parts are computed by part. It is for engines.
 func LexiconIn(columns, parts int, part func(k int) ([]WordCounts, error)) Lexicon {
 	return Lexicon{columns: make([]WordCounts, columns), parts: parts, part: part}
 }
@@ -42,7 +43,7 @@ func (x Lexicon) each(do func([]WordCounts)) error {
 	return nil
 }
 
-// WordCounts is words of one column, each once, and how many records have each.
+// WordCounts contains distinct words of one column and the number of records of each.
 type WordCounts struct {
 	Words  []string
 	Counts []int64
@@ -52,11 +53,11 @@ type WordCounts struct {
 // that differ in one record differ, in each column, by at most 1 in the count of one word, and
 // under substitution by at most 1 in the counts of two.
 func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
-	return m.lexicon(lexiconOf(v, columns))
+	return m.lexicon(CountWords(v, columns))
 }
 
-// lexiconOf counts the words of columns of a view.
-func lexiconOf(v dataset.View, columns []int) Lexicon {
+// CountWords returns the counts of the words of columns of a view, which have [dataset.Column.Found].
+func CountWords(v dataset.View, columns []int) Lexicon {
 	out := make([]WordCounts, len(columns))
 	for i, j := range columns {
 		out[i].Words, out[i].Counts = v.CountWords(j)
@@ -150,8 +151,8 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 	return float64(least) * countUnit
 }
 
-// leastCount returns the threshold in grid units for noise of standard deviation sigma, so that
-// words that are in one of two neighbouring tables alone appear with probability at most q.
+// leastCount returns the threshold in grid units for noise of standard deviation sigma, such that
+// words that only one of two neighbouring tables has appear with probability at most q.
 //
 // One record, d columns. Say D has the record and D' does not. A word that is in D alone has
 // the count 1 there, and at most one in each column is. Its noise is the rounding of a normal number, so
@@ -159,8 +160,8 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 //
 //	P(u + round(N) >= T) <= P(N >= T - u - 1/2) = 1 - Phi((T - u - 1/2)/sigma) <= p,
 //
-// independently of all others: that any passes has probability at most 1-(1-p)^d = q, which is
-// what p is chosen for. Under substitution each of the two tables has at most one word a
+// independently of all others. The probability that any passes is at most 1-(1-p)^d = q, which
+// defines p. Under substitution each of the two tables has at most one word a
 // column that the other lacks, and the same holds of each side by itself; see the theorem.
 //
 // A unit of m records. In a column its records make words of sizes c_1, c_2, .. with sum at most
@@ -171,9 +172,9 @@ func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
 	return leastCount(q, float64(sigma), d, s.unitRecords(), s.core.tap.quantile)
 }
 
-// CategoryThreshold returns the noisy count from which [Words] publishes a text category: for the probability q that a
-// new one appears, noise of standard deviation sigma in the counts of so many columns, and units of so many records. It is
-// what a reader of a report recomputes. The error is [ErrScale] for a threshold that no count reaches.
+// CategoryThreshold returns the noisy count from which [Words] publishes a text category, for the probability q that a
+// new category appears, the standard deviation sigma of the noise, the number of columns, and the number of records of
+// a unit. Verification of a report recomputes it. The error is [ErrScale] for a threshold that no count reaches.
 func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) {
 	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records, func(z float64) float64 { return z })
 	return float64(least) * countUnit, err
@@ -190,7 +191,7 @@ func leastCount(q, sigma float64, d, m int, adjust func(float64) float64) (int64
 		most = max(most, float64(c)/countUnit+up(sigma*adjust(upperQuantile(p))))
 	}
 	least := math.Ceil(most + .5)
-	if !(least < maxScale*16) {
+	if !(least < noise.MaxScale*16) {
 		return 0, ErrScale
 	}
 	return int64(least) + 1, nil
@@ -209,10 +210,10 @@ func upperQuantile(p float64) float64 {
 	return z
 }
 
-// release adds noise to every count and keeps what reaches the threshold. The noise of a
-// word is that of a stream keyed by the column and the word, so that it is the same
-// whatever other words there are.
-func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) ([][]Word, error) {
+// release adds noise to every count and returns the words that reach the threshold. The noise
+// of a word comes from a stream keyed by the column and the word, so it does not depend on
+// other words.
+func (x Lexicon) release(key noise.Key, path string, sigma uint64, least int64) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
 	err := x.each(func(columns []WordCounts) {
 		for i, c := range columns {
@@ -221,8 +222,8 @@ func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int
 				if c.Counts[k] <= 0 { // it is a word of records of another part
 					continue
 				}
-				noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
-				if n := addSaturating(c.Counts[k]<<20, noise.normal(sigma)); n >= least {
+				random := noise.NewStream(key.Derive("word", string(name)+word, uint64(len(path))))
+				if n := addSaturating(c.Counts[k]<<20, random.Normal(sigma)); n >= least {
 					out[i] = append(out[i], Word{word, float64(n) * countUnit})
 				}
 			}

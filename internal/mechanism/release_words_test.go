@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // wordTable holds, of two columns with found words, one in memory of codes and one of cells that
@@ -211,6 +212,6 @@ func BenchmarkWords(b *testing.B) {
 		x.columns[0].Words[i], x.columns[0].Counts[i] = fmt.Sprint("code ", i), 1+int64(100_000/(i+1))
 	}
 	for b.Loop() {
-		x.release([keySize]byte{1}, "leaf", 14<<20, 71<<20)
+		x.release(noise.Key{1}, "leaf", 14<<20, 71<<20)
 	}
 }

@@ -5,7 +5,7 @@ package mechanism
 import "github.com/dptrain/dptrain/budget"
 
 // The hooks at which test builds plant known faults (fault_on.go). In a shipped
-// binary each is what it stands in the way of, and no fault can be planted.
+// binary each returns the correct value, and no fault can be planted.
 
 func (tap) laplaceScale(scale uint64, _, _ float64) uint64 { return scale }
 func (tap) priced(law budget.Law) budget.Law               { return law }

@@ -3,14 +3,12 @@
 package mechanism
 
 import (
-	"crypto/rand"
-
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // runKey draws the key of a run from the operating system. It fails only when
 // the operating system's random source does.
-func runKey(*budget.Priced, string) (key [keySize]byte, err error) {
-	_, err = rand.Read(key[:])
-	return key, err
+func runKey(*budget.Priced, string) (noise.Key, error) {
+	return noise.FreshKey()
 }

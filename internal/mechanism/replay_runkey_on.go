@@ -3,13 +3,13 @@
 package mechanism
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
@@ -23,17 +23,16 @@ var issued = struct {
 
 // runKey returns the key of a run: in a test the next one of its purpose and plan
 // under the seed, in every other program one from the operating system.
-func runKey(p *budget.Priced, purpose string) (key [keySize]byte, err error) {
+func runKey(p *budget.Priced, purpose string) (key noise.Key, err error) {
 	seed, ok := secret.Seed()
 	if !ok {
-		_, err = rand.Read(key[:])
-		return key, err
+		return noise.FreshKey()
 	}
 	issued.Lock()
 	defer issued.Unlock()
 	plan := issued.last.digest(seed, purpose, p)
 	issued.by[plan]++
-	return derive(plan, purpose, "", issued.by[plan]), nil
+	return noise.Key(plan).Derive(purpose, "", issued.by[plan]), nil
 }
 
 // A planDigest is the hash of a seed, a purpose and a plan, with what it is the hash of: measurements open thousands of

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 )
 
 // tap watches the releases of a session in builds with the tag "replay". It
@@ -62,7 +63,7 @@ type Recorder struct {
 	mu     sync.Mutex
 	seen   map[string]Release
 	replay map[string]Release
-	key    [keySize]byte
+	key    noise.Key
 	faults []string
 	fault  Fault
 	parts  map[string]string // of the leaves, by path

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
@@ -14,7 +15,7 @@ import (
 // purpose and how many came before; without one they are the operating system's.
 func TestRunKey(t *testing.T) {
 	one, two := priced(t, budget.AddRemove), priced(t, budget.Substitute)
-	next := func(p *budget.Priced, purpose string) [keySize]byte {
+	next := func(p *budget.Priced, purpose string) noise.Key {
 		t.Helper()
 		key, err := runKey(p, purpose)
 		if err != nil {
@@ -26,7 +27,7 @@ func TestRunKey(t *testing.T) {
 	issued.by = map[[sha256.Size]byte]uint64{}
 	t.Cleanup(func() { issued.by = before })
 	t.Setenv(secret.SeedVariable, "of TestRunKey")
-	seen := map[[keySize]byte]bool{}
+	seen := map[noise.Key]bool{}
 	for range 3 {
 		for _, p := range []*budget.Priced{one, two} {
 			for _, purpose := range []string{"run", "rehearsal"} {

@@ -7,48 +7,48 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
 // Errors of a release. They depend on the plan only, never on a record.
 var (
-	// ErrUnknownLeaf is returned for a leaf that was not planned.
+	// ErrUnknownLeaf is returned for a leaf that is not in the plan.
 	ErrUnknownLeaf = errors.New("the plan has no such leaf")
-	// ErrSpent is returned when a draw of a leaf is asked for a second time,
-	// or beyond the number of draws that was priced.
+	// ErrSpent is returned for a draw of a leaf that is spent already, or beyond
+	// the number of draws that the plan has priced.
 	ErrSpent = errors.New("the leaf's draw is already spent")
-	// ErrLaw is returned when a leaf was priced for another law than the
-	// release needs.
+	// ErrLaw is returned if a leaf was priced for another noise distribution than
+	// that of the release.
 	ErrLaw = errors.New("the leaf was priced for another law")
-	// ErrStatistic is returned when a leaf names another statistic than the one that
-	// is released; see [budget.Node.Of].
+	// ErrStatistic is returned if a leaf is planned for another statistic than the one
+	// that is released; see [budget.Node.Of].
 	ErrStatistic = errors.New("the leaf was planned for another statistic")
-	// ErrNorm is returned when the sensitivity of the value is not of the kind
-	// that the release needs.
+	// ErrNorm is returned if the sensitivity of the value is not of the kind that
+	// the release needs.
 	ErrNorm = errors.New("the sensitivity is of the wrong kind for this release")
-	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units, or that
-	// of a choice 2^62 of its own.
+	// ErrScale is returned for a noise scale outside [1, 2^55] grid units, or a scale
+	// of a choice above 2^62 of its units.
 	ErrScale = fault.New(fault.Budget, "the noise scale leaves the range of the integer grid")
 	// ErrTry is returned for a leaf of a candidate of a private selection outside
 	// a try of that candidate, and for a leaf of another step inside one; see
 	// [Best].
 	ErrTry = errors.New("a candidate's leaf can be released inside a try of that candidate only")
-	// ErrBranch is returned for a leaf of a branch where another one was taken, and
-	// for one before all that the choice between them is made from was released.
+	// ErrBranch is returned for a leaf of a branch if another branch was taken, or if
+	// not all releases that choose between the branches have been made.
 	ErrBranch = errors.New("one branch alone can be taken, after what chooses it")
-	// ErrOpened is returned for a second session of a priced tree, which pays for one
+	// ErrOpened is returned for a second session of a priced tree, which pays for a single
 	// run; see [NewSession].
 	ErrOpened = errors.New("the plan pays for one run, and its session was opened before")
 	// ErrClosed is returned for every release after [Session.Close].
 	ErrClosed = errors.New("the session is closed")
-	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
+	// ErrEmpty is returned for a release without an entry or a candidate.
 	ErrEmpty = errors.New("nothing to release")
 )
 
-// A Session is the only door between private and public values: it holds the
-// priced tree, the relation and a secret key that is fresh in every run. A
-// Session is a cursor into the tree; [Session.Sub] moves it. All methods may
-// be used by several goroutines at once.
+// A Session is the only way from private to public values. It holds the priced tree, the
+// relation and a secret key that is fresh in every run. A Session is a cursor into the
+// tree; [Session.Sub] moves it. All methods may be used by several goroutines at once.
 type Session struct {
 	Maker
 	core *core
@@ -62,8 +62,8 @@ func (c *core) at(path string) *Session {
 
 type core struct {
 	priced *budget.Priced
-	narrow float64 // how many times smaller than the limit a noise must be; 1 but in a rehearsal
-	key    [keySize]byte
+	narrow float64 // factor by which noise scales must stay below their limit; 1 except in a rehearsal
+	key    noise.Key
 
 	mu     sync.Mutex
 	spent  map[string]map[int]bool
@@ -87,8 +87,8 @@ func newCore(p *budget.Priced) *core {
 	return &core{priced: p, narrow: 1, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}, taken: map[string]string{}}
 }
 
-// An Event describes one leaf after the run: what was released, under which
-// law and at which scale. It holds public facts only.
+// An Event describes the releases of a leaf after the run, with their noise distribution and
+// scale. It contains public facts only.
 type Event struct {
 	Path        string // leaf path
 	Place       budget.Place
@@ -102,11 +102,11 @@ type Event struct {
 	Columns   int
 }
 
-// NewSession opens the session of the run that a priced tree pays for, at its root. A
-// second one of the same tree is [ErrOpened], whatever came of the first: a run that
-// failed may have released something, and what it released is paid for. Whoever pays
-// for one run more says so with [budget.Priced.Again]. It also fails when the operating
-// system's random source does; the tree's run is then still there.
+// NewSession opens the session of the run that a priced tree pays for, at its root. It
+// returns [ErrOpened] for a second session of the same tree, even if the first run failed,
+// because a failed run may have released something. [budget.Priced.Again] pays for another
+// run. NewSession also fails if the operating system's random source fails; the tree can
+// then still be opened.
 func NewSession(p *budget.Priced) (*Session, error) {
 	s, err := open(p, "run")
 	if err == nil && !p.Open() {
@@ -115,8 +115,8 @@ func NewSession(p *budget.Priced) (*Session, error) {
 	return s, err
 }
 
-// open opens a session under a fresh key. The purpose tells runs from rehearsals
-// where a test's keys come from a seed.
+// open opens a session under a fresh key. The purpose gives runs and rehearsals different
+// keys in tests, whose keys come from a seed.
 func open(p *budget.Priced, purpose string) (*Session, error) {
 	c := newCore(p)
 	var err error
@@ -126,17 +126,16 @@ func open(p *budget.Priced, purpose string) (*Session, error) {
 	return c.at(p.Tree().Name), nil
 }
 
-// rehearsalMargin is by how much the scale of a draw may depend on what was released
-// before it without leaving the grid where it did not in a rehearsal. A draw that is
-// spent in parts is the case: their scale is the root of their number larger.
+// rehearsalMargin is the factor by which earlier releases may increase the scale of a draw
+// over its scale in a rehearsal without leaving the grid. Draws that are spent in parts
+// need it: their scale grows with the square root of the number of parts.
 const rehearsalMargin = 1 << 4
 
-// NewRehearsal opens a session in which a run is rehearsed before it is carried out,
-// on a table without records: sensitivities depend on public facts and earlier
-// releases only, so a scale that leaves the integer grid does so in the rehearsal
-// too. It refuses with [ErrScale] a noise that would come within a factor of 2^4 of
-// the limit, for what earlier releases can make larger. (The width of a choice is a
-// constant of its statistic.)
+// NewRehearsal opens a session that rehearses a run on a table without records.
+// Sensitivities depend on public facts and earlier releases only, so a scale that leaves
+// the integer grid does so in the rehearsal too. The session refuses with [ErrScale] a
+// scale within a factor of 2^4 of the limit, because earlier releases can increase it. (The
+// width of a choice is a constant of its statistic.)
 func NewRehearsal(p *budget.Priced) (*Session, error) {
 	s, err := open(p, "rehearsal")
 	if err == nil {
@@ -148,9 +147,8 @@ func NewRehearsal(p *budget.Priced) (*Session, error) {
 // rehearsal reports whether the session is one of [NewRehearsal].
 func (c *core) rehearsal() bool { return c.narrow != 1 }
 
-// KeepsColumns reports whether a run keeps the columns whose ranges it could not find: a
-// rehearsal does, which has no records and is about the noise of the widest model. No
-// other session of the shipped program does.
+// KeepsColumns reports whether a run keeps columns whose ranges it could not find. Only a
+// rehearsal does, because it has no records and checks the noise of the widest model.
 func (s *Session) KeepsColumns() bool { return s.core.rehearsal() || s.core.tap.keeps() }
 
 // Sub returns the session of the node with the given name below this one.
@@ -187,12 +185,12 @@ func (s *Session) Events() []Event {
 
 // ticket is the right to one draw of a leaf.
 type ticket struct {
-	path  string
-	draw  int
-	part  int // of a draw that is spent in parts
-	try   int // of a private selection, from 1; 0 outside
-	law   budget.Law
-	noise *stream
+	path   string
+	draw   int
+	part   int // of a draw that is spent in parts
+	try    int // of a private selection, from 1; 0 outside
+	law    budget.Law
+	random *noise.Stream
 }
 
 // take spends draw i of a leaf for a statistic.
@@ -227,7 +225,7 @@ func (s *Session) take(name string, draw int, kind budget.Kind, of budget.Statis
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw)))}, nil
 }
 
 // note records the public description of a release.
@@ -253,7 +251,7 @@ func (s *Session) noteThreshold(t ticket, threshold float64, columns int) {
 
 // scaleUp returns the smallest integer scale not below x, or ErrScale.
 func (s *Session) scaleUp(x float64) (uint64, error) {
-	return scaleWithin(x, maxScale/s.core.narrow)
+	return scaleWithin(x, noise.MaxScale/s.core.narrow)
 }
 
 // scaleWithin is scaleUp with another limit, below 2^63.
@@ -265,7 +263,7 @@ func scaleWithin(x, most float64) (uint64, error) {
 	return uint64(math.Max(x, 1)), nil
 }
 
-// up widens a computed sensitivity by more than its rounding error can be.
+// up increases a computed sensitivity by more than its rounding error.
 func up(x float64) float64 { return x * (1 + 0x1p-48) }
 
 // Scale returns the noise scale, in the statistic's own measure, of a leaf

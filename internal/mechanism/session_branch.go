@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// Close ends the session: nothing is released in it from now on, whoever still holds it.
-// What was released stays.
+// Close ends the session. Later releases fail with [ErrClosed].
 func (s *Session) Close() {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	s.core.closed = true
 }
 
-// ready returns an error where nothing can be released now: a session that is closed, a
-// try that is over, or a session that waits for the tries of a private selection. The
-// caller holds the lock.
+// ready returns an error if nothing can be released: the session is closed, its try is over,
+// or it waits for the tries of a private selection. The caller holds the lock.
 func (c *core) ready(path string) error {
 	switch {
 	case c.closed:
@@ -29,9 +27,9 @@ func (c *core) ready(path string) error {
 }
 
 // enter takes the branches that lead to a leaf or a private selection. The price of a
-// OneOf is that of its informer and of one branch: the first release in a branch settles
-// which it is, and none comes before every draw of the informer. Inside a try the choices
-// outside of it are settled already. The caller holds the lock.
+// OneOf covers its informers and one branch. The first release in a branch takes this
+// branch, and it must follow every draw of the informers. Inside a try the choices outside
+// the try are made already. The caller holds the lock.
 func (c *core) enter(path string) error {
 	choices := c.priced.Choices(path)
 	for _, x := range choices {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/noise"
+	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
 func priced(t testing.TB, rel budget.Relation) *budget.Priced {
@@ -31,7 +33,7 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 		t.Fatal(err)
 	}
 	if seed != 0 {
-		s.core.key = [keySize]byte{seed}
+		s.core.key = noise.Key{seed}
 	}
 	return s
 }
@@ -205,7 +207,7 @@ func TestCoins(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / 7.
 	}
-	chiSquare(t, counts, expected)
+	chisquare.Check(t, counts, expected)
 	// six standard deviations
 	if math.Abs(heads-n*.1) > 6*math.Sqrt(n*.09) || math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
 		t.Errorf("%v heads at p=.1, %v agreements of two coins, of %d", heads, same, n)
@@ -225,7 +227,7 @@ func TestRehearsalMargin(t *testing.T) {
 	for _, c := range []struct {
 		sens           float64
 		rehearsal, run bool
-	}{{maxScale / 32, true, true}, {maxScale / 8, false, true}, {maxScale * 2, false, false}} {
+	}{{noise.MaxScale / 32, true, true}, {noise.MaxScale / 8, false, true}, {noise.MaxScale * 2, false, false}} {
 		for _, rehearsal := range []bool{true, false} {
 			open, want := NewSession, c.run
 			if rehearsal {
@@ -248,4 +250,9 @@ func TestRehearsalMargin(t *testing.T) {
 			}
 		}
 	}
+}
+
+// testStream returns a stream of random words for a test.
+func testStream(seed byte) *noise.Stream {
+	return noise.NewStream(noise.Key{seed}.Derive("test", "sampler", 0))
 }

@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync/atomic"
 
@@ -11,39 +10,39 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// A Statistic says what every record adds to a list of integers. Its fields are exported and
-// hold public facts and released values only, so that it can be sent to where the records
-// are.
+// A Statistic defines what every record adds to a list of integers. Its fields are exported
+// and contain public facts and released values only, so that it can be sent to where the
+// records are.
 type Statistic interface {
 	// New returns an empty accumulator with memory for one goroutine. It is called
 	// concurrently.
 	New(m Maker) Accumulator
 }
 
-// An Accumulator adds up what the records of blocks say. What a record adds must depend on
-// that record and on the statistic alone: not on other records, nor on where its block begins
-// or ends. The accumulators of this package limit it and know the sensitivity of the
-// sums; one of another package wraps some of them.
+// An Accumulator computes the sums of a statistic. What a record adds must depend on that
+// record and on the statistic only, not on other records or on the limits of its block. The
+// accumulators of this package bound what a record adds and know the sensitivity of the
+// sums; accumulators of other packages wrap them.
 type Accumulator interface {
 	Add(b Block)
-	// Cells are those of the accumulators of this package that it wraps; see [Join].
+	// Cells returns the cells of the wrapped accumulators of this package; see [Join].
 	Cells() Cells
 }
 
-// A Block is a run of records. Kept is what a [Stateful] statistic keeps of them; nil for
-// every other.
+// A Block is a run of records. Kept is the state of the records for a [Stateful] statistic, and
+// nil for every other statistic.
 type Block struct {
 	dataset.Block
 	Kept Kept
 }
 
-// Cells are the integers that an accumulator adds to. No other package can read them: an engine
-// gets those of a whole pass, from [Pass.Over].
+// Cells are the integers that an accumulator adds to. Other packages cannot read them; an engine
+// gets the sums of a whole pass from [Pass.Over] or [Total.Values].
 type Cells struct{ parts []cells }
 
 type cells struct {
 	values []int64
-	most   bool // whether the larger of two values is kept, in place of their sum
+	most   bool // whether two values are merged to the larger one instead of their sum
 }
 
 func sums(values []int64) Cells { return Cells{[]cells{{values: values}}} }
@@ -77,9 +76,8 @@ func (c Cells) values() []int64 {
 	return out
 }
 
-// merge adds the values of another accumulator of the same statistic, over other records.
-// The order in which several are merged does not matter. It panics if their number is
-// another one.
+// merge adds the values of another accumulator of the same statistic over other records.
+// The result does not depend on the order of merges. It panics if the number of values differs.
 func (c Cells) merge(values []int64) {
 	if len(values) != c.len() {
 		panic("mechanism: the cells of two accumulators differ in number")
@@ -96,36 +94,8 @@ func (c Cells) merge(values []int64) {
 	}
 }
 
-// ErrGather is returned where all records are needed in one place and the engine holds them
-// in many.
-var ErrGather = errors.New("the engine cannot bring all records to one place")
-
-// An Engine holds the records of a run and adds statistics up over parts of them. It is
-// trusted with exact values, as the process is.
-type Engine interface {
-	// Schema returns the declared columns. A part names columns by their position here.
-	Schema() dataset.Schema
-	// Sum returns the values of the cells of a pass, exactly.
-	Sum(ctx context.Context, p Pass) ([]int64, error)
-	// Forget ends a state: what is kept for it can go.
-	Forget(s State)
-}
-
-// A Gatherer is an engine that can bring all records of a part to one place.
-type Gatherer interface {
-	Engine
-	Gather(ctx context.Context, p Part) (dataset.View, error)
-}
-
-// A FewGatherer is a gatherer that has room for parts of few records only.
-type FewGatherer interface {
-	Gatherer
-	// Few returns how many bytes of cells are few.
-	Few() int64
-}
-
-// A Pass is what an engine is asked: a statistic over the records of a part, in a run under a
-// relation. It can be sent to where the records are; it holds keys of coins, which are secret.
+// A Pass is a request to an engine: a statistic over the records of a part, in a run under a
+// relation. It can be sent to where the records are. It contains keys of coins, which are secret.
 type Pass struct {
 	Part      Part
 	Statistic Statistic
@@ -137,8 +107,8 @@ type Pass struct {
 // New returns an empty accumulator of the statistic.
 func (p Pass) New() Accumulator { return p.Statistic.New(Maker{p.Relation, p.tap}) }
 
-// Merge returns the values of a pass over the records of several lists of values, in any
-// order. It panics if one has another length.
+// Merge returns the values of a pass from the values over disjoint sets of records, in any
+// order. It panics if their lengths differ from that of the pass.
 func (p Pass) Merge(values ...[]int64) []int64 {
 	all := p.New().Cells()
 	for _, v := range values {
@@ -147,11 +117,11 @@ func (p Pass) Merge(values ...[]int64) []int64 {
 	return all.values()
 }
 
-// blockRows is the number of records of a block where a statistic does not say:
-// a block of 90 columns stays in a second-level cache.
+// blockRows is the default number of records of a block. A block of 90 columns fits into a
+// second-level cache.
 const blockRows = 1024
 
-// BlockRows returns how many records a block of the pass has, the last one fewer.
+// BlockRows returns the number of records of a block of the pass; the last one may have fewer.
 func (p Pass) BlockRows() int {
 	if x, ok := p.Statistic.(interface{ BlockRows() int }); ok {
 		return max(x.BlockRows(), 1)
@@ -159,15 +129,15 @@ func (p Pass) BlockRows() int {
 	return blockRows
 }
 
-// Over adds the statistic up over the records of a view, which are those of the part, or some
-// of them: with GOMAXPROCS goroutines, each with an accumulator of its own. kept, if not nil,
-// returns what is kept of a block, up to date; otherwise a state is computed for this pass.
-// The only error is that of the context, looked at before every block.
+// Over returns the sums of the statistic over the records of a view, which are records of the
+// part. It uses GOMAXPROCS goroutines, each with its own accumulator. kept, if not nil, returns
+// the state of a block, up to date; otherwise the state is computed for this pass. The only
+// error is that of the context, which is checked before every block.
 func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
 	if kept == nil {
 		kept = p.computed()
 	}
-	blocks := p.blocks(v)
+	blocks := p.Blocks(v)
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
 	accs := make([]Accumulator, workers)
 	var next atomic.Int64
@@ -188,44 +158,58 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	return joined(accs), ctx.Err()
 }
 
-// A Total adds a pass up over records that come view by view, for one goroutine. It keeps no state: one is computed
-// for every view.
+// A Total accumulates a pass over records that arrive view by view. It is for one goroutine.
 type Total struct {
-	pass Pass
-	acc  Accumulator
+	pass     Pass
+	acc      Accumulator
+	computed func(block int, b dataset.Block) Kept
 }
 
-// Total returns one without records.
-func (p Pass) Total() *Total { return &Total{p, p.New()} }
+// Total returns an empty total.
+func (p Pass) Total() *Total { return &Total{p, p.New(), p.computed()} }
 
-// Add adds the records of a view, which are those of the part, or some of them. The only error is that of the context.
+// Add adds the records of a view, which are records of the part. A state is computed for this
+// view. The only error is that of the context.
 func (t *Total) Add(ctx context.Context, v dataset.View) error {
-	kept := t.pass.computed()
-	for i := range t.pass.blocks(v) {
+	for i := range t.pass.Blocks(v) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.acc.Add(t.pass.block(v, i, kept))
+		t.AddBlock(v, i, nil)
 	}
 	return nil
 }
 
-// Values returns the values of the cells, exactly.
+// AddBlock adds block i of a view, which has [Pass.Blocks] of them. kept, if not nil, returns
+// the state of the block, up to date; otherwise the state is computed. If the state is a
+// [Leaver], its memory is released.
+func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) {
+	if kept == nil {
+		kept = t.computed
+	}
+	b := t.pass.block(v, i, kept)
+	t.acc.Add(b)
+	if left, ok := b.Kept.(Leaver); ok {
+		left.Leave()
+	}
+}
+
+// Values returns the sums. They are exact and private.
 func (t *Total) Values() []int64 { return t.acc.Cells().values() }
 
-// computed returns what computes a state for this pass; nil for a statistic without one.
+// computed returns a function that computes the state of a block, or nil for a statistic without state.
 func (p Pass) computed() func(block int, b dataset.Block) Kept {
 	x, ok := p.Statistic.(Stateful)
 	if !ok {
 		return nil
 	}
-	return func(_ int, b dataset.Block) Kept { return advance(x.State(), x.State().Begin(b), 0, b) }
+	return func(_ int, b dataset.Block) Kept { return Advance(x.State(), x.State().Begin(b), 0, b) }
 }
 
-// blocks returns the number of blocks of a view.
-func (p Pass) blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
+// Blocks returns the number of blocks of a view.
+func (p Pass) Blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
 
-// block returns a block of a view, with what is kept of it.
+// block returns block i of a view, with its state.
 func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
 	rows := p.BlockRows()
 	b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
@@ -235,7 +219,7 @@ func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block)
 	return b
 }
 
-// joined returns the values of accumulators of one statistic over different records.
+// joined returns the sums of accumulators of one statistic over disjoint records.
 func joined(accs []Accumulator) []int64 {
 	for _, acc := range accs[1:] {
 		accs[0].Cells().merge(acc.Cells().values())
@@ -243,14 +227,14 @@ func joined(accs []Accumulator) []int64 {
 	return accs[0].Cells().values()
 }
 
-// Sum adds a statistic up over records: the one way from many records to a private value. A
-// is the statistic's own accumulator. Errors are those of the engine and the context, and
-// depend on no record.
+// Sum accumulates a statistic over records. It is the only way from many records to a private
+// value. A is the statistic's own accumulator. Errors are those of the engine and the context
+// and do not depend on a record.
 func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
 	return SumFor[A](ctx, s.Maker, r, x)
 }
 
-// SumFor is [Sum] for what is not to be released with noise: sums over public columns.
+// SumFor is [Sum] for sums over public columns, which are not released with noise.
 func SumFor[A Accumulator](ctx context.Context, m Maker, r Records, x Statistic) (A, error) {
 	acc := x.New(m).(A)
 	values, err := r.engine.Sum(ctx, Pass{r.part, x, m.relation, m.tap})
@@ -260,57 +244,4 @@ func SumFor[A Accumulator](ctx context.Context, m Maker, r Records, x Statistic)
 	}
 	acc.Cells().merge(values)
 	return acc, nil
-}
-
-// A State is what a [Stateful] statistic keeps of every record between passes: a function
-// of that record and of what was released, computed in steps. An engine that keeps
-// nothing takes all steps again, in the same order, and so gets the same numbers bit
-// for bit.
-type State interface {
-	// Steps returns the number of steps so far. It grows between passes.
-	Steps() int
-	// Begin returns what is kept of the records of a block after no step.
-	Begin(b dataset.Block) Kept
-}
-
-// A Leaver is a [Kept] with memory of its own. An engine that does not keep it calls Leave when the accumulator has seen it.
-type Leaver interface{ Leave() }
-
-// Kept is what is kept of the records of one block.
-type Kept interface {
-	// Take takes step number step, from 0, for the records of the block.
-	Take(step int, b dataset.Block)
-}
-
-// A Stateful statistic reads a state beside the records. Its blocks have the same number of
-// rows in all passes with one state.
-type Stateful interface {
-	Statistic
-	State() State
-}
-
-// A Shelved state can be kept outside memory, as lists of numbers: so many a record.
-type Shelved interface {
-	State
-	// BeginShelved is Begin for a block that goes to a shelf.
-	BeginShelved(b dataset.Block) Shelvable
-	// Open returns what is kept of n records after so many steps. It takes the lists from the shelf that it
-	// needs, when it needs them.
-	Open(n, done int, from *Shelf) Shelvable
-}
-
-// Shelvable is what is kept by a [Shelved] state.
-type Shelvable interface {
-	Kept
-	// Shelve puts the lists on the shelf that are not there, or differ. Which these are depends on the
-	// steps alone.
-	Shelve(to *Shelf)
-}
-
-// advance takes the steps of a state from number done on.
-func advance(s State, k Kept, done int, b dataset.Block) Kept {
-	for i := done; i < s.Steps(); i++ {
-		k.Take(i, b)
-	}
-	return k
 }

@@ -19,8 +19,8 @@ const weightUnit = 0x1p-20
 // int64.
 const maxWeight = 1 << 10
 
-// An Agreement says how well a classifier that was chosen without the records,
-// or from released values, agrees with their labels: every record has a weight
+// An Agreement measures how well a classifier that was chosen without the records, or
+// from released values, agrees with their labels. Every record has a weight
 // w in a public interval [l, u] and a vote, +1 where classifier and label agree,
 // -1 where they do not, and 0 for a record without a label.
 //
@@ -34,11 +34,11 @@ type Agreement struct {
 	lo, hi   int64 // in weightUnit
 	relation budget.Relation
 
-	n [4]int64 // by what follows
+	n [4]int64 // by the indices below
 }
 
-// What an Agreement adds up: the weights of the records that agree, of those that do not, and of
-// all, and their number.
+// Indices of the sums of an Agreement: the weights of records that agree, that disagree, and of
+// all records, and the number of records.
 const (
 	agreeing = iota
 	disagreeing

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
 // agreementOf sees one record a pick: the votes against, none and for with each
@@ -141,5 +142,5 @@ func TestPublicStream(t *testing.T) {
 	for i := range expected {
 		expected[i] = n / 7.
 	}
-	chiSquare(t, counts, expected)
+	chisquare.Check(t, counts, expected)
 }

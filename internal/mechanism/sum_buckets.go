@@ -6,48 +6,28 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// A BucketEngine is an engine that can deal the records of a part to buckets and bring those of a bucket
-// to one place. It need not have room for all buckets at once.
-type BucketEngine interface {
-	Engine
-	buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error
-}
-
-// Buckets is called with some consecutive buckets, the number of the first, and the records of each in the
-// order of the table. They are valid until it returns.
+// Buckets is a function that is called with consecutive buckets: the number of the first one, and the
+// records of each in the order of the table. The records are valid until it returns.
 type Buckets func(first int, records []dataset.View) error
 
-// Buckets deals every record to one of m buckets, 1 <= m < 2^31, by its own coin. It calls each with all buckets,
-// in order, some at a time: how many depends on the engine. It is [ErrGather] for an engine that cannot. Other
-// errors are those of the engine, the context and each.
+// Buckets assigns every record to one of m buckets, 1 <= m < 2^31, by its own coin. It calls each with all
+// buckets in order, as many at a time as the engine chooses. It returns [ErrGather] if the engine has no
+// buckets. Other errors are those of the engine, the context and each.
 func (r Records) Buckets(ctx context.Context, coins Coins, m int, each Buckets) error {
-	e, ok := r.engine.(BucketEngine)
-	if !ok {
+	buckets := CapabilitiesOf(r.engine).Buckets
+	if buckets == nil {
 		return ErrGather
 	}
-	return e.buckets(ctx, r.part, coins, m, each)
+	return buckets(ctx, r.part, coins, m, each)
 }
 
-// buckets implements [BucketEngine].
-func (m *Memory) buckets(ctx context.Context, p Part, coins Coins, n int, each Buckets) error {
-	v, err := m.Gather(ctx, p)
-	if err != nil {
-		return err
-	}
-	parts, err := dealt(ctx, v, coins, n, 0, n)
-	if err != nil {
-		return err
-	}
-	return each(0, parts)
-}
-
-// dealt returns the records of the buckets first to last-1 of m. All records of v are in one of these.
-// Coins are drawn on all cores.
-func dealt(ctx context.Context, v dataset.View, coins Coins, m, first, last int) ([]dataset.View, error) {
+// Split returns the records of the buckets first to last-1 of m. All records of v must be in these
+// buckets. It uses all cores. The only error is that of the context.
+func (c Coins) Split(ctx context.Context, v dataset.View, m, first, last int) ([]dataset.View, error) {
 	bucket := make([]int32, v.Len())
 	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {
 		for k := range b.Len() {
-			bucket[start+k] = int32(coins.Below(b.ID(k), m) - first)
+			bucket[start+k] = int32(c.Below(b.ID(k), m) - first)
 		}
 	})
 	if err != nil {

@@ -3,8 +3,8 @@ package mechanism
 import "github.com/dptrain/dptrain/budget"
 
 // A Maker makes accumulators: private sums with the sensitivity that the relation of the
-// run gives them. It has no key and no budget, so whoever holds one can release nothing: it is
-// what the workers of an [Engine] get. Every [Session] is one.
+// run gives them. It has no key and no budget, so it cannot release anything. The workers of
+// an [Engine] get one, and every [Session] is one.
 type Maker struct {
 	relation budget.Relation
 	tap      tap

@@ -15,12 +15,12 @@ type PublicCounts struct {
 	counts   []int64
 }
 
-// NewPublicCounts returns empty counts of bins each, in so many lists.
+// NewPublicCounts returns empty counts of the given numbers of lists and bins.
 func (m Maker) NewPublicCounts(lists, bins int) *PublicCounts {
 	return &PublicCounts{bins, m.Relation(), make([]int64, lists*bins)}
 }
 
-// Add counts a record in a bin of a list. It counts none outside [0, bins).
+// Add counts a record in a bin of a list. It ignores bins outside [0, bins).
 func (c *PublicCounts) Add(list, bin int) {
 	if bin >= 0 && bin < c.bins {
 		c.counts[list*c.bins+bin]++

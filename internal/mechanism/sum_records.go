@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -10,19 +11,19 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// Records are the records of a part of a table, wherever an engine holds them. Narrowing them
-// touches none. The zero value has no records.
+// Records are the records of a part of a table, which an engine holds. Selecting a smaller part
+// reads no record. The zero value has no records.
 type Records struct {
 	engine Engine
 	part   Part
 }
 
-// A Part says which records of a table belong to it, and which columns are seen. Exported
-// fields only: it can be sent to where the records are. It holds keys of coins, which are secret.
+// A Part selects records and columns of a table. All fields are exported, so that it can be
+// sent to where the records are. It contains keys of coins, which are secret.
 type Part struct {
 	Columns []int      // positions in the engine's schema
-	Cuts    []Cut      // all of them keep a record of the part
-	Recoded []Recoding // of columns, each at most once
+	Cuts    []Cut      // a record belongs to the part if all of them keep it
+	Recoded []Recoding // at most one for each column
 }
 
 // A Recoding reads a category column as a number: a record with code k has the value Values[k];
@@ -33,12 +34,12 @@ type Recoding struct {
 	Values []float64
 }
 
-// A Cut keeps some records. Whether it keeps one depends on that record alone.
+// A Cut keeps some records. Whether it keeps a record depends on that record only.
 type Cut struct {
-	// Known, where Coin is nil, is a column of the engine's schema: records whose cell there can be
-	// read are kept.
+	// Known, if Coin is nil, is a column of the engine's schema. The cut keeps records with a
+	// usable cell in this column.
 	Known int
-	// Coin keeps the records whose coin under it, heads with probability Share, is Heads.
+	// Coin keeps the records for which a coin that is heads with probability Share equals Heads.
 	Coin  *Coins
 	Share float64
 	Heads bool
@@ -46,13 +47,13 @@ type Cut struct {
 	None bool
 }
 
-// RecordsOf returns all records that an engine holds, with the given columns.
+// RecordsOf returns all records of an engine, with the given columns.
 func RecordsOf(e Engine, columns []int) Records { return Records{e, Part{Columns: columns}} }
 
 // Schema returns the declarations of the columns, in order.
 func (r Records) Schema() dataset.Schema { return r.part.Schema(r.engine.Schema()) }
 
-// Schema returns the declarations of the columns of the part, of which all are those of the engine.
+// Schema returns the declarations of the columns of the part. all is the schema of the engine.
 func (p Part) Schema(all dataset.Schema) dataset.Schema {
 	s := dataset.Schema{Columns: make([]dataset.Column, len(p.Columns)), Unit: all.Unit}
 	for k, j := range p.Columns {
@@ -64,6 +65,22 @@ func (p Part) Schema(all dataset.Schema) dataset.Schema {
 		}
 	}
 	return s
+}
+
+// ReadColumns returns the positions of the columns of the engine's schema that the part reads, including those of
+// its cuts, in increasing order.
+func (p Part) ReadColumns() []int {
+	columns := slices.Clone(p.Columns)
+	for _, c := range p.Cuts {
+		if !c.None && c.Coin == nil {
+			columns = append(columns, c.Known)
+		}
+	}
+	for _, c := range p.Recoded {
+		columns = append(columns, c.Column)
+	}
+	slices.Sort(columns)
+	return slices.Compact(columns)
 }
 
 // Recode returns r with its category column j read as the numeric column as; see
@@ -86,8 +103,8 @@ func (r Records) Columns(columns []int) Records {
 // Known returns the records whose cell of column j can be read; see [dataset.View.Known].
 func (r Records) Known(j int) Records { return r.cut(Cut{Known: r.part.Columns[j]}) }
 
-// Deal deals every record by its coin to the second part with probability share in
-// [0, 1], and else to the first.
+// Deal assigns every record by its coin to the second part with probability share in [0, 1],
+// and otherwise to the first.
 func (r Records) Deal(c Coins, share float64) (first, second Records) {
 	if share == 0 {
 		return r, r.cut(Cut{None: true})
@@ -100,16 +117,16 @@ func (r Records) cut(c Cut) Records {
 	return r
 }
 
-// Forget ends a state: the engine keeps nothing for it any more.
+// Forget tells the engine that a state will not be used again.
 func (r Records) Forget(s State) { r.engine.Forget(s) }
 
-// View returns all records in one place. It is [ErrGather] if the engine cannot.
+// View returns all records in one place. It returns [ErrGather] if the engine cannot bring them there.
 func (r Records) View(ctx context.Context) (dataset.View, error) {
-	g, ok := r.engine.(Gatherer)
-	if !ok {
+	gather := CapabilitiesOf(r.engine).Gather
+	if gather == nil {
 		return dataset.View{}, ErrGather
 	}
-	return g.Gather(ctx, r.part)
+	return gather(ctx, r.part)
 }
 
 // Len returns the exact number of records, which may be private.
@@ -132,11 +149,11 @@ type number struct{ n [1]int64 }
 func (n *number) Add(b Block)  { n.n[0] += int64(b.Len()) }
 func (n *number) Cells() Cells { return sums(n.n[:]) }
 
-// Of returns the records of a view that belong to the part, with its columns. The columns of the
-// view are those of the engine's schema. The only error is that of the context.
+// Of returns the records of a view that belong to the part, with the columns of the part. The
+// view has the columns of the engine's schema. The only error is that of the context.
 func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
-		kept, _, err := c.deal(ctx, v)
+		kept, _, err := c.Deal(ctx, v)
 		if err != nil {
 			return v, err
 		}
@@ -148,9 +165,9 @@ func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	return v.Columns(p.Columns), ctx.Err()
 }
 
-// deal returns the records of a view of all columns that the cut keeps and, if it is one by
-// coins, those of the opposite cut.
-func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
+// Deal returns the records of a view of all columns that the cut keeps and, if it is one by
+// coins, those of the opposite cut. The only error is that of the context.
+func (c Cut) Deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
 	switch {
 	case c.None:
 		return v.Select(nil), others, ctx.Err()
@@ -158,16 +175,17 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 		kept, err = v.Known(ctx, c.Known)
 		return kept, others, err
 	}
-	kept, others = v.Part(c.sides(v, nil))
+	kept, others = v.Part(c.Sides(v, nil))
 	return kept, others, ctx.Err()
 }
 
-// sides returns 0 for each record that the cut keeps and 1 for the others, in room if it has space.
-func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
-	of := slices.Grow(room[:0], v.Len())[:v.Len()]
+// Sides returns 0 for each record of a view that a cut by coins keeps and 1 for the others. It
+// uses buffer if that has the capacity.
+func (c Cut) Sides(v dataset.View, buffer []uint8) []uint8 {
+	of := slices.Grow(buffer[:0], v.Len())[:v.Len()]
 	var next atomic.Int64
 	var group parallel.Group
-	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several to do
+	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several batches to do
 		group.Go(func() {
 			t := c.Coin.tosses(c.Share)
 			t.room = tossRooms.Get().(*tossRoom)
@@ -190,8 +208,19 @@ func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
 	return of
 }
 
-// opposite returns the cut by the same coins that keeps the others.
-func (c Cut) opposite() Cut {
+// Opposite returns the cut by the same coins that keeps the other records.
+func (c Cut) Opposite() Cut {
 	c.Heads = !c.Heads
 	return c
+}
+
+// Key returns a text that identifies the cut. It contains the key of the coins, which is secret.
+func (c Cut) Key() string {
+	if c.None {
+		return "none;"
+	}
+	if c.Coin == nil {
+		return fmt.Sprintf("known %d;", c.Known)
+	}
+	return fmt.Sprintf("%x %v %v;", c.Coin.key, c.Share, c.Heads)
 }

@@ -23,7 +23,7 @@ type ValueSums struct {
 	sums     []int64 // of each column its counts, times valueCount, and then its sums
 }
 
-// NewValueSums returns empty sums of columns with so many values each, at least 1.
+// NewValueSums returns empty sums of columns with the given numbers of values, at least 1.
 func (m Maker) NewValueSums(levels []int) *ValueSums {
 	cells := 0
 	for _, n := range levels {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// unitRecords returns m, how many records of the table a privacy unit has at most
-// once the table is capped: a public fact, 1 where the record is the unit.
+// unitRecords returns m, the largest number of records of a privacy unit in the capped
+// table: a public fact, and 1 if the record is the unit.
 func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records() }
 
-// perUnit is the one place where a bound for a record becomes the bound for a unit
-// that is protected: every release hands its input through it. It returns x with
-// the sensitivity between tables that differ by a whole unit of at most m records,
-// or [ErrNorm] for a sensitivity of another kind than the release needs.
+// perUnit is the only place where the bound for a record becomes the bound for a privacy
+// unit; every release calls it. It returns x with the sensitivity between tables that
+// differ by a whole unit of at most m records, or [ErrNorm] if the sensitivity is not of
+// the kind that the release needs.
 //
 // Let T and T' be capped tables, T' with one unit less than T, and let
 // r_1, ..., r_k, k <= m, be that unit's records in T. Which records of the others
@@ -28,8 +28,9 @@ func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records
 //     move it by something in [k a, k b], of width k (b - a) <= m sens.
 //
 // A bound with [OfUnit] is about buckets, into which units go as a whole: it is
-// the unit's bound already. The noise grows with the sensitivity while the law, the
-// price in the plan, stays: what the accountant adds up is the loss of a unit.
+// the unit's bound already. The noise grows with the sensitivity while the noise distribution
+// of the plan, relative to the sensitivity, stays the same. So the accountant adds up the
+// privacy loss of a unit.
 func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T], error) {
 	if x.norm&^OfUnit != kind {
 		return x, fmt.Errorf("%w: %q needs %s", ErrNorm, s.join(name), kind)
@@ -40,7 +41,7 @@ func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T
 	return x, nil
 }
 
-// timesUp returns a b, rounded up where it is not exact.
+// timesUp returns a b, rounded up if it is not exact.
 func timesUp(a, b float64) float64 {
 	c := a * b
 	if math.FMA(a, b, -c) > 0 { // the exact product exceeds c
@@ -49,7 +50,7 @@ func timesUp(a, b float64) float64 {
 	return c
 }
 
-// String says what a sensitivity bounds.
+// String describes the sensitivity.
 func (n Norm) String() string {
 	switch n &^ OfUnit {
 	case L2:

@@ -8,34 +8,33 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// A WorstPair is a statistic on a pair of neighbouring inputs that is meant to be the
-// worst, with the release that it feeds: what an audit measures a leaf by. The file of a
-// statistic has its pair; [WorstPairs] lists them all.
+// A WorstPair is a statistic on a pair of neighbouring inputs that should attain its
+// sensitivity, with its release. An audit measures leaves with it. The pair of a statistic is
+// in the file of the statistic; [WorstPairs] lists them all.
 type WorstPair struct {
-	// Statistic is the name of the statistic, as leaves name it.
+	// Statistic is the name of the statistic in the leaves of a plan.
 	Statistic budget.Statistic
-	// Kind is the law that its release is priced as.
+	// Kind is the kind of noise that its release is priced for.
 	Kind budget.Kind
-	// Single tells a release that is done in one call: it spends one draw of a leaf, or
-	// all of them together.
+	// Single is set if the release is a single call, which spends one draw of a leaf or all
+	// draws together.
 	Single bool
-	// Slow tells a release that takes about a hundred times as long as the others.
+	// Slow is set if the release takes about a hundred times as long as the others.
 	Slow bool
-	// Relations are those under which there is such a pair.
+	// Relations lists the relations that have this pair.
 	Relations []budget.Relation
-	// Prepare makes the private statistic of side 0 or 1 of the pair and returns what
-	// releases it. s knows the relation; the law is that of a draw.
+	// Prepare computes the private statistic of side 0 or 1 of the pair and returns its
+	// release. s has the relation, and law is the noise distribution of a draw.
 	Prepare func(ctx context.Context, s *Session, law budget.Law, side int) (WorstRelease, error)
 }
 
-// A WorstRelease spends a draw of the leaf name and returns what came out as numbers,
-// always as many.
+// A WorstRelease spends a draw of the leaf name and returns the output as numbers. Their
+// number is constant.
 type WorstRelease func(s *Session, name string, draw int) ([]float64, error)
 
-// Under returns the relation under which the pair stands for a release under rel, and
-// whether there is one. Tables that differ in private columns of one record differ by one
-// record, and the statistics without a pair of their own under that relation have the
-// bound of substitution there.
+// Under returns the relation of the pair that represents a release under rel, and whether
+// there is one. Tables that differ in the private columns of one record differ by one
+// record, so statistics without a pair for that relation have the bound of substitution.
 func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
 	if !slices.Contains(x.Relations, rel) && rel == budget.SubstitutePrivateColumns {
 		rel = budget.Substitute
@@ -56,7 +55,7 @@ func WorstPairs() []WorstPair {
 	}
 }
 
-// WorstPairOf returns that of a statistic and whether there is one.
+// WorstPairOf returns the pair of a statistic and whether there is one.
 func WorstPairOf(x budget.Statistic) (WorstPair, bool) {
 	all := WorstPairs()
 	i := slices.IndexFunc(all, func(w WorstPair) bool { return w.Statistic == x })
@@ -66,11 +65,11 @@ func WorstPairOf(x budget.Statistic) (WorstPair, bool) {
 	return all[i], true
 }
 
-// anyRecord are the relations under which a record may be any other.
+// anyRecord returns the relations under which a record may be replaced by any other.
 func anyRecord() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
 
-// RecordOn returns what the record in which neighbours differ is on side 0 or 1: -1 and
-// +1 where it is replaced, 0 (there is none) and +1 where it is added.
+// RecordOn returns a code for the record in which neighbours differ on side 0 or 1: -1 and
+// +1 if it is replaced; 0, for no record, and +1 if it is added.
 func RecordOn(rel budget.Relation, side int) int {
 	switch {
 	case side == 1:
@@ -81,7 +80,7 @@ func RecordOn(rel budget.Relation, side int) int {
 	return -1
 }
 
-// pick returns one of three by what [RecordOn] returned.
+// pick returns one of three values by a code from [RecordOn].
 func pick[T any](record int, minus, none, plus T) T {
 	return [...]T{minus, none, plus}[record+1]
 }
@@ -100,7 +99,7 @@ func worstLaplace(x Bounded[int64]) WorstRelease {
 	}
 }
 
-// worstChoice releases which of d candidates was chosen, as one number per candidate.
+// worstChoice releases the choice among d candidates, as one number for each candidate.
 func worstChoice(x Bounded[Vector], d int) WorstRelease {
 	return func(s *Session, name string, draw int) ([]float64, error) {
 		j, err := Choose(s, name, draw, x)
@@ -142,9 +141,9 @@ func vectorPair(x budget.Statistic, relations []budget.Relation, vector func(s *
 	}
 }
 
-// lead returns by how many units of score the candidate that loses from a record leads
-// the one that gains, for a score of sensitivity width. Then the one that gains is rare
-// on side 0, and the ratio of its probabilities is near e^epsilon.
+// lead returns the lead, in units of score, of the candidate that loses from a record over
+// the candidate that gains, for a score of sensitivity width. With this lead the candidate
+// that gains is rare on side 0, and the ratio of its probabilities is near e^epsilon.
 func lead(law budget.Law, width float64) int {
 	return int(math.Ceil(width * (1 + 1.5/law.Epsilon)))
 }

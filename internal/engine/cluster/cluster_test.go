@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
@@ -81,12 +82,12 @@ func TestRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		memory, err := mechanism.InMemory(want.All()).Sum(t.Context(), p)
+		inMemory, err := memory.New(want.All()).Sum(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got, memory) {
-			t.Errorf("part %+v: %d records, want %d", part, got, memory)
+		if !slices.Equal(got, inMemory) {
+			t.Errorf("part %+v: %d records, want %d", part, got, inMemory)
 		}
 	}
 }

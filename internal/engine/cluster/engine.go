@@ -16,7 +16,7 @@ type Runner interface {
 
 // Engine is a [mechanism.Engine] whose records are where the workers of a cluster read them. It keeps nothing between
 // passes: a state is computed anew in every one. It brings few records to one place, limits those of units, and counts
-// words; so it is a [mechanism.FewGatherer], a [mechanism.UnitEngine] and a [mechanism.WordEngine].
+// words; see [Engine.Capabilities].
 type Engine struct {
 	// Passing, if not nil, is called when a pass for sums begins. The number of passes is that which the plan and released
 	// values lead to, however many splits and queries there are.
@@ -91,6 +91,11 @@ func (e *Engine) count(ctx context.Context, name string) (*dataset.Stats, error)
 
 // Schema implements [mechanism.Engine].
 func (e *Engine) Schema() dataset.Schema { return e.schema }
+
+// Capabilities implements [mechanism.CapableEngine].
+func (e *Engine) Capabilities() mechanism.Capabilities {
+	return mechanism.Capabilities{Gather: e.Gather, GatherLimit: e.most, LimitUnits: e.LimitUnits, Lexicon: e.Lexicon, Resolve: e.Resolve}
+}
 
 // Forget implements [mechanism.Engine].
 func (e *Engine) Forget(mechanism.State) {}

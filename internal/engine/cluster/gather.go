@@ -16,11 +16,8 @@ type cells struct {
 
 var errMany = errors.New("there are more records than the plan has room for in one place")
 
-// Few implements [mechanism.FewGatherer].
-func (e *Engine) Few() int64 { return e.most }
-
-// Gather implements [mechanism.Gatherer], for parts that are known to have few records: their cells come here. They are
-// counted before, and more than [Engine.Few] bytes of cells do not come. The plan bounds their number, so that this has no
+// Gather implements [mechanism.Capabilities.Gather], for parts that are known to have few records: their cells come here. They are
+// counted before, and more than [mechanism.Capabilities.GatherLimit] bytes of cells do not come. The plan bounds their number, so that this has no
 // more than the probability for which the plan's bound fails, which is below 2^-70.
 func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	n, err := e.Sum(ctx, mechanism.Pass{Part: p, Statistic: mechanism.Number{}})
@@ -28,7 +25,7 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 		return dataset.View{}, err
 	}
 	schema := p.Schema(e.schema)
-	if n[0] > e.Few()/int64(8*max(len(schema.Columns), 1)) {
+	if n[0] > e.most/int64(8*max(len(schema.Columns), 1)) {
 		return dataset.View{}, failed(errMany)
 	}
 	contents, err := e.ask(ctx, order{Asks: asksRecords, Pass: mechanism.Pass{Part: p}}, nil)
@@ -69,7 +66,7 @@ func noCells(s dataset.Schema) *cells {
 // records returns the cells of the records of a part.
 func (s *split) records(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	out := &cells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
-	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err

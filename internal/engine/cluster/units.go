@@ -23,14 +23,14 @@ type largeRecord struct {
 	Content [32]byte
 }
 
-// Limit implements [mechanism.UnitEngine]. The units are dealt to shares by their names, which are digests. Of one share
+// LimitUnits implements [mechanism.Capabilities.LimitUnits]. The units are dealt to shares by their names, which are digests. Of one share
 // after the other workers count the records of every unit, and say what is in those of units with too many. The
 // lots are drawn here, and tasks then name the records that are left out.
-func (e *Engine) Limit(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
+func (e *Engine) LimitUnits(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
 	return e.limitIn(ctx, e.rows()/mechanism.UnitPart+1, columns, most, lots)
 }
 
-// limitIn is Limit in a number of shares.
+// limitIn is LimitUnits in a number of shares.
 func (e *Engine) limitIn(ctx context.Context, shares int, columns []int, most int, lots mechanism.Lots) (*Engine, error) {
 	left := make([][]int, len(e.splits))
 	for k := range shares {

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// Lexicon implements [mechanism.WordEngine]. The words are dealt to shares by a salted hash of their text, and the
+// Lexicon implements [mechanism.Capabilities.Lexicon]. The words are dealt to shares by a salted hash of their text, and the
 // workers count those of one share after the other.
 func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
 	return e.lexiconIn(ctx, int(e.words/mechanism.WordPart)+1, p, columns)
@@ -75,7 +75,7 @@ func listed(counts []map[string]int64) []mechanism.WordCounts {
 	return out
 }
 
-// Resolve implements [mechanism.WordEngine]: workers read columns as before, and then as what was found out.
+// Resolve implements [mechanism.Capabilities.Resolve]: workers read columns as before, and then as what was found out.
 func (e *Engine) Resolve(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	out := *e
 	out.schema, out.resolved = dataset.Schema{Columns: all, Unit: e.schema.Unit}, all
@@ -111,7 +111,7 @@ func (s share) among(word string) bool {
 // words counts the words of a share in columns of a part.
 func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
-	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, words func(j int) []string) error {
+	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
 		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -125,7 +123,7 @@ func (s *split) count(ctx context.Context, o *order) (content []byte, rows int, 
 // sums adds the pass of an order up.
 func (s *split) sums(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
-	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err
@@ -186,19 +184,4 @@ func (s *split) batches(ctx context.Context, o *order, schema dataset.Schema, do
 	options := o.Options
 	options.Workers, options.Groups = 1, s.Groups // one worker takes the batches in order
 	return options.Batches(ctx, s.Path, nil, schema, func(b *dataset.Batch) (any, error) { return nil, do(b) }, func(any) error { return nil })
-}
-
-// columnsOf lists the columns that a part looks at.
-func columnsOf(p mechanism.Part) []int {
-	columns := slices.Clone(p.Columns)
-	for _, c := range p.Cuts {
-		if !c.None && c.Coin == nil {
-			columns = append(columns, c.Known)
-		}
-	}
-	for _, c := range p.Recoded {
-		columns = append(columns, c.Column)
-	}
-	slices.Sort(columns)
-	return slices.Compact(columns)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/engine/stream"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
@@ -28,7 +28,7 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 	if !slices.Contains(Engines(), engine) {
 		return false, fault.New(fault.Usage, "the engine is one of "+strings.Join(Engines(), ", "))
 	}
-	refused := p.CheckEngine(plan, mechanism.StreamOf(p.Schema))
+	refused := p.CheckEngine(plan, stream.Empty(p.Schema))
 	switch {
 	case engine == EngineStream && refused != nil:
 		return false, &fault.Error{Kind: fault.Recipe, Err: refused, Message: refused.Error(),
@@ -41,9 +41,9 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 
 // FitStreamed reads a table into a scratch file and trains on that. read is called when the table has been
 // read.
-func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from mechanism.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
+func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
 	from.Most = plan.MostRecords()
-	e, stats, err := mechanism.Spill(ctx, from, p.Schema)
+	e, stats, err := stream.Open(ctx, from, p.Schema)
 	if err != nil {
 		return nil, nil, err
 	}

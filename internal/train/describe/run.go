@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/scaling"
@@ -78,7 +79,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 	if unit := p.Target().Unit; unit != (budget.Unit{}) {
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
-	r := &runner{plan: p, session: root.Sub(partName), records: mechanism.Over(all), columns: slices.Clone(p.study.Schema.Columns), forced: forced}
+	r := &runner{plan: p, session: root.Sub(partName), records: memory.Over(all), columns: slices.Clone(p.study.Schema.Columns), forced: forced}
 	if err := r.carryOut(ctx); err != nil {
 		return nil, err
 	}

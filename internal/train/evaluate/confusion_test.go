@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -38,7 +39,7 @@ func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Labels{Records: mechanism.Over(tab.All()), Model: fixed{prediction, score}, Bins: bins}
+	return Labels{Records: memory.Over(tab.All()), Model: fixed{prediction, score}, Bins: bins}
 }
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
@@ -515,7 +516,7 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	c, err := metric.Run(context.Background(), s, Labels{Records: mechanism.Over(tab.All())})
+	c, err := metric.Run(context.Background(), s, Labels{Records: memory.Over(tab.All())})
 	if err != nil {
 		fmt.Println(err)
 		return

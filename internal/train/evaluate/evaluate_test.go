@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -18,7 +19,7 @@ func pairs(t testing.TB, y, prediction []float64, lower, upper, center float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Pairs{Records: mechanism.Over(tab.All()), Model: fixed{prediction: prediction}, Lower: lower, Upper: upper, Center: center}
+	return Pairs{Records: memory.Over(tab.All()), Model: fixed{prediction: prediction}, Lower: lower, Upper: upper, Center: center}
 }
 
 // fixed predicts by the place of a record, which a model cannot.

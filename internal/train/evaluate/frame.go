@@ -71,10 +71,10 @@ type predictions struct{ Model Predictor }
 func (*predictions) Steps() int { return 0 }
 
 // Begin implements [mechanism.State].
-func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginShelved(b) }
+func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginStorable(b) }
 
-// BeginShelved implements [mechanism.Shelved].
-func (p *predictions) BeginShelved(b dataset.Block) mechanism.Shelvable {
+// BeginStorable implements [mechanism.StorableState].
+func (p *predictions) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 	room := predictionRooms.Get().(*[]float64)
 	*room = grow(*room, b.Len())
 	if p.Model == nil {
@@ -84,15 +84,15 @@ func (p *predictions) BeginShelved(b dataset.Block) mechanism.Shelvable {
 	return predicted{p.Model.Predict(b, *room), room}
 }
 
-// Open implements [mechanism.Shelved].
-func (*predictions) Open(_, _ int, from *mechanism.Shelf) mechanism.Shelvable {
+// Open implements [mechanism.StorableState].
+func (*predictions) Open(_, _ int, from mechanism.ColumnStore) mechanism.StorableBlock {
 	return predicted{from.Floats(0), nil}
 }
 
 // predicted has one prediction per record of a block.
 type predicted struct {
 	values []float64
-	room   *[]float64 // of rows that are not on a shelf yet; nil for others
+	room   *[]float64 // of rows that are not in a column store yet; nil for others
 }
 
 var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
@@ -100,8 +100,8 @@ var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
 // Take implements [mechanism.Kept]; there is no step to take.
 func (predicted) Take(int, dataset.Block) {}
 
-// Shelve implements [mechanism.Shelvable].
-func (p predicted) Shelve(to *mechanism.Shelf) {
+// Store implements [mechanism.StorableBlock].
+func (p predicted) Store(to mechanism.ColumnStore) {
 	if p.room != nil {
 		to.PutFloats(0, p.values)
 	}

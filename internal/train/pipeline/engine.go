@@ -34,29 +34,21 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 // CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
 // with other columns.
 func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
-	can := gatherAbility{}
-	_, can.buckets = e.(mechanism.BucketEngine)
-	_, can.maps = e.(mechanism.MappingEngine)
-	_, can.ranks = e.(mechanism.RankEngine)
-	if g, ok := e.(mechanism.FewGatherer); ok {
-		can.few = g.Few()
+	c := mechanism.CapabilitiesOf(e)
+	var names []string
+	if c.Gather == nil || c.GatherLimit > 0 {
+		names = plan.gathers(c)
 	}
-	names := plan.gathers(can)
-	if _, few := e.(mechanism.FewGatherer); !few {
-		if _, ok := e.(mechanism.Gatherer); ok {
-			names = nil
-		}
-	}
-	if _, ok := e.(mechanism.WordEngine); ok {
+	if c.Lexicon != nil && c.Resolve != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
 	}
 	if len(names) > 0 {
 		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 	}
-	if _, ok := e.(mechanism.UnitEngine); !ok && p.Budget.Unit != (budget.Unit{}) {
+	if c.LimitUnits == nil && p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
-	if p.Transform != rescale.None && !can.maps {
+	if c.Mapped == nil && p.Transform != rescale.None {
 		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)
 	}
 	if !SameSchema(p.Schema, e.Schema()) {
@@ -72,7 +64,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	schema := e.Schema()
 	if p.Transform != rescale.None {
 		j := schema.Index(p.Target)
-		e = e.(mechanism.MappingEngine).Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
+		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
@@ -89,18 +81,10 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of their methods,
 // without repetition. All other stages are sums, which any engine can compute.
-func (p *Plan) Gathers() []string { return p.gathers(gatherAbility{}) }
+func (p *Plan) Gathers() []string { return p.gathers(mechanism.Capabilities{}) }
 
-// gatherAbility describes which records an engine can bring to one place.
-type gatherAbility struct {
-	few     int64 // the records of a branch that is taken where they are so few: their cells have that many bytes at most
-	buckets bool  // those of a bucket
-	ranks   bool  // it counts ranks by itself
-	maps    bool  // it shows a target through its transform
-}
-
-// gathers is Gathers without the stages that an engine can bring records to.
-func (p *Plan) gathers(can gatherAbility) []string {
+// gathers is Gathers without the stages that an engine with these capabilities can serve.
+func (p *Plan) gathers(c mechanism.Capabilities) []string {
 	var out []string
 	note := func(name string, gathers bool) {
 		if gathers && !slices.Contains(out, name) {
@@ -108,35 +92,35 @@ func (p *Plan) gathers(can gatherAbility) []string {
 		}
 	}
 	note(vocabularyNode, p.of != nil && p.of.investigatesColumns())
-	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && !can.maps)
+	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && c.Mapped == nil)
 	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
-		for _, name := range t.gathers(can) {
+		for _, name := range t.gathers(c) {
 			note(name, true)
 		}
 	}
 	for _, b := range p.branches {
-		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(can.few) {
+		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(c.GatherLimit) {
 			continue
 		}
 		if s, ok := b.selector.(selection.Gatherer); ok {
-			note(s.Name(), s.Gathers(p.facts) && !can.deal(s))
+			note(s.Name(), s.Gathers(p.facts) && !serves(c, s))
 		}
 		for _, t := range []method.Trainer{b.trainer, b.fallback} {
 			if g, ok := t.(method.Gatherer); ok {
-				note(g.Name(), g.Gathers() && !can.deal(g))
+				note(g.Name(), g.Gathers() && !serves(c, g))
 			}
 		}
 	}
 	return out
 }
 
-// deal reports whether a stage needs buckets or ranks only, and gets them.
-func (c gatherAbility) deal(stage any) bool {
-	if r, ok := stage.(method.Ranked); ok && c.ranks && r.ByRanks() {
+// serves reports whether a stage that gathers needs buckets or ranks only and the engine has them.
+func serves(c mechanism.Capabilities, stage any) bool {
+	if r, ok := stage.(method.Ranked); ok && c.Concordance != nil && r.ByRanks() {
 		return true
 	}
 	b, ok := stage.(method.Bucketed)
-	return ok && c.buckets && b.InBuckets()
+	return ok && c.Buckets != nil && b.InBuckets()
 }
 
 // fewCells returns the maximum number of bytes of the cells of all columns if the second branch is taken. The

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 	"github.com/dptrain/dptrain/internal/train/method"
@@ -134,7 +135,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 	return p.runFrom(ctx, plan, open, source{
 		schema: schema,
 		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
-			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns))), nil
+			return memory.Over(r.limitUnits(s, t.All().Columns(plan.columns))), nil
 		},
 		rows: func(context.Context) (int, error) { return t.Len(), nil },
 	}, o)

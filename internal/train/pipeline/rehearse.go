@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
@@ -136,9 +137,9 @@ func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) e
 	held := t.All().Columns(plan.columns)
 	target := len(plan.facts.Columns)
 	if p.classification() {
-		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: mechanism.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
+		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: memory.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
 	} else {
-		_, err = evaluate.Regression{}.Run(ctx, s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{Records: mechanism.Over(held), Target: target, Lower: -1, Upper: 1})
+		_, err = evaluate.Regression{}.Run(ctx, s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{Records: memory.Over(held), Target: target, Lower: -1, Upper: 1})
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 	"github.com/dptrain/dptrain/internal/train/rescale"
@@ -118,7 +119,7 @@ func TestErrorsSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := mechanism.InMemory(table.All()).Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x})
+		cells, err := memory.New(table.All()).Sum(t.Context(), mechanism.Pass{Part: mechanism.Part{Columns: []int{0, 1}}, Statistic: x})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func TestTransformRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.FitOn(t.Context(), plan, mechanism.InMemory(table.All()), Options{}); !errors.Is(err, ErrEngine) {
+		if _, err := p.FitOn(t.Context(), plan, memory.New(table.All()), Options{}); !errors.Is(err, ErrEngine) {
 			t.Errorf("an engine: %v", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/tukey"
@@ -73,7 +74,7 @@ func TestUnitStaysTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{pipeline: p, plan: plan, seconds: map[string]float64{}}
-	train, held := r.split(s, mechanism.Over(r.limitUnits(s, tab.All())))
+	train, held := r.split(s, memory.Over(r.limitUnits(s, tab.All())))
 	side := map[uint64]int{}
 	count := map[uint64]int{}
 	total := map[uint64]int{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -37,7 +38,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), mechanism.Over(tab.All()))
+	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.Over(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestExactIsTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), mechanism.Over(tab.All()), 0)
+		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(tab.All()), 0)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}

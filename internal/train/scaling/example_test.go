@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -35,7 +36,7 @@ func ExamplePrivate() {
 		fmt.Println(err)
 		return
 	}
-	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), mechanism.Over(table.All()))
+	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), memory.Over(table.All()))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -21,7 +22,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		places, numbers, err := orderOf(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), mechanism.Over(tab.All()), []int{1, 0})
+		places, numbers, err := orderOf(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(tab.All()), []int{1, 0})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -28,7 +29,7 @@ func TestExactNeedsTheRelation(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Private{Columns: schema.Columns, Target: -1, Relation: budget.SubstitutePrivateColumns}
-		ranges, err := p.Run(context.Background(), s, mechanism.Over(tab.All()))
+		ranges, err := p.Run(context.Background(), s, memory.Over(tab.All()))
 		if rel == budget.SubstitutePrivateColumns {
 			if err != nil || ranges[0].Lower != 3 || ranges[0].Upper != 8 {
 				t.Errorf("%v: %+v, %v", rel, ranges, err)

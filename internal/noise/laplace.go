@@ -1,13 +1,13 @@
-package mechanism
+package noise
 
-// laplace returns round(Lap(b)) for an integer scale b in [1, maxScale].
+// Laplace returns round(Lap(b)) for an integer scale b in [1, MaxScale].
 // With E exponential of mean b, floor(2E) is geometric with ratio exp(-1/(2b))
-// and round(E) = floor((floor(2E)+1)/2), so the rounded law is sampled exactly
-// in integers.
-func (s *stream) laplace(b uint64) int64 {
+// and round(E) = floor((floor(2E)+1)/2), so the rounded distribution is sampled
+// exactly in integers.
+func (s *Stream) Laplace(b uint64) int64 {
 	m := s.geometric(2 * b)
 	v := int64((m + 1) / 2)
-	if s.bit() {
+	if s.Bit() {
 		return -v
 	}
 	return v
@@ -15,9 +15,9 @@ func (s *stream) laplace(b uint64) int64 {
 
 // geometric returns m >= 0 with P(m) = (1-q) q^m, q = exp(-1/t) (Canonne,
 // Kamath, Steinke 2020, algorithm 2, steps for |Z|).
-func (s *stream) geometric(t uint64) uint64 {
+func (s *Stream) geometric(t uint64) uint64 {
 	for {
-		u := s.below(t)
+		u := s.Below(t)
 		if !s.bernoulliExp(u, t) {
 			continue
 		}

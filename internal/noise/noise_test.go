@@ -1,49 +1,18 @@
-package mechanism
+package noise
 
 import (
 	"math"
 	"math/big"
 	"testing"
 
-	"github.com/google/differential-privacy/go/v3/noise"
+	googlenoise "github.com/google/differential-privacy/go/v3/noise"
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
-// falseAlarm is the probability with which a statistical test of this file
-// would fail for a correct sampler if its stream were fresh; the streams are
-// fixed, so the tests are deterministic.
-const falseAlarm = 1e-7
-
-func testStream(seed byte) *stream {
-	var key [keySize]byte
-	key[0] = seed
-	return newStream(derive(key, "test", "sampler", 0))
-}
-
-// chiSquare compares counts with expected counts, merging cells until each
-// expects at least 10.
-func chiSquare(t *testing.T, counts, expected []float64) {
-	t.Helper()
-	var stat, c, e float64
-	cells := 0
-	for i := range counts {
-		c += counts[i]
-		e += expected[i]
-		if e >= 10 {
-			stat += (c - e) * (c - e) / e
-			cells++
-			c, e = 0, 0
-		}
-	}
-	if cells < 2 {
-		t.Fatalf("only %d cells: the test could not fail", cells)
-	}
-	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - falseAlarm)
-	if stat > limit {
-		t.Errorf("chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
-	}
-}
+func testStream(seed byte) *Stream { return NewStream(Key{seed}.Derive("test", "sampler", 0)) }
 
 // histogramOf counts draws on -reach..reach, the outermost cells taking the
 // tails, beside the expected counts of a law given by its distribution
@@ -67,35 +36,35 @@ func histogramOf(n, reach int, draw func() int64, cdf func(float64) float64) (co
 	return counts, expected
 }
 
-func TestNormalLaw(t *testing.T) {
+func TestNormalDistribution(t *testing.T) {
 	for seed, sigma := range []uint64{1, 2, 7, 40} {
 		s := testStream(byte(seed))
 		d := distuv.Normal{Sigma: float64(sigma)}
-		counts, expected := histogramOf(300000, int(6*sigma), func() int64 { return s.normal(sigma) }, d.CDF)
-		chiSquare(t, counts, expected)
+		counts, expected := histogramOf(300000, int(6*sigma), func() int64 { return s.Normal(sigma) }, d.CDF)
+		chisquare.Check(t, counts, expected)
 	}
 }
 
-func TestNormalLawLargeScale(t *testing.T) {
+func TestNormalLargeScale(t *testing.T) {
 	s := testStream(9)
 	const sigma, n, cells = 1 << 40, 200000, 64
 	counts, expected := make([]float64, cells), make([]float64, cells)
 	for range n {
-		u := distuv.UnitNormal.CDF(float64(s.normal(sigma)) / sigma)
+		u := distuv.UnitNormal.CDF(float64(s.Normal(sigma)) / sigma)
 		counts[min(int(u*cells), cells-1)]++
 	}
 	for i := range expected {
 		expected[i] = n / cells
 	}
-	chiSquare(t, counts, expected)
+	chisquare.Check(t, counts, expected)
 }
 
-func TestLaplaceLaw(t *testing.T) {
+func TestLaplaceDistribution(t *testing.T) {
 	for seed, b := range []uint64{1, 3, 25} {
 		s := testStream(byte(20 + seed))
 		d := distuv.Laplace{Scale: float64(b)}
-		counts, expected := histogramOf(300000, int(12*b), func() int64 { return s.laplace(b) }, d.CDF)
-		chiSquare(t, counts, expected)
+		counts, expected := histogramOf(300000, int(12*b), func() int64 { return s.Laplace(b) }, d.CDF)
+		chisquare.Check(t, counts, expected)
 	}
 }
 
@@ -105,10 +74,10 @@ func TestLaplaceLaw(t *testing.T) {
 func TestAgainstIndependentLibrary(t *testing.T) {
 	const n, sigma, reach = 60000, 30, 150
 	s := testStream(30)
-	g := noise.Gaussian()
+	g := googlenoise.Gaussian()
 	var ours, theirs [2*reach + 1]float64
 	for range n {
-		ours[min(max(s.normal(sigma), -reach), reach)+reach]++
+		ours[min(max(s.Normal(sigma), -reach), reach)+reach]++
 		// One partition of magnitude sigma at (1, delta(mu=1; 1)) is noise of
 		// standard deviation sigma.
 		v, err := g.AddNoiseInt64(0, 1, sigma, 1.0, 0.12693673750664)
@@ -127,7 +96,7 @@ func TestAgainstIndependentLibrary(t *testing.T) {
 			a, b = 0, 0
 		}
 	}
-	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - falseAlarm)
+	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - chisquare.FalseAlarm)
 	if cells < 50 || stat > limit {
 		t.Errorf("two-sample chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
 	}
@@ -154,28 +123,28 @@ func TestBernoulliExp(t *testing.T) {
 	}
 }
 
-// TestChooseLaw reproduces the output law of the private quantile in
+// TestExponentialChoice reproduces the output distribution of the private quantile in
 // the specification.
-func TestChooseLaw(t *testing.T) {
+func TestExponentialChoice(t *testing.T) {
 	s := testStream(50)
 	// -|20 #{x < g} - n| for the values .1, .2, .3, .4, .9 and the points 0, .25, .5, .75, 1: the
 	// quantile 1/20, of which an added record moves scores within a width of 38.
-	scores := Vector{-5, -35, -75, -75, -95}
+	scores := []int64{-5, -35, -75, -75, -95}
 	const n, width = 300000, 38
-	scale := uint64(width << scaleBits) // epsilon = 1
+	scale := uint64(width << ChoiceScaleBits) // epsilon = 1
 	counts, expected := make([]float64, 5), []float64{.536285, .243518, .084992, .084992, .050212}
 	for range n {
-		counts[s.choose(scores, scale)]++
+		counts[s.ExponentialChoice(scores, scale)]++
 	}
 	for i := range expected {
 		expected[i] *= n
 	}
-	chiSquare(t, counts, expected)
+	chisquare.Check(t, counts, expected)
 }
 
-// TestChooseGap checks the coin of the exponential mechanism where the gap is
+// TestExponentialChoiceGap checks the coin of the exponential mechanism where the gap is
 // far above and far below the scale.
-func TestChooseGap(t *testing.T) {
+func TestExponentialChoiceGap(t *testing.T) {
 	s := testStream(51)
 	if s.bernoulliExpScaled(1<<62, 1) {
 		t.Error("a gap of 2^82 scales showed heads")
@@ -183,7 +152,7 @@ func TestChooseGap(t *testing.T) {
 	if !s.bernoulliExpScaled(0, 1<<40) {
 		t.Error("no gap showed tails")
 	}
-	if j := s.choose([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0}, 1<<scaleBits); j != 1 {
+	if j := s.ExponentialChoice([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0}, 1<<ChoiceScaleBits); j != 1 {
 		t.Errorf("chose %d", j)
 	}
 }
@@ -192,8 +161,8 @@ func TestChooseGap(t *testing.T) {
 // also where the first digit leaves it undecided.
 func TestRoundScaledExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sigma := rapid.Uint64Range(1, maxScale).Draw(t, "sigma")
-		x := lazy{first: rapid.Uint64().Draw(t, "first"), more: rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more")}
+		sigma := rapid.Uint64Range(1, MaxScale).Draw(t, "sigma")
+		x := lazyUniform{first: rapid.Uint64().Draw(t, "first"), more: rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more")}
 		if rapid.Bool().Draw(t, "tight") {
 			// choose digits so that sigma*x comes close to a half-integer from
 			// below: x = (h + 1/2)/sigma, rounded down to 128 or 192 bits
@@ -233,7 +202,7 @@ func TestRoundScaledExact(t *testing.T) {
 // TestLessUsesLaterDigits checks that equal first digits are told apart.
 func TestLessUsesLaterDigits(t *testing.T) {
 	s := testStream(61)
-	a, b := lazy{first: 5, more: []uint64{1, 9}}, lazy{first: 5, more: []uint64{2, 3}}
+	a, b := lazyUniform{first: 5, more: []uint64{1, 9}}, lazyUniform{first: 5, more: []uint64{2, 3}}
 	if !s.less(&a, &b) || s.less(&b, &a) {
 		t.Error("later digits are not compared")
 	}
@@ -246,7 +215,7 @@ func TestBelowIsUniform(t *testing.T) {
 		counts := make([]float64, min(n, cells))
 		expected := make([]float64, len(counts))
 		for range draws {
-			v := s.below(n)
+			v := s.Below(n)
 			if v >= n {
 				t.Fatalf("%d is not below %d", v, n)
 			}
@@ -255,7 +224,7 @@ func TestBelowIsUniform(t *testing.T) {
 		for v := range min(n, 1000) {
 			expected[int(float64(v)/float64(min(n, 1000))*float64(len(counts)))%len(counts)] += draws / float64(min(n, 1000))
 		}
-		chiSquare(t, counts, expected)
+		chisquare.Check(t, counts, expected)
 	}
 }
 
@@ -268,38 +237,38 @@ func TestPrecisionAttack(t *testing.T) {
 	var counts [2][16]float64
 	for v := range counts {
 		for range n {
-			counts[v][uint64(int64(v)+s.normal(sigma))&15]++
+			counts[v][uint64(int64(v)+s.Normal(sigma))&15]++
 		}
 	}
 	expected := make([]float64, 16)
 	for i := range expected {
 		expected[i] = n / 16
 	}
-	chiSquare(t, counts[0][:], expected)
-	chiSquare(t, counts[1][:], expected)
+	chisquare.Check(t, counts[0][:], expected)
+	chisquare.Check(t, counts[1][:], expected)
 }
 
 func BenchmarkNormal(b *testing.B) {
 	s := testStream(1)
 	for b.Loop() {
-		s.normal(1 << 32)
+		s.Normal(1 << 32)
 	}
 }
 
 func BenchmarkLaplace(b *testing.B) {
 	s := testStream(1)
 	for b.Loop() {
-		s.laplace(1 << 32)
+		s.Laplace(1 << 32)
 	}
 }
 
-func BenchmarkChoose256(b *testing.B) {
+func BenchmarkExponentialChoice256(b *testing.B) {
 	s := testStream(1)
 	scores := make([]int64, 256)
 	for i := range scores {
 		scores[i] = int64(-i * 100)
 	}
 	for b.Loop() {
-		s.choose(scores, 1000<<scaleBits)
+		s.ExponentialChoice(scores, 1000<<ChoiceScaleBits)
 	}
 }

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"cmp"
@@ -7,21 +7,22 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to
-// chunks, which are encrypted and written by goroutines beside the reader.
-func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error {
+// writeTable reads and writes the whole table. A batch that is exactly one chunk is written by the goroutine that parsed it.
+// Other batches are assembled to chunks, which separate goroutines encrypt and write.
+func (e *Engine) writeTable(ctx context.Context, s Source, stats *dataset.Stats) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := runtime.GOMAXPROCS(0)
-	full := make(chan filled)
+	full := make(chan pendingChunk)
 	free := make(chan columnCells, workers+1)
-	writers := sync.Pool{New: func() any { return &cellWriter{Stream: e} }}
-	write := func(c *columnCells, words []byte, to *written) error {
+	writers := sync.Pool{New: func() any { return &cellWriter{Engine: e} }}
+	write := func(c *columnCells, words []byte, to *layout) error {
 		w := writers.Get().(*cellWriter)
 		defer writers.Put(w)
 		return w.write(c, words, to)
@@ -37,7 +38,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			}
 		})
 	}
-	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, MostNarrow), words: make([]*wordList, len(e.widths))}
+	w := &chunkWriter{Engine: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, mechanism.MostNarrow), words: make([]*wordList, len(e.cellWidths))}
 	for j, c := range e.schema.Columns {
 		if c.Found {
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
@@ -45,13 +46,13 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	}
 	var used sync.Pool
 	options := s.Options
-	options.BatchRows = e.most
+	options.BatchRows = e.chunkRows
 	err := options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) {
 		out := e.encode(b, &used)
-		if out.rows < e.most || b.First < 0 || b.First%int64(e.most) > 0 || w.found {
+		if out.rows < e.chunkRows || b.First < 0 || b.First%int64(e.chunkRows) > 0 || w.found {
 			return out, nil
 		}
-		out.cells = e.newCells()
+		out.cells = e.newLayout()
 		return out, write(&out.columnCells, nil, out.cells)
 	}, func(batch any) error {
 		defer used.Put(batch)
@@ -71,33 +72,33 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	return err
 }
 
-// filled is a chunk to be written, and where it goes.
-type filled struct {
+// pendingChunk is a chunk that is to be written.
+type pendingChunk struct {
 	columnCells
-	words []byte   // packed; nil if none are kept
-	cells *written // which are written to
+	words []byte  // encoded lists of words; nil if there are no words to be found
+	cells *layout // is filled in
 }
 
 // cellWriter writes chunks for one goroutine.
 type cellWriter struct {
-	*Stream
+	*Engine
 	packer decimals.Packer
 	row    scratch.RowWriter
 }
 
-// write writes cells at the full length of a chunk, so that the size of the file tells the number of records less exactly. Where
-// they are goes to the lists of the chunk.
-func (w *cellWriter) write(c *columnCells, words []byte, to *written) (err error) {
-	places := len(w.widths)
+// write writes cells, padded to a full chunk so that the size of the file reveals the number of records less exactly, and
+// fills in the layout of the chunk.
+func (w *cellWriter) write(c *columnCells, words []byte, to *layout) (err error) {
+	places := len(w.cellWidths)
 	if words != nil {
 		places++
 	}
 	w.row.Start(w.file, places)
-	for j := range w.widths {
+	for j := range w.cellWidths {
 		if c.floats[j] != nil {
 			to.forms[j] = w.pack(c.floats[j])
 		} else {
-			w.row.Add(c.bytes[j][:w.most*w.widths[j]])
+			w.row.Add(c.bytes[j][:w.chunkRows*w.cellWidths[j]])
 		}
 	}
 	if words != nil {
@@ -108,30 +109,30 @@ func (w *cellWriter) write(c *columnCells, words []byte, to *written) (err error
 	return err
 }
 
-// pack adds numbers, and returns how they are kept.
+// pack adds a column of numbers to the row and returns their encoding.
 func (w *cellWriter) pack(x []float64) decimals.Form {
-	room := w.row.Buffer(decimals.MostSize(w.most))
+	room := w.row.Buffer(decimals.MostSize(w.chunkRows))
 	form, data := w.packer.Pack(room, x, decimals.Form{})
 	if form == decimals.AsTheyAre {
 		scratch.PutNumbers(room, x)
 		data = room[:decimals.MostSize(len(x))]
 	}
-	size := form.Size(w.most)
+	size := form.Size(w.chunkRows)
 	clear(room[len(data):size])
 	w.row.Seal(size)
 	return form
 }
 
-// chunkWriter puts records together to chunks.
+// chunkWriter assembles records to chunks.
 type chunkWriter struct {
-	*Stream
-	ctx   context.Context // of one call of fill
-	full  chan<- filled
-	free  chan columnCells // what was used before
-	made  int              // that many are in use or free
-	cells columnCells      // of the chunk that is being filled; without columns before there is one
-	words []*wordList      // of the chunk; nil for columns whose words are not kept
-	found bool             // whether some are
+	*Engine
+	ctx   context.Context // of one call of writeTable
+	full  chan<- pendingChunk
+	free  chan columnCells // columns that can be reused
+	made  int              // number of columnCells in use or free
+	cells columnCells      // of the chunk that is assembled; without columns if there is none
+	words []*wordList      // of the chunk; nil for columns without words to be found
+	found bool             // whether a column has words to be found
 	total int64
 	limit int64 // of total
 	stats *dataset.Stats
@@ -142,13 +143,13 @@ type chunkWriter struct {
 func (w *chunkWriter) append(b *encoded) error {
 	w.stats.Merge(b.stats)
 	if b.cells != nil {
-		return w.add(w.most, b.cells)
+		return w.add(w.chunkRows, b.cells)
 	}
 	for from := 0; from < b.rows; {
 		if w.cells.floats == nil {
 			if len(w.free) == 0 && w.made < cap(w.free) {
 				w.made++
-				w.free <- w.room(w.most)
+				w.free <- w.newColumns(w.chunkRows)
 			}
 			select {
 			case w.cells = <-w.free:
@@ -157,8 +158,8 @@ func (w *chunkWriter) append(b *encoded) error {
 				return w.ctx.Err()
 			}
 		}
-		n := min(b.rows-from, w.most-w.cells.rows)
-		for j, width := range w.widths {
+		n := min(b.rows-from, w.chunkRows-w.cells.rows)
+		for j, width := range w.cellWidths {
 			if w.cells.floats[j] != nil {
 				w.cells.floats[j] = append(w.cells.floats[j], b.floats[j][from:from+n]...)
 			} else {
@@ -170,7 +171,7 @@ func (w *chunkWriter) append(b *encoded) error {
 		}
 		w.cells.rows += n
 		from += n
-		if w.cells.rows == w.most {
+		if w.cells.rows == w.chunkRows {
 			if err := w.flush(); err != nil {
 				return err
 			}
@@ -179,7 +180,7 @@ func (w *chunkWriter) append(b *encoded) error {
 	return nil
 }
 
-// empty makes room for other records.
+// empty removes all records and keeps the memory.
 func (c *columnCells) empty() {
 	c.rows = 0
 	for j := range c.floats {
@@ -187,9 +188,9 @@ func (c *columnCells) empty() {
 	}
 }
 
-// flush hands the chunk on.
+// flush hands the chunk to a writer.
 func (w *chunkWriter) flush() error {
-	out := filled{columnCells: w.cells, cells: w.newCells()}
+	out := pendingChunk{columnCells: w.cells, cells: w.newLayout()}
 	if w.found {
 		out.words = w.pack()
 	}
@@ -205,15 +206,15 @@ func (w *chunkWriter) flush() error {
 	return nil
 }
 
-// newCells returns cells of a chunk that are not written yet.
-func (e *Stream) newCells() *written { return &written{forms: make([]decimals.Form, len(e.widths))} }
+// newLayout returns the layout of a chunk that is not written yet.
+func (e *Engine) newLayout() *layout { return &layout{forms: make([]decimals.Form, len(e.cellWidths))} }
 
 // add adds a chunk to the table.
-func (w *chunkWriter) add(rows int, c *written) error {
+func (w *chunkWriter) add(rows int, c *layout) error {
 	first := uint64(w.total)
 	if w.total += int64(rows); w.total > w.limit {
-		return TooMany(w.path, w.limit)
+		return mechanism.TooMany(w.path, w.limit)
 	}
-	w.chunks = append(w.chunks, chunk{first: first, rows: rows, written: c})
+	w.chunks = append(w.chunks, chunk{first: first, rows: rows, layout: c})
 	return nil
 }

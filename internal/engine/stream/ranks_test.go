@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
@@ -34,15 +36,15 @@ func TestRanksOfStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := coinsOf([keySize]byte{2})
-	part := Part{Columns: []int{0, 1, 2}, Cuts: []Cut{{Coin: &cut, Share: .3}}}
-	v, err := InMemory(table.All()).Gather(t.Context(), part)
+	cut := testCoins(2)
+	part := mechanism.Part{Columns: []int{0, 1, 2}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
+	v, err := memory.New(table.All()).Gather(t.Context(), part)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := v.Block(0, v.Len())
 	ranks := []*kendall.Ranks{kendall.Rank(b.Float(0, nil), nil), kendall.RankCodes(b.Codes(1, nil), nil), kendall.Rank(b.Float(2, nil), nil)}
-	e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestRanksOfStream(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := e.concordance(ended, part, 2, 2); !errors.Is(err, context.Canceled) {
+	if _, err := e.Concordance(ended, part, 2, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"fmt"
@@ -10,7 +10,22 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
+
+// session returns a session of a plan of one leaf.
+func session(t *testing.T) *mechanism.Session {
+	t.Helper()
+	p, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("leaf", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // TestStreamLimitsUnits: the records that units keep are those of a table in memory, in one or several parts, also
 // equal ones, in columns of words, and where a record has no unit.
@@ -33,12 +48,12 @@ func TestStreamLimitsUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 129}, schema)
+	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 129}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := session(t, budget.AddRemove, 1)
+	s := session(t)
 	for _, most := range []int{1, 3, 9} {
 		want := table.All().Columns([]int{1, 0}).Cap(most, s.Lots("unit").Draw)
 		for _, parts := range []uint64{1, 5} {
@@ -46,7 +61,7 @@ func TestStreamLimitsUnits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := limited.(Gatherer).Gather(t.Context(), Part{Columns: []int{1, 0}})
+			got, err := mechanism.CapabilitiesOf(limited).Gather(t.Context(), mechanism.Part{Columns: []int{1, 0}})
 			if err != nil {
 				t.Fatal(err)
 			}

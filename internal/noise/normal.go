@@ -1,29 +1,29 @@
-package mechanism
+package noise
 
 import "math/bits"
 
-// lazy is a uniform real in (0, 1) whose binary digits are drawn when they are
-// needed, 64 at a time.
-type lazy struct {
+// lazyUniform is a uniform real number in (0, 1). Its binary digits are drawn when they
+// are needed, 64 at a time.
+type lazyUniform struct {
 	first uint64
 	more  []uint64
 }
 
-func (s *stream) lazy() lazy { return lazy{first: s.uint64()} }
+func (s *Stream) lazyUniform() lazyUniform { return lazyUniform{first: s.Uint64()} }
 
-// digit returns the i-th 64-bit digit.
-func (s *stream) digit(u *lazy, i int) uint64 {
+// digit returns the i-th 64-bit digit of u, and draws it if necessary.
+func (s *Stream) digit(u *lazyUniform, i int) uint64 {
 	if i == 0 {
 		return u.first
 	}
 	for len(u.more) < i {
-		u.more = append(u.more, s.uint64())
+		u.more = append(u.more, s.Uint64())
 	}
 	return u.more[i-1]
 }
 
 // less reports whether a < b, exactly (ties have probability zero).
-func (s *stream) less(a, b *lazy) bool {
+func (s *Stream) less(a, b *lazyUniform) bool {
 	if a.first != b.first {
 		return a.first < b.first
 	}
@@ -34,24 +34,12 @@ func (s *stream) less(a, b *lazy) bool {
 	}
 }
 
-// bernoulliExp returns true with probability exp(-a/b), 0 <= a <= b, b > 0
-// (Canonne, Kamath, Steinke 2020, algorithm 1: the number of successes of
-// Bernoulli(a/(b k)), k = 1, 2, ..., before the first failure is even with
-// probability sum (-a/b)^j/j!).
-func (s *stream) bernoulliExp(a, b uint64) bool {
-	k := uint64(1)
-	for s.bernoulli(a, b) && (k == 1 || s.below(k) == 0) {
-		k++
-	}
-	return k&1 == 1
-}
-
 // expHalf returns true with probability exp(-1/2).
-func (s *stream) expHalf() bool { return s.bernoulliExp(1, 2) }
+func (s *Stream) expHalf() bool { return s.bernoulliExp(1, 2) }
 
 // halfNormal draws the absolute value of a standard normal as an integer k
-// plus a lazy fraction (Karney 2016, algorithm N without the sign).
-func (s *stream) halfNormal() (k uint64, x lazy) {
+// plus a fraction (Karney 2016, algorithm N without the sign).
+func (s *Stream) halfNormal() (k uint64, x lazyUniform) {
 	for {
 		for k = 0; s.expHalf(); k++ { // N1: P(k) ~ exp(-k/2)
 		}
@@ -62,7 +50,7 @@ func (s *stream) halfNormal() (k uint64, x lazy) {
 		if !ok {
 			continue
 		}
-		x = s.lazy() // N3
+		x = s.lazyUniform() // N3
 		for i := uint64(0); ok && i <= k; i++ {
 			ok = s.fractionTrial(k, &x) // N4: exp(-x(2k+x)/2) in k+1 trials
 		}
@@ -76,22 +64,22 @@ func (s *stream) halfNormal() (k uint64, x lazy) {
 // algorithm B, a decreasing run of uniforms below x, each step also passing a
 // coin of probability (2k+x)/(2k+2); the run's length is even with that
 // probability.
-func (s *stream) fractionTrial(k uint64, x *lazy) bool {
+func (s *Stream) fractionTrial(k uint64, x *lazyUniform) bool {
 	y := *x
 	for n := 0; ; n++ {
-		z := s.lazy()
+		z := s.lazyUniform()
 		below := s.less(&z, &y)
 		if n == 0 {
-			*x = y // digits of x that were drawn to compare stay drawn
+			*x = y // keep the digits of x that the comparison drew
 		}
 		if !below {
 			return n&1 == 0
 		}
-		switch f := s.below(2*k + 2); {
+		switch f := s.Below(2*k + 2); {
 		case f == 2*k+1:
 			return n&1 == 0
 		case f == 2*k:
-			if r := s.lazy(); !s.less(&r, x) {
+			if r := s.lazyUniform(); !s.less(&r, x) {
 				return n&1 == 0
 			}
 		}
@@ -99,23 +87,23 @@ func (s *stream) fractionTrial(k uint64, x *lazy) bool {
 	}
 }
 
-// maxScale is the largest noise scale in grid units; with it a draw stays far
+// MaxScale is the largest scale of [Stream.Normal] and [Stream.Laplace]. It keeps draws far
 // from the ends of int64 (k beyond 100 has probability below exp(-5000)).
-const maxScale = 1 << 55
+const MaxScale = 1 << 55
 
-// normal returns round(N(0, sigma^2)) for an integer sigma in [1, maxScale],
+// Normal returns round(N(0, sigma^2)) for an integer sigma in [1, MaxScale],
 // exactly: the digits of the fraction are drawn until the rounding is decided.
-func (s *stream) normal(sigma uint64) int64 {
+func (s *Stream) Normal(sigma uint64) int64 {
 	k, x := s.halfNormal()
 	v := int64(k*sigma + s.roundScaled(sigma, &x))
-	if s.bit() {
+	if s.Bit() {
 		return -v
 	}
 	return v
 }
 
 // roundScaled returns floor(sigma*x + 1/2) exactly.
-func (s *stream) roundScaled(sigma uint64, x *lazy) uint64 {
+func (s *Stream) roundScaled(sigma uint64, x *lazyUniform) uint64 {
 	hi, lo := bits.Mul64(sigma, x.first)
 	const half = 1 << 63
 	if lo >= half { // the rest adds less than 1/2: the rounding is decided
@@ -129,7 +117,7 @@ func (s *stream) roundScaled(sigma uint64, x *lazy) uint64 {
 			return hi + 1
 		}
 		if gap-h > 1 || l == 0 {
-			return hi // what is left adds less than 1 to h
+			return hi // the remaining digits add less than 1 to h
 		}
 		gap = -l // 2^64 - l
 	}

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // bucketTable writes records with a number, some of them missing, a category and a unit.
@@ -34,7 +36,7 @@ func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 }
 
 // inBuckets lists the records of every bucket as text. It fails unless every bucket comes once, in order.
-func inBuckets(t *testing.T, m int, run func(each Buckets) error) []string {
+func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []string {
 	t.Helper()
 	var out []string
 	err := run(func(first int, records []dataset.View) error {
@@ -62,25 +64,25 @@ func inBuckets(t *testing.T, m int, run func(each Buckets) error) []string {
 func TestBucketsOfStream(t *testing.T) {
 	const rows, m = 3000, 41
 	path, schema := bucketTable(t, rows)
-	coins, cut := coinsOf([keySize]byte{1}), coinsOf([keySize]byte{2})
+	coins, cut := testCoins(1), testCoins(2)
 	for _, unit := range []string{"", "who"} {
 		schema.Unit = unit
 		table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		part := Part{Columns: []int{0, 1}, Cuts: []Cut{{Coin: &cut, Share: .3}}}
-		want := inBuckets(t, m, func(each Buckets) error {
-			return InMemory(table.All()).buckets(t.Context(), part, coins, m, each)
+		part := mechanism.Part{Columns: []int{0, 1}, Cuts: []mechanism.Cut{{Coin: &cut, Share: .3}}}
+		want := inBuckets(t, m, func(each mechanism.Buckets) error {
+			return memory.New(table.All()).Capabilities().Buckets(t.Context(), part, coins, m, each)
 		})
-		e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+		e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, most := range []int64{1, 1 << 10, 1 << 12, groupBytes} {
 			var size int64
 			for range 2 {
-				got := inBuckets(t, m, func(each Buckets) error { return e.bucketsIn(t.Context(), part, coins, m, most, each) })
+				got := inBuckets(t, m, func(each mechanism.Buckets) error { return e.bucketsIn(t.Context(), part, coins, m, most, each) })
 				if !slices.Equal(got, want) {
 					t.Errorf("unit %q, groups of %d bytes: other records than in memory", unit, most)
 				}
@@ -99,12 +101,12 @@ func TestBucketsOfStream(t *testing.T) {
 // TestBucketsFail: errors of the context and the caller end the dealing, and an engine without buckets has none.
 func TestBucketsFail(t *testing.T) {
 	path, schema := bucketTable(t, 500)
-	e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir()}, schema)
+	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir()}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	coins, all := coinsOf([keySize]byte{1}), RecordsOf(e, []int{0, 1})
+	coins, all := testCoins(1), mechanism.RecordsOf(e, []int{0, 1})
 	wrong := errors.New("wrong")
 	if err := all.Buckets(t.Context(), coins, 7, func(int, []dataset.View) error { return wrong }); !errors.Is(err, wrong) {
 		t.Errorf("got %v", err)
@@ -114,8 +116,8 @@ func TestBucketsFail(t *testing.T) {
 	if err := all.Buckets(ended, coins, 7, func(int, []dataset.View) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	bare := RecordsOf(struct{ Engine }{e}, []int{0, 1})
-	if err := bare.Buckets(t.Context(), coins, 7, nil); !errors.Is(err, ErrGather) {
+	bare := mechanism.RecordsOf(struct{ mechanism.Engine }{e}, []int{0, 1})
+	if err := bare.Buckets(t.Context(), coins, 7, nil); !errors.Is(err, mechanism.ErrGather) {
 		t.Errorf("got %v", err)
 	}
 }

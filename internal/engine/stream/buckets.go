@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -6,45 +6,47 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// Bytes of records that are in memory while they are dealt to buckets: of a group of buckets, more only if one
-// bucket has more, and of all that are to be written.
+// Limits for dealing records to buckets.
 const (
-	groupBytes = 1 << 26
-	dealBytes  = 1 << 25
-	dealLeast  = 1 << 6 // records that are written at once, at least
+	groupBytes = 1 << 26 // of the records of a group of buckets, unless a single bucket has more
+	dealBytes  = 1 << 25 // of records in memory that are not written yet
+	dealtRows  = 1 << 10 // records that are dealt at a time
+	dealLeast  = 1 << 6  // records that are written at a time, at least
 )
 
-// dealer deals records to groups of consecutive buckets, in the scratch file. They stay in the order of the table.
+// dealer deals records to groups of consecutive buckets, in the scratch file. It keeps the order of the table.
 type dealer struct {
 	file   *scratch.File
 	schema dataset.Schema
-	coins  Coins
+	coins  mechanism.Coins
 	m      int // buckets
 	groups []dealtGroup
 	bytes  int // of a record
 	full   int // bytes of a block
-	room   []byte
+	buffer []byte
 }
 
-// dealtGroup is the records of some buckets: a name of 8 bytes, and the cells, one record after the other.
+// dealtGroup contains the records of a group of buckets, one after the other. A record is its identity in 8 bytes,
+// followed by its cells.
 type dealtGroup struct {
-	cells  []byte // of the last block, which is not written
+	cells  []byte // of the last block, which is not written yet
 	rows   int    // of all blocks
 	blocks []scratch.Place
 }
 
-// buckets implements [BucketEngine]. One pass deals the records to groups, and then one group after the other is
-// brought to memory.
-func (e *Stream) buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error {
+// Buckets implements [mechanism.Capabilities.Buckets]. One pass deals the records to groups; then one group after
+// the other is read.
+func (e *Engine) Buckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, each mechanism.Buckets) error {
 	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)
 }
 
-// bucketsIn is buckets with groups of so many bytes.
-func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most int64, each Buckets) error {
-	d := &dealer{file: e.file, schema: Records{e, p}.Schema(), coins: coins, m: m, bytes: 8}
+// bucketsIn is Buckets with groups of the given number of bytes.
+func (e *Engine) bucketsIn(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, most int64, each mechanism.Buckets) error {
+	d := &dealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)
 	}
@@ -52,9 +54,9 @@ func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most
 	d.groups = make([]dealtGroup, groups)
 	d.full = max(dealBytes/(groups*d.bytes), dealLeast) * d.bytes
 	defer d.release()
-	r := e.reader()
+	r := e.acquireReader()
 	for i := range e.chunks {
-		v, err := r.part(ctx, p, i)
+		v, err := r.readPart(ctx, p, i)
 		if err != nil {
 			return err
 		}
@@ -76,7 +78,7 @@ func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most
 		if err != nil {
 			return err
 		}
-		parts, err := dealt(ctx, v, coins, m, d.first(g), d.first(g+1))
+		parts, err := coins.Split(ctx, v, m, d.first(g), d.first(g+1))
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most
 	return nil
 }
 
-// dealtWidth returns the bytes of a cell: of a number the bits of a float64, of a category its code.
+// dealtWidth returns the number of bytes of a cell: 8 for a number, 4 for the code of a category.
 func dealtWidth(c dataset.Column) int {
 	if c.Kind == dataset.Numeric {
 		return 8
@@ -95,7 +97,7 @@ func dealtWidth(c dataset.Column) int {
 	return 4
 }
 
-// first returns the first bucket of group g: a share of all buckets, the first that is whole.
+// first returns the first bucket of group g. The groups divide the buckets evenly.
 func (d *dealer) first(g int) int { return int(int64(g) * int64(d.m) / int64(len(d.groups))) }
 
 // groupOf returns the group of a bucket.
@@ -106,11 +108,11 @@ func (d *dealer) groupOf(bucket int) *dealtGroup {
 // deal deals the records of a view.
 func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 	floats, codes := make([][]float64, len(d.schema.Columns)), make([][]int32, len(d.schema.Columns))
-	for at := 0; at < v.Len(); at += blockRows {
+	for at := 0; at < v.Len(); at += dealtRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b := v.Block(at, min(at+blockRows, v.Len()))
+		b := v.Block(at, min(at+dealtRows, v.Len()))
 		for j, c := range d.schema.Columns {
 			if c.Kind == dataset.Numeric {
 				floats[j] = b.Float(j, floats[j])
@@ -140,7 +142,7 @@ func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 	return nil
 }
 
-// flush writes a block, at its full length.
+// flush writes the last block of a group, padded to the length of all blocks.
 func (d *dealer) flush(g *dealtGroup) error {
 	if len(g.cells) == 0 {
 		return nil
@@ -148,13 +150,13 @@ func (d *dealer) flush(g *dealtGroup) error {
 	g.cells = append(g.cells, make([]byte, d.full-len(g.cells))...)
 	place := d.file.Reserve(d.full)
 	var err error
-	d.room, err = d.file.Write(&place, g.cells, d.room)
+	d.buffer, err = d.file.Write(&place, g.cells, d.buffer)
 	g.blocks = append(g.blocks, place)
 	g.cells = g.cells[:0]
 	return err
 }
 
-// group returns the records of group g, whose places are given back.
+// group returns the records of group g and releases their places.
 func (d *dealer) group(g int) (dataset.View, error) {
 	x := &d.groups[g]
 	ids, columns := make([]uint64, 0, x.rows), make([]dataset.ColumnData, len(d.schema.Columns))
@@ -166,11 +168,11 @@ func (d *dealer) group(g int) (dataset.View, error) {
 		}
 	}
 	for _, place := range x.blocks {
-		from, err := d.file.Read(place, d.room)
+		from, err := d.file.Read(place, d.buffer)
 		if err != nil {
 			return dataset.View{}, err
 		}
-		d.room = from
+		d.buffer = from
 		for ; len(from) >= d.bytes && len(ids) < x.rows; from = from[d.bytes:] {
 			ids = d.take(from, ids, columns)
 		}
@@ -180,7 +182,7 @@ func (d *dealer) group(g int) (dataset.View, error) {
 	return d.schema.Piece(x.rows, 0, ids, func(j int) dataset.ColumnData { return columns[j] }).All(), nil
 }
 
-// take appends a record.
+// take appends the record at the start of from.
 func (d *dealer) take(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
 	i := len(ids)
 	ids = append(ids, binary.LittleEndian.Uint64(from))
@@ -197,7 +199,7 @@ func (d *dealer) take(from []byte, ids []uint64, columns []dataset.ColumnData) [
 	return ids
 }
 
-// release gives back the places that are left.
+// release releases the places of groups that were not read.
 func (d *dealer) release() {
 	for _, g := range d.groups {
 		for _, place := range g.blocks {

@@ -1,42 +1,44 @@
 package mechanism
 
+import "github.com/dptrain/dptrain/internal/noise"
+
 // A PublicStream draws numbers that may be published: the random classifiers
 // of a boosting run, a random projection. It depends on the run key and on its
 // name only, never on a record, and its key never touches noise or the coins
 // of records; so what is drawn is independent of the data and of every release,
 // and publishing it costs nothing. Two streams of one session and one name are
 // equal. A PublicStream must not be used by several goroutines at once.
-type PublicStream struct{ s *stream }
+type PublicStream struct{ s *noise.Stream }
 
 // PublicStream returns the public stream of this session's path and the given
 // name, from its beginning.
 func (s *Session) PublicStream(name string) *PublicStream {
-	return &PublicStream{newStream(derive(s.core.key, "public", s.join(name), 0))}
+	return &PublicStream{noise.NewStream(s.core.key.Derive("public", s.join(name), 0))}
 }
 
 // A Seed is a key of a public stream that is published, so that a reader can draw the same
 // numbers again.
-type Seed [keySize]byte
+type Seed noise.Key
 
 // PublicSeed returns the key of a public stream of its own, by this session's path and the
 // given name. Like [PublicStream] it depends on the run key and the name only. No other key
 // can be computed from it.
 func (s *Session) PublicSeed(name string) Seed {
-	return derive(s.core.key, "public seed", s.join(name), 0)
+	return Seed(s.core.key.Derive("public seed", s.join(name), 0))
 }
 
 // Stream returns the public stream of a seed, from its beginning.
-func (x Seed) Stream() *PublicStream { return &PublicStream{newStream(x)} }
+func (x Seed) Stream() *PublicStream { return &PublicStream{noise.NewStream(noise.Key(x))} }
 
 // Uint64 returns 64 uniform bits.
-func (p *PublicStream) Uint64() uint64 { return p.s.uint64() }
+func (p *PublicStream) Uint64() uint64 { return p.s.Uint64() }
 
 // Symmetric returns a number uniform among the 2^53 midpoints of equal cells of
 // [-1, 1]: never 0, -1 or 1.
 func (p *PublicStream) Symmetric() float64 {
-	k := int64(p.s.uint64() >> 11) // [0, 2^53)
+	k := int64(p.s.Uint64() >> 11) // [0, 2^53)
 	return float64(2*k-(1<<53-1)) * 0x1p-53
 }
 
 // Below returns a uniform integer in [0, n), n >= 1.
-func (p *PublicStream) Below(n int) int { return int(p.s.below(uint64(n))) }
+func (p *PublicStream) Below(n int) int { return int(p.s.Below(uint64(n))) }

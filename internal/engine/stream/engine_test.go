@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"context"
@@ -14,13 +14,15 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/decimals"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // spilled writes a CSV file with numbers of many digits and of few, missing cells and categories of every width, and returns the
 // table of it and its engine.
-func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
+func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString("x,few,many,most,tenths\n")
@@ -60,7 +62,7 @@ func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	e, stats, err := Spill(t.Context(), Source{Path: path, Folder: folder, Chunk: chunk}, schema)
+	e, stats, err := Open(t.Context(), Source{Path: path, Folder: folder, Chunk: chunk}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,16 @@ func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
 	return table, e
 }
 
-// count returns how many numbers there are.
+// testCoins returns coins under a fixed key.
+func testCoins(seed byte) mechanism.Coins {
+	var coins mechanism.Coins
+	if err := coins.UnmarshalBinary(append([]byte{seed}, make([]byte, 31)...)); err != nil {
+		panic(err)
+	}
+	return coins
+}
+
+// count returns the number of values that are not NaN.
 func count(x []float64) int {
 	n := 0
 	for _, v := range x {
@@ -90,13 +101,13 @@ func count(x []float64) int {
 // TestStreamKeepsCells: the cells, the identities and the coins of records are those of a table in memory,
 // whatever the chunks.
 func TestStreamKeepsCells(t *testing.T) {
-	coins := coinsOf([keySize]byte{5})
-	parts := []Part{
+	coins := testCoins(5)
+	parts := []mechanism.Part{
 		{Columns: []int{0, 1, 2, 3, 4}},
-		{Columns: []int{3, 0, 4}, Cuts: []Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
-		{Columns: []int{1}, Cuts: []Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
-		{Columns: []int{0}, Cuts: []Cut{{None: true}}},
-		{Columns: []int{0, 1}, Recoded: []Recoding{{1, dataset.Column{Name: "few"}, []float64{1, 2, 3, 4, math.NaN()}}}},
+		{Columns: []int{3, 0, 4}, Cuts: []mechanism.Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
+		{Columns: []int{1}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
+		{Columns: []int{0}, Cuts: []mechanism.Cut{{None: true}}},
+		{Columns: []int{0, 1}, Recoded: []mechanism.Recoding{{Column: 1, As: dataset.Column{Name: "few"}, Values: []float64{1, 2, 3, 4, math.NaN()}}}},
 	}
 	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100}, {1234, 0}} {
 		table, e := spilled(t, tt.rows, tt.chunk)
@@ -124,7 +135,7 @@ func TestStreamKeepsCells(t *testing.T) {
 					t.Fatalf("%+v, part %d: record %d is %d, want %d", tt, k, i, got.ID(i), want.ID(i))
 				}
 			}
-			n, err := e.Sum(t.Context(), Pass{Part: p, Statistic: Number{}, Relation: budget.AddRemove})
+			n, err := e.Sum(t.Context(), mechanism.Pass{Part: p, Statistic: mechanism.Number{}, Relation: budget.AddRemove})
 			if err != nil || n[0] != int64(want.Len()) {
 				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
 			}
@@ -155,22 +166,31 @@ func TestStreamPacks(t *testing.T) {
 // TestStreamFails: a pass that is cancelled, and one whose scratch file is damaged, return no number.
 func TestStreamFails(t *testing.T) {
 	_, e := spilled(t, 1000, 100)
-	pass := Pass{Part: Part{Columns: []int{0}, Cuts: []Cut{{Known: 0}}}, Statistic: Number{}}
+	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}}, Statistic: mechanism.Number{}}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if values, err := e.Sum(ended, pass); values != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, %v", values, err)
 	}
 	folder := t.TempDir()
-	if _, _, err := Spill(ended, Source{Path: "table.csv", Folder: folder}, e.Schema()); err == nil {
+	if _, _, err := Open(ended, Source{Path: "table.csv", Folder: folder}, e.Schema()); err == nil {
 		t.Error("a cancelled reader")
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left: %v", len(left), err)
 	}
-	e.chunks[3].others = []scratch.Place{e.file.Reserve(800)} // nothing was written there
+	e.chunks[3].rewritten = []scratch.Place{e.file.Reserve(800)} // nothing was written there
 	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
 		t.Errorf("damaged: %v, %v", values, err)
+	}
+}
+
+// addCounts adds the positive counts of the words of a column.
+func addCounts(to map[string]int64, column int, words []string, counts []int64) {
+	for i, word := range words {
+		if counts[i] > 0 {
+			to[fmt.Sprint(column, word)] += counts[i]
+		}
 	}
 }
 
@@ -191,56 +211,59 @@ func TestStreamCountsWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	coins := coinsOf([keySize]byte{5})
-	p := Part{Columns: []int{2, 1, 0}, Cuts: []Cut{{Coin: &coins, Share: .3}}}
-	counts := func(e WordEngine) map[string]int64 {
-		out := map[string]int64{}
-		x, err := e.Lexicon(t.Context(), p, []int{1, 2})
-		if err == nil {
-			err = x.each(func(columns []WordCounts) {
-				for k, c := range columns {
-					for i, word := range c.Words {
-						if c.Counts[i] > 0 {
-							out[fmt.Sprint(k, word)] += c.Counts[i]
-						}
-					}
-				}
-			})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+	coins := testCoins(5)
+	p := mechanism.Part{Columns: []int{2, 1, 0}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}}}
+	part, err := p.Of(t.Context(), table.All())
+	if err != nil {
+		t.Fatal(err)
 	}
-	memory := InMemory(table.All())
-	want := counts(memory)
+	want := map[string]int64{}
+	for k, j := range []int{1, 2} {
+		words, counts := part.CountWords(j)
+		addCounts(want, k, words, counts)
+	}
 	for _, parts := range []int64{1, 7} {
-		e.wordBytes = (parts - 1) * WordPart
-		if got := counts(e); len(got) < 500 || !maps.Equal(got, want) {
+		e.wordBytes = (parts - 1) * mechanism.WordPart
+		n, countPart := e.wordCounter(t.Context(), p, []int{1, 2})
+		if int64(n) != parts {
+			t.Errorf("%d parts, want %d", n, parts)
+		}
+		got := map[string]int64{}
+		for k := range n {
+			columns, err := countPart(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, x := range columns {
+				addCounts(got, c, x.Words, x.Counts)
+			}
+		}
+		if len(got) < 500 || !maps.Equal(got, want) {
 			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
 		}
 	}
+	inMemory := memory.New(table.All())
 	found := []dataset.Column{
 		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
 		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
 	}
-	as, err := memory.Resolve(t.Context(), found)
+	as, err := mechanism.CapabilitiesOf(inMemory).Resolve(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := as.(Gatherer).Gather(t.Context(), p)
+	in, err := mechanism.CapabilitiesOf(as).Gather(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if as, err = e.Resolve(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	v, err := as.(Gatherer).Gather(t.Context(), p)
+	v, err := mechanism.CapabilitiesOf(as).Gather(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package mechanism
+package stream
 
 import (
 	"math"
@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
 // names is a state that keeps the identity of each record in lists of every kind.
 type names struct{ wide bool } // wide: in list 0 a number, else a short
 
-func (*names) Steps() int                   { return 0 }
-func (n *names) Begin(b dataset.Block) Kept { return n.BeginShelved(b) }
-func (n *names) BeginShelved(b dataset.Block) Shelvable {
+func (*names) Steps() int                             { return 0 }
+func (n *names) Begin(b dataset.Block) mechanism.Kept { return n.BeginStorable(b) }
+func (n *names) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 	return &namesKept{names: n, ids: idsOf(b), begun: true}
 }
-func (n *names) Open(_, _ int, from *Shelf) Shelvable {
+func (n *names) Open(_, _ int, from mechanism.ColumnStore) mechanism.StorableBlock {
 	var out []uint64
 	if n.wide {
 		for _, x := range from.Floats(0) {
@@ -44,7 +45,7 @@ type namesKept struct {
 
 func (*namesKept) Take(int, dataset.Block) {}
 
-func (k *namesKept) Shelve(to *Shelf) {
+func (k *namesKept) Store(to mechanism.ColumnStore) {
 	if !k.begun {
 		return
 	}
@@ -69,32 +70,32 @@ func idsOf(b dataset.Block) (out []uint64) {
 	return out
 }
 
-// TestShelfSpace: what is put on a shelf comes back, for parts of any share and states in turn, and takes little more space than its
-// records where coins alone say which these are. Elsewhere, and in the last chunk, it takes that of a whole chunk.
-func TestShelfSpace(t *testing.T) {
+// TestColumnStore: stored columns come back, for parts of any share and states in turn. They take little more space than the
+// records of the part if coins alone select the part. Otherwise, and in the last chunk, they take that of a whole chunk.
+func TestColumnStore(t *testing.T) {
 	const chunk = 800
 	_, e := spilled(t, 5*chunk+17, chunk)
-	coins := coinsOf([keySize]byte{5})
+	coins := testCoins(5)
 	for _, tt := range []struct {
-		cuts     []Cut
+		cuts     []mechanism.Cut
 		of, most int // records that lists of a chunk have space for
 	}{
 		{nil, chunk, chunk},
-		{[]Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / spaces, 2 * chunk / spaces},
-		{[]Cut{{Coin: &coins, Share: .1}}, 7 * chunk / spaces, chunk},
-		{[]Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / sizeClasses, 2 * chunk / sizeClasses},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1}}, 7 * chunk / sizeClasses, chunk},
+		{[]mechanism.Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
 	} {
-		p := Part{Columns: []int{0}, Cuts: tt.cuts}
-		r := e.reader()
+		p := mechanism.Part{Columns: []int{0}, Cuts: tt.cuts}
+		r := e.acquireReader()
 		states := []*names{{wide: true}, {wide: false}}
 		for pass := range 3 {
 			for i := range e.chunks {
-				v, err := r.part(t.Context(), p, i)
+				v, err := r.readPart(t.Context(), p, i)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, s := range states {
-					kept, flush := r.shelf.of(s, e.shelved(s, i), r.shelfSpace(p, i, v.Len()))
+					kept, flush := r.store.blockStates(s, e.storedState(s, i), r.stateRows(p, i, v.Len()))
 					b := v.Block(0, v.Len())
 					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) || !slices.Equal(got.ids, idsOf(b)) {
 						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt, pass, i)
@@ -106,15 +107,15 @@ func TestShelfSpace(t *testing.T) {
 			}
 		}
 		for i, c := range e.states[states[0]] {
-			if last := i == len(e.chunks)-1; last && c.space != chunk || !last && (c.space < tt.of || c.space > tt.most) {
-				t.Errorf("%+v: space for %d records in chunk %d", tt, c.space, i)
+			if last := i == len(e.chunks)-1; last && c.rows != chunk || !last && (c.rows < tt.of || c.rows > tt.most) {
+				t.Errorf("%+v: space for %d records in chunk %d", tt, c.rows, i)
 			}
 			before := e.file.Size()
-			if e.file.Reserve(8 * c.space); e.file.Size() == before {
+			if e.file.Reserve(8 * c.rows); e.file.Size() == before {
 				t.Errorf("%+v: a place was free", tt)
 			}
-			e.file.Release(c.lists[0])
-			if e.file.Reserve(8 * c.space); e.file.Size() != before+int64(8*c.space+scratch.Overhead) {
+			e.file.Release(c.columns[0])
+			if e.file.Reserve(8 * c.rows); e.file.Size() != before+int64(8*c.rows+scratch.Overhead) {
 				t.Errorf("%+v: the list of chunk %d has another size than its space", tt, i)
 			}
 		}

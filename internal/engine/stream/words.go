@@ -1,0 +1,269 @@
+package stream
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/sys/parallel"
+	"github.com/dptrain/dptrain/internal/sys/scratch"
+)
+
+// Words to be found are stored by chunk: a cell is an index into the list of the distinct words of its column
+// in its chunk, and the lists of a chunk have one place in the scratch file. Words are counted in parts, by a
+// hash of their text, so that memory does not grow with the number of words.
+
+// wordGrain is the number of bytes per record to a multiple of which the lists of words of a chunk are padded, so that
+// the size of the file reveals less about them.
+const wordGrain = 16
+
+// wordList contains the distinct words of a column of a chunk that is assembled.
+type wordList struct {
+	codes map[string]int32
+	list  []string
+}
+
+// code returns the index of a word, from 1, and adds the word if necessary. Index 0 is for texts that are not words.
+func (w *wordList) code(word string) uint32 {
+	k, ok := w.codes[word]
+	if !ok {
+		w.list = append(w.list, word)
+		k = int32(len(w.list))
+		w.codes[word] = k
+	}
+	return uint32(k)
+}
+
+// place writes the indices of the words of a batch, from record from on, into the cells of column j that follow those in
+// use. In a numeric column they are the lowest four bytes of a number; see [dataset.IsText].
+func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
+	places := make([]uint32, len(words.list))
+	numbers, codes := to.floats[j], to.bytes[j]
+	if numbers != nil {
+		numbers = numbers[to.rows:]
+	} else {
+		codes = codes[wordWidth*to.rows:]
+	}
+	for k := range max(len(numbers), len(codes)/wordWidth) {
+		code := words.codes[from+k]
+		if code < 1 {
+			continue
+		}
+		if places[code] == 0 {
+			places[code] = w.code(words.list[code])
+		}
+		if numbers != nil {
+			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 | uint64(places[code]))
+		} else {
+			binary.LittleEndian.PutUint32(codes[wordWidth*k:], places[code])
+		}
+	}
+}
+
+// pack encodes the lists of a chunk, each after its length, and empties them.
+func (w *chunkWriter) pack() []byte {
+	var out []byte
+	for _, l := range w.words {
+		if l == nil {
+			continue
+		}
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(l.list)))
+		for _, word := range l.list {
+			out = append(append(out, uint8(len(word))), word...)
+		}
+		w.wordBytes += int64(len(l.list) * mechanism.WordRoom)
+		clear(l.codes)
+		l.list = l.list[:0]
+	}
+	w.wordBytes += int64(len(out))
+	grain := wordGrain * w.chunkRows
+	return append(out, make([]byte, grain-len(out)%grain)...)
+}
+
+// readWords returns the lists of words of chunk i by column, nil for columns without words to be found. The first entry of
+// a list is not a word.
+func (r *chunkReader) readWords(i int) ([][]string, error) {
+	c, before := &r.chunks[i], 0
+	for k := range r.writtenWidths {
+		before += r.columnSize(c, k)
+	}
+	data, err := r.file.Read(c.row.Place(len(r.writtenWidths), before, c.words), nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]string, len(r.schema.Columns))
+	for j, c := range r.schema.Columns {
+		if !c.Found {
+			continue
+		}
+		list := make([]string, 1, 1+binary.LittleEndian.Uint32(data))
+		data = data[4:]
+		for range cap(list) - 1 {
+			n := int(data[0])
+			list, data = append(list, string(data[1:1+n])), data[1+n:]
+		}
+		out[j] = list
+	}
+	return out, nil
+}
+
+// wordCells returns the index of the word of each record in column j: 0 for a text that is not a word and for a
+// number, and -1 for a missing cell of a category column. It uses out if that has the capacity.
+func wordCells(b dataset.Block, j int, out []int32) []int32 {
+	if codes := b.Codes(j, out); codes != nil {
+		return codes
+	}
+	out = out[:0]
+	for _, x := range b.Float(j, nil) {
+		code := int32(0)
+		if dataset.IsText(x) {
+			code = int32(uint32(math.Float64bits(x)))
+		}
+		out = append(out, code)
+	}
+	return out
+}
+
+// eachChunk calls do for all chunks, concurrently.
+func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
+	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
+	errs := make([]error, workers)
+	var next atomic.Int64
+	var group parallel.Group
+	for w := range workers {
+		group.Go(func() {
+			r := e.acquireReader()
+			for ctx.Err() == nil && errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(e.chunks) {
+					return
+				}
+				errs[w] = do(r, i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// Lexicon implements [mechanism.Capabilities.Lexicon].
+func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+	parts, count := e.wordCounter(ctx, p, columns)
+	return mechanism.LexiconIn(len(columns), parts, count), nil
+}
+
+// wordCounter returns the number of parts into which a hash of their text divides the words of columns, and a function that
+// counts the words of one part.
+func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []int) (parts int, count func(k int) ([]mechanism.WordCounts, error)) {
+	parts = int(e.wordBytes/mechanism.WordPart) + 1
+	seed := maphash.MakeSeed()
+	return parts, func(k int) ([]mechanism.WordCounts, error) {
+		return e.countWords(ctx, p, columns, func(word string) bool {
+			return parts == 1 || maphash.String(seed, word)%uint64(parts) == uint64(k)
+		})
+	}
+}
+
+// countWords counts the words of columns of a part for which among returns true.
+func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int, among func(string) bool) ([]mechanism.WordCounts, error) {
+	var mu sync.Mutex
+	counts := make([]map[string]int64, len(columns))
+	for k := range counts {
+		counts[k] = map[string]int64{}
+	}
+	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
+		v, err := r.readPart(ctx, p, i)
+		if err != nil {
+			return err
+		}
+		words, err := r.readWords(i)
+		if err != nil {
+			return err
+		}
+		for k, j := range columns {
+			list := words[p.Columns[j]]
+			of := make([]int64, len(list))
+			for _, code := range wordCells(v.Block(0, v.Len()), j, make([]int32, v.Len())) {
+				if code > 0 {
+					of[code]++
+				}
+			}
+			mu.Lock()
+			for code, n := range of {
+				if n > 0 && among(list[code]) {
+					counts[k][list[code]] += n
+				}
+			}
+			mu.Unlock()
+		}
+		return r.err
+	})
+	out := make([]mechanism.WordCounts, len(columns))
+	for k := range out {
+		for word, n := range counts[k] {
+			out[k].Words, out[k].Counts = append(out[k].Words, word), append(out[k].Counts, n)
+		}
+	}
+	return out, err
+}
+
+// Resolve implements [mechanism.Capabilities.Resolve]: it writes columns of words again as columns of codes, at new places of
+// the same file.
+func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
+	out := e.share()
+	out.schema, out.cellWidths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
+	var recoded []int
+	for j, c := range all {
+		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
+			recoded = append(recoded, j)
+		}
+		c.Found = false
+		out.cellWidths = append(out.cellWidths, cellWidth(c))
+	}
+	if len(recoded) == 0 {
+		return out, nil
+	}
+	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
+		words, err := r.readWords(i)
+		if err != nil {
+			return err
+		}
+		c := &out.chunks[i]
+		if c.rewritten = slices.Clone(c.rewritten); c.rewritten == nil {
+			c.rewritten = make([]scratch.Place, len(out.writtenWidths))
+		}
+		v, err := r.readChunk(i)
+		if err != nil {
+			return err
+		}
+		b := v.Block(0, c.rows)
+		for _, j := range recoded {
+			of, absent := all[j].CodesOf(words[j]), int(all[j].MissingCode())
+			cells := make([]byte, 0, e.chunkRows*out.cellWidths[j])
+			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
+				as := absent
+				if code >= 0 {
+					as = int(of[code])
+				}
+				cells = appendCode(cells, out.cellWidths[j], as)
+			}
+			if r.err != nil {
+				return r.err
+			}
+			c.rewritten[j] = e.file.Reserve(cap(cells))
+			if r.buffer, err = e.file.Write(&c.rewritten[j], cells[:cap(cells)], r.buffer); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
