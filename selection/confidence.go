@@ -6,49 +6,10 @@ import (
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/shrink"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// A Choice is the result of a selector that reports how sure it is.
-type Choice struct {
-	// Picked holds the chosen candidates, in the order of [Sizer.Ranked] for a selector with
-	// a list of sizes and increasing otherwise.
-	Picked []int
-	// Confidence computes how sure the choice of the first size of Picked is, from what was
-	// released. It releases nothing. Without a list of sizes, size is the length of Picked.
-	Confidence func(ctx context.Context, size int) (Confidence, error)
-}
-
-// A Rater is a selector that reports how sure its choice is.
-type Rater interface {
-	Selector
-	// Choose is [Selector.Select], or [Sizer.Ranked] with a list of sizes.
-	Choose(ctx context.Context, s *mechanism.Session, f Facts, r mechanism.Records) (Choice, error)
-}
-
-// Confidence describes how sure a private choice of columns is. It is computed from
-// released numbers and public facts (docs/proofs/confidence.md, "What each selector releases"). One of the two fields is set.
-type Confidence struct {
-	// Probabilities has the posterior probability of each candidate to be among the columns
-	// that the same rule would choose from the exact statistics, without noise; nil for a
-	// selector that releases no scores.
-	Probabilities []float64
-	// Gap bounds the error of a choice by the exponential mechanism.
-	Gap *Gap
-}
-
-// A Gap bounds the error of a choice whose scores are not released: with probability Level
-// no choice missed the best score by more than Score.
-type Gap struct {
-	Score  float64 // in units of the score; +Inf if nothing can be stated
-	Level  float64
-	Scores string // names the score
-	Reach  string // names the largest score that is possible
-	// Rounds reports that every pick was compared with the candidates of its own round, whose scores depend
-	// on the picks before. Otherwise every chosen column is compared with all that were left out.
-	Rounds bool
-}
-
-// gapLevel is the probability with which a [Gap] holds.
+// gapLevel is the probability with which a [method.Gap] holds.
 const gapLevel = .95
 
 // roundsGap returns the largest loss of k picks by the exponential mechanism among d candidates.
@@ -80,9 +41,9 @@ func logFactorial(n int) float64 {
 }
 
 // topKGap returns the gap of a top-k choice that was released under name.
-func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *Gap {
+func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *method.Gap {
 	width, epsilon := s.Sensitivity(name), s.Epsilon(name)
-	g := &Gap{Level: gapLevel, Score: roundsGap(width, epsilon, d, t.K)}
+	g := &method.Gap{Level: gapLevel, Score: roundsGap(width, epsilon, d, t.K)}
 	if t.Form == mechanism.Lipschitz || t.Form == mechanism.LipschitzExponential {
 		gamma := .5
 		if t.HasGamma {
@@ -94,8 +55,8 @@ func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *Gap {
 }
 
 // gapOnly returns a choice of which only a gap is known.
-func gapOnly(picked []int, g *Gap) Choice {
-	return Choice{picked, func(context.Context, int) (Confidence, error) { return Confidence{Gap: g}, nil }}
+func gapOnly(picked []int, g *method.Gap) method.Choice {
+	return method.Choice{Picked: picked, Confidence: func(context.Context, int) (method.Confidence, error) { return method.Confidence{Gap: g}, nil }}
 }
 
 // confidenceStream names the public random numbers of the posterior draws.

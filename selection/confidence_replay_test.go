@@ -90,7 +90,7 @@ func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.
 func TestConfidenceIsCalibrated(t *testing.T) {
 	const k = 3
 	for _, tt := range []struct {
-		x       Rater
+		x       rater
 		classes int
 	}{
 		{GreedyGram{K: k}, 0},
@@ -107,7 +107,7 @@ func TestConfidenceIsCalibrated(t *testing.T) {
 	}
 }
 
-func checkCalibration(t *testing.T, x Rater, classes int) {
+func checkCalibration(t *testing.T, x rater, classes int) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	const bins = 3
 	var stated, found, count [bins + 1]float64 // the last one: chosen columns

@@ -11,8 +11,15 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/memory"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
+
+// rater is a selector that reports how sure its choice is.
+type rater interface {
+	Selector
+	Choose(context.Context, *mechanism.Session, Facts, mechanism.Records) (method.Choice, error)
+}
 
 // rankTable draws columns of falling rank correlation with the target, and returns their scores.
 func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
@@ -118,7 +125,7 @@ func TestGapOfSelectors(t *testing.T) {
 	v, f, _ := rankTable(t, 300, 6)
 	f.AtLeast = 250
 	for _, tt := range []struct {
-		x      Rater
+		x      rater
 		leaf   string
 		width  float64
 		rounds bool

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
@@ -218,37 +219,37 @@ func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts,
 }
 
 // rate is choose, or rank with a list of sizes, with the confidence of the choice.
-func (x classSetting) rate(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x classSetting) rate(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	d, err := x.release(ctx, s, f, records)
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
-	out := Choice{Picked: x.ranked(d)}
+	out := method.Choice{Picked: x.ranked(d)}
 	if x.sizes == nil {
 		if out.Picked, err = x.pick(ctx, d); err != nil {
-			return Choice{}, err
+			return method.Choice{}, err
 		}
 	}
-	out.Confidence = func(ctx context.Context, size int) (Confidence, error) {
+	out.Confidence = func(ctx context.Context, size int) (method.Confidence, error) {
 		p, err := x.confidence(ctx, d, size, s.PublicStream(confidenceStream))
-		return Confidence{Probabilities: p}, err
+		return method.Confidence{Probabilities: p}, err
 	}
 	return out, nil
 }
 
 // Choose implements [Rater]: the probability of every column to be among as many first ones
 // of the order, on the exact statistics, as were chosen.
-func (x DPFSDR) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x DPFSDR) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	return x.setting().rate(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
-func (x DPFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x DPFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	return x.setting().rate(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
-func (x CRFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x CRFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	return x.setting().rate(ctx, s, f, records)
 }
 

@@ -134,19 +134,19 @@ func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, r
 
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
-func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	r, p, err := x.release(ctx, s, f, records)
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
-	out := Choice{Picked: p.Select().Groups(p)}
-	out.Confidence = func(ctx context.Context, size int) (Confidence, error) {
+	out := method.Choice{Picked: p.Select().Groups(p)}
+	out.Confidence = func(ctx context.Context, size int) (method.Confidence, error) {
 		p := *p
 		if x.Sizes != nil {
 			p.Most = size
 		}
 		probabilities, err := greedyConfidence(ctx, r, &p, s.PublicStream(confidenceStream))
-		return Confidence{Probabilities: probabilities}, err
+		return method.Confidence{Probabilities: probabilities}, err
 	}
 	if x.Sizes == nil {
 		slices.Sort(out.Picked)

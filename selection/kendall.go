@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // ErrCount is returned at plan time for a number of features that is not
@@ -78,12 +79,12 @@ func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, reco
 }
 
 // Choose implements [Rater]. No score is released, so a gap is all that is known.
-func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	picked, err := x.pick(ctx, s, f, records)
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
-	return gapOnly(picked, &Gap{
+	return gapOnly(picked, &method.Gap{
 		Score: roundsGap(s.Sensitivity("kendall"), s.Epsilon("kendall"), len(f.Columns), x.K), Level: gapLevel,
 		Scores: "rank correlation less redundancy", Reach: "half the number of training records", Rounds: x.K > 1,
 	}), nil

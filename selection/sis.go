@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // Errors of a SIS.
@@ -161,16 +162,16 @@ func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, records 
 }
 
 // Choose implements [Rater]. No score is released, so a gap is all that is known.
-func (x SIS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x SIS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	s = s.Sub("sis")
 	x = x.resolve(f)
 	scores, err := x.scores(ctx, s, f, records)
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
 	chosen, err := x.choice().Release(s, "choice", scores)
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
 	g := topKGap(s, "choice", x.choice(), len(f.Columns))
 	switch x.Score {

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // Errors of a SubLasso at plan time.
@@ -83,10 +84,10 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 }
 
 // Choose implements [Rater]. No count is released, so a gap is all that is known.
-func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (Choice, error) {
+func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	law, ok := s.Law("sublasso")
 	if !ok {
-		return Choice{}, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
+		return method.Choice{}, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
 	}
 	m := x.buckets(f, law.Epsilon)
 	votes := s.NewVotes(len(f.Columns), x.K)
@@ -94,7 +95,7 @@ func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, rec
 		return x.votes(ctx, s, f, parts, votes)
 	})
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
 	all := make([]int, len(f.Columns))
 	for j := range all {
@@ -102,7 +103,7 @@ func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, rec
 	}
 	chosen, err := x.peeling().Release(s, "sublasso", votes.Scores(all))
 	if err != nil {
-		return Choice{}, err
+		return method.Choice{}, err
 	}
 	g := topKGap(s, "sublasso", x.peeling(), len(f.Columns))
 	g.Scores, g.Reach = "number of votes", fmt.Sprintf("%d, the number of buckets", m)

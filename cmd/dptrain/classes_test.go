@@ -181,7 +181,7 @@ func TestWordsFound(t *testing.T) {
 		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
 	}
 	write(t, "export.csv", table.String())
-	got := dptrain(t, strings.Fields("fit --data export.csv --target ill --task classification --epsilon 3 --out out")...)
+	got := dptrain(t, strings.Fields("fit --data export.csv --target ill --task classification --epsilon 3 --out out --verbose")...)
 	if got.code != 0 || !strings.Contains(got.stdout, `"ward" (3)`) || !strings.Contains(got.stdout, "no-words") || strings.Contains(got.stdout, "person ") {
 		t.Fatalf("%+v", got)
 	}

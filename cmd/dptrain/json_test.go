@@ -21,6 +21,7 @@ var withoutJSON = map[string]string{
 	"dptrain ui":            "is a page",
 	"dptrain schema":        "prints a JSON Schema",
 	"dptrain man":           "writes pages for man",
+	"dptrain sign":          "prints the path of a key or a signature",
 	"dptrain worker":        "answers a cluster, not a person",
 }
 

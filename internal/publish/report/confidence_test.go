@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // TestConfidenceText: the report lists columns by falling probability and marks the chosen
@@ -18,7 +18,7 @@ import (
 func TestConfidenceText(t *testing.T) {
 	res := &pipeline.Result{Task: "regression", Target: "y", Method: "joint-gram", Selected: []string{"b"}, Considered: []string{"a", "b", "c"},
 		Guarantee: budget.Guarantee{Epsilon: 1, Spent: 1, Delta: 1e-6, Mu: .2}}
-	gap := &selection.Gap{Score: 61.25, Level: .95, Scores: "rank correlation", Reach: "half the number of records"}
+	gap := &method.Gap{Score: 61.25, Level: .95, Scores: "rank correlation", Reach: "half the number of records"}
 	for _, tt := range []struct {
 		name string
 		c    *pipeline.Confidence
@@ -29,9 +29,9 @@ func TestConfidenceText(t *testing.T) {
 			[]string{"column without noise: b 0.75. Most probable among those left out: a 0.25, c 0.00"}, "no scores"},
 		{"gap", &pipeline.Confidence{Selector: "sis", Gap: gap},
 			[]string{"sis releases the chosen columns and no scores", "With 95% probability, no column that was left out scores more than 61.2", "rank correlation; the largest possible one is half the number of records"}, "round"},
-		{"rounds", &pipeline.Confidence{Selector: "kendall", Gap: &selection.Gap{Score: 61.25, Level: .95, Scores: "s", Reach: "r", Rounds: true}},
+		{"rounds", &pipeline.Confidence{Selector: "kendall", Gap: &method.Gap{Score: 61.25, Level: .95, Scores: "s", Reach: "r", Rounds: true}},
 			[]string{"no round picked a column that scores more than 61.2"}, "left out scores"},
-		{"nothing", &pipeline.Confidence{Selector: "sis", Gap: &selection.Gap{Score: math.Inf(1), Level: .95}},
+		{"nothing", &pipeline.Confidence{Selector: "sis", Gap: &method.Gap{Score: math.Inf(1), Level: .95}},
 			[]string{"sis releases the chosen columns and no scores"}, "95% probability"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -156,7 +156,7 @@ func TestLargeBudget(t *testing.T) {
 		y[i*7] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[i%3]
 		prediction[i*7] = 1e9
 	}
-	large := price(t, 5000)
+	large := price(t, 1e6)
 	for _, center := range []float64{50, 30, 1e9} {
 		p := pairs(t, y, prediction, 10, 90, center)
 		r := release(t, large, p)
@@ -215,17 +215,26 @@ func TestWideRange(t *testing.T) {
 	y, prediction := drawn(rand.New(rand.NewPCG(8, 8)), 1500, .5)
 	p := pairs(t, y, prediction, -250, 350, 50)
 	covered := 0
+	wide := 0
 	const releases = 100
 	for range releases {
 		r := release(t, price(t, 1), p)
-		if !r.PredictionsCut || r.TargetUpper >= 350 || r.TargetUpper < 70 {
-			t.Fatalf("limits %v to %v, predictions cut %v", r.TargetLower, r.TargetUpper, r.PredictionsCut)
+		if !r.PredictionsCut || r.TargetUpper >= 350 {
+			wide++
+		}
+		if r.TargetUpper < 70 {
+			t.Fatalf("limits %v to %v", r.TargetLower, r.TargetUpper)
 		}
 		covered += hit(r.Quality, exact(t, p, r))
 	}
 	// Each covers with .95 or more, for the sampling error is not in it: below 80 has odds of 1e-8.
 	if covered < 80 {
 		t.Errorf("%d of %d intervals cover", covered, releases)
+	}
+	// Noise alone moves a limit outward if it exceeds three standard deviations in one of three windows, which has odds of
+	// at most .0041. More than 8 of 100 have odds below 1e-9.
+	if wide > 8 {
+		t.Errorf("%d of %d limits are as wide as the range", wide, releases)
 	}
 }
 

@@ -5,16 +5,18 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/selection"
 )
 
-// Confidence describes how sure the private choice of features is; see [selection.Confidence].
+// Confidence describes how sure the private choice of features is; see [method.Confidence].
 type Confidence struct {
 	Selector string
 	// Columns has the candidates in table order, of a selector that releases scores.
 	Columns []ColumnConfidence
 	// Gap is set for a selector that releases the choice only.
-	Gap *selection.Gap
+	Gap *method.Gap
 }
 
 // ColumnConfidence is the posterior probability of a candidate to be among the columns that
@@ -24,9 +26,16 @@ type ColumnConfidence struct {
 	Probability float64
 }
 
+// rater is a selector that reports how sure its choice is.
+type rater interface {
+	selection.Selector
+	// Choose is Select, or Ranked of a selector with a list of sizes.
+	Choose(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) (method.Choice, error)
+}
+
 // rates reports whether a selector of package selection says how sure its choice is.
 func rates(x selection.Selector) bool {
-	_, ok := x.(selection.Rater)
+	_, ok := x.(rater)
 	return ok && ownSelector(x)
 }
 
@@ -34,7 +43,7 @@ func rates(x selection.Selector) bool {
 type rated struct {
 	selector string
 	columns  []dataset.Column
-	choice   selection.Choice
+	choice   method.Choice
 }
 
 // describeChoice names the features that were chosen and computes the confidence of the choice.

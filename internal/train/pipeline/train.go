@@ -145,7 +145,7 @@ func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x select
 	case keepsAll(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
 	case rates(x):
-		choice, err := x.(selection.Rater).Choose(ctx, s, told, viewFor(x, f, v))
+		choice, err := x.(rater).Choose(ctx, s, told, viewFor(x, f, v))
 		if err != nil {
 			return nil, fmt.Errorf("selection: %w", err)
 		}
