@@ -1,11 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
-// Number of single values whose threshold events are tried, of thresholds of a score, and the criterion for
+// Number of single values whose threshold events are tried by each of two measures, of thresholds of a score, and the criterion for
 // including a value in the linear score.
 const (
 	singles    = 16
@@ -141,6 +142,7 @@ func scores(runs [2][][]float64) []score {
 	width := len(runs[0][0])
 	linear := score{single: -1, weights: make([]float64, width), lo: make([]float64, width), hi: make([]float64, width)}
 	strength := make([]float64, width)
+	distance := make([]float64, width)
 	column := [2][]float64{make([]float64, len(runs[0])), make([]float64, len(runs[1]))}
 	for k := range width {
 		var both []float64
@@ -151,6 +153,7 @@ func scores(runs [2][][]float64) []score {
 			both = append(both, column[side]...)
 		}
 		slices.Sort(both)
+		distance[k] = largestGap(column)
 		lo, hi := both[len(both)/200], both[len(both)-1-len(both)/200]
 		linear.lo[k], linear.hi[k] = lo, hi
 		m0, v0 := moments(column[0], lo, hi)
@@ -169,27 +172,47 @@ func scores(runs [2][][]float64) []score {
 		strength[k] = (m1-m0)*(m1-m0)/v + spread*spread/4
 	}
 	out := []score{linear}
-	order := make([]int, width)
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return compare(strength[b], strength[a]) })
-	for _, k := range order[:min(singles, width)] {
-		if strength[k] > 0 {
-			out = append(out, score{single: k})
+	var tried []int
+	for _, measure := range [][]float64{strength, distance} {
+		for _, k := range largest(measure, singles) {
+			if !slices.Contains(tried, k) {
+				tried = append(tried, k)
+				out = append(out, score{single: k})
+			}
 		}
 	}
 	return out
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// largest returns the indices of the n largest positive values, the largest first.
+func largest(values []float64, n int) []int {
+	order := make([]int, len(values))
+	for k := range order {
+		order[k] = k
 	}
-	return 0
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	order = order[:min(n, len(order))]
+	return slices.DeleteFunc(order, func(k int) bool { return !(values[k] > 0) })
+}
+
+// largestGap returns the largest difference of the two empirical distribution functions (Kolmogorov-Smirnov). It finds
+// a threshold between two close values even where other runs have values far away.
+func largestGap(column [2][]float64) float64 {
+	a, b := slices.Sorted(slices.Values(column[0])), slices.Sorted(slices.Values(column[1]))
+	gap := 0.0
+	i := 0
+	j := 0
+	for i < len(a) && j < len(b) {
+		x := min(a[i], b[j])
+		for i < len(a) && a[i] == x {
+			i++
+		}
+		for j < len(b) && b[j] == x {
+			j++
+		}
+		gap = max(gap, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
+	}
+	return gap
 }
 
 // moments are mean and variance of values moved into [lo, hi].

@@ -13,6 +13,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
+// pairKey is a key with which the strongest interaction is one of two numbers.
+const pairKey = 2
+
 // TestPairOnEngines: with a budget for the stage of a pair, which no example has, engines give
 // the bytes from memory too.
 func TestPairOnEngines(t *testing.T) {
@@ -20,14 +23,14 @@ func TestPairOnEngines(t *testing.T) {
 	p.Budget.Epsilon = 150
 	table := numbersOnly(t, r, p) // these engines cannot count the words of a column
 	plan := plan(t, p)
-	want := record(t, r, p, plan, table, mechanism.NewRecorder(1))
+	want := record(t, r, p, plan, table, mechanism.NewRecorder(pairKey))
 	spilled, _, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer spilled.Close()
 	for name, e := range map[string]mechanism.Engine{"stream": spilled, "shards": startShards(t, table, 1)} {
-		res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, mechanism.NewRecorder(1))
+		res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, mechanism.NewRecorder(pairKey))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -153,7 +154,7 @@ func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return compare(value(b), value(a)) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 		return order
 	}
 	var out []standout
