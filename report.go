@@ -12,7 +12,7 @@ import (
 // for its keys.
 type Report = report.Report
 
-// ReadReport reads a report. It is strict: every key of the format must be there once, and no other.
+// ReadReport reads a report. It is strict: every key of the format must occur exactly once, and unknown keys are rejected.
 func ReadReport(path string) (*Report, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,11 +9,9 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// Mu returns the Gaussian privacy parameter, for one record, of each draw of a
-// planned Gaussian leaf, a public fact: the draw's noise has the standard
-// deviation [Bounded.Sensitivity]/Mu, up to rounding. Where the session protects
-// units of m records that is the m-th part of the law's parameter, which is the
-// unit's. It is 0 for any other name.
+// Mu returns the Gaussian privacy parameter per record of each draw of a planned Gaussian leaf, which is public: the noise
+// of the draw has the standard deviation [Bounded.Sensitivity]/Mu, up to rounding. If the session protects units of m
+// records, it is 1/m of the parameter of the unit. It is 0 for any other name.
 func (s *Session) Mu(name string) float64 {
 	law, ok := s.core.priced.Law(s.join(name))
 	if !ok || law.Kind != budget.Gaussian {

@@ -35,8 +35,8 @@ func runKey(p *budget.Priced, purpose string) (key noise.Key, err error) {
 	return noise.Key(plan).Derive(purpose, "", issued.by[plan]), nil
 }
 
-// A planDigest is the hash of a seed, a purpose and a plan, with what it is the hash of: measurements open thousands of
-// sessions of one plan, and to write it as text takes longer than a session.
+// A planDigest holds a seed, a purpose and a plan together with their hash. It caches the hash because measurements open
+// thousands of sessions of one plan, and encoding the plan takes longer than a session.
 type planDigest struct {
 	seed, purpose string
 	target        budget.Target

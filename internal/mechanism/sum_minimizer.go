@@ -157,7 +157,8 @@ func (m *Minimizer) CoordinateBound(ctx context.Context) (Bounded[Vector], error
 	return Bounded[Vector]{x.values, L1, sens, x.unit * FixedOne, StatMinimizerCoordinates}, nil
 }
 
-// minimum are the minimisers on a grid of a unit, and how far one record moves them before they are rounded.
+// minimum holds the minimisers, rounded to multiples of unit, and the largest distance by which one record moves them
+// before rounding.
 type minimum struct {
 	values         Vector
 	distance, unit float64

@@ -113,8 +113,8 @@ func (p *Products) Cells() Cells { return sums(p.sums) }
 // attained the same way; in a category column 2 S_k - sum of S_i moves by
 // +-y' -+ y, at most 2. The width is 4.
 //
-// Scores are rounded down to multiples of 2^-20, of which 1 is one: numbers that
-// differ by at most 1 or 2 still do so when both are rounded down.
+// Scores are rounded down to multiples of 2^-20. Since 1 and 2 are such multiples,
+// numbers that differ by at most 1 or 2 still do after rounding.
 func (p *Products) Scores(candidates []int) Bounded[Vector] {
 	width := 2 / productUnit
 	if p.relation != budget.AddRemove {

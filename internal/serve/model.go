@@ -258,7 +258,7 @@ func flushCSV(w *csv.Writer) error {
 	return w.Error()
 }
 
-// csvCell returns the only cell of a line of CSV, or its first one. An empty line would be no record.
+// csvCell returns text as the first cell of a CSV line. Empty text is quoted, because an empty line is not a record.
 func csvCell(text string) string {
 	if text == "" {
 		return `""`

@@ -94,7 +94,7 @@ func (e *exchange) finish(p *problem) *problem {
 // An appender appends the answer to record k of a batch.
 type appender func(dst []byte, a answers, k int, width float64) []byte
 
-// answerStream answers batch by batch. batch and err are the first result of records.Next.
+// answerStream answers a request batch by batch. batch and err are the results of the first call of records.Next.
 func (e *exchange) answerStream(records *dataset.RecordReader, batch *dataset.Batch, err error, line appender) *problem {
 	var text []byte
 	for ; err == nil; batch, err = records.Next() {

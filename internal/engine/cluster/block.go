@@ -260,7 +260,7 @@ func (b *opened) field(k int) ([]byte, error) {
 	return data, nil
 }
 
-// batch returns some columns of the records of a block. all is the schema with those of the block.
+// batch returns the columns of read for the records of the block, whose own columns are those of all.
 func (b *opened) batch(all, read dataset.Schema) (*dataset.Batch, error) {
 	rows := int(b.head.rows)
 	names := all.Names()

@@ -113,8 +113,8 @@ func (s *split) count(p []uint32) {
 	}
 }
 
-// follow makes s the split of the part after that of o, before o has begun: its elements go behind those of o and of what
-// o follows, and ascend from them.
+// follow prepares s to split the part that comes after the part of o. It must be called before o starts. The elements of
+// s are placed after those of o and of its predecessors, and are counted as larger.
 func (s *split) follow(o *split) {
 	lower := uint32(0)
 	for d, count := range o.counts {

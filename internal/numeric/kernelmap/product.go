@@ -14,9 +14,9 @@ const (
 // inPanel is where number k of record r is in a panel.
 func inPanel(k, r int) int { return (k/2*tileCols+r)*2 + k%2 }
 
-// factors are the rows of a matrix that panels are multiplied by.
+// factors holds the rows of the matrix by which panels are multiplied.
 type factors struct {
-	rows  int // with those of padding, a multiple of tileRows
+	rows  int // including padding; a multiple of tileRows
 	steps int // pairs of numbers in a row
 	data  []int16
 }

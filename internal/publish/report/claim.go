@@ -122,8 +122,8 @@ func EntryOf(dir string) (*ledger.Head, error) {
 	return nil, nil
 }
 
-// KeptClaim returns what the results that wait in dir claim of their ledger. The error is a [*DirError] if they
-// name no entry or another one than k, or were edited.
+// KeptClaim returns the ledger entry claimed by the results that are kept in dir. The error is a [*DirError] if they name
+// no entry or an entry other than k, or if they were edited.
 func KeptClaim(dir string, k Kept) (ledger.Claim, error) {
 	folder := filepath.Join(dir, KeptDir, ReleaseDir)
 	path := filepath.Join(folder, reportFile)

@@ -119,8 +119,8 @@ func (d *Description) sealed() (*Description, error) {
 	return &out, nil
 }
 
-// DecodeDescription reads a description. It is strict: every key of the format must be there once, and no other, and the released numbers must
-// fit each other. Errors wrap [ErrFormat] or [ErrContent].
+// DecodeDescription reads a description. It is strict: every key of the format must occur exactly once, unknown keys are
+// rejected, and the released numbers must be consistent. Errors wrap [ErrFormat] or [ErrContent].
 func DecodeDescription(r io.Reader) (*Description, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {

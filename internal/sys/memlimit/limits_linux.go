@@ -83,8 +83,8 @@ func groupLimits(root, text string) []Limit {
 	return all
 }
 
-// readNumber reads a file that contains one number. ok is false without a limit, for which version 1 writes nearly
-// 2^63.
+// readNumber reads a file that contains one number. It reports false if there is no limit; version 1 of control groups
+// represents that by a number close to 2^63.
 func readNumber(name string) (uint64, bool) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -215,7 +215,7 @@ type Values map[string]any
 // Word returns the value of a text key, or "" if it is not set.
 func (v Values) Word(key string) string { return valueOf[string](v, key) }
 
-// Int returns the value of a key that is a whole number, 0 without one.
+// Int returns the value of a whole-number key, or 0 if it is not set.
 func (v Values) Int(key string) int { return valueOf[int](v, key) }
 
 // Has reports whether a key has a value, which may be 0.
@@ -224,7 +224,7 @@ func (v Values) Has(key string) bool {
 	return ok
 }
 
-// Number returns the value of a key that is a [Number], 0 without one.
+// Number returns the value of a key of type [Number], or 0 if it is not set.
 func (v Values) Number(key string) float64 { return valueOf[float64](v, key) }
 
 // Wholes returns the value of a key that is a list of whole numbers, nil without one.
