@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -234,6 +235,10 @@ func TestReloadOnHangup(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "model.json")
 	write(t, path, first)
+	// A process inherits ignored signals, but not handled ones: under nohup the server would otherwise ignore SIGHUP.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	p := serveProcess(t, "", path)
 	web := "http://" + p.at
 	fetch := func(url string) string {

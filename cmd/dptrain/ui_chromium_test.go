@@ -436,7 +436,7 @@ func TestSiteInChromium(t *testing.T) {
 	b.do(chromedp.Navigate(server.URL+"/index.html"), chromedp.WaitVisible(chromedp.CSS("main")))
 	b.look("site-1-index")
 	for _, q := range []struct{ words, page string }{
-		{"held-out R²", "methods/evaluation.html"}, {"abstained", "reference/exit-codes.html"}, {"onnxruntime", "guide/export.html"},
+		{"held-out R²", "proofs/evaluation.html"}, {"abstained", "reference/exit-codes.html"}, {"onnxruntime", "guide/export.html"},
 	} {
 		b.do(chromedp.Click(chromedp.CSS(".md-search__input")))
 		b.set(".md-search__input", "")
