@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// feature is one column of all records: numbers in fixed point, or category codes of which the first levels
-// ones count.
+// feature is one column of all records: numbers in fixed point, or category codes. Only the codes below levels
+// count.
 type feature struct {
 	numbers []int16
 	codes   []int32

@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// levels describes the entries of x of one column of which at most one is 1: its frequent categories, or the
-// indicator of a missing cell.
+// levels describes the indicator entries of x for one column: its frequent categories, or the indicator of a missing
+// cell. At most one of them is 1.
 type levels struct {
 	column  int
 	entries []int

@@ -31,9 +31,9 @@ type licenses struct {
 	known  map[string]licensed
 }
 
-// of returns the licences of a module of a program. A module without a licence that is recognised
+// forModule returns the licences of a module of a program. A module without a licence that is recognised
 // is an error.
-func (l *licenses) of(m *debug.Module) (licensed, error) {
+func (l *licenses) forModule(m *debug.Module) (licensed, error) {
 	path, version := replaced(m)
 	key := path + "@" + version
 	if found, ok := l.known[key]; ok {
@@ -136,7 +136,7 @@ func (l *licenses) thirdParty(info *debug.BuildInfo) ([]byte, error) {
 	}
 	add("the Go standard library "+info.GoVersion, found)
 	for _, m := range info.Deps {
-		if found, err = l.of(m); err != nil {
+		if found, err = l.forModule(m); err != nil {
 			return nil, err
 		}
 		path, version := replaced(m)

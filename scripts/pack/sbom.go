@@ -79,7 +79,7 @@ func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
 	direct := dependency{main.Ref, []string{library.Ref}}
 	for _, d := range info.Deps {
 		c := goModule(replaced(d))
-		if found, err = p.licenses.of(d); err != nil {
+		if found, err = p.licenses.forModule(d); err != nil {
 			return nil, err
 		}
 		c.Licenses = []licence{{found.expression}}

@@ -38,10 +38,10 @@ func (r records) columns(index []int) records {
 	return records{r.all.Columns(index), r.known.Columns(index)}
 }
 
-// of returns the records that a trainer is handed: all, if its method leaves those in no
-// class out by itself. [boosting.BRC] divides by a number of records, which is public
+// forTrainer returns the records for a trainer: all of them if its method itself leaves out those
+// in no class, and otherwise those of known classes. [boosting.BRC] divides by a number of records, which is public
 // where a record may be replaced.
-func (r records) of(t method.Trainer) (mechanism.Records, error) {
+func (r records) forTrainer(t method.Trainer) (mechanism.Records, error) {
 	m, err := methodOf(t)
 	if m.AllRecords {
 		return r.all, err

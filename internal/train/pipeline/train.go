@@ -230,7 +230,7 @@ func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch,
 func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
 	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
-	known, err := v.of(b.trainer)
+	known, err := v.forTrainer(b.trainer)
 	if err != nil {
 		return nil, err
 	}
