@@ -618,7 +618,7 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 	var texts []string
 	for _, f := range forms {
 		if f.literal == "" {
-			texts = append(texts, literal(f.text))
+			texts = append(texts, quoteLiteral(f.text))
 		}
 	}
 	ask("TEXT", texts)

@@ -34,7 +34,7 @@ func programOf(w io.Writer, code string, m regression.Model) error {
 			return fmt.Errorf("a model of the kind %q %w", s.Kind(), ErrKind)
 		}
 	}
-	return program(w, code, m)
+	return writeProgram(w, code, m)
 }
 
 // findColumn returns the name of a column for which rule returns true, or "".
@@ -67,8 +67,8 @@ func scoresOf(m regression.Model) []regression.Model {
 	return []regression.Model{m}
 }
 
-// logarithmic reports whether the scores of a classifier of several classes are logarithms of probabilities.
-func logarithmic(c *regression.Classifier) bool {
+// scoresAreLogarithms reports whether the scores of a classifier of several classes are logarithms of probabilities.
+func scoresAreLogarithms(c *regression.Classifier) bool {
 	return len(c.Scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool { return s.Kind() != "prototypes" })
 }
 
@@ -97,10 +97,10 @@ func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	outputs, err := q.outputs(m)
+	outputs, err := q.modelOutputs(m)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, q.text(outputs, table))
+	_, err = io.WriteString(w, q.writeQuery(outputs, table))
 	return err
 }

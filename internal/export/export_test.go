@@ -490,7 +490,7 @@ func typed(r *rand.Rand, c regression.Column) (cell, given any) {
 	if c.Text() {
 		text := []string{"unknown", "", "it's", "2"}[r.IntN(4)]
 		if len(c.Categories) > 0 && r.IntN(3) > 0 {
-			text = trimmed(c.Categories[r.IntN(len(c.Categories))])
+			text = normalName(c.Categories[r.IntN(len(c.Categories))])
 		}
 		if ruleOf(c) && r.IntN(3) > 0 {
 			text = foldable[r.IntN(len(foldable))]
@@ -678,14 +678,14 @@ func queried(t *testing.T, cells []string, number bool) answer {
 // table returns records and the statements that make a table of them.
 func (db *database) table(t *testing.T, inputs []regression.Column) (records []map[string]any, sql string) {
 	t.Helper()
-	table := identifier(`the "rows"`)
+	table := quoteIdentifier(`the "rows"`)
 	columns := []string{`"dp row" INTEGER`}
 	for _, c := range inputs {
 		kind := "DOUBLE PRECISION"
 		if c.Text() {
 			kind = "TEXT"
 		}
-		columns = append(columns, identifier(c.Name)+" "+kind)
+		columns = append(columns, quoteIdentifier(c.Name)+" "+kind)
 	}
 	sql = fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n", table, table, strings.Join(columns, ", "))
 	r := rand.New(rand.NewPCG(7, uint64(len(inputs))))
@@ -711,7 +711,7 @@ func (db *database) table(t *testing.T, inputs []regression.Column) (records []m
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return records, sql + fmt.Sprintf("COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n", table, literal(path), nullMark)
+	return records, sql + fmt.Sprintf("COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n", table, quoteLiteral(path), nullMark)
 }
 
 // nullMark is NULL in a CSV file.
@@ -730,7 +730,7 @@ func (db *database) literal(c regression.Column, text string, null bool) string 
 	case null:
 		return "NULL"
 	case c.Text():
-		return literal(text)
+		return quoteLiteral(text)
 	case db.special[text] != "":
 		return db.special[text]
 	}

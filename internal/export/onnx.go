@@ -35,12 +35,12 @@ func ONNX(w io.Writer, m regression.Model) error {
 		if c.Type == regression.Category {
 			kind = onnxString
 		}
-		x.inputs = append(x.inputs, x.value(c.Name, kind, 1))
+		x.inputs = append(x.inputs, x.encodeValueInfo(c.Name, kind, 1))
 	}
 	if err := x.outputsOf(m); err != nil {
 		return err
 	}
-	_, err := w.Write(x.model("Predictions of a model that dptrain trained for " + m.Output().Target))
+	_, err := w.Write(x.encodeModel("Predictions of a model that dptrain trained for " + m.Output().Target))
 	return err
 }
 
@@ -54,8 +54,8 @@ type onnxModel struct {
 // An onnxCell is a treated cell: of a number its value and 1 if it is missing, of a category its code, -1 for others.
 type onnxCell struct{ value, missing, code string }
 
-// free returns a name that no input has.
-func (x *onnxModel) free(name string) string {
+// unusedName returns a name that no input has.
+func (x *onnxModel) unusedName(name string) string {
 	for slices.Contains(x.names, name) {
 		name += "_"
 	}
@@ -65,7 +65,7 @@ func (x *onnxModel) free(name string) string {
 func (x *onnxModel) outputsOf(m regression.Model) error {
 	var scores []string
 	for _, s := range scoresOf(m) {
-		score, err := x.score(s)
+		score, err := x.modelScore(s)
 		if err != nil {
 			return err
 		}
@@ -73,46 +73,46 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		x.output(x.free("prediction"), x.back(regression.LinearPart(m), scores[0]), onnxDouble, 1)
+		x.addOutput(x.unusedName("prediction"), x.undoTransform(regression.LinearPart(m), scores[0]), onnxDouble, 1)
 		return nil
 	}
-	all := x.concat(scores)
+	all := x.concatColumns(scores)
 	var place string
 	if len(scores) == 1 {
-		place = x.op("Reshape", []string{x.cast(x.op("Greater", []string{all, x.row(c.Cutoff)}), onnxInt64), x.integers(-1)})
+		place = x.addOp("Reshape", []string{x.castTo(x.addOp("Greater", []string{all, x.rowConstant(c.Cutoff)}), onnxInt64), x.integerConstant(-1)})
 	} else {
-		place = x.op("ArgMax", []string{all}, integerAttribute("axis", 1), integerAttribute("keepdims", 0))
+		place = x.addOp("ArgMax", []string{all}, integerAttribute("axis", 1), integerAttribute("keepdims", 0))
 	}
-	x.output(x.free("class"), x.op("Gather", []string{x.texts(c.Classes), place}), onnxString, 0)
+	x.addOutput(x.unusedName("class"), x.addOp("Gather", []string{x.textConstant(c.Classes), place}), onnxString, 0)
 	switch {
 	case c.Probability != nil:
-		second := x.probability(c.Probability, all)
-		x.output(x.free("probabilities"), x.concat([]string{x.op("Sub", []string{x.row(1), second}), second}), onnxDouble, 2)
-	case logarithmic(c):
-		p := x.op("Softmax", []string{all}, integerAttribute("axis", 1))
-		x.output(x.free("probabilities"), p, onnxDouble, len(scores))
+		second := x.probabilityOf(c.Probability, all)
+		x.addOutput(x.unusedName("probabilities"), x.concatColumns([]string{x.addOp("Sub", []string{x.rowConstant(1), second}), second}), onnxDouble, 2)
+	case scoresAreLogarithms(c):
+		p := x.addOp("Softmax", []string{all}, integerAttribute("axis", 1))
+		x.addOutput(x.unusedName("probabilities"), p, onnxDouble, len(scores))
 	}
 	return nil
 }
 
-// probability returns the probability of the second class at a score.
-func (x *onnxModel) probability(p *regression.Probability, score string) string {
+// probabilityOf returns the probability of the second class at a score.
+func (x *onnxModel) probabilityOf(p *regression.Probability, score string) string {
 	if len(p.Scores) == 0 {
-		z := x.op("Add", []string{x.op("Mul", []string{score, x.row(p.Slope)}), x.row(p.Intercept)})
-		one := x.row(1)
-		return x.op("Div", []string{one, x.op("Add", []string{one, x.op("Exp", []string{x.op("Neg", []string{z})})})})
+		z := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(p.Slope)}), x.rowConstant(p.Intercept)})
+		one := x.rowConstant(1)
+		return x.addOp("Div", []string{one, x.addOp("Add", []string{one, x.addOp("Exp", []string{x.addOp("Neg", []string{z})})})})
 	}
-	out := x.op("Add", []string{x.op("Mul", []string{score, x.row(0)}), x.row(p.Values[0])})
+	out := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(0)}), x.rowConstant(p.Values[0])})
 	for k := 1; k < len(p.Scores); k++ {
 		from, width := p.Scores[k-1], p.Scores[k]-p.Scores[k-1]
-		share := x.op("Div", []string{x.op("Sub", []string{score, x.row(from)}), x.row(width)})
-		out = x.op("Add", []string{out, x.op("Mul", []string{x.clamp(share, 0, 1), x.row(p.Values[k] - p.Values[k-1])})})
+		share := x.addOp("Div", []string{x.addOp("Sub", []string{score, x.rowConstant(from)}), x.rowConstant(width)})
+		out = x.addOp("Add", []string{out, x.addOp("Mul", []string{x.clamp(share, 0, 1), x.rowConstant(p.Values[k] - p.Values[k-1])})})
 	}
 	return out
 }
 
-// cell treats the cells of a column.
-func (x *onnxModel) cell(c *regression.Column) onnxCell {
+// treatCells treats the cells of a column.
+func (x *onnxModel) treatCells(c *regression.Column) onnxCell {
 	key := fmt.Sprintf("%+v", *c)
 	if t, ok := x.treated[key]; ok {
 		return t
@@ -129,41 +129,41 @@ func (x *onnxModel) cell(c *regression.Column) onnxCell {
 			codes = []int64{-1}
 			names = []string{""}
 		}
-		t.code = x.node(onnxML, "LabelEncoder", []string{c.Name}, x.name(), [][]byte{
+		t.code = x.addNode(onnxML, "LabelEncoder", []string{c.Name}, x.newName(), [][]byte{
 			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names), integersAttribute("values_int64s", codes),
 		})
 	} else {
-		missing := x.op("Or", []string{x.op("IsNaN", []string{c.Name}), x.op("IsInf", []string{c.Name})})
-		t.missing = x.cast(missing, onnxDouble)
-		t.value = x.op("Where", []string{missing, x.row(min(max(c.Missing, c.Lower), c.Upper)), x.clamp(c.Name, c.Lower, c.Upper)})
+		missing := x.addOp("Or", []string{x.addOp("IsNaN", []string{c.Name}), x.addOp("IsInf", []string{c.Name})})
+		t.missing = x.castTo(missing, onnxDouble)
+		t.value = x.addOp("Where", []string{missing, x.rowConstant(min(max(c.Missing, c.Lower), c.Upper)), x.clamp(c.Name, c.Lower, c.Upper)})
 	}
 	x.treated[key] = t
 	return t
 }
 
 func (x *onnxModel) clamp(v string, lower, upper float64) string {
-	return x.op("Min", []string{x.op("Max", []string{v, x.row(lower)}), x.row(upper)})
+	return x.addOp("Min", []string{x.addOp("Max", []string{v, x.rowConstant(lower)}), x.rowConstant(upper)})
 }
 
-// back is the mean of the target at a score of a model; the score itself if the target is not transformed.
-func (x *onnxModel) back(m *regression.Linear, score string) string {
+// undoTransform is the mean of the target at a score of a model; the score itself if the target is not transformed.
+func (x *onnxModel) undoTransform(m *regression.Linear, score string) string {
 	if m == nil || m.Back == nil {
 		return score
 	}
-	line := x.op("Add", []string{x.op("Mul", []string{score, x.row(m.Back.Slope)}), x.row(m.Back.Intercept)})
+	line := x.addOp("Add", []string{x.addOp("Mul", []string{score, x.rowConstant(m.Back.Slope)}), x.rowConstant(m.Back.Intercept)})
 	score = x.clamp(line, m.Lower, m.Upper)
 	if m.Back.Transform == rescale.Log {
-		z := x.op("Min", []string{x.op("Add", []string{score, x.row(m.Back.Variance / 2)}), x.row(rescale.MostLog)})
-		return x.clamp(x.op("Exp", []string{z}), m.Back.Lower, m.Back.Upper)
+		z := x.addOp("Min", []string{x.addOp("Add", []string{score, x.rowConstant(m.Back.Variance / 2)}), x.rowConstant(rescale.MostLog)})
+		return x.clamp(x.addOp("Exp", []string{z}), m.Back.Lower, m.Back.Upper)
 	}
 	root := x.clamp(score, 0, rescale.MostRoot)
-	return x.clamp(x.op("Add", []string{x.op("Mul", []string{root, root}), x.row(m.Back.Variance)}), m.Back.Lower, m.Back.Upper)
+	return x.clamp(x.addOp("Add", []string{x.addOp("Mul", []string{root, root}), x.rowConstant(m.Back.Variance)}), m.Back.Lower, m.Back.Upper)
 }
 
-func (x *onnxModel) sum(list []string) string {
+func (x *onnxModel) addUp(list []string) string {
 	out := list[0]
 	for _, v := range list[1:] {
-		out = x.op("Add", []string{out, v})
+		out = x.addOp("Add", []string{out, v})
 	}
 	return out
 }
@@ -177,8 +177,8 @@ type design struct {
 	model   *regression.Linear
 }
 
-// design concatenates the columns that some of the terms use.
-func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) design {
+// concatDesign concatenates the columns that some of the terms use.
+func (x *onnxModel) concatDesign(m *regression.Linear, terms ...[]regression.Term) design {
 	d := design{model: m, first: make([]int, len(m.Columns))}
 	for i := range d.first {
 		d.first[i] = -1
@@ -195,13 +195,13 @@ func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) des
 			continue
 		}
 		d.first[i] = d.width
-		cell := x.cell(c)
+		cell := x.treatCells(c)
 		if c.Type == regression.Category {
 			codes := make([]int64, len(c.Categories)+1)
 			for k := range codes {
 				codes[k] = int64(k) - 1
 			}
-			parts = append(parts, x.cast(x.op("Equal", []string{cell.code, x.integers(codes...)}), onnxDouble))
+			parts = append(parts, x.castTo(x.addOp("Equal", []string{cell.code, x.integerConstant(codes...)}), onnxDouble))
 			d.width += len(codes)
 			continue
 		}
@@ -209,13 +209,13 @@ func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) des
 		d.width += 2
 	}
 	if d.width > 0 {
-		d.columns = x.concat(parts)
+		d.columns = x.concatColumns(parts)
 	}
 	return d
 }
 
-// weights are the coefficients of terms by the columns of a design.
-func (d *design) weights(terms []regression.Term) []float64 {
+// termWeights are the coefficients of terms by the columns of a design.
+func (d *design) termWeights(terms []regression.Term) []float64 {
 	out := make([]float64, d.width)
 	for _, t := range terms {
 		at := d.first[t.Column]
@@ -237,60 +237,60 @@ type line struct {
 	terms     []regression.Term
 }
 
-// sums returns the concatenation of linear sums.
-func (x *onnxModel) sums(m *regression.Linear, lines []line) string {
+// linearSums returns the concatenation of linear sums.
+func (x *onnxModel) linearSums(m *regression.Linear, lines []line) string {
 	lists := make([][]regression.Term, len(lines))
 	intercepts := make([]float64, len(lines))
 	for i, l := range lines {
 		lists[i], intercepts[i] = l.terms, l.intercept
 	}
-	d := x.design(m, lists...)
+	d := x.concatDesign(m, lists...)
 	if d.width == 0 { // as many rows as there are records
-		return x.op("Add", []string{x.op("Mul", []string{x.zero(m), x.row(0)}), x.row(intercepts...)})
+		return x.addOp("Add", []string{x.addOp("Mul", []string{x.zeroColumn(m), x.rowConstant(0)}), x.rowConstant(intercepts...)})
 	}
 	matrix := make([]float64, d.width*len(lines))
 	for j, l := range lines {
-		for i, w := range d.weights(l.terms) {
+		for i, w := range d.termWeights(l.terms) {
 			matrix[i*len(lines)+j] = w
 		}
 	}
-	return x.op("Add", []string{x.op("MatMul", []string{d.columns, x.matrix(len(lines), matrix)}), x.row(intercepts...)})
+	return x.addOp("Add", []string{x.addOp("MatMul", []string{d.columns, x.matrixConstant(len(lines), matrix)}), x.rowConstant(intercepts...)})
 }
 
-// zero is a column of finite numbers, one per record.
-func (x *onnxModel) zero(m *regression.Linear) string {
-	cell := x.cell(&m.Columns[0])
+// zeroColumn is a column of finite numbers, one per record.
+func (x *onnxModel) zeroColumn(m *regression.Linear) string {
+	cell := x.treatCells(&m.Columns[0])
 	if cell.value != "" {
 		return cell.value
 	}
-	return x.cast(cell.code, onnxDouble)
+	return x.castTo(cell.code, onnxDouble)
 }
 
-// score returns the score of a model with a number for its prediction.
-func (x *onnxModel) score(m regression.Model) (string, error) {
+// modelScore returns the score of a model with a number for its prediction.
+func (x *onnxModel) modelScore(m regression.Model) (string, error) {
 	linear := regression.LinearPart(m)
 	if linear == nil || len(linear.Columns) == 0 {
 		return "", fmt.Errorf("a model of the kind %q %w to ONNX", m.Kind(), ErrKind)
 	}
-	total := x.sums(linear, []line{{linear.Intercept, linear.Terms}})
+	total := x.linearSums(linear, []line{{linear.Intercept, linear.Terms}})
 	switch m := m.(type) {
 	case *regression.Linear:
 	case *regression.ClippedLinear:
-		total = x.clipped(m, total)
+		total = x.clippedScore(m, total)
 	case *regression.Additive:
-		total = x.additive(m, total)
+		total = x.additiveScore(m, total)
 	case *regression.Kernel:
-		total = x.additive(&m.Additive, total)
-		bins := x.bins(m)
+		total = x.additiveScore(&m.Additive, total)
+		bins := x.kernelBins(m)
 		for _, k := range m.Kernels {
-			total = x.op("Add", []string{total, x.kernel(k, m.Landmarks, bins)})
+			total = x.addOp("Add", []string{total, x.kernelSum(k, m.Landmarks, bins)})
 		}
 	case *regression.Votes:
-		total = x.votes(m, total)
+		total = x.votesScore(m, total)
 	case *regression.Tree:
-		total = x.tree(m, total)
+		total = x.treeScore(m, total)
 	case *regression.Prototypes:
-		total = x.prototypes(m, total)
+		total = x.prototypesScore(m, total)
 	default:
 		return "", fmt.Errorf("a model of the kind %q %w to ONNX", m.Kind(), ErrKind)
 	}

@@ -29,17 +29,17 @@ const (
 // A message is a protobuf message under construction. Fields are identified by their numbers.
 type message []byte
 
-func (m *message) integer(field protowire.Number, x int64) {
+func (m *message) addInteger(field protowire.Number, x int64) {
 	*m = protowire.AppendTag(*m, field, protowire.VarintType)
 	*m = protowire.AppendVarint(*m, uint64(x)) //nolint:gosec // int64 is written as its two's complement
 }
 
-func (m *message) bytes(field protowire.Number, x []byte) {
+func (m *message) addBytes(field protowire.Number, x []byte) {
 	*m = protowire.AppendTag(*m, field, protowire.BytesType)
 	*m = protowire.AppendBytes(*m, x)
 }
 
-func (m *message) text(field protowire.Number, x string) { m.bytes(field, []byte(x)) }
+func (m *message) addText(field protowire.Number, x string) { m.addBytes(field, []byte(x)) }
 
 // An onnxGraph is a graph under construction. A value is known by its name. Values have one row per
 // record, and constants are rows.
@@ -64,28 +64,28 @@ func newONNXGraph(inputs []string) *onnxGraph {
 	return g
 }
 
-func (g *onnxGraph) name() string {
+func (g *onnxGraph) newName() string {
 	g.names++
 	return g.prefix + strconv.Itoa(g.names)
 }
 
-// op adds a node and returns the name of its one value. Attributes come in the order of their names.
-func (g *onnxGraph) op(kind string, inputs []string, attributes ...[]byte) string {
-	return g.node("", kind, inputs, g.name(), attributes)
+// addOp adds a node and returns the name of its one value. Attributes come in the order of their names.
+func (g *onnxGraph) addOp(kind string, inputs []string, attributes ...[]byte) string {
+	return g.addNode("", kind, inputs, g.newName(), attributes)
 }
 
-func (g *onnxGraph) node(domain, kind string, inputs []string, output string, attributes [][]byte) string {
+func (g *onnxGraph) addNode(domain, kind string, inputs []string, output string, attributes [][]byte) string {
 	var node message // NodeProto
 	for _, name := range inputs {
-		node.text(1, name)
+		node.addText(1, name)
 	}
-	node.text(2, output)
-	node.text(4, kind)
+	node.addText(2, output)
+	node.addText(4, kind)
 	for _, a := range attributes {
-		node.bytes(5, a)
+		node.addBytes(5, a)
 	}
 	if domain != "" {
-		node.text(7, domain)
+		node.addText(7, domain)
 	}
 	g.nodes = append(g.nodes, node)
 	return output
@@ -93,158 +93,162 @@ func (g *onnxGraph) node(domain, kind string, inputs []string, output string, at
 
 func integerAttribute(name string, x int64) []byte {
 	var a message // AttributeProto
-	a.text(1, name)
-	a.integer(3, x)
-	a.integer(20, onnxAttributeInt)
+	a.addText(1, name)
+	a.addInteger(3, x)
+	a.addInteger(20, onnxAttributeInt)
 	return a
 }
 
 func integersAttribute(name string, list []int64) []byte {
 	var a message
-	a.text(1, name)
+	a.addText(1, name)
 	for _, x := range list {
-		a.integer(8, x)
+		a.addInteger(8, x)
 	}
-	a.integer(20, onnxAttributeInts)
+	a.addInteger(20, onnxAttributeInts)
 	return a
 }
 
 func stringsAttribute(name string, list []string) []byte {
 	var a message
-	a.text(1, name)
+	a.addText(1, name)
 	for _, x := range list {
-		a.text(9, x)
+		a.addText(9, x)
 	}
-	a.integer(20, onnxAttributeStrings)
+	a.addInteger(20, onnxAttributeStrings)
 	return a
 }
 
-// constant adds a tensor, or returns the one with the same content.
-func (g *onnxGraph) constant(kind int64, dims []int, content message) string {
+// addConstant adds a tensor, or returns the one with the same content.
+func (g *onnxGraph) addConstant(kind int64, dims []int, content message) string {
 	var t message // TensorProto
 	for _, d := range dims {
-		t.integer(1, int64(d))
+		t.addInteger(1, int64(d))
 	}
-	t.integer(2, kind)
+	t.addInteger(2, kind)
 	t = append(t, content...)
 	key := string(t)
 	if name, ok := g.known[key]; ok {
 		return name
 	}
-	name := g.name()
-	t.text(8, name)
+	name := g.newName()
+	t.addText(8, name)
 	g.constants, g.known[key] = append(g.constants, t), name
 	return name
 }
 
-// doubles is a constant of doubles.
-func (g *onnxGraph) doubles(values []float64, dims ...int) string {
+// doubleConstant is a constant of doubles.
+func (g *onnxGraph) doubleConstant(values []float64, dims ...int) string {
 	raw := make([]byte, 0, 8*len(values))
 	for _, x := range values {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
 	}
 	var content message
-	content.bytes(9, raw)
-	return g.constant(onnxDouble, dims, content)
+	content.addBytes(9, raw)
+	return g.addConstant(onnxDouble, dims, content)
 }
 
-// matrix is a constant of doubles, by rows.
-func (g *onnxGraph) matrix(columns int, values []float64) string {
-	return g.doubles(values, len(values)/columns, columns)
+// matrixConstant is a constant of doubles, by rows.
+func (g *onnxGraph) matrixConstant(columns int, values []float64) string {
+	return g.doubleConstant(values, len(values)/columns, columns)
 }
 
-// row is a constant with one row.
-func (g *onnxGraph) row(values ...float64) string { return g.matrix(len(values), values) }
+// rowConstant is a constant with one row.
+func (g *onnxGraph) rowConstant(values ...float64) string {
+	return g.matrixConstant(len(values), values)
+}
 
-// list is a constant of doubles of one dimension.
-func (g *onnxGraph) list(values []float64) string { return g.doubles(values, len(values)) }
+// vectorConstant is a constant of doubles of one dimension.
+func (g *onnxGraph) vectorConstant(values []float64) string {
+	return g.doubleConstant(values, len(values))
+}
 
-// integers is a constant of whole numbers of one dimension.
-func (g *onnxGraph) integers(values ...int64) string {
+// integerConstant is a constant of whole numbers of one dimension.
+func (g *onnxGraph) integerConstant(values ...int64) string {
 	raw := make([]byte, 0, 8*len(values))
 	for _, x := range values {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(x)) //nolint:gosec // two's complement
 	}
 	var content message
-	content.bytes(9, raw)
-	return g.constant(onnxInt64, []int{len(values)}, content)
+	content.addBytes(9, raw)
+	return g.addConstant(onnxInt64, []int{len(values)}, content)
 }
 
-func (g *onnxGraph) texts(values []string) string {
+func (g *onnxGraph) textConstant(values []string) string {
 	var content message
 	for _, x := range values {
-		content.text(6, x)
+		content.addText(6, x)
 	}
-	return g.constant(onnxString, []int{len(values)}, content)
+	return g.addConstant(onnxString, []int{len(values)}, content)
 }
 
-// cast converts the element type. Doubles are truncated.
-func (g *onnxGraph) cast(x string, kind int64) string {
-	return g.op("Cast", []string{x}, integerAttribute("to", kind))
+// castTo converts the element type. Doubles are truncated.
+func (g *onnxGraph) castTo(x string, kind int64) string {
+	return g.addOp("Cast", []string{x}, integerAttribute("to", kind))
 }
 
-// concat concatenates values along the second axis.
-func (g *onnxGraph) concat(list []string) string {
+// concatColumns concatenates values along the second axis.
+func (g *onnxGraph) concatColumns(list []string) string {
 	if len(list) == 1 {
 		return list[0]
 	}
-	return g.op("Concat", list, integerAttribute("axis", 1))
+	return g.addOp("Concat", list, integerAttribute("axis", 1))
 }
 
-// value describes an input or an output: columns is 0 for one dimension.
-func (g *onnxGraph) value(name string, kind int64, columns int) []byte {
+// encodeValueInfo describes an input or an output: columns is 0 for one dimension.
+func (g *onnxGraph) encodeValueInfo(name string, kind int64, columns int) []byte {
 	var shape, records message // TensorShapeProto, its Dimension
-	records.text(2, "records")
-	shape.bytes(1, records)
+	records.addText(2, "records")
+	shape.addBytes(1, records)
 	if columns > 0 {
 		var d message
-		d.integer(1, int64(columns))
-		shape.bytes(1, d)
+		d.addInteger(1, int64(columns))
+		shape.addBytes(1, d)
 	}
 	var tensor, kindOf, info message // TypeProto.Tensor, TypeProto, ValueInfoProto
-	tensor.integer(1, kind)
-	tensor.bytes(2, shape)
-	kindOf.bytes(1, tensor)
-	info.text(1, name)
-	info.bytes(2, kindOf)
+	tensor.addInteger(1, kind)
+	tensor.addBytes(2, shape)
+	kindOf.addBytes(1, tensor)
+	info.addText(1, name)
+	info.addBytes(2, kindOf)
 	return info
 }
 
-// output names a value as an output.
-func (g *onnxGraph) output(name, of string, kind int64, columns int) {
-	g.node("", "Identity", []string{of}, name, nil)
-	g.outputs = append(g.outputs, g.value(name, kind, columns))
+// addOutput names a value as an output.
+func (g *onnxGraph) addOutput(name, of string, kind int64, columns int) {
+	g.addNode("", "Identity", []string{of}, name, nil)
+	g.outputs = append(g.outputs, g.encodeValueInfo(name, kind, columns))
 }
 
-// model returns the file.
-func (g *onnxGraph) model(description string) []byte {
+// encodeModel returns the file.
+func (g *onnxGraph) encodeModel(description string) []byte {
 	var graph message // GraphProto
 	for _, x := range g.nodes {
-		graph.bytes(1, x)
+		graph.addBytes(1, x)
 	}
-	graph.text(2, "dptrain")
+	graph.addText(2, "dptrain")
 	for _, x := range g.constants {
-		graph.bytes(5, x)
+		graph.addBytes(5, x)
 	}
 	for _, x := range g.inputs {
-		graph.bytes(11, x)
+		graph.addBytes(11, x)
 	}
 	for _, x := range g.outputs {
-		graph.bytes(12, x)
+		graph.addBytes(12, x)
 	}
 	var out message // ModelProto
-	out.integer(1, onnxVersion)
-	out.text(2, "dptrain")
-	out.text(6, description)
-	out.bytes(7, graph)
+	out.addInteger(1, onnxVersion)
+	out.addText(2, "dptrain")
+	out.addText(6, description)
+	out.addBytes(7, graph)
 	for _, set := range []struct {
 		domain  string
 		version int64
 	}{{"", onnxOperators}, {onnxML, onnxMLOperators}} {
 		var s message // OperatorSetIdProto
-		s.text(1, set.domain)
-		s.integer(2, set.version)
-		out.bytes(8, s)
+		s.addText(1, set.domain)
+		s.addInteger(2, set.version)
+		out.addBytes(8, s)
 	}
 	return out
 }

@@ -7,61 +7,61 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-func (x *onnxModel) clipped(m *regression.ClippedLinear, sum string) string {
-	norm := []string{x.op("Add", []string{x.op("Mul", []string{x.zero(&m.Linear), x.row(0)}), x.row(m.Constant * m.Constant)})}
+func (x *onnxModel) clippedScore(m *regression.ClippedLinear, sum string) string {
+	norm := []string{x.addOp("Add", []string{x.addOp("Mul", []string{x.zeroColumn(&m.Linear), x.rowConstant(0)}), x.rowConstant(m.Constant * m.Constant)})}
 	for i := range m.Columns {
 		c := &m.Columns[i]
-		cell := x.cell(c)
+		cell := x.treatCells(c)
 		if c.Type == regression.Category {
 			least := int64(0)
 			if c.Other {
 				least = -1
 			}
-			norm = append(norm, x.cast(x.op("GreaterOrEqual", []string{cell.code, x.integers(least)}), onnxDouble))
+			norm = append(norm, x.castTo(x.addOp("GreaterOrEqual", []string{cell.code, x.integerConstant(least)}), onnxDouble))
 			continue
 		}
-		z := x.op("Div", []string{x.op("Sub", []string{cell.value, x.row(c.Lower/2 + c.Upper/2)}), x.row(c.Upper/2 - c.Lower/2)})
+		z := x.addOp("Div", []string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}), x.rowConstant(c.Upper/2 - c.Lower/2)})
 		z = x.clamp(z, -1, 1)
-		norm = append(norm, x.op("Mul", []string{z, z}))
+		norm = append(norm, x.addOp("Mul", []string{z, z}))
 	}
 	for _, t := range m.Terms {
 		if t.Missing {
-			norm = append(norm, x.op("Mul", []string{x.cell(&m.Columns[t.Column]).missing, x.row(regression.MissingSquare)}))
+			norm = append(norm, x.addOp("Mul", []string{x.treatCells(&m.Columns[t.Column]).missing, x.rowConstant(regression.MissingSquare)}))
 		}
 	}
 	center := m.Lower/2 + m.Upper/2
 	if m.Center != nil {
 		center = *m.Center
 	}
-	n := x.sum(norm)
-	shorter := x.op("Mul", []string{x.op("Div", []string{x.row(m.Norm), x.op("Sqrt", []string{n})}), x.op("Sub", []string{sum, x.row(center)})})
-	return x.op("Where", []string{x.op("Greater", []string{n, x.row(m.Norm * m.Norm)}), x.op("Add", []string{shorter, x.row(center)}), sum})
+	n := x.addUp(norm)
+	shorter := x.addOp("Mul", []string{x.addOp("Div", []string{x.rowConstant(m.Norm), x.addOp("Sqrt", []string{n})}), x.addOp("Sub", []string{sum, x.rowConstant(center)})})
+	return x.addOp("Where", []string{x.addOp("Greater", []string{n, x.rowConstant(m.Norm * m.Norm)}), x.addOp("Add", []string{shorter, x.rowConstant(center)}), sum})
 }
 
-func (x *onnxModel) additive(m *regression.Additive, total string) string {
+func (x *onnxModel) additiveScore(m *regression.Additive, total string) string {
 	for _, s := range m.Shapes {
-		total = x.op("Add", []string{total, x.step(s.Step, x.cell(&m.Columns[s.Column]).value)})
+		total = x.addOp("Add", []string{total, x.stepLookup(s.Step, x.treatCells(&m.Columns[s.Column]).value)})
 	}
 	if s := m.Score; s != nil {
 		terms := append([]regression.Term(nil), m.Terms...)
 		for i := range terms {
 			terms[i].Coefficient = s.Coefficients[i]
 		}
-		total = x.op("Add", []string{total, x.step(s.Step, x.sums(&m.Linear, []line{{s.Intercept, terms}}))})
+		total = x.addOp("Add", []string{total, x.stepLookup(s.Step, x.linearSums(&m.Linear, []line{{s.Intercept, terms}}))})
 	}
 	return total
 }
 
-// step looks numbers up: the value after the edges that are at most the number.
-func (x *onnxModel) step(s regression.Step, of string) string {
+// stepLookup looks numbers up: the value after the edges that are at most the number.
+func (x *onnxModel) stepLookup(s regression.Step, of string) string {
 	if len(s.Edges) == 0 {
-		return x.row(s.Values[0])
+		return x.rowConstant(s.Values[0])
 	}
-	above := x.cast(x.op("GreaterOrEqual", []string{of, x.row(s.Edges...)}), onnxInt64)
-	return x.op("Gather", []string{x.list(s.Values), x.op("ReduceSum", []string{above, x.integers(1)}, integerAttribute("keepdims", 1))})
+	above := x.castTo(x.addOp("GreaterOrEqual", []string{of, x.rowConstant(s.Edges...)}), onnxInt64)
+	return x.addOp("Gather", []string{x.vectorConstant(s.Values), x.addOp("ReduceSum", []string{above, x.integerConstant(1)}, integerAttribute("keepdims", 1))})
 }
 
-func (x *onnxModel) votes(m *regression.Votes, total string) string {
+func (x *onnxModel) votesScore(m *regression.Votes, total string) string {
 	if len(m.Members) == 0 {
 		return total
 	}
@@ -71,23 +71,23 @@ func (x *onnxModel) votes(m *regression.Votes, total string) string {
 	for i, v := range m.Members {
 		lines[i], weights[i], against[i] = line{v.Intercept, v.Terms}, v.Weight, -v.Weight
 	}
-	yes := x.op("GreaterOrEqual", []string{x.sums(&m.Linear, lines), x.row(0)})
-	return x.op("Add", []string{total, x.across("ReduceSum", x.op("Where", []string{yes, x.row(weights...), x.row(against...)}))})
+	yes := x.addOp("GreaterOrEqual", []string{x.linearSums(&m.Linear, lines), x.rowConstant(0)})
+	return x.addOp("Add", []string{total, x.reduceRows("ReduceSum", x.addOp("Where", []string{yes, x.rowConstant(weights...), x.rowConstant(against...)}))})
 }
 
-// across reduces every row to one number.
-func (x *onnxModel) across(kind, of string) string {
-	return x.op(kind, []string{of, x.integers(1)}, integerAttribute("keepdims", 1))
+// reduceRows reduces every row to one number.
+func (x *onnxModel) reduceRows(kind, of string) string {
+	return x.addOp(kind, []string{of, x.integerConstant(1)}, integerAttribute("keepdims", 1))
 }
 
-// tree adds the score of the leaf of each record. A record is at a leaf if it turns low where the way there does, and
+// treeScore adds the score of the leaf of each record. A record is at a leaf if it turns low where the way there does, and
 // high where that does: the number of turns that agree is the length of the way.
-func (x *onnxModel) tree(m *regression.Tree, total string) string {
-	t := treeWays{m: m, place: map[int]int{}}
-	t.walk(0, nil)
-	leaves := x.sums(&m.Linear, t.leaves)
+func (x *onnxModel) treeScore(m *regression.Tree, total string) string {
+	t := treePaths{m: m, place: map[int]int{}}
+	t.collectPaths(0, nil)
+	leaves := x.linearSums(&m.Linear, t.leaves)
 	if len(t.splits) == 0 {
-		return x.op("Add", []string{total, leaves})
+		return x.addOp("Add", []string{total, leaves})
 	}
 	matrix := make([]float64, len(t.splits)*len(t.leaves))
 	lengths := make([]float64, len(t.leaves))
@@ -103,14 +103,14 @@ func (x *onnxModel) tree(m *regression.Tree, total string) string {
 			matrix[turn.split*len(t.leaves)+j] = sign
 		}
 	}
-	low := x.cast(x.op("LessOrEqual", []string{x.sums(&m.Linear, t.splits), x.row(t.thresholds...)}), onnxDouble)
-	agree := x.op("Add", []string{x.op("MatMul", []string{low, x.matrix(len(t.leaves), matrix)}), x.row(highs...)})
-	there := x.op("Equal", []string{x.cast(agree, onnxInt64), x.cast(x.row(lengths...), onnxInt64)})
-	return x.op("Add", []string{total, x.across("ReduceSum", x.op("Where", []string{there, leaves, x.row(0)}))})
+	low := x.castTo(x.addOp("LessOrEqual", []string{x.linearSums(&m.Linear, t.splits), x.rowConstant(t.thresholds...)}), onnxDouble)
+	agree := x.addOp("Add", []string{x.addOp("MatMul", []string{low, x.matrixConstant(len(t.leaves), matrix)}), x.rowConstant(highs...)})
+	there := x.addOp("Equal", []string{x.castTo(agree, onnxInt64), x.castTo(x.rowConstant(lengths...), onnxInt64)})
+	return x.addOp("Add", []string{total, x.reduceRows("ReduceSum", x.addOp("Where", []string{there, leaves, x.rowConstant(0)}))})
 }
 
-// treeWays collects the splits, the leaves and the way to each leaf.
-type treeWays struct {
+// treePaths collects the splits, the leaves and the way to each leaf.
+type treePaths struct {
 	m              *regression.Tree
 	splits, leaves []line
 	thresholds     []float64
@@ -123,7 +123,7 @@ type turn struct {
 	high  bool
 }
 
-func (t *treeWays) walk(at int, way []turn) {
+func (t *treePaths) collectPaths(at int, way []turn) {
 	n := &t.m.Nodes[at]
 	if n.Low == 0 && n.High == 0 {
 		t.leaves, t.ways = append(t.leaves, line{n.Intercept, n.Terms}), append(t.ways, append([]turn(nil), way...))
@@ -131,11 +131,11 @@ func (t *treeWays) walk(at int, way []turn) {
 	}
 	split := len(t.splits)
 	t.splits, t.thresholds = append(t.splits, line{n.Intercept, n.Terms}), append(t.thresholds, n.Threshold)
-	t.walk(n.Low, append(way, turn{split, false}))
-	t.walk(n.High, append(way, turn{split, true}))
+	t.collectPaths(n.Low, append(way, turn{split, false}))
+	t.collectPaths(n.High, append(way, turn{split, true}))
 }
 
-func (x *onnxModel) prototypes(m *regression.Prototypes, total string) string {
+func (x *onnxModel) prototypesScore(m *regression.Prototypes, total string) string {
 	var sides [2][]line
 	for _, p := range m.Prototypes {
 		side := 0
@@ -146,21 +146,21 @@ func (x *onnxModel) prototypes(m *regression.Prototypes, total string) string {
 	}
 	for side, kind := range []string{"Add", "Sub"} {
 		if len(sides[side]) > 0 {
-			scores := x.clamp(x.sums(&m.Linear, sides[side]), m.Lower, m.Upper)
-			largest := x.across("ReduceMax", scores)
-			rest := x.across("ReduceSum", x.op("Exp", []string{x.op("Sub", []string{scores, largest})}))
-			total = x.op(kind, []string{total, x.op("Add", []string{largest, x.op("Log", []string{rest})})})
+			scores := x.clamp(x.linearSums(&m.Linear, sides[side]), m.Lower, m.Upper)
+			largest := x.reduceRows("ReduceMax", scores)
+			rest := x.reduceRows("ReduceSum", x.addOp("Exp", []string{x.addOp("Sub", []string{scores, largest})}))
+			total = x.addOp(kind, []string{total, x.addOp("Add", []string{largest, x.addOp("Log", []string{rest})})})
 		}
 	}
 	return total
 }
 
-// bins returns the inputs of the kernels for a record, as integers.
-func (x *onnxModel) bins(m *regression.Kernel) []string {
+// kernelBins returns the inputs of the kernels for a record, as integers.
+func (x *onnxModel) kernelBins(m *regression.Kernel) []string {
 	out := make([]string, len(m.Cells))
 	for i, in := range m.Cells {
 		c := &m.Columns[in.Column]
-		cell := x.cell(c)
+		cell := x.treatCells(c)
 		switch in.Of {
 		case kernelmap.Categories:
 			table := make([]int64, 1, len(in.Bins)) // others come first here
@@ -171,33 +171,33 @@ func (x *onnxModel) bins(m *regression.Kernel) []string {
 					table = append(table, int64(b))
 				}
 			}
-			out[i] = x.op("Gather", []string{x.integers(table...), x.op("Add", []string{cell.code, x.integers(1)})})
+			out[i] = x.addOp("Gather", []string{x.integerConstant(table...), x.addOp("Add", []string{cell.code, x.integerConstant(1)})})
 		case kernelmap.Missing:
-			out[i] = x.cast(cell.missing, onnxInt64)
+			out[i] = x.castTo(cell.missing, onnxInt64)
 		default:
 			half := c.Upper/2 - c.Lower/2
 			scale := 0.
 			if half > 0 {
 				scale = kernelmap.CellOne / half
 			}
-			z := x.op("Mul", []string{x.op("Sub", []string{cell.value, x.row(c.Lower/2 + c.Upper/2)}), x.row(scale)})
-			whole := x.cast(x.clamp(z, -kernelmap.CellOne, kernelmap.CellOne), onnxInt64)
-			bin := x.op("Div", []string{x.op("Add", []string{whole, x.integers(kernelmap.CellOne)}), x.integers(2 * kernelmap.CellOne / 256)})
-			out[i] = x.op("Min", []string{bin, x.integers(255)})
+			z := x.addOp("Mul", []string{x.addOp("Sub", []string{cell.value, x.rowConstant(c.Lower/2 + c.Upper/2)}), x.rowConstant(scale)})
+			whole := x.castTo(x.clamp(z, -kernelmap.CellOne, kernelmap.CellOne), onnxInt64)
+			bin := x.addOp("Div", []string{x.addOp("Add", []string{whole, x.integerConstant(kernelmap.CellOne)}), x.integerConstant(2 * kernelmap.CellOne / 256)})
+			out[i] = x.addOp("Min", []string{bin, x.integerConstant(255)})
 		}
 	}
 	return out
 }
 
-// kernel adds the features of a map times coefficients up, in whole numbers that doubles hold exactly but for the
+// kernelSum adds the features of a map times coefficients up, in whole numbers that doubles hold exactly but for the
 // last step, as [kernelmap.Map] does.
-func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string) string {
+func (x *onnxModel) kernelSum(k kernelmap.Term, landmarks [][]uint8, bins []string) string {
 	dims := 0
 	if len(k.Map.Metric) > 0 {
 		dims = len(k.Map.Metric[0])
 	}
 	if dims == 0 || len(k.Map.Weights) == 0 || len(landmarks) == 0 {
-		return x.row(0)
+		return x.rowConstant(0)
 	}
 	reach := math.Floor(math.MaxInt16 / math.Sqrt(float64(dims)))
 	var cells []string
@@ -207,14 +207,14 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 		for b, v := range c.Values {
 			values[b] = float64(v)
 		}
-		cells = append(cells, x.op("Gather", []string{x.list(values), bins[c.Input]}))
+		cells = append(cells, x.addOp("Gather", []string{x.vectorConstant(values), bins[c.Input]}))
 		for _, v := range k.Map.Metric[i] {
 			metric = append(metric, float64(v))
 		}
 	}
-	point := x.wrapped(x.op("MatMul", []string{x.concat(cells), x.matrix(dims, metric)}))
-	point = x.op("Sub", []string{x.op("Div", []string{x.op("Add", []string{point, x.integers(1 << 31)}), x.integers(1 << 13)}), x.integers(1 << 18)})
-	here := x.clamp(x.cast(point, onnxDouble), -reach, reach)
+	point := x.wrapToInt32(x.addOp("MatMul", []string{x.concatColumns(cells), x.matrixConstant(dims, metric)}))
+	point = x.addOp("Sub", []string{x.addOp("Div", []string{x.addOp("Add", []string{point, x.integerConstant(1 << 31)}), x.integerConstant(1 << 13)}), x.integerConstant(1 << 18)})
+	here := x.clamp(x.castTo(point, onnxDouble), -reach, reach)
 
 	points := mapPoints(k.Map, landmarks, int32(reach))
 	squares := make([]float64, len(landmarks))
@@ -225,9 +225,9 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 			squares[i] += float64(v) * float64(v)
 		}
 	}
-	own := x.across("ReduceSum", x.op("Mul", []string{here, here}))
-	d := x.op("Add", []string{x.op("MatMul", []string{here, x.matrix(len(points), turned)}), x.op("Add", []string{own, x.row(squares...)})})
-	near := x.cast(x.near(d), onnxDouble)
+	own := x.reduceRows("ReduceSum", x.addOp("Mul", []string{here, here}))
+	d := x.addOp("Add", []string{x.addOp("MatMul", []string{here, x.matrixConstant(len(points), turned)}), x.addOp("Add", []string{own, x.rowConstant(squares...)})})
+	near := x.castTo(x.gaussianKernel(d), onnxDouble)
 
 	weights := make([]float64, len(points)*len(k.Map.Weights))
 	scales := make([]float64, len(k.Map.Weights))
@@ -237,14 +237,14 @@ func (x *onnxModel) kernel(k kernelmap.Term, landmarks [][]uint8, bins []string)
 			weights[i*len(scales)+j] = float64(w)
 		}
 	}
-	q := x.cast(x.wrapped(x.op("MatMul", []string{near, x.matrix(len(scales), weights)})), onnxDouble)
-	q = x.op("Mul", []string{q, x.row(scales...)})
-	length := x.op("Sqrt", []string{x.across("ReduceSum", x.op("Mul", []string{q, q}))})
+	q := x.castTo(x.wrapToInt32(x.addOp("MatMul", []string{near, x.matrixConstant(len(scales), weights)})), onnxDouble)
+	q = x.addOp("Mul", []string{q, x.rowConstant(scales...)})
+	length := x.addOp("Sqrt", []string{x.reduceRows("ReduceSum", x.addOp("Mul", []string{q, q}))})
 	const one = 1 << kernelmap.FeatureBits
-	by := x.op("Div", []string{x.row(one * (1 - 0x1p-30)), x.op("Max", []string{length, x.row(kernelmap.Shortest)})})
-	features := x.cast(x.cast(x.op("Mul", []string{q, by}), onnxInt64), onnxDouble)
-	sum := x.across("ReduceSum", x.op("Mul", []string{features, x.row(k.Coefficients...)}))
-	return x.op("Div", []string{sum, x.row(one)})
+	by := x.addOp("Div", []string{x.rowConstant(one * (1 - 0x1p-30)), x.addOp("Max", []string{length, x.rowConstant(kernelmap.Shortest)})})
+	features := x.castTo(x.castTo(x.addOp("Mul", []string{q, by}), onnxInt64), onnxDouble)
+	sum := x.reduceRows("ReduceSum", x.addOp("Mul", []string{features, x.rowConstant(k.Coefficients...)}))
+	return x.addOp("Div", []string{sum, x.rowConstant(one)})
 }
 
 // mapPoints returns the points of landmarks, each at most reach from 0 in every dimension.
@@ -267,26 +267,26 @@ func mapPoints(m *kernelmap.Map, landmarks [][]uint8, reach int32) [][]int32 {
 	return out
 }
 
-// wrapped makes whole numbers of doubles, modulo 2^32 and around 0.
-func (x *onnxModel) wrapped(v string) string {
-	v = x.op("Add", []string{x.cast(v, onnxInt64), x.integers(1 << 31)})
-	return x.op("Sub", []string{x.op("BitwiseAnd", []string{v, x.integers(1<<32 - 1)}), x.integers(1 << 31)})
+// wrapToInt32 makes whole numbers of doubles, modulo 2^32 and around 0.
+func (x *onnxModel) wrapToInt32(v string) string {
+	v = x.addOp("Add", []string{x.castTo(v, onnxInt64), x.integerConstant(1 << 31)})
+	return x.addOp("Sub", []string{x.addOp("BitwiseAnd", []string{v, x.integerConstant(1<<32 - 1)}), x.integerConstant(1 << 31)})
 }
 
-// near is the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the fraction.
-func (x *onnxModel) near(d string) string {
-	d = x.op("BitwiseAnd", []string{x.cast(d, onnxInt64), x.integers(1<<32 - 1)})
-	f := x.op("BitwiseAnd", []string{d, x.integers(1<<16 - 1)})
+// gaussianKernel is the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the fraction.
+func (x *onnxModel) gaussianKernel(d string) string {
+	d = x.addOp("BitwiseAnd", []string{x.castTo(d, onnxInt64), x.integerConstant(1<<32 - 1)})
+	f := x.addOp("BitwiseAnd", []string{d, x.integerConstant(1<<16 - 1)})
 	scaled := func(v string) string {
-		return x.op("Div", []string{x.op("Mul", []string{f, v}), x.integers(1 << 16)})
+		return x.addOp("Div", []string{x.addOp("Mul", []string{f, v}), x.integerConstant(1 << 16)})
 	}
-	less := func(from int64, v string) string { return x.op("Sub", []string{x.integers(from), v}) }
-	p := less(1<<16-1, scaled(less(45340, scaled(less(15200, scaled(x.integers(2632)))))))
+	less := func(from int64, v string) string { return x.addOp("Sub", []string{x.integerConstant(from), v}) }
+	p := less(1<<16-1, scaled(less(45340, scaled(less(15200, scaled(x.integerConstant(2632)))))))
 	powers := make([]int64, 33)
 	for i := range powers {
 		powers[i] = 1 << i
 	}
-	shift := x.op("Min", []string{x.op("Div", []string{d, x.integers(1 << 16)}), x.integers(32)})
-	p = x.op("Div", []string{p, x.op("Gather", []string{x.integers(powers...), shift})})
-	return x.op("Div", []string{p, x.integers(4)})
+	shift := x.addOp("Min", []string{x.addOp("Div", []string{d, x.integerConstant(1 << 16)}), x.integerConstant(32)})
+	p = x.addOp("Div", []string{p, x.addOp("Gather", []string{x.integerConstant(powers...), shift})})
+	return x.addOp("Div", []string{p, x.integerConstant(4)})
 }

@@ -38,22 +38,22 @@ func PMML(w io.Writer, m regression.Model) error {
 			optype = pmmlText
 			kind = "string"
 		}
-		dictionary.add(newTag("DataField", "name", c.Name, "optype", optype, "dataType", kind))
-		schema.add(newTag("MiningField", "name", c.Name, "invalidValueTreatment", "asMissing"))
+		dictionary.addInside(newTag("DataField", "name", c.Name, "optype", optype, "dataType", kind))
+		schema.addInside(newTag("MiningField", "name", c.Name, "invalidValueTreatment", "asMissing"))
 	}
 	p.output = newTag("Output")
-	p.target = p.free(m.Output().Target)
-	field, model, err := p.predictor(m)
+	p.target = p.unusedName(m.Output().Target)
+	field, model, err := p.targetAndModel(m)
 	if err != nil {
 		return err
 	}
 	model.inside = append([]*tag{
-		schema.add(newTag("MiningField", "name", p.target, "usageType", "target")), p.output, p.targets, newTag("LocalTransformations").add(p.fields...),
+		schema.addInside(newTag("MiningField", "name", p.target, "usageType", "target")), p.output, p.targets, newTag("LocalTransformations").addInside(p.fields...),
 	}, model.inside...)
 	model.inside = slices.DeleteFunc(model.inside, func(t *tag) bool { return t == nil || t == p.output && len(t.inside) == 0 })
-	return writeXML(w, newTag("PMML", "xmlns", "http://www.dmg.org/PMML-4_4", "version", "4.4").add(
-		newTag("Header", "description", "A model that dptrain trained for "+m.Output().Target).add(newTag("Application", "name", "dptrain")),
-		dictionary.add(field), model))
+	return writeXML(w, newTag("PMML", "xmlns", "http://www.dmg.org/PMML-4_4", "version", "4.4").addInside(
+		newTag("Header", "description", "A model that dptrain trained for "+m.Output().Target).addInside(newTag("Application", "name", "dptrain")),
+		dictionary.addInside(field), model))
 }
 
 // What a field holds.
@@ -82,8 +82,8 @@ type pmmlTerm struct {
 	field       string
 }
 
-// free returns a name that no field has yet.
-func (p *pmmlModel) free(name string) string {
+// unusedName returns a name that no field has yet.
+func (p *pmmlModel) unusedName(name string) string {
 	for p.used[name] || name == "" {
 		name += "_"
 	}
@@ -91,8 +91,8 @@ func (p *pmmlModel) free(name string) string {
 	return name
 }
 
-// derive adds a field and returns its name, with a number if there is one of that name.
-func (p *pmmlModel) derive(name, optype string, expression *tag) string {
+// deriveField adds a field and returns its name, with a number if there is one of that name.
+func (p *pmmlModel) deriveField(name, optype string, expression *tag) string {
 	for base, n := name, 2; p.used[name]; n++ {
 		name = fmt.Sprint(base, " ", n)
 	}
@@ -101,60 +101,60 @@ func (p *pmmlModel) derive(name, optype string, expression *tag) string {
 	if optype == pmmlText {
 		kind = "string"
 	}
-	p.fields = append(p.fields, newTag("DerivedField", "name", name, "optype", optype, "dataType", kind).add(expression))
+	p.fields = append(p.fields, newTag("DerivedField", "name", name, "optype", optype, "dataType", kind).addInside(expression))
 	return name
 }
 
-// number is a field of numbers.
-func (p *pmmlModel) number(name string, expression *tag) string {
-	return p.derive(name, pmmlNumber, expression)
+// numberField is a field of numbers.
+func (p *pmmlModel) numberField(name string, expression *tag) string {
+	return p.deriveField(name, pmmlNumber, expression)
 }
 
-func ref(field string) *tag { return newTag("FieldRef", "field", field) }
+func fieldRef(field string) *tag { return newTag("FieldRef", "field", field) }
 
-func constant(x float64) *tag {
+func constantTag(x float64) *tag {
 	t := newTag("Constant", "dataType", "double")
-	t.text = digits(x)
+	t.text = formatNumber(x)
 	return t
 }
 
-func digits(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-func apply(function string, arguments ...*tag) *tag {
-	return newTag("Apply", "function", function).add(arguments...)
+func applyFunction(function string, arguments ...*tag) *tag {
+	return newTag("Apply", "function", function).addInside(arguments...)
 }
 
-func between(x *tag, lower, upper float64) *tag {
-	return apply("min", apply("max", x, constant(lower)), constant(upper))
+func clampTag(x *tag, lower, upper float64) *tag {
+	return applyFunction("min", applyFunction("max", x, constantTag(lower)), constantTag(upper))
 }
 
-func (s *pmmlSum) add(coefficient float64, field string) {
+func (s *pmmlSum) addTerm(coefficient float64, field string) {
 	s.terms = append(s.terms, pmmlTerm{coefficient, field})
 }
 
-// expression is the value of a sum.
-func (s *pmmlSum) expression() *tag {
-	sum := apply("sum", constant(s.intercept))
+// asExpression is the value of a sum.
+func (s *pmmlSum) asExpression() *tag {
+	sum := applyFunction("sum", constantTag(s.intercept))
 	for _, t := range s.terms {
-		sum.add(apply("*", constant(t.coefficient), ref(t.field)))
+		sum.addInside(applyFunction("*", constantTag(t.coefficient), fieldRef(t.field)))
 	}
 	return sum
 }
 
-// table is a sum as the table of a regression.
-func (s *pmmlSum) table() *tag {
-	out := newTag("RegressionTable", "intercept", digits(s.intercept))
+// asRegressionTable is a sum as the table of a regression.
+func (s *pmmlSum) asRegressionTable() *tag {
+	out := newTag("RegressionTable", "intercept", formatNumber(s.intercept))
 	for _, t := range s.terms {
-		out.add(newTag("NumericPredictor", "name", t.field, "coefficient", digits(t.coefficient)))
+		out.addInside(newTag("NumericPredictor", "name", t.field, "coefficient", formatNumber(t.coefficient)))
 	}
 	return out
 }
 
-// predictor returns the field of the target, and the model but for what all models have.
-func (p *pmmlModel) predictor(m regression.Model) (field, model *tag, err error) {
+// targetAndModel returns the field of the target, and the model but for what all models have.
+func (p *pmmlModel) targetAndModel(m regression.Model) (field, model *tag, err error) {
 	var sums []pmmlSum
 	for _, s := range scoresOf(m) {
-		sum, err := p.score(s)
+		sum, err := p.modelScore(s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -162,135 +162,135 @@ func (p *pmmlModel) predictor(m regression.Model) (field, model *tag, err error)
 	}
 	c, ok := m.(*regression.Classifier)
 	if ok {
-		field, model = p.classifier(c, sums)
+		field, model = p.classifierTree(c, sums)
 		return field, model, nil
 	}
 	linear := regression.LinearPart(m)
 	lower := linear.Lower
 	upper := linear.Upper
 	if linear.Back != nil {
-		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper, p.back(linear, sums[0])
+		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper, p.undoTransform(linear, sums[0])
 	}
-	p.targets = newTag("Targets").add(newTag("Target", "field", p.target, "min", digits(lower), "max", digits(upper)))
-	p.output.add(newTag("OutputField", "name", p.free("prediction"), "optype", pmmlNumber, "dataType", "double", "feature", "predictedValue"))
+	p.targets = newTag("Targets").addInside(newTag("Target", "field", p.target, "min", formatNumber(lower), "max", formatNumber(upper)))
+	p.output.addInside(newTag("OutputField", "name", p.unusedName("prediction"), "optype", pmmlNumber, "dataType", "double", "feature", "predictedValue"))
 	field = newTag("DataField", "name", p.target, "optype", pmmlNumber, "dataType", "double")
-	return field, newTag("RegressionModel", "functionName", "regression").add(sums[0].table()), nil
+	return field, newTag("RegressionModel", "functionName", "regression").addInside(sums[0].asRegressionTable()), nil
 }
 
-// back is the mean of a transformed target, not yet clamped.
-func (p *pmmlModel) back(m *regression.Linear, score pmmlSum) pmmlSum {
-	z := p.number("transformed", between(score.expression(), m.Lower, m.Upper))
+// undoTransform is the mean of a transformed target, not yet clamped.
+func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
+	z := p.numberField("transformed", clampTag(score.asExpression(), m.Lower, m.Upper))
 	line := pmmlSum{m.Back.Intercept, []pmmlTerm{{m.Back.Slope, z}}}
-	z = p.number("transformed line", between(line.expression(), m.Lower, m.Upper))
+	z = p.numberField("transformed line", clampTag(line.asExpression(), m.Lower, m.Upper))
 	if m.Back.Transform == rescale.Log {
 		up := pmmlSum{m.Back.Variance / 2, []pmmlTerm{{1, z}}}
-		return pmmlSum{0, []pmmlTerm{{1, p.number("mean", apply("exp", between(up.expression(), -700, rescale.MostLog)))}}}
+		return pmmlSum{0, []pmmlTerm{{1, p.numberField("mean", applyFunction("exp", clampTag(up.asExpression(), -700, rescale.MostLog)))}}}
 	}
-	root := p.number("root", between(ref(z), 0, rescale.MostRoot))
-	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, p.number("square", apply("*", ref(root), ref(root)))}}}
+	root := p.numberField("root", clampTag(fieldRef(z), 0, rescale.MostRoot))
+	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))}}}
 }
 
-// classifier is a tree of one split per class: for the class that has the largest score, of equal ones the first.
-func (p *pmmlModel) classifier(m *regression.Classifier, sums []pmmlSum) (field, tree *tag) {
+// classifierTree is a tree of one split per class: for the class that has the largest score, of equal ones the first.
+func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (field, tree *tag) {
 	var scores []string
 	for i := range sums {
 		limits := regression.LinearPart(m.Scores[i])
 		of := m.Classes[i+len(m.Classes)-len(sums)]
-		scores = append(scores, p.number("score of "+of, between(sums[i].expression(), limits.Lower, limits.Upper)))
+		scores = append(scores, p.numberField("score of "+of, clampTag(sums[i].asExpression(), limits.Lower, limits.Upper)))
 	}
 	last := len(m.Classes) - 1
-	choice := constant(float64(last))
+	choice := constantTag(float64(last))
 	if len(scores) == 1 {
-		choice = apply("if", apply("greaterThan", ref(scores[0]), constant(m.Cutoff)), choice, constant(0))
+		choice = applyFunction("if", applyFunction("greaterThan", fieldRef(scores[0]), constantTag(m.Cutoff)), choice, constantTag(0))
 	} else {
 		for i := last - 1; i >= 0; i-- {
-			rest := apply("max")
+			rest := applyFunction("max")
 			for _, s := range scores[i+1:] {
-				rest.add(ref(s))
+				rest.addInside(fieldRef(s))
 			}
-			choice = apply("if", apply("greaterOrEqual", ref(scores[i]), rest), constant(float64(i)), choice)
+			choice = applyFunction("if", applyFunction("greaterOrEqual", fieldRef(scores[i]), rest), constantTag(float64(i)), choice)
 		}
 	}
-	class := p.number("choice", choice)
+	class := p.numberField("choice", choice)
 	field = newTag("DataField", "name", p.target, "optype", pmmlText, "dataType", "string")
-	root := newTag("Node").add(newTag("True"))
+	root := newTag("Node").addInside(newTag("True"))
 	for i, c := range m.Classes {
-		field.add(newTag("Value", "value", c))
-		root.add(newTag("Node", "score", c).add(newTag("SimplePredicate", "field", class, "operator", "equal", "value", strconv.Itoa(i))))
+		field.addInside(newTag("Value", "value", c))
+		root.addInside(newTag("Node", "score", c).addInside(newTag("SimplePredicate", "field", class, "operator", "equal", "value", strconv.Itoa(i))))
 	}
-	p.output.add(newTag("OutputField", "name", p.free("class"), "optype", pmmlText, "dataType", "string", "feature", "predictedValue"))
-	p.probabilities(m, scores)
-	return field, newTag("TreeModel", "functionName", "classification", "splitCharacteristic", "multiSplit").add(root)
+	p.output.addInside(newTag("OutputField", "name", p.unusedName("class"), "optype", pmmlText, "dataType", "string", "feature", "predictedValue"))
+	p.addProbabilities(m, scores)
+	return field, newTag("TreeModel", "functionName", "classification", "splitCharacteristic", "multiSplit").addInside(root)
 }
 
-// probabilities adds outputs for the probabilities of the classes, if the model has them.
-func (p *pmmlModel) probabilities(m *regression.Classifier, scores []string) {
+// addProbabilities adds outputs for the probabilities of the classes, if the model has them.
+func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) {
 	var parts []string // numbers in proportion to which the probabilities are
 	switch {
 	case m.Probability != nil && len(m.Probability.Scores) > 0:
 		curve := pmmlSum{intercept: m.Probability.Values[0]}
 		for k, to := range m.Probability.Scores[1:] {
 			from := m.Probability.Scores[k]
-			share := apply("/", apply("-", ref(scores[0]), constant(from)), constant(to-from))
-			curve.add(m.Probability.Values[k+1]-m.Probability.Values[k], p.number("step of the probability", between(share, 0, 1)))
+			share := applyFunction("/", applyFunction("-", fieldRef(scores[0]), constantTag(from)), constantTag(to-from))
+			curve.addTerm(m.Probability.Values[k+1]-m.Probability.Values[k], p.numberField("step of the probability", clampTag(share, 0, 1)))
 		}
-		second := p.number("second", curve.expression())
-		parts = []string{p.number("first", apply("-", constant(1), ref(second))), second}
+		second := p.numberField("second", curve.asExpression())
+		parts = []string{p.numberField("first", applyFunction("-", constantTag(1), fieldRef(second))), second}
 	case m.Probability != nil:
 		z := pmmlSum{m.Probability.Intercept, []pmmlTerm{{m.Probability.Slope, scores[0]}}}
 		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
-		odds := p.number("odds", apply("exp", between(z.expression(), -700, 700)))
-		parts = []string{p.number("even", constant(1)), odds}
-	case logarithmic(m):
-		largest := p.number("largest score", combined("max", scores))
+		odds := p.numberField("odds", applyFunction("exp", clampTag(z.asExpression(), -700, 700)))
+		parts = []string{p.numberField("even", constantTag(1)), odds}
+	case scoresAreLogarithms(m):
+		largest := p.numberField("largest score", applyToFields("max", scores))
 		for i, s := range scores {
-			parts = append(parts, p.number("odds of "+m.Classes[i], apply("exp", apply("-", ref(s), ref(largest)))))
+			parts = append(parts, p.numberField("odds of "+m.Classes[i], applyFunction("exp", applyFunction("-", fieldRef(s), fieldRef(largest)))))
 		}
 	default:
 		return
 	}
-	all := p.number("all odds", combined("sum", parts))
+	all := p.numberField("all odds", applyToFields("sum", parts))
 	for i, part := range parts {
-		name := p.free("probability(" + m.Classes[i] + ")")
-		p.output.add(newTag("OutputField", "name", name, "optype", pmmlNumber, "dataType", "double", "feature", "transformedValue").add(
-			apply("/", ref(part), ref(all))))
+		name := p.unusedName("probability(" + m.Classes[i] + ")")
+		p.output.addInside(newTag("OutputField", "name", name, "optype", pmmlNumber, "dataType", "double", "feature", "transformedValue").addInside(
+			applyFunction("/", fieldRef(part), fieldRef(all))))
 	}
 }
 
-// combined applies a function to fields.
-func combined(function string, fields []string) *tag {
-	out := apply(function)
+// applyToFields applies a function to fields.
+func applyToFields(function string, fields []string) *tag {
+	out := applyFunction(function)
 	for _, f := range fields {
-		out.add(ref(f))
+		out.addInside(fieldRef(f))
 	}
 	return out
 }
 
-// missing is a field that is 1 where the cell of a numeric column is missing, else 0.
-func (p *pmmlModel) missing(c *regression.Column) string {
+// missingIndicator is a field that is 1 where the cell of a numeric column is missing, else 0.
+func (p *pmmlModel) missingIndicator(c *regression.Column) string {
 	name, ok := p.treated[c.Name]
 	if !ok {
-		finite := apply("lessOrEqual", apply("abs", ref(c.Name)), constant(math.MaxFloat64))
-		name = p.number(c.Name+" is missing", apply("if", apply("isMissing", ref(c.Name)), constant(1), apply("if", finite, constant(0), constant(1))))
+		finite := applyFunction("lessOrEqual", applyFunction("abs", fieldRef(c.Name)), constantTag(math.MaxFloat64))
+		name = p.numberField(c.Name+" is missing", applyFunction("if", applyFunction("isMissing", fieldRef(c.Name)), constantTag(1), applyFunction("if", finite, constantTag(0), constantTag(1))))
 		p.treated[c.Name] = name
 	}
 	return name
 }
 
-// cell is the treated cell of a numeric column.
-func (p *pmmlModel) cell(c *regression.Column) string {
+// treatCell is the treated cell of a numeric column.
+func (p *pmmlModel) treatCell(c *regression.Column) string {
 	key := fmt.Sprintf("%+v", *c)
 	name, ok := p.treated[key]
 	if !ok {
-		name = p.number(c.Name+" treated", apply("if", apply("equal", ref(p.missing(c)), constant(1)),
-			constant(min(max(c.Missing, c.Lower), c.Upper)), between(ref(c.Name), c.Lower, c.Upper)))
+		name = p.numberField(c.Name+" treated", applyFunction("if", applyFunction("equal", fieldRef(p.missingIndicator(c)), constantTag(1)),
+			constantTag(min(max(c.Missing, c.Lower), c.Upper)), clampTag(fieldRef(c.Name), c.Lower, c.Upper)))
 		p.treated[key] = name
 	}
 	return name
 }
 
-// linear is an intercept with terms.
-func (p *pmmlModel) linear(m *regression.Linear, intercept float64, terms []regression.Term) pmmlSum {
+// linearSum is an intercept with terms.
+func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []regression.Term) pmmlSum {
 	sum := pmmlSum{intercept: intercept}
 	weights := map[int]map[string]float64{} // by column and category
 	others := map[int]float64{}
@@ -298,9 +298,9 @@ func (p *pmmlModel) linear(m *regression.Linear, intercept float64, terms []regr
 		c := &m.Columns[t.Column]
 		switch {
 		case t.Missing:
-			sum.add(t.Coefficient, p.missing(c))
+			sum.addTerm(t.Coefficient, p.missingIndicator(c))
 		case c.Type == regression.Numeric:
-			sum.add(t.Coefficient, p.cell(c))
+			sum.addTerm(t.Coefficient, p.treatCell(c))
 		default:
 			if weights[t.Column] == nil {
 				weights[t.Column] = map[string]float64{}
@@ -308,7 +308,7 @@ func (p *pmmlModel) linear(m *regression.Linear, intercept float64, terms []regr
 			if t.Other {
 				others[t.Column] = t.Coefficient
 			} else {
-				weights[t.Column][trimmed(t.Category)] = t.Coefficient
+				weights[t.Column][normalName(t.Category)] = t.Coefficient
 			}
 		}
 	}
@@ -318,17 +318,17 @@ func (p *pmmlModel) linear(m *regression.Linear, intercept float64, terms []regr
 		case len(c.Categories) == 0: // every cell is other
 			sum.intercept += others[i]
 		default:
-			sum.add(1, p.number("weight of "+c.Name, p.lookup(c, weights[i], others[i])))
+			sum.addTerm(1, p.numberField("weight of "+c.Name, p.categoryLookup(c, weights[i], others[i])))
 		}
 	}
 	return sum
 }
 
-// lookup is a number for the category of a cell: that of the weights, 0 for listed categories without one, or other.
-func (p *pmmlModel) lookup(c *regression.Column, weights map[string]float64, other float64) *tag {
+// categoryLookup is a number for the category of a cell: that of the weights, 0 for listed categories without one, or other.
+func (p *pmmlModel) categoryLookup(c *regression.Column, weights map[string]float64, other float64) *tag {
 	label, ok := p.treated[c.Name]
 	if !ok {
-		label = p.derive(c.Name+" trimmed", pmmlText, apply("if", apply("isNotMissing", ref(c.Name)), apply("trimBlanks", ref(c.Name))))
+		label = p.deriveField(c.Name+" trimmed", pmmlText, applyFunction("if", applyFunction("isNotMissing", fieldRef(c.Name)), applyFunction("trimBlanks", fieldRef(c.Name))))
 		p.treated[c.Name] = label
 	}
 	empty := other
@@ -337,13 +337,13 @@ func (p *pmmlModel) lookup(c *regression.Column, weights map[string]float64, oth
 	for _, text := range slices.Sorted(maps.Keys(texts)) {
 		in := newTag("in")
 		out := newTag("out")
-		weight := weights[trimmed(c.Categories[texts[text]])]
-		in.text, out.text = text, digits(weight)
+		weight := weights[normalName(c.Categories[texts[text]])]
+		in.text, out.text = text, formatNumber(weight)
 		if text == "" {
 			empty = weight
 		}
-		table.add(newTag("row").add(in, out))
+		table.addInside(newTag("row").addInside(in, out))
 	}
-	return newTag("MapValues", "outputColumn", "out", "dataType", "double", "defaultValue", digits(other), "mapMissingTo", digits(empty)).add(
+	return newTag("MapValues", "outputColumn", "out", "dataType", "double", "defaultValue", formatNumber(other), "mapMissingTo", formatNumber(empty)).addInside(
 		newTag("FieldColumnPair", "field", label, "column", "in"), table)
 }

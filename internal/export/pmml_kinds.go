@@ -6,43 +6,43 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// score returns the sum that a model with a number for its prediction clamps.
-func (p *pmmlModel) score(m regression.Model) (pmmlSum, error) {
+// modelScore returns the sum that a model with a number for its prediction clamps.
+func (p *pmmlModel) modelScore(m regression.Model) (pmmlSum, error) {
 	linear := regression.LinearPart(m)
 	if linear == nil || m.Kind() == "kernel" {
 		return pmmlSum{}, fmt.Errorf("a model of the kind %q %w to PMML, a document would be too large; a program (--python, --js, --go) or a graph (--onnx) holds it",
 			m.Kind(), ErrKind)
 	}
-	sum := p.linear(linear, linear.Intercept, linear.Terms)
+	sum := p.linearSum(linear, linear.Intercept, linear.Terms)
 	switch m := m.(type) {
 	case *regression.Linear:
 	case *regression.ClippedLinear:
-		sum = pmmlSum{terms: []pmmlTerm{{1, p.clipped(m, &sum)}}}
+		sum = pmmlSum{terms: []pmmlTerm{{1, p.clippedField(m, &sum)}}}
 	case *regression.Additive:
-		p.curves(m, &sum)
+		p.addCurves(m, &sum)
 	case *regression.Votes:
 		for _, v := range m.Members {
-			of := p.line(&m.Linear, "member", line{v.Intercept, v.Terms})
-			sum.add(v.Weight, p.number("vote", apply("if", apply("greaterOrEqual", ref(of), constant(0)), constant(1), constant(-1))))
+			of := p.lineField(&m.Linear, "member", line{v.Intercept, v.Terms})
+			sum.addTerm(v.Weight, p.numberField("vote", applyFunction("if", applyFunction("greaterOrEqual", fieldRef(of), constantTag(0)), constantTag(1), constantTag(-1))))
 		}
 	case *regression.Tree:
-		sum.add(1, p.number("leaf", p.leaf(m, 0)))
+		sum.addTerm(1, p.numberField("leaf", p.treeNode(m, 0)))
 	case *regression.Prototypes:
-		p.prototypes(m, &sum)
+		p.addPrototypes(m, &sum)
 	default:
 		return pmmlSum{}, fmt.Errorf("a model of the kind %q %w to PMML", m.Kind(), ErrKind)
 	}
 	return sum, nil
 }
 
-// line is a linear sum as a field.
-func (p *pmmlModel) line(m *regression.Linear, name string, l line) string {
-	sum := p.linear(m, l.intercept, l.terms)
-	return p.number(name, sum.expression())
+// lineField is a linear sum as a field.
+func (p *pmmlModel) lineField(m *regression.Linear, name string, l line) string {
+	sum := p.linearSum(m, l.intercept, l.terms)
+	return p.numberField(name, sum.asExpression())
 }
 
-// clipped is the sum, nearer to the center if the record is longer than the norm.
-func (p *pmmlModel) clipped(m *regression.ClippedLinear, sum *pmmlSum) string {
+// clippedField is the sum, nearer to the center if the record is longer than the norm.
+func (p *pmmlModel) clippedField(m *regression.ClippedLinear, sum *pmmlSum) string {
 	squares := pmmlSum{intercept: m.Constant * m.Constant}
 	for i := range m.Columns {
 		c := &m.Columns[i]
@@ -50,51 +50,51 @@ func (p *pmmlModel) clipped(m *regression.ClippedLinear, sum *pmmlSum) string {
 			listed := map[string]float64{}
 			other := 0.
 			for _, name := range c.Categories {
-				listed[trimmed(name)] = 1
+				listed[normalName(name)] = 1
 			}
 			if c.Other {
 				other = 1
 			}
-			squares.add(1, p.number(c.Name+" is known", p.lookup(c, listed, other)))
+			squares.addTerm(1, p.numberField(c.Name+" is known", p.categoryLookup(c, listed, other)))
 			continue
 		}
-		z := apply("/", apply("-", ref(p.cell(c)), constant(c.Lower/2+c.Upper/2)), constant(c.Upper/2-c.Lower/2))
-		scaled := p.number(c.Name+" scaled", between(z, -1, 1))
-		squares.add(1, p.number(c.Name+" squared", apply("*", ref(scaled), ref(scaled))))
+		z := applyFunction("/", applyFunction("-", fieldRef(p.treatCell(c)), constantTag(c.Lower/2+c.Upper/2)), constantTag(c.Upper/2-c.Lower/2))
+		scaled := p.numberField(c.Name+" scaled", clampTag(z, -1, 1))
+		squares.addTerm(1, p.numberField(c.Name+" squared", applyFunction("*", fieldRef(scaled), fieldRef(scaled))))
 	}
 	for _, t := range m.Terms {
 		if t.Missing {
-			squares.add(regression.MissingSquare, p.missing(&m.Columns[t.Column]))
+			squares.addTerm(regression.MissingSquare, p.missingIndicator(&m.Columns[t.Column]))
 		}
 	}
 	center := m.Lower/2 + m.Upper/2
 	if m.Center != nil {
 		center = *m.Center
 	}
-	whole := p.number("sum", sum.expression())
-	square := p.number("square of the length", squares.expression())
-	shorter := apply("*", apply("/", constant(m.Norm), apply("sqrt", ref(square))), apply("-", ref(whole), constant(center)))
-	return p.number("clipped sum", apply("if", apply("greaterThan", ref(square), constant(m.Norm*m.Norm)), apply("+", constant(center), shorter), ref(whole)))
+	whole := p.numberField("sum", sum.asExpression())
+	square := p.numberField("square of the length", squares.asExpression())
+	shorter := applyFunction("*", applyFunction("/", constantTag(m.Norm), applyFunction("sqrt", fieldRef(square))), applyFunction("-", fieldRef(whole), constantTag(center)))
+	return p.numberField("clipped sum", applyFunction("if", applyFunction("greaterThan", fieldRef(square), constantTag(m.Norm*m.Norm)), applyFunction("+", constantTag(center), shorter), fieldRef(whole)))
 }
 
-func (p *pmmlModel) curves(m *regression.Additive, sum *pmmlSum) {
+func (p *pmmlModel) addCurves(m *regression.Additive, sum *pmmlSum) {
 	for _, s := range m.Shapes {
 		c := &m.Columns[s.Column]
-		sum.add(1, p.number("curve of "+c.Name, step(s.Step, p.cell(c))))
+		sum.addTerm(1, p.numberField("curve of "+c.Name, stepLookup(s.Step, p.treatCell(c))))
 	}
 	if s := m.Score; s != nil {
 		terms := append([]regression.Term(nil), m.Terms...)
 		for i := range terms {
 			terms[i].Coefficient = s.Coefficients[i]
 		}
-		sum.add(1, p.number("curve of the line", step(s.Step, p.line(&m.Linear, "line", line{s.Intercept, terms}))))
+		sum.addTerm(1, p.numberField("curve of the line", stepLookup(s.Step, p.lineField(&m.Linear, "line", line{s.Intercept, terms}))))
 	}
 }
 
-// step looks a field up in the bins of a step function.
-func step(s regression.Step, field string) *tag {
+// stepLookup looks a field up in the bins of a step function.
+func stepLookup(s regression.Step, field string) *tag {
 	if len(s.Edges) == 0 {
-		return constant(s.Values[0])
+		return constantTag(s.Values[0])
 	}
 	out := newTag("Discretize", "field", field, "dataType", "double")
 	left := "" // margin of the next bin
@@ -107,43 +107,43 @@ func step(s regression.Step, field string) *tag {
 			interval = append(interval, "leftMargin", left)
 		}
 		if i < len(s.Edges) {
-			left = digits(s.Edges[i])
+			left = formatNumber(s.Edges[i])
 			interval = append(interval, "rightMargin", left)
 		}
-		out.add(newTag("DiscretizeBin", "binValue", digits(v)).add(newTag("Interval", interval...)))
+		out.addInside(newTag("DiscretizeBin", "binValue", formatNumber(v)).addInside(newTag("Interval", interval...)))
 	}
 	return out
 }
 
-func (p *pmmlModel) leaf(m *regression.Tree, at int) *tag {
+func (p *pmmlModel) treeNode(m *regression.Tree, at int) *tag {
 	n := &m.Nodes[at]
 	if n.Low == 0 && n.High == 0 {
-		return ref(p.line(&m.Linear, "leaf sum", line{n.Intercept, n.Terms}))
+		return fieldRef(p.lineField(&m.Linear, "leaf sum", line{n.Intercept, n.Terms}))
 	}
-	split := p.line(&m.Linear, "split", line{n.Intercept, n.Terms})
-	return apply("if", apply("lessOrEqual", ref(split), constant(n.Threshold)), p.leaf(m, n.Low), p.leaf(m, n.High))
+	split := p.lineField(&m.Linear, "split", line{n.Intercept, n.Terms})
+	return applyFunction("if", applyFunction("lessOrEqual", fieldRef(split), constantTag(n.Threshold)), p.treeNode(m, n.Low), p.treeNode(m, n.High))
 }
 
-// prototypes adds the logarithms of the sums of e^score for the class and for the others.
-func (p *pmmlModel) prototypes(m *regression.Prototypes, sum *pmmlSum) {
+// addPrototypes adds the logarithms of the sums of e^score for the class and for the others.
+func (p *pmmlModel) addPrototypes(m *regression.Prototypes, sum *pmmlSum) {
 	var sides [2][]string
 	for _, x := range m.Prototypes {
 		side := 0
 		if x.Against {
 			side = 1
 		}
-		of := p.linear(&m.Linear, x.Intercept, x.Terms)
-		sides[side] = append(sides[side], p.number("nearness", between(of.expression(), m.Lower, m.Upper)))
+		of := p.linearSum(&m.Linear, x.Intercept, x.Terms)
+		sides[side] = append(sides[side], p.numberField("nearness", clampTag(of.asExpression(), m.Lower, m.Upper)))
 	}
 	for side, sign := range []float64{1, -1} {
 		if len(sides[side]) == 0 {
 			continue
 		}
-		largest := p.number("nearest", combined("max", sides[side]))
-		rest := apply("sum")
+		largest := p.numberField("nearest", applyToFields("max", sides[side]))
+		rest := applyFunction("sum")
 		for _, s := range sides[side] {
-			rest.add(apply("exp", apply("-", ref(s), ref(largest))))
+			rest.addInside(applyFunction("exp", applyFunction("-", fieldRef(s), fieldRef(largest))))
 		}
-		sum.add(sign, p.number("all near", apply("+", ref(largest), apply("ln", rest))))
+		sum.addTerm(sign, p.numberField("all near", applyFunction("+", fieldRef(largest), applyFunction("ln", rest))))
 	}
 }

@@ -94,8 +94,8 @@ const (
 	scoreLayer           // the scores of the model
 )
 
-// name returns the name of an expression in a layer.
-func (q *query) name(at int, expression string) string {
+// nameIn returns the name of an expression in a layer.
+func (q *query) nameIn(at int, expression string) string {
 	key := fmt.Sprint(at, " ", expression)
 	if name, ok := q.names[key]; ok {
 		return name
@@ -112,138 +112,138 @@ func (q *query) name(at int, expression string) string {
 // An output is a column of the result: an expression of the names.
 type output struct{ name, expression string }
 
-// outputs returns the selected expressions of a model.
-func (q *query) outputs(m regression.Model) ([]output, error) {
+// modelOutputs returns the selected expressions of a model.
+func (q *query) modelOutputs(m regression.Model) ([]output, error) {
 	var scores []string
 	for _, s := range scoresOf(m) {
-		score, err := q.score(s)
+		score, err := q.modelScore(s)
 		if err != nil {
 			return nil, err
 		}
-		scores = append(scores, q.name(scoreLayer, score))
+		scores = append(scores, q.nameIn(scoreLayer, score))
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		return []output{{"prediction", q.back(regression.LinearPart(m), scores[0])}}, nil
+		return []output{{"prediction", q.undoTransform(regression.LinearPart(m), scores[0])}}, nil
 	}
-	out := []output{{"class", q.class(c, scores)}}
+	out := []output{{"class", q.predictedClass(c, scores)}}
 	if p := c.Probability; p != nil {
-		out = append(out, output{"probability", q.probability(p, scores[0])})
+		out = append(out, output{"probability", q.probabilityOf(p, scores[0])})
 	}
 	return out, nil
 }
 
-// probability returns the expression of the probability of the second class at a score.
-func (q *query) probability(p *regression.Probability, score string) string {
+// probabilityOf returns the expression of the probability of the second class at a score.
+func (q *query) probabilityOf(p *regression.Probability, score string) string {
 	if len(p.Scores) == 0 {
-		x := q.number(p.Intercept) + " + " + q.number(p.Slope) + " * " + score
+		x := q.formatNumber(p.Intercept) + " + " + q.formatNumber(p.Slope) + " * " + score
 		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
 		x = q.clamp(x, -700, 700)
-		return q.number(1) + " / (" + q.number(1) + " + exp(-(" + x + ")))"
+		return q.formatNumber(1) + " / (" + q.formatNumber(1) + " + exp(-(" + x + ")))"
 	}
 	var b strings.Builder
 	b.WriteString("CASE")
 	for k, to := range p.Scores {
-		value := q.number(p.Values[k])
+		value := q.formatNumber(p.Values[k])
 		if k > 0 {
 			from := p.Scores[k-1]
 			low := p.Values[k-1]
-			share := "(" + score + " - " + q.number(from) + ") / " + q.number(to-from)
-			value = q.number(low) + " + " + q.number(p.Values[k]-low) + " * (" + share + ")"
+			share := "(" + score + " - " + q.formatNumber(from) + ") / " + q.formatNumber(to-from)
+			value = q.formatNumber(low) + " + " + q.formatNumber(p.Values[k]-low) + " * (" + share + ")"
 		}
-		fmt.Fprintf(&b, " WHEN %s <= %s THEN %s", score, q.number(to), value)
+		fmt.Fprintf(&b, " WHEN %s <= %s THEN %s", score, q.formatNumber(to), value)
 	}
-	fmt.Fprintf(&b, " ELSE %s END", q.number(p.Values[len(p.Values)-1]))
+	fmt.Fprintf(&b, " ELSE %s END", q.formatNumber(p.Values[len(p.Values)-1]))
 	return b.String()
 }
 
-// raw is a cell of a numeric column as a double, maybe NULL or not finite.
-func (q *query) raw(c *regression.Column) string {
+// rawNumber is a cell of a numeric column as a double, maybe NULL or not finite.
+func (q *query) rawNumber(c *regression.Column) string {
 	yes := "'true', 't'"
 	no := "'false', 'f'"
 	if c.Reading.Strict {
 		yes = "'true'"
 		no = "'false'"
 	}
-	x := fmt.Sprintf(q.dialect.number, "t."+identifier(c.Name), q.trimmed(c), yes, no)
+	x := fmt.Sprintf(q.dialect.number, "t."+quoteIdentifier(c.Name), q.trimmedCell(c), yes, no)
 	for _, missing := range c.Reading.Missing {
-		x = fmt.Sprintf("nullif(%s, %s)", x, q.number(missing))
+		x = fmt.Sprintf("nullif(%s, %s)", x, q.formatNumber(missing))
 	}
-	return q.name(numberLayer, x)
+	return q.nameIn(numberLayer, x)
 }
 
-// trimmed is the text of a cell without blanks around it, in which ends of lines are blanks.
-func (q *query) trimmed(c *regression.Column) string {
-	text := fmt.Sprintf(q.dialect.asText, "t."+identifier(c.Name))
+// trimmedCell is the text of a cell without blanks around it, in which ends of lines are blanks.
+func (q *query) trimmedCell(c *regression.Column) string {
+	text := fmt.Sprintf(q.dialect.asText, "t."+quoteIdentifier(c.Name))
 	for _, end := range []string{"\r\n", "\n"} {
 		text = fmt.Sprintf("replace(%s, %s, ' ')", text, q.dialect.characters(end))
 	}
-	return q.name(textLayer, q.trim(text))
+	return q.nameIn(textLayer, q.trimBlanks(text))
 }
 
-// trim removes blanks around a text.
-func (q *query) trim(text string) string {
+// trimBlanks removes blanks around a text.
+func (q *query) trimBlanks(text string) string {
 	return fmt.Sprintf(q.dialect.trim, text, q.dialect.characters(cell.Blanks+cell.Invisible))
 }
 
-// cell is the treated cell of a numeric column.
-func (q *query) cell(c *regression.Column) string {
+// treatedCell is the treated cell of a numeric column.
+func (q *query) treatedCell(c *regression.Column) string {
 	if c.Values != nil {
-		return q.name(cellLayer, q.value(c))
+		return q.nameIn(cellLayer, q.textValue(c))
 	}
-	x := q.raw(c)
-	return q.name(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END",
-		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper), q.number(min(max(c.Missing, c.Lower), c.Upper))))
+	x := q.rawNumber(c)
+	return q.nameIn(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END",
+		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper), q.formatNumber(min(max(c.Missing, c.Lower), c.Upper))))
 }
 
-// value returns the number assigned to a text.
-func (q *query) value(c *regression.Column) string {
-	last := q.number(c.Values[len(c.Categories)])
+// textValue returns the number assigned to a text.
+func (q *query) textValue(c *regression.Column) string {
+	last := q.formatNumber(c.Values[len(c.Categories)])
 	if len(c.Categories) == 0 {
 		return last
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "CASE %s", q.textOf(c))
 	for i, name := range c.Categories {
-		fmt.Fprintf(&out, " WHEN %s THEN %s", literal(trimmed(name)), q.number(c.Values[i]))
+		fmt.Fprintf(&out, " WHEN %s THEN %s", quoteLiteral(normalName(name)), q.formatNumber(c.Values[i]))
 	}
 	fmt.Fprintf(&out, " ELSE %s END", last)
 	return out.String()
 }
 
-// flag is a number where the cell of a numeric column is missing, else 0.
-func (q *query) flag(c *regression.Column, x float64) string {
-	missing := q.name(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", fmt.Sprintf(q.dialect.finite, q.raw(c)), q.number(0), q.number(1)))
-	return q.number(x) + " * " + missing
+// missingFlag is a number where the cell of a numeric column is missing, else 0.
+func (q *query) missingFlag(c *regression.Column, x float64) string {
+	missing := q.nameIn(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", fmt.Sprintf(q.dialect.finite, q.rawNumber(c)), q.formatNumber(0), q.formatNumber(1)))
+	return q.formatNumber(x) + " * " + missing
 }
 
-// label is the text of a cell of a category column.
-func (q *query) label(c *regression.Column) string { return q.name(cellLayer, q.textOf(c)) }
+// cellText is the text of a cell of a category column.
+func (q *query) cellText(c *regression.Column) string { return q.nameIn(cellLayer, q.textOf(c)) }
 
 // textOf is the category of a cell of a column of texts, as the list has it, or the text itself.
 func (q *query) textOf(c *regression.Column) string {
-	text := q.name(normalLayer, "coalesce("+q.normal(c, q.trimmed(c))+", '')")
+	text := q.nameIn(normalLayer, "coalesce("+q.normalForm(c, q.trimmedCell(c))+", '')")
 	label := text
-	if folded := q.folded(c, text); folded != text {
-		label = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, literals(cell.MissingWords()), folded)
-		label = q.name(numberLayer, label)
+	if folded := q.foldedValue(c, text); folded != text {
+		label = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, quoteLiterals(cell.MissingWords()), folded)
+		label = q.nameIn(numberLayer, label)
 	}
-	return q.spelled(c, label)
+	return q.canonicalSpelling(c, label)
 }
 
-// spelled is the name of a text that is another spelling of it, as [cell.Names] finds it, and the text itself for others.
-func (q *query) spelled(c *regression.Column, text string) string {
-	name := func(code int32) string { return literal(cell.Normal(c.Categories[code])) }
+// canonicalSpelling is the name of a text that is another spelling of it, as [cell.Names] finds it, and the text itself for others.
+func (q *query) canonicalSpelling(c *regression.Column, text string) string {
+	name := func(code int32) string { return quoteLiteral(cell.Normal(c.Categories[code])) }
 	names := namesOf(c)
 	found := names.Spellings()
 	var exact strings.Builder
 	if missing, _ := names.Find(""); missing != names.Others() {
-		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, literals(cell.MissingWords()), name(missing))
+		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, quoteLiterals(cell.MissingWords()), name(missing))
 	}
 	for k, category := range c.Categories {
 		decomposed := norm.NFD.String(cell.Normal(category))
 		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // which has no function for the normal form
-			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, literal(decomposed), name(int32(k))) //nolint:gosec // lists are short
+			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, quoteLiteral(decomposed), name(int32(k))) //nolint:gosec // lists are short
 		}
 	}
 	if exact.Len() == 0 && len(found) == 0 {
@@ -251,17 +251,17 @@ func (q *query) spelled(c *regression.Column, text string) string {
 	}
 	other := text
 	if len(found) > 0 {
-		key := q.name(spellingLayer, q.withoutZeros(c, text))
+		key := q.nameIn(spellingLayer, q.withoutZeros(c, text))
 		var spellings strings.Builder
 		for _, spelling := range slices.Sorted(maps.Keys(found)) {
-			fmt.Fprintf(&spellings, " WHEN %s THEN %s", literal(spelling), name(found[spelling]))
+			fmt.Fprintf(&spellings, " WHEN %s THEN %s", quoteLiteral(spelling), name(found[spelling]))
 		}
 		if zero, ok := found["0"]; ok {
 			fmt.Fprintf(&spellings, " WHEN '-0' THEN %s", name(zero))
 		}
 		other = fmt.Sprintf("CASE %s%s ELSE %s END", key, spellings.String(), text)
 	}
-	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, literals(c.Categories), text, exact.String(), other)
+	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, quoteLiterals(c.Categories), text, exact.String(), other)
 }
 
 // withoutZeros is a text in small letters, and without decimals that are zeros only.
@@ -274,8 +274,8 @@ func (q *query) withoutZeros(c *regression.Column, text string) string {
 	return fmt.Sprintf("CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END", text, rest, mark)
 }
 
-// normal returns the normal form of a trimmed text, as far as the categories of a column depend on it.
-func (q *query) normal(c *regression.Column, text string) string {
+// normalForm returns the normal form of a trimmed text, as far as the categories of a column depend on it.
+func (q *query) normalForm(c *regression.Column, text string) string {
 	all := strings.Join(c.Categories, "")
 	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.Prefix == 0
 	blanks := strings.TrimLeft(cell.Blanks, "\t ")
@@ -305,8 +305,8 @@ func (q *query) normal(c *regression.Column, text string) string {
 // its parser limits how deep calls are nested.
 const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 
-// folded is the value that a trimmed text is in a column without buckets.
-func (q *query) folded(c *regression.Column, text string) string {
+// foldedValue is the value that a trimmed text is in a column without buckets.
+func (q *query) foldedValue(c *regression.Column, text string) string {
 	sqlite := q.dialect.name == "sqlite"
 	if c.Fold == cell.FoldBlanks || c.Fold == cell.FoldCase {
 		if sqlite { // a mark after each blank, and then no blank after a mark
@@ -318,36 +318,36 @@ func (q *query) folded(c *regression.Column, text string) string {
 	if c.Fold == cell.FoldCase {
 		capital, small := cell.Capitals()
 		if !sqlite {
-			text = fmt.Sprintf("translate(%s, %s, %s)", text, literal(capital), literal(small))
+			text = fmt.Sprintf("translate(%s, %s, %s)", text, quoteLiteral(capital), quoteLiteral(small))
 		} else { // which knows the letters of ASCII: others matter where a category has them
 			text = "lower(" + text + ")"
 			a, b := []rune(capital), []rune(small)
 			for i, r := range a {
 				if r > 'Z' && strings.ContainsRune(strings.Join(c.Categories, ""), b[i]) {
-					text = fmt.Sprintf("replace(%s, %s, %s)", text, literal(string(r)), literal(string(b[i])))
+					text = fmt.Sprintf("replace(%s, %s, %s)", text, quoteLiteral(string(r)), quoteLiteral(string(b[i])))
 				}
 			}
 		}
 	}
 	if c.Prefix > 0 {
-		text = q.trim(fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
+		text = q.trimBlanks(fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
 	}
 	return text
 }
 
 func (q *query) clamp(x string, lower, upper float64) string {
-	return q.call(q.dialect.least, []string{q.call(q.dialect.largest, []string{x, q.number(lower)}), q.number(upper)})
+	return q.callFunction(q.dialect.least, []string{q.callFunction(q.dialect.largest, []string{x, q.formatNumber(lower)}), q.formatNumber(upper)})
 }
 
-// call calls a function of one argument or more.
-func (q *query) call(function string, arguments []string) string {
+// callFunction calls a function of one argument or more.
+func (q *query) callFunction(function string, arguments []string) string {
 	if len(arguments) == 1 {
 		return arguments[0]
 	}
 	return function + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-func (q *query) number(x float64) string {
+func (q *query) formatNumber(x float64) string {
 	if x == 0 {
 		x = math.Abs(x)
 	}
@@ -358,33 +358,33 @@ func (q *query) number(x float64) string {
 	return fmt.Sprintf(q.dialect.double, text)
 }
 
-// total adds up in a balanced way: some databases limit how deep an expression is.
-func total(sum []string) string {
+// balancedSum adds up in a balanced way: some databases limit how deep an expression is.
+func balancedSum(sum []string) string {
 	if len(sum) == 1 {
 		return sum[0]
 	}
 	half := len(sum) / 2
-	return "(" + total(sum[:half]) + " + " + total(sum[half:]) + ")"
+	return "(" + balancedSum(sum[:half]) + " + " + balancedSum(sum[half:]) + ")"
 }
 
-// text writes the query.
-func (q *query) text(outputs []output, table string) string {
+// writeQuery writes the query.
+func (q *query) writeQuery(outputs []output, table string) string {
 	var out strings.Builder
 	out.WriteString("-- Predictions of a model that dptrain trained (" + q.dialect.name + ").\nSELECT t.*")
 	for _, o := range outputs {
-		fmt.Fprintf(&out, ",\n  (SELECT %s\n   FROM %s) AS %s", o.expression, q.from(len(q.layers)-1), identifier(o.name))
+		fmt.Fprintf(&out, ",\n  (SELECT %s\n   FROM %s) AS %s", o.expression, q.fromClause(len(q.layers)-1), quoteIdentifier(o.name))
 	}
-	fmt.Fprintf(&out, "\nFROM %s AS t;\n", identifier(table))
+	fmt.Fprintf(&out, "\nFROM %s AS t;\n", quoteIdentifier(table))
 	return out.String()
 }
 
-// from nests the layers up to one.
-func (q *query) from(at int) string {
+// fromClause nests the layers up to one.
+func (q *query) fromClause(at int) string {
 	var out strings.Builder
 	out.WriteString("(SELECT ")
 	below := ""
 	if at > 0 {
-		below = q.from(at - 1)
+		below = q.fromClause(at - 1)
 		out.WriteString("*")
 	}
 	for i, x := range q.layers[at] {
@@ -403,16 +403,16 @@ func (q *query) from(at int) string {
 	return out.String()
 }
 
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func quoteIdentifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+func quoteLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-func literals(texts []string) string {
+func quoteLiterals(texts []string) string {
 	out := make([]string, len(texts))
 	for i, x := range texts {
-		out[i] = literal(trimmed(x))
+		out[i] = quoteLiteral(normalName(x))
 	}
 	return strings.Join(out, ", ")
 }
 
-func trimmed(name string) string { return cell.Normal(name) }
+func normalName(name string) string { return cell.Normal(name) }

@@ -24,10 +24,10 @@ var jsCode string
 //go:embed code/model.go.txt
 var goCode string
 
-// program writes a program that contains the model. In the text of the program, @MODEL@ is replaced by the
+// writeProgram writes a program that contains the model. In the text of the program, @MODEL@ is replaced by the
 // description of the model: JSON that can be put between three double quotes, between backquotes or after an
 // equals sign.
-func program(w io.Writer, code string, m regression.Model) error {
+func writeProgram(w io.Writer, code string, m regression.Model) error {
 	known, err := knownOf(m)
 	if err != nil {
 		return err

@@ -50,11 +50,11 @@ func unicodeTables() string {
 	}
 	_, _ = w.Write(lines.Bytes()) // a Buffer takes everything
 	_ = w.Close()
-	return wrap(base64.StdEncoding.EncodeToString(packed.Bytes()))
+	return wrapLines(base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
-// wrap breaks a long text into lines.
-func wrap(text string) string {
+// wrapLines breaks a long text into lines.
+func wrapLines(text string) string {
 	const width = 120
 	var out strings.Builder
 	for len(text) > width {

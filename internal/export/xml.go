@@ -23,8 +23,8 @@ func newTag(name string, attributes ...string) *tag {
 	return t
 }
 
-// add puts elements inside, and returns the outer one. Those that are nil are left out.
-func (t *tag) add(inside ...*tag) *tag {
+// addInside puts elements inside, and returns the outer one. Those that are nil are left out.
+func (t *tag) addInside(inside ...*tag) *tag {
 	for _, x := range inside {
 		if x != nil {
 			t.inside = append(t.inside, x)
