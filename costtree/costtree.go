@@ -63,8 +63,8 @@ type CostTree struct {
 // Name returns "cost-tree".
 func (CostTree) Name() string { return treeNode }
 
-// levels returns the number of levels that are paid for.
-func (t CostTree) levels() int {
+// maxLevels returns the number of levels that are paid for.
+func (t CostTree) maxLevels() int {
 	if t.Depth == 0 {
 		return defaultDepth
 	}
@@ -74,23 +74,23 @@ func (t CostTree) levels() int {
 // Plan returns the leaf of the matrices, with one draw per level, and that of the medians, with one draw fewer.
 // Its errors are [ErrSettings] and [linear.ErrTooWide].
 func (t CostTree) Plan(f method.Facts) (budget.Node, error) {
-	if err := t.check(); err != nil {
+	if err := t.checkSettings(); err != nil {
 		return budget.Node{}, err
 	}
 	if err := linear.CheckWidth(newFrame(f.Columns, nil).side, "entries a row"); err != nil {
 		return budget.Node{}, err
 	}
 	grams := func(share float64) budget.Node {
-		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share, t.levels()).Of(mechanism.StatNodeGrams)
+		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share, t.maxLevels()).Of(mechanism.StatNodeGrams)
 	}
-	if t.levels() == 1 {
+	if t.maxLevels() == 1 {
 		return budget.Seq(treeNode, grams(1)), nil
 	}
-	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare, t.levels()-1).Of(mechanism.StatMedians)
+	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare, t.maxLevels()-1).Of(mechanism.StatMedians)
 	return budget.Seq(treeNode, grams(1-medianShare), medians), nil
 }
 
-func (t CostTree) check() error {
+func (t CostTree) checkSettings() error {
 	switch {
 	case t.Depth < 0 || t.Depth > maxDepth:
 		return fmt.Errorf("%w: depth %d; choose one from 1 to %d, or 0 for the default", ErrSettings, t.Depth, maxDepth)
@@ -116,10 +116,10 @@ func (t CostTree) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 		}
 		g.costs = append(g.costs, cost)
 	}
-	if err := g.grow(ctx); err != nil {
+	if err := g.growTree(ctx); err != nil {
 		return nil, err
 	}
-	return g.fit(), nil
+	return g.newFit(), nil
 }
 
 // A grower is a tree under construction.
@@ -146,14 +146,14 @@ type node struct {
 	inherited bool        // the node repeats its parent
 }
 
-// grow adds one level after the other. If no node of a level is split, the draws of the lower levels are spent
+// growTree adds one level after the other. If no node of a level is split, the draws of the lower levels are spent
 // on the same nodes, so that every draw that was paid for is made.
-func (g *grower) grow(ctx context.Context) error {
+func (g *grower) growTree(ctx context.Context) error {
 	g.nodes = []*node{nil}
 	g.routes.Nodes = []route{{}}
 	g.routes.Open = []int{0}
-	for level := range g.levels() {
-		released, err := g.release(ctx)
+	for level := range g.maxLevels() {
+		released, err := g.releaseGrams(ctx)
 		if err != nil {
 			return err
 		}
@@ -166,14 +166,14 @@ func (g *grower) grow(ctx context.Context) error {
 		if level == 0 {
 			g.mean = g.frame.targetMean(released[0])
 		}
-		parents := g.parents()
+		parents := g.lastLevel()
 		for k, at := range g.routes.Open {
-			g.nodes[at] = g.learn(released[k], parents[at])
+			g.nodes[at] = g.learnNode(released[k], parents[at])
 		}
 		if len(large) == 0 {
 			return g.spendUnusedMedians(ctx, level)
 		}
-		if err := g.split(ctx, level, large); err != nil {
+		if err := g.splitNodes(ctx, level, large); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (g *grower) grow(ctx context.Context) error {
 // splittable lists the open nodes that are split: none at the last level, nor at the root of a tree without a
 // set depth if there are few records.
 func (g *grower) splittable(level int, released []greedy.Released) []int {
-	if level == g.levels()-1 || level == 0 && g.Depth == 0 && !supportsSplit(released[0]) {
+	if level == g.maxLevels()-1 || level == 0 && g.Depth == 0 && !supportsSplit(released[0]) {
 		return nil
 	}
 	var out []int
@@ -195,8 +195,8 @@ func (g *grower) splittable(level int, released []greedy.Released) []int {
 	return out
 }
 
-// parents returns the parent of every node, nil for the root.
-func (g *grower) parents() []*node {
+// lastLevel returns the parent of every node, nil for the root.
+func (g *grower) lastLevel() []*node {
 	out := make([]*node, len(g.nodes))
 	for i, r := range g.routes.Nodes {
 		if r.Low > 0 {
@@ -220,9 +220,9 @@ func supportsSplit(r greedy.Released) bool {
 // averageRemaining spends the draws of the lower levels on the matrices of this one: their mean has the noise
 // of one draw with the mu^2 of all.
 func (g *grower) averageRemaining(ctx context.Context, level int, released []greedy.Released) error {
-	n := float64(g.levels() - level)
-	for range g.levels() - level - 1 {
-		next, err := g.release(ctx)
+	n := float64(g.maxLevels() - level)
+	for range g.maxLevels() - level - 1 {
+		next, err := g.releaseGrams(ctx)
 		if err != nil {
 			return err
 		}
@@ -243,21 +243,21 @@ func (g *grower) averageRemaining(ctx context.Context, level int, released []gre
 
 // spendUnusedMedians makes the draws of medians for which no level remains. Their results are not used.
 func (g *grower) spendUnusedMedians(ctx context.Context, level int) error {
-	for ; level < g.levels()-1; level++ {
-		if _, err := g.medians(ctx, level, g.routes); err != nil {
+	for ; level < g.maxLevels()-1; level++ {
+		if _, err := g.releaseMedians(ctx, level, g.routes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// release draws the matrices of all open nodes in one draw.
-func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
+// releaseGrams draws the matrices of all open nodes in one draw.
+func (g *grower) releaseGrams(ctx context.Context) ([]greedy.Released, error) {
 	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records, gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
 	if err != nil {
 		return nil, err
 	}
-	values, err := g.draw(acc.grams)
+	values, err := g.drawGrams(acc.grams)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
 	return out, ctx.Err()
 }
 
-func (g *grower) draw(x *mechanism.NodeGrams) ([]float64, error) {
+func (g *grower) drawGrams(x *mechanism.NodeGrams) ([]float64, error) {
 	noisy, err := mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound())
 	g.draws++
 	for range extraDraws(g.session, len(g.routes.Open)) { // only with a planted fault
@@ -282,8 +282,8 @@ func (g *grower) draw(x *mechanism.NodeGrams) ([]float64, error) {
 	return noisy.Value(), err
 }
 
-// medians draws one point per open node.
-func (g *grower) medians(ctx context.Context, draw int, r routes) ([]int, error) {
+// releaseMedians draws one point per open node.
+func (g *grower) releaseMedians(ctx context.Context, draw int, r routes) ([]int, error) {
 	scores := make([][]float64, len(r.Open))
 	for k, at := range r.Open {
 		scores[k] = g.nodes[at].route
@@ -296,11 +296,11 @@ func (g *grower) medians(ctx context.Context, draw int, r routes) ([]int, error)
 	return chosen.Value(), err
 }
 
-// split draws the medians of nodes and opens their children. All other nodes remain leaves.
-func (g *grower) split(ctx context.Context, level int, large []int) error {
+// splitNodes draws the medians of nodes and opens their children. All other nodes remain leaves.
+func (g *grower) splitNodes(ctx context.Context, level int, large []int) error {
 	next := g.routes.clone() // passes may still use the old ones
 	next.Open = large
-	chosen, err := g.medians(ctx, level, next)
+	chosen, err := g.releaseMedians(ctx, level, next)
 	if err != nil {
 		return err
 	}

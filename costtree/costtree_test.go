@@ -113,10 +113,10 @@ func priced(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64
 		epsilon float64
 		rel     budget.Relation
 	}
-	p, ok := plans.Load(key{tr.levels(), epsilon, rel})
+	p, ok := plans.Load(key{tr.maxLevels(), epsilon, rel})
 	if !ok {
 		p = calibrated(t, tr, columns, epsilon, rel)
-		plans.Store(key{tr.levels(), epsilon, rel}, p)
+		plans.Store(key{tr.maxLevels(), epsilon, rel}, p)
 	}
 	return p.(*budget.Priced).Again()
 }
@@ -235,8 +235,8 @@ func TestExactLimit(t *testing.T) {
 	exact.Side = f.side
 	exact.First = f.first
 	g := &grower{CostTree: CostTree{Budget: 2}, frame: f, costs: []float64{1, 1, 1, 1}}
-	n := g.learn(exact, nil)
-	intercept, coefficients := f.line(n.theta[0], 0, 4)
+	n := g.learnNode(exact, nil)
+	intercept, coefficients := f.originalUnits(n.theta[0], 0, 4)
 	var want []float64
 	for _, e := range n.used {
 		if e < f.first {
@@ -393,16 +393,16 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 	}
 	tab := tableOf(t, columns, rows, nil)
 	g := &grower{CostTree: tr, frame: newFrame(columns, ranges), session: s.Sub(treeNode), data: dataOf(tab.All(), ranges), costs: []float64{1, 1, 1, 1}}
-	if err := g.grow(context.Background()); err != nil {
+	if err := g.growTree(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	m := g.fit().Model.(*regression.Tree)
+	m := g.newFit().Model.(*regression.Tree)
 	if len(m.Nodes) != 7 {
 		t.Fatalf("%d nodes", len(m.Nodes))
 	}
 	r := newRows(g.frame)
 	r.Encode(tab.All().Block(0, tab.Len()))
-	weights := (&router{routes: g.routes}).weigh(&r)
+	weights := (&router{routes: g.routes}).nodeWeights(&r)
 	got, err := m.Predict(nil, rowsOf(rows))
 	if err != nil {
 		t.Fatal(err)
@@ -414,7 +414,7 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 				continue
 			}
 			score := make([]float64, len(rows))
-			r.score(score, g.nodes[at].theta[0])
+			r.scoreInto(score, g.nodes[at].theta[0])
 			if math.Abs(min(max(4*score[i], -4), 4)-got[i]) < 1e-2 {
 				same++
 			}
@@ -440,7 +440,7 @@ func TestWeights(t *testing.T) {
 		for i := range tab.Len() {
 			sum := 0.
 			ones := 0
-			for _, w := range (&router{routes: to}).weigh(&r) {
+			for _, w := range (&router{routes: to}).nodeWeights(&r) {
 				sum += w[i]
 				if w[i] == 1 {
 					ones++

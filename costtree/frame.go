@@ -37,14 +37,14 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	return f
 }
 
-// target returns the range of the target.
-func (f *frame) target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
+// targetRange returns the range of the target.
+func (f *frame) targetRange() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
 
 // targetMean returns the mean of a numeric target, from the sums of its products with the constant and of the
 // constant's square, limited to the target's range.
 func (f *frame) targetMean(r greedy.Released) float64 {
 	last := f.side - 1
-	return linear.MeanOf(f.target(), r.At(f.first, last), r.At(last, last))
+	return linear.MeanOf(f.targetRange(), r.At(f.first, last), r.At(last, last))
 }
 
 // rows encodes blocks for one goroutine.
@@ -55,8 +55,8 @@ type rows struct {
 
 func newRows(f *frame) rows { return rows{linear.NewRows(f.enc), f.first} }
 
-// score writes the products of weights, those of the features and of the constant, with the rows.
-func (r *rows) score(out, weights []float64) {
+// scoreInto writes the products of weights, those of the features and of the constant, with the rows.
+func (r *rows) scoreInto(out, weights []float64) {
 	clear(out)
 	for k, w := range weights {
 		if w == 0 {
@@ -75,25 +75,25 @@ func (r *rows) score(out, weights []float64) {
 	}
 }
 
-// line converts a score in scaled units,
+// originalUnits converts a score in scaled units,
 //
 //	center + half theta.z,
 //
 // with z the scaled features and the constant, to an intercept and one coefficient per entry in original units.
-func (f *frame) line(theta []float64, center, half float64) (intercept float64, coefficients []float64) {
+func (f *frame) originalUnits(theta []float64, center, half float64) (intercept float64, coefficients []float64) {
 	intercept = center + half*linear.Kappa*theta[f.first]
 	coefficients = make([]float64, f.first)
 	for i, slot := range f.enc.Slots()[:f.first] {
-		unit, middle := f.unit(slot)
+		unit, middle := f.slotUnit(slot)
 		coefficients[i] = half * unit * theta[i]
 		intercept -= coefficients[i] * middle
 	}
 	return intercept, coefficients
 }
 
-// unit returns the slope of an entry per unit of its column and the value at which the entry is 0: 1/h and c
+// slotUnit returns the slope of an entry per unit of its column and the value at which the entry is 0: 1/h and c
 // for a number whose range has the middle c and the half width h.
-func (f *frame) unit(slot scaling.Slot) (unit, middle float64) {
+func (f *frame) slotUnit(slot scaling.Slot) (unit, middle float64) {
 	switch slot.Category {
 	case scaling.NumberSlot:
 		r := f.enc.Range(slot.Column)
@@ -104,8 +104,8 @@ func (f *frame) unit(slot scaling.Slot) (unit, middle float64) {
 	return 1, 0
 }
 
-// term returns the term of an entry, without its column index.
-func (f *frame) term(slot scaling.Slot) regression.Term {
+// slotTerm returns the term of an entry, without its column index.
+func (f *frame) slotTerm(slot scaling.Slot) regression.Term {
 	switch categories := f.columns[slot.Column].Categories; {
 	case slot.Category == scaling.NumberSlot:
 		return regression.Term{}

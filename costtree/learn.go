@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// learn selects features for a node and fits its models. A node with too few records repeats its parent.
-func (g *grower) learn(r greedy.Released, parent *node) *node {
+// learnNode selects features for a node and fits its models. A node with too few records repeats its parent.
+func (g *grower) learnNode(r greedy.Released, parent *node) *node {
 	if parent != nil && hasFewRecords(r) {
 		again := *parent
 		again.inherited = true
@@ -36,16 +36,16 @@ func (g *grower) learn(r greedy.Released, parent *node) *node {
 	choice := p.Select()
 	fit := p.Solve(choice.Entries())
 	n := &node{theta: fit.Theta, paid: choice.Paid, used: slices.Sorted(slices.Values(fit.Entries))}
-	n.deviation = deviations(fit, r.Sigma)
+	n.deviation = coefficientDeviations(fit, r.Sigma)
 	n.route = routeOf(p, fit.Theta)
 	return n
 }
 
-// deviations returns the standard deviations of the noise in the coefficients. With S the inverse on the
+// coefficientDeviations returns the standard deviations of the noise in the coefficients. With S the inverse on the
 // entries that are used, E the noise of the matrix and e that of the products with the target, the error of
 // theta is to first order S (e - E theta), with covariance S M S, M = sigma^2/2 ((1 + |theta|^2) I + theta
 // theta'). The effect of the noise on the choice of the entries is ignored.
-func deviations(fit greedy.Fit, sigma float64) [][]float64 {
+func coefficientDeviations(fit greedy.Fit, sigma float64) [][]float64 {
 	k := len(fit.Entries)
 	var out [][]float64
 	for _, theta := range fit.Theta {
@@ -120,23 +120,23 @@ func routeOf(p *greedy.Problem, theta [][]float64) []float64 {
 	return out.RawVector().Data
 }
 
-// fit converts the tree to original units.
-func (g *grower) fit() *method.Fit {
+// newFit converts the tree to original units.
+func (g *grower) newFit() *method.Fit {
 	target := g.frame.columns[len(g.frame.columns)-1]
 	if target.Kind != dataset.Category {
-		y := g.frame.target()
-		return &method.Fit{Model: g.tree(0, y.Lower, y.Upper), TargetMean: g.mean}
+		y := g.frame.targetRange()
+		return &method.Fit{Model: g.buildTree(0, y.Lower, y.Upper), TargetMean: g.mean}
 	}
 	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
 	for t := range target.Categories {
-		model.Scores = append(model.Scores, g.tree(t, -method.ScoreLimit, method.ScoreLimit))
+		model.Scores = append(model.Scores, g.buildTree(t, -method.ScoreLimit, method.ScoreLimit))
 	}
 	return &method.Fit{Model: model, Scale: method.Shares}
 }
 
-// tree returns the tree whose leaves predict a target.
-func (g *grower) tree(target int, lower, upper float64) *regression.Tree {
-	columns, place := g.columns()
+// buildTree returns the tree whose leaves predict a target.
+func (g *grower) buildTree(target int, lower, upper float64) *regression.Tree {
+	columns, place := g.usedColumns()
 	m := &regression.Tree{Linear: regression.Linear{
 		Target: g.frame.columns[len(g.frame.columns)-1].Name, Columns: columns, Lower: lower, Upper: upper,
 	}}
@@ -149,9 +149,9 @@ func (g *grower) tree(target int, lower, upper float64) *regression.Tree {
 	return m
 }
 
-// columns returns the inputs of the model, which are the columns used by nodes, and the index of each column
+// usedColumns returns the inputs of the model, which are the columns used by nodes, and the index of each column
 // among them, or -1.
-func (g *grower) columns() (inputs []regression.Column, place []int) {
+func (g *grower) usedColumns() (inputs []regression.Column, place []int) {
 	features := g.frame.columns[:len(g.frame.columns)-1]
 	slots := g.frame.enc.Slots()
 	used := make([]bool, len(features))
@@ -177,7 +177,7 @@ func (g *grower) columns() (inputs []regression.Column, place []int) {
 func (g *grower) placeNode(m *regression.Tree, target int, columns []int, i int) int {
 	n := g.nodes[i]
 	r := g.routes.Nodes[i]
-	y := g.frame.target()
+	y := g.frame.targetRange()
 	split := r.Low > 0 && !(g.nodes[r.Low].inherited && g.nodes[r.High].inherited)
 	theta := n.theta[target]
 	deviation := n.deviation[target]
@@ -186,15 +186,15 @@ func (g *grower) placeNode(m *regression.Tree, target int, columns []int, i int)
 		deviation = make([]float64, len(n.route))
 	}
 	var out regression.TreeNode
-	intercept, coefficients := g.frame.line(theta, y.Center(), y.Half())
+	intercept, coefficients := g.frame.originalUnits(theta, y.Center(), y.Half())
 	out.Intercept = intercept
 	slots := g.frame.enc.Slots()
 	for _, e := range n.used {
 		if e == g.frame.first {
 			continue
 		}
-		unit, _ := g.frame.unit(slots[e])
-		term := g.frame.term(slots[e])
+		unit, _ := g.frame.slotUnit(slots[e])
+		term := g.frame.slotTerm(slots[e])
 		term.Column = columns[slots[e].Column]
 		term.Coefficient = coefficients[e]
 		term.StdError = math.Abs(y.Half()*unit) * deviation[e]

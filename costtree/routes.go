@@ -41,9 +41,9 @@ type router struct {
 	open    [][]float64
 }
 
-// weigh returns the weights of the rows in the open nodes: at least 0, with a sum of at most 1 per record. In a
+// nodeWeights returns the weights of the rows in the open nodes: at least 0, with a sum of at most 1 per record. In a
 // hard tree one of them is 1 and the others are 0.
-func (r *router) weigh(x *rows) [][]float64 {
+func (r *router) nodeWeights(x *rows) [][]float64 {
 	n := len(x.X[0])
 	for len(r.weights) < len(r.Nodes) {
 		r.weights = append(r.weights, nil)
@@ -60,7 +60,7 @@ func (r *router) weigh(x *rows) [][]float64 {
 		if node.Low == 0 {
 			continue
 		}
-		x.score(r.scores, node.Weights)
+		x.scoreInto(r.scores, node.Weights)
 		low, high := r.weights[node.Low], r.weights[node.High]
 		for i, w := range r.weights[k] {
 			up := r.highShare(r.scores[i], node.Threshold)
@@ -114,7 +114,7 @@ type gramsPass struct {
 
 func (p *gramsPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	weights := p.router.weigh(&p.rows) // before the rows are limited, as in predictions
+	weights := p.router.nodeWeights(&p.rows) // before the rows are limited, as in predictions
 	p.grams.Add(p.rows.X, weights)
 }
 
@@ -147,10 +147,10 @@ type mediansPass struct {
 
 func (p *mediansPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	weights := p.router.weigh(&p.rows)
+	weights := p.router.nodeWeights(&p.rows)
 	for k, by := range p.by {
 		p.values[k] = resizeBuffer(p.values[k], b.Len())
-		p.rows.score(p.values[k], by)
+		p.rows.scoreInto(p.values[k], by)
 	}
 	p.medians.Add(p.values, weights)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// fit converts the prototypes to original units. The logit of a row that need not be shortened is
+// newFit converts the prototypes to original units. The logit of a row that need not be shortened is
 //
 //	2 gamma^2 z_j.W x - gamma^2 |z_j|^2 = (2 gamma^2 W z_j).x + constant,
 //
 // linear in the cells; W^-1 z_j is the row at the prototype. Rows shortened in training were shortened
 // including their constant, which preserves the order of their logits.
-func (r *run) fit() *method.Fit {
+func (r *run) newFit() *method.Fit {
 	target := r.frame.target
 	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
-	prototypes := r.prototypes()
+	prototypes := r.inOriginalUnits()
 	scores := len(target.Categories)
 	if scores == 2 {
 		scores = 1
@@ -40,35 +40,35 @@ func (r *run) fit() *method.Fit {
 // a coefficient beyond what float64 holds.
 const largestNumber = 1e100
 
-func saturate(x float64) float64 {
+func saturateInt16(x float64) float64 {
 	if x != x {
 		return 0
 	}
 	return min(max(x, -largestNumber), largestNumber)
 }
 
-// prototypes returns the prototypes in original units, in order.
-func (r *run) prototypes() []regression.Prototype {
-	d := r.frame.slots()
-	back := r.matrix(func(stretch float64) float64 { return 1 / stretch })
+// inOriginalUnits returns the prototypes in original units, in order.
+func (r *run) inOriginalUnits() []regression.Prototype {
+	d := r.frame.slotCount()
+	back := r.spectralMatrix(func(stretch float64) float64 { return 1 / stretch })
 	out := make([]regression.Prototype, len(r.at.Centers))
 	for i, z := range r.at.Centers {
 		p := &out[i]
-		p.Intercept = r.at.constant(i)
+		p.Intercept = r.at.logitAtOrigin(i)
 		for k, slot := range r.frame.enc.Slots() {
 			weight := 2 * r.at.Gamma * dot(r.rows.Map[k*d:(k+1)*d], z)
-			term, center, constant := r.frame.term(slot, weight, dot(back[k*d:(k+1)*d], z))
+			term, center, constant := r.frame.slotTerm(slot, weight, dot(back[k*d:(k+1)*d], z))
 			p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, center)
 			p.Intercept += constant
 		}
-		p.Intercept = saturate(p.Intercept)
+		p.Intercept = saturateInt16(p.Intercept)
 	}
 	return out
 }
 
-// term converts the weight of a slot of an encoded row and the center's entry there to original units; constant
+// slotTerm converts the weight of a slot of an encoded row and the center's entry there to original units; constant
 // is its contribution to the intercept.
-func (f *frame) term(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
+func (f *frame) slotTerm(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
 	t.Column = slot.Column
 	c := f.columns[slot.Column]
 	lower := 0.
@@ -90,6 +90,6 @@ func (f *frame) term(slot scaling.Slot, weight, entry float64) (t regression.Ter
 			t.Category = c.Categories[slot.Category]
 		}
 	}
-	t.Coefficient = saturate(weight)
-	return t, min(max(saturate(entry), lower), upper), saturate(constant)
+	t.Coefficient = saturateInt16(weight)
+	return t, min(max(saturateInt16(entry), lower), upper), saturateInt16(constant)
 }

@@ -98,19 +98,19 @@ func (Prototypes) Plan(f method.Facts) (budget.Node, error) {
 // Fit trains; see [method.Trainer].
 func (Prototypes) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	r := &run{ctx: ctx, session: s.Sub(node), records: d.Records, frame: frameOf(d.Columns, d.Ranges)}
-	if err := r.whiten(d); err != nil {
+	if err := r.releaseWhitening(d); err != nil {
 		return nil, err
 	}
 	defer r.records.Forget(r.rows)
-	if err := r.start(); err != nil {
+	if err := r.startPrototypes(); err != nil {
 		return nil, err
 	}
 	if !r.still {
-		if err := r.move(); err != nil {
+		if err := r.movePrototypes(); err != nil {
 			return nil, err
 		}
 	}
-	return r.fit(), nil
+	return r.newFit(), nil
 }
 
 // A run holds the released values so far. All of it except the records is public.
@@ -137,23 +137,25 @@ func (r *run) perNoise() float64 {
 	if r.session.Relation() != budget.AddRemove {
 		mu /= 2
 	}
-	return r.number * mu / float64(r.frame.classes())
+	return r.number * mu / float64(r.frame.classCount())
 }
 
-// size returns the quantity that determines most choices: the number of records per class in units of the noise
+// signalToNoise returns the quantity that determines most choices: the number of records per class in units of the noise
 // of a prototype, n mu/(L sqrt d).
-func (r *run) size() float64 { return r.perNoise() / math.Sqrt(float64(r.frame.slots()+1)) }
+func (r *run) signalToNoise() float64 {
+	return r.perNoise() / math.Sqrt(float64(r.frame.slotCount()+1))
+}
 
-// weak reports whether the classes have so few records that gradients are less informative than class means. If
+// isWeak reports whether the classes have so few records that gradients are less informative than class means. If
 // the classes are about equally large, the draw of the steps is then spent on the means, and prototypes stay
 // there.
-func (r *run) weak() bool { return r.perNoise() < leastPerNoise }
+func (r *run) isWeak() bool { return r.perNoise() < leastPerNoise }
 
 // perClass returns the number of prototypes of a class. With one the classifier is linear, which for two
 // classes is as accurate as more.
 func (r *run) perClass() int {
 	switch {
-	case r.frame.classes() == 2 || r.strength < 30:
+	case r.frame.classCount() == 2 || r.strength < 30:
 		return 1
 	case r.strength < 70:
 		return 2
@@ -161,9 +163,9 @@ func (r *run) perClass() int {
 	return 3
 }
 
-// gamma returns gamma^2 V: larger, hence narrower, with more records per prototype or several prototypes per
+// kernelWidth returns gamma^2 V: larger, hence narrower, with more records per prototype or several prototypes per
 // class.
-func (r *run) gamma() float64 {
+func (r *run) kernelWidth() float64 {
 	switch {
 	case r.perClass() > 1:
 		return 12
@@ -173,8 +175,8 @@ func (r *run) gamma() float64 {
 	return 6
 }
 
-// steps returns the number of steps: with more steps, each gradient is noisier.
-func (r *run) steps() int {
+// stepCount returns the number of steps: with more steps, each gradient is noisier.
+func (r *run) stepCount() int {
 	switch {
 	case r.strength < 10:
 		return 5
@@ -184,11 +186,11 @@ func (r *run) steps() int {
 	return 20
 }
 
-// clip returns the bound on the norm of a record's weights. For two classes it is about their norm where both
+// weightBound returns the bound on the norm of a record's weights. For two classes it is about their norm where both
 // classes are equally likely, so that only records on the wrong side are clipped; a smaller bound would move
 // the boundary if one class is rare.
-func (r *run) clip() float64 {
-	if r.frame.classes() == 2 {
+func (r *run) weightBound() float64 {
+	if r.frame.classCount() == 2 {
 		return twoClip
 	}
 	return manyClip

@@ -195,7 +195,7 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 			}
 			d := dataOf(v, ranges)
 			r := &run{ctx: t.Context(), session: s.Sub(node), records: d.Records, frame: frameOf(d.Columns, d.Ranges)}
-			if err := errors.Join(r.whiten(d), r.start()); err != nil {
+			if err := errors.Join(r.releaseWhitening(d), r.startPrototypes()); err != nil {
 				t.Fatal(err)
 			}
 			r.records.Forget(r.rows)
@@ -212,12 +212,12 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 // TestTwoReleasesOfCells: the mean of two releases has the weights of least noise.
 func TestTwoReleasesOfCells(t *testing.T) {
 	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
-	c.combine(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
+	c.combineWith(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
 	want := cellSums{sums: [][]float64{{1.8, 2}, {3, 8}}, counts: []float64{14, 20}, tested: []float64{14, 20}, noise: 2 / math.Sqrt(5)}
 	if !reflect.DeepEqual(rounded(c), rounded(want)) {
 		t.Errorf("%+v, want %+v", c, want)
 	}
-	if !c.even() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).even() || !(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).even() {
+	if !c.isEven() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).isEven() || !(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).isEven() {
 		t.Error("even where it is not, or the other way round")
 	}
 }
@@ -263,8 +263,8 @@ func TestPlanRefuses(t *testing.T) {
 func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
 	columns := v.Schema().Columns
 	r := &run{ctx: context.Background(), records: memory.Over(v), frame: frameOf(columns, ranges)}
-	slots := r.frame.slots()
-	unit := 1 + r.frame.reach()
+	slots := r.frame.slotCount()
+	unit := 1 + r.frame.squaredReach()
 	r.rows = &whitened{Columns: columns, Ranges: ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit)), Map: make([]float64, slots*slots)}
 	r.basis.Vectors = mat.NewDense(max(slots, 1), max(slots, 1), nil)
 	for k := range slots {
@@ -388,13 +388,13 @@ func TestStatisticIsTheStep(t *testing.T) {
 	class := []int32{0, 1, 1, 2}
 	r := runOf(v, ranges, waves(4, 6), class)
 	for _, z := range r.at.Centers {
-		shorten(z, .5)
+		shortenTo(z, .5)
 	}
 	values := exactly(t, stepStatistic{r.rows, r.at, .5}, budget.AddRemove, v)
-	m := r.rows.whitener()
-	m.make(v.Block(0, v.Len()))
+	m := r.rows.takeWhitener()
+	m.whitenBlock(v.Block(0, v.Len()))
 	want := make([]float64, len(values))
-	predicted, err := r.fit().Model.Predict(nil, cellsOf(v))
+	predicted, err := r.newFit().Model.Predict(nil, cellsOf(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,7 +412,7 @@ func TestStatisticIsTheStep(t *testing.T) {
 			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
 		}
 		recordWeights(w, class, row.code)
-		shorten(w, .5)
+		shortenTo(w, .5)
 		for j, a := range w {
 			for k, b := range x {
 				want[7*j+k] += a * b
@@ -428,7 +428,7 @@ func TestStatisticIsTheStep(t *testing.T) {
 
 // likely returns the class with the largest sum of e^logit.
 func (r *run) likely(logits []float64) int {
-	sums := make([]float64, r.frame.classes())
+	sums := make([]float64, r.frame.classCount())
 	for j, x := range logits {
 		sums[r.at.Class[j]] += math.Exp(x)
 	}
@@ -448,7 +448,7 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	columns[1].Indicator = false
 	r := runOf(tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}), []scaling.Range{ranges[0], ranges[1], {}},
 		[][]float64{{.2, -.1}, {-.3, .25}}, []int32{0, 1})
-	m := r.fit().Model.(*regression.Classifier).Scores[0].(*regression.Prototypes)
+	m := r.newFit().Model.(*regression.Classifier).Scores[0].(*regression.Prototypes)
 	for j, p := range m.Prototypes {
 		for k, want := range r.at.Centers[j] {
 			x := (p.Centers[k] - ranges[k].Center()) / ranges[k].Half() * r.stretch[k]
@@ -460,18 +460,18 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 // TestStretches: noise that hides everything leaves all directions alike, and the mean squared
 // norm is what was asked for where there is none.
 func TestStretches(t *testing.T) {
-	hidden := stretches([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
+	hidden := stretchFactors([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
 	if hidden[0]/hidden[3] > 1.01 {
 		t.Errorf("%v", hidden)
 	}
 	sum := 0.
 	values := []float64{1, 20, 300, 4000}
-	for i, s := range stretches(values, 1e-9, 1000, .8) {
+	for i, s := range stretchFactors(values, 1e-9, 1000, .8) {
 		sum += s * s * values[i] / 1000
 	}
 	near(t, "mean squared norm", sum, .8)
 	for _, list := range [][]float64{{-3, -2}, {0, 0}, {1e-300, 1e300}} {
-		for _, s := range stretches(list, 1e-8, 1, .8) {
+		for _, s := range stretchFactors(list, 1e-8, 1, .8) {
 			if !(s > 0 && s < 1e60) {
 				t.Errorf("%v: %v", list, s)
 			}

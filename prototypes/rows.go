@@ -24,14 +24,14 @@ func frameOf(columns []dataset.Column, ranges []scaling.Range) *frame {
 	return &frame{columns[:last], columns[last], scaling.NewEncoder(columns[:last], ranges)}
 }
 
-// slots returns the number of entries of an encoded row, without the constant.
-func (f *frame) slots() int { return len(f.enc.Slots()) }
+// slotCount returns the number of entries of an encoded row, without the constant.
+func (f *frame) slotCount() int { return len(f.enc.Slots()) }
 
-func (f *frame) classes() int { return len(f.target.Categories) }
+func (f *frame) classCount() int { return len(f.target.Categories) }
 
-// reach returns the squared norm limit of a row relative to its constant 1: [numberReach] for a number and 1
+// squaredReach returns the squared norm limit of a row relative to its constant 1: [numberReach] for a number and 1
 // for a category.
-func (f *frame) reach() float64 {
+func (f *frame) squaredReach() float64 {
 	sum := 0.
 	for _, c := range f.columns {
 		if c.Kind == dataset.Numeric {
@@ -51,13 +51,13 @@ type encoded struct {
 	scratch scaling.Scratch
 }
 
-func newEncoded(f *frame) *encoded { return &encoded{frame: f, x: make([][]int16, f.slots()+1)} }
+func newEncoded(f *frame) *encoded { return &encoded{frame: f, x: make([][]int16, f.slotCount()+1)} }
 
-// encode writes the fixed-point rows of a block, the constant last, and the codes of the
+// encodeBlock writes the fixed-point rows of a block, the constant last, and the codes of the
 // classes. A record in no class has a row of zeros.
-func (e *encoded) encode(b dataset.Block, constant int16) {
+func (e *encoded) encodeBlock(b dataset.Block, constant int16) {
 	n := b.Len()
-	slots := e.frame.slots()
+	slots := e.frame.slotCount()
 	for k := range e.x {
 		e.x[k] = resizeBuffer(e.x[k], n)
 	}
@@ -65,7 +65,7 @@ func (e *encoded) encode(b dataset.Block, constant int16) {
 	e.codes = b.Codes(len(e.frame.columns), resizeBuffer(e.codes, n))
 	for i, code := range e.codes {
 		e.x[slots][i] = constant
-		if uint32(code) >= uint32(e.frame.classes()) {
+		if uint32(code) >= uint32(e.frame.classCount()) {
 			for _, column := range e.x {
 				column[i] = 0
 			}
@@ -113,8 +113,8 @@ func (w *whitened) Steps() int { return 0 }
 func (w *whitened) Begin(b dataset.Block) mechanism.Kept {
 	k := &rowsOf{of: w}
 	if w.Keep {
-		m := w.whitener()
-		m.make(b)
+		m := w.takeWhitener()
+		m.whitenBlock(b)
 		for _, column := range m.rows {
 			k.rows = append(k.rows, append([]int16(nil), column...))
 		}
@@ -133,21 +133,21 @@ func (k *rowsOf) eachRow(b dataset.Block, f func(rows [][]int16, codes []int32))
 		f(k.rows, k.codes)
 		return
 	}
-	m := k.of.whitener()
-	m.make(b)
+	m := k.of.takeWhitener()
+	m.whitenBlock(b)
 	f(m.rows, m.encoded.codes)
 	k.of.free.Put(m)
 }
 
-// whitener returns a buffer that the caller returns to w.free.
-func (w *whitened) whitener() *whitener {
+// takeWhitener returns a buffer that the caller returns to w.free.
+func (w *whitened) takeWhitener() *whitener {
 	w.once.Do(func() { w.frame = frameOf(w.Columns, w.Ranges) })
 	if m, ok := w.free.Get().(*whitener); ok {
 		return m
 	}
 	return &whitener{
 		of: w, encoded: newEncoded(w.frame),
-		y: make([][]float64, w.frame.slots()), rows: make([][]int16, w.frame.slots()+1),
+		y: make([][]float64, w.frame.slotCount()), rows: make([][]int16, w.frame.slotCount()+1),
 	}
 }
 
@@ -160,14 +160,14 @@ type whitener struct {
 	rows    [][]int16
 }
 
-// make computes the rows of a block: W x, then the factor min(1, 1/|(W x, constant)|), then rounding to the
+// whitenBlock computes the rows of a block: W x, then the factor min(1, 1/|(W x, constant)|), then rounding to the
 // grid. Sums are added up by slot and without fusing, so they are the same on every processor and in every
 // block.
-func (m *whitener) make(b dataset.Block) {
+func (m *whitener) whitenBlock(b dataset.Block) {
 	n := b.Len()
 	slots := len(m.y)
 	constant := m.of.Constant
-	m.encoded.encode(b, constant)
+	m.encoded.encodeBlock(b, constant)
 	m.norms = resizeBuffer(m.norms, n)
 	for i, v := range m.encoded.x[slots] {
 		m.norms[i] = square(float64(v) / mechanism.FixedOne)

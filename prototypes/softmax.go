@@ -18,10 +18,10 @@ var factorials = [...]float64{
 	1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600,
 }
 
-// exp returns e^x for x <= 0, and 0 below [leastLogit], with a relative error of 1e-15. Its conversions forbid
+// portableExp returns e^x for x <= 0, and 0 below [leastLogit], with a relative error of 1e-15. Its conversions forbid
 // fusing, and it calls no library function that differs between processors: the contribution of a record to a
 // sum is the same everywhere.
-func exp(x float64) float64 {
+func portableExp(x float64) float64 {
 	if !(x >= leastLogit) {
 		return 0
 	}
@@ -54,15 +54,15 @@ func recordWeights(logits []float64, class []int32, own int32) {
 	all := 0.
 	within := 0.
 	for j, x := range logits {
-		all += exp(x - most)
+		all += portableExp(x - most)
 		if class[j] == own {
-			within += exp(x - mostOwn)
+			within += portableExp(x - mostOwn)
 		}
 	}
 	for j, x := range logits {
-		w := -exp(x-most) / all
+		w := -portableExp(x-most) / all
 		if class[j] == own {
-			w += exp(x-mostOwn) / within
+			w += portableExp(x-mostOwn) / within
 		}
 		logits[j] = w
 	}

@@ -172,7 +172,7 @@ func TestPrivateStepSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
 	x = cloned(x)
 	for _, row := range x {
-		shorten(row, math.Sqrt(1.8))
+		shortenTo(row, math.Sqrt(1.8))
 	}
 	sums := make([]float64, 6)
 	first := make([]float64, 3)
@@ -184,7 +184,7 @@ func TestPrivateStepSpecification(t *testing.T) {
 		if length > .5 {
 			clipped++
 		}
-		shorten(w, .5)
+		shortenTo(w, .5)
 		for j, v := range w {
 			sums[j] += v
 		}
@@ -208,13 +208,13 @@ func TestPrivateStepSpecification(t *testing.T) {
 func TestExp(t *testing.T) {
 	for i := range 400_001 {
 		x := -float64(i) / 10_000
-		if got, want := exp(x), math.Exp(x); math.Abs(got-want) > 2e-15*want {
+		if got, want := portableExp(x), math.Exp(x); math.Abs(got-want) > 2e-15*want {
 			t.Fatalf("exp(%v) = %v, want %v", x, got, want)
 		}
 	}
 	for _, x := range []float64{-40.1, -1e300, math.Inf(-1), math.NaN()} {
-		if exp(x) != 0 {
-			t.Errorf("exp(%v) = %v", x, exp(x))
+		if portableExp(x) != 0 {
+			t.Errorf("exp(%v) = %v", x, portableExp(x))
 		}
 	}
 }

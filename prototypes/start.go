@@ -12,14 +12,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// whiten releases the second moments of the rows and computes the map W from them.
+// releaseWhitening releases the second moments of the rows and computes the map W from them.
 //
 // With the released matrix V diag(w) V^T of the features and sigma the noise in it, W = s V diag(w'^-whitening)
 // V^T, w' = max(w, 0) + momentRidge sigma sqrt(2 d). If noise dominates all directions, W is approximately a
 // multiple of the identity, which is harmless. s makes the mean squared norm of W x equal to the limit of
 // [run.frame.reach], by the moments without the ridge: the positive eigenvalues, rescaled to the sum of all
 // eigenvalues, which the noise of the ridge does not affect.
-func (r *run) whiten(d method.Data) error {
+func (r *run) releaseWhitening(d method.Data) error {
 	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records, momentStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return err
@@ -28,24 +28,24 @@ func (r *run) whiten(d method.Data) error {
 	if err != nil {
 		return err
 	}
-	slots := r.frame.slots()
+	slots := r.frame.slotCount()
 	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
-	constant := max(1, constantReach*r.frame.reach())
-	unit := constant + r.frame.reach() // squared norm limit of rows, which are scaled to norm 1
+	constant := max(1, constantReach*r.frame.squaredReach())
+	unit := constant + r.frame.squaredReach() // squared norm limit of rows, which are scaled to norm 1
 	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(math.Sqrt(constant / unit))}
 	if slots > 0 {
-		r.basis = linear.NewSpectrum(leading(all, slots))
-		r.stretch = stretches(r.basis.Values, r.session.Scale(momentsLeaf), max(all.At(slots, slots), 1), overReach*r.frame.reach()/unit)
-		r.rows.Map = r.matrix(func(stretch float64) float64 { return stretch })
+		r.basis = linear.NewSpectrum(leadingBlock(all, slots))
+		r.stretch = stretchFactors(r.basis.Values, r.session.Scale(momentsLeaf), max(all.At(slots, slots), 1), overReach*r.frame.squaredReach()/unit)
+		r.rows.Map = r.spectralMatrix(func(stretch float64) float64 { return stretch })
 	}
 	n, err := r.records.Len(r.ctx)
 	r.rows.Keep = n <= keptCells/(slots+1)
 	return err
 }
 
-// stretches returns the factor of each direction for the eigenvalues of moments with noise sigma over number
+// stretchFactors returns the factor of each direction for the eigenvalues of moments with noise sigma over number
 // records, so that the mean squared norm is approximately mean.
-func stretches(values []float64, sigma, number, mean float64) []float64 {
+func stretchFactors(values []float64, sigma, number, mean float64) []float64 {
 	ridge := max(momentRidge*sigma*math.Sqrt(2*float64(len(values))), math.SmallestNonzeroFloat64)
 	out := make([]float64, len(values))
 	trace := 0.
@@ -69,8 +69,8 @@ func stretches(values []float64, sigma, number, mean float64) []float64 {
 	return out
 }
 
-// matrix returns V diag(f(stretch)) V^T by rows: the map W, or its inverse.
-func (r *run) matrix(f func(stretch float64) float64) []float64 {
+// spectralMatrix returns V diag(f(stretch)) V^T by rows: the map W, or its inverse.
+func (r *run) spectralMatrix(f func(stretch float64) float64) []float64 {
 	d := len(r.stretch)
 	if d == 0 {
 		return nil
@@ -85,8 +85,8 @@ func (r *run) matrix(f func(stretch float64) float64) []float64 {
 	return out
 }
 
-// leading returns the first d rows and columns of a.
-func leading(a *mat.SymDense, d int) *mat.SymDense {
+// leadingBlock returns the first d rows and columns of a.
+func leadingBlock(a *mat.SymDense, d int) *mat.SymDense {
 	return a.SliceSym(0, d).(*mat.SymDense)
 }
 
@@ -96,15 +96,15 @@ const (
 	leastSquare = 1e-12
 )
 
-// start releases the means of the classes, with several prototypes per class also the means of their cells, and
+// startPrototypes releases the means of the classes, with several prototypes per class also the means of their cells, and
 // the width of the classes.
-func (r *run) start() error {
+func (r *run) startPrototypes() error {
 	r.at = mixture{Gamma: 1, One: float64(r.rows.Constant) / mechanism.FixedOne}
-	for c := range r.frame.classes() {
+	for c := range r.frame.classCount() {
 		r.at.Class = append(r.at.Class, int32(c))
-		r.at.Centers = append(r.at.Centers, make([]float64, r.frame.slots()))
+		r.at.Centers = append(r.at.Centers, make([]float64, r.frame.slotCount()))
 	}
-	mean, err := r.spread()
+	mean, err := r.releaseSpread()
 	if err != nil {
 		return err
 	}
@@ -112,20 +112,20 @@ func (r *run) start() error {
 	if r.perClass() > 1 {
 		parts = 2
 	}
-	cells, err := r.cells(cellsLeaf, 0, parts)
+	cells, err := r.releaseCells(cellsLeaf, 0, parts)
 	if err != nil {
 		return err
 	}
-	if r.still = r.weak() && cells.even(); r.still {
-		again, err := r.cells(stepsLeaf, 0, 1)
+	if r.still = r.isWeak() && cells.isEven(); r.still {
+		again, err := r.releaseCells(stepsLeaf, 0, 1)
 		if err != nil {
 			return err
 		}
-		cells.combine(again)
+		cells.combineWith(again)
 	}
 	between := 0.
 	all := 0.
-	prior := make([]float64, r.frame.classes())
+	prior := make([]float64, r.frame.classCount())
 	for c, sum := range cells.sums {
 		count := max(cells.counts[c], 2*cells.noise, 1)
 		prior[c] = math.Log(max(cells.counts[c], cells.noise, 1))
@@ -135,25 +135,25 @@ func (r *run) start() error {
 		between += count * dot(sum, sum)
 		all += count
 	}
-	r.width = max(mean-between/all, leastWidth*square(r.reach())+leastSquare)
+	r.width = max(mean-between/all, leastWidth*square(r.whitenedReach())+leastSquare)
 	r.at.Centers = cells.sums
 	if parts > 1 {
-		if err := r.split(parts); err != nil {
+		if err := r.splitClasses(parts); err != nil {
 			return err
 		}
 	}
 	for _, z := range r.at.Centers {
-		shorten(z, r.reach())
+		shortenTo(z, r.whitenedReach())
 	}
-	r.at.Gamma, r.at.Prior = r.gamma()/r.width, make([]float64, len(r.at.Class))
+	r.at.Gamma, r.at.Prior = r.kernelWidth()/r.width, make([]float64, len(r.at.Class))
 	for j, c := range r.at.Class {
 		r.at.Prior[j] = prior[c] - math.Log(all)
 	}
 	return nil
 }
 
-// reach returns the approximate maximum norm of a whitened row without its constant.
-func (r *run) reach() float64 { return math.Sqrt(1 - square(r.at.One)) }
+// whitenedReach returns the approximate maximum norm of a whitened row without its constant.
+func (r *run) whitenedReach() float64 { return math.Sqrt(1 - square(r.at.One)) }
 
 // cellSums holds the released sums of the rows in the cells of the prototypes and their numbers of records,
 // with the standard deviation of the noise in the numbers.
@@ -163,15 +163,15 @@ type cellSums struct {
 	noise          float64
 }
 
-// even reports whether the classes have about equally many records, judging by the counts: the variance of
+// isEven reports whether the classes have about equally many records, judging by the counts: the variance of
 // their shares, minus that of the noise, is below [mostUneven] times their squared mean.
-func (c *cellSums) even() bool {
+func (c *cellSums) isEven() bool {
 	mean, variance := stat.PopMeanVariance(c.counts, nil)
 	return variance-square(c.noise) < mostUneven*square(max(mean, 0))
 }
 
-// combine averages two releases of the same sums, weighted by the inverse of their variances.
-func (c *cellSums) combine(d cellSums) {
+// combineWith averages two releases of the same sums, weighted by the inverse of their variances.
+func (c *cellSums) combineWith(d cellSums) {
 	share := square(d.noise) / (square(c.noise) + square(d.noise))
 	mix := func(a, b []float64) {
 		for k := range a {
@@ -186,8 +186,8 @@ func (c *cellSums) combine(d cellSums) {
 	c.noise *= math.Sqrt(share)
 }
 
-// cells releases a part of the sums in the cells, as a part of a leaf.
-func (r *run) cells(leaf string, part, parts int) (cellSums, error) {
+// releaseCells releases a part of the sums in the cells, as a part of a leaf.
+func (r *run) releaseCells(leaf string, part, parts int) (cellSums, error) {
 	acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, cellStatistic{r.rows, r.at})
 	if err != nil {
 		return cellSums{}, err
@@ -197,15 +197,15 @@ func (r *run) cells(leaf string, part, parts int) (cellSums, error) {
 		return cellSums{}, err
 	}
 	var out cellSums
-	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slots(), r.at.One)
-	out.sums, out.counts = splitSums(noisy.Value(), r.frame.slots(), r.at.One)
+	_, out.tested = splitSums(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slotCount(), r.at.One)
+	out.sums, out.counts = splitSums(noisy.Value(), r.frame.slotCount(), r.at.One)
 	out.noise = r.session.Scale(leaf) / r.at.One
 	return out, nil
 }
 
-// spread releases the sums of squared norms and of the squared shortening factors of rows. It returns the mean
+// releaseSpread releases the sums of squared norms and of the squared shortening factors of rows. It returns the mean
 // derived from the former and sets the number of records to the latter.
-func (r *run) spread() (mean float64, err error) {
+func (r *run) releaseSpread() (mean float64, err error) {
 	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records, spreadStatistic{r.rows, r.at.One})
 	if err != nil {
 		return 0, err
@@ -215,18 +215,18 @@ func (r *run) spread() (mean float64, err error) {
 		return 0, err
 	}
 	r.number = max(2*noisy.Value()[1], 1)
-	r.strength = r.size()
+	r.strength = r.signalToNoise()
 	return widthFrom(r.session, acc.sums.Bound(), noisy.Value())[0] / r.number, nil
 }
 
 // leastWidth is the minimum width of the classes, relative to the squared norm of rows.
 const leastWidth = .125
 
-// split gives every class several prototypes: initially its mean plus public offsets, then the means of their
+// splitClasses gives every class several prototypes: initially its mean plus public offsets, then the means of their
 // cells. A cell with few records keeps its initial prototype, which is nearer to the mean of the class.
-func (r *run) split(parts int) error {
+func (r *run) splitClasses(parts int) error {
 	public := r.session.PublicStream("starts")
-	step := math.Sqrt(3 * .25 * r.width / float64(r.frame.slots()))
+	step := math.Sqrt(3 * .25 * r.width / float64(r.frame.slotCount()))
 	at := mixture{Gamma: 1, One: r.at.One}
 	for c, mean := range r.at.Centers {
 		for range r.perClass() {
@@ -239,7 +239,7 @@ func (r *run) split(parts int) error {
 	}
 	means := r.at.Centers
 	r.at = at
-	cells, err := r.cells(cellsLeaf, 1, parts)
+	cells, err := r.releaseCells(cellsLeaf, 1, parts)
 	if err != nil {
 		return err
 	}

@@ -6,16 +6,16 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// move takes the steps: each releases the gradient at the current prototypes and updates them; the sums of the
+// movePrototypes takes the steps: each releases the gradient at the current prototypes and updates them; the sums of the
 // weights update the priors.
-func (r *run) move() error {
-	steps := r.steps()
-	slots := r.frame.slots()
-	numbers := r.numbers()
+func (r *run) movePrototypes() error {
+	steps := r.stepCount()
+	slots := r.frame.slotCount()
+	numbers := r.recordsPerPrototype()
 	velocity := r.zeroMixture()
 	mean := r.zeroMixture()
 	for t := range steps {
-		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.clip()})
+		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.weightBound()})
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r *run) move() error {
 				velocity.Centers[j][k] = momentum*velocity.Centers[j][k] + (sums[j][k]-weights[j]*v)/curvature
 				next.Centers[j][k] = v + velocity.Centers[j][k]
 			}
-			shorten(next.Centers[j], 2*r.reach())
+			shortenTo(next.Centers[j], 2*r.whitenedReach())
 			velocity.Prior[j] = momentum*velocity.Prior[j] + weights[j]/(n+stepRidge*noise)
 			next.Prior[j] = r.at.Prior[j] + velocity.Prior[j]
 			if t >= steps-averagedSteps {
@@ -56,20 +56,20 @@ func (r *run) zeroMixture() mixture {
 	m.Centers = make([][]float64, len(r.at.Centers))
 	m.Prior = make([]float64, len(r.at.Centers))
 	for j := range m.Centers {
-		m.Centers[j] = make([]float64, r.frame.slots())
+		m.Centers[j] = make([]float64, r.frame.slotCount())
 	}
 	return m
 }
 
-// numbers returns the number of records for each prototype, by the released priors: that of its class divided
+// recordsPerPrototype returns the number of records for each prototype, by the released priors: that of its class divided
 // by its prototypes, and at least the mean over all prototypes. Steps are divided by it. With the mean only,
 // prototypes of large classes would overshoot.
-func (r *run) numbers() []float64 {
+func (r *run) recordsPerPrototype() []float64 {
 	m := len(r.at.Centers)
 	each := r.number / float64(m)
 	out := make([]float64, m)
 	for j, prior := range r.at.Prior {
-		out[j] = max(each, each*math.Exp(prior)*float64(r.frame.classes()))
+		out[j] = max(each, each*math.Exp(prior)*float64(r.frame.classCount()))
 	}
 	return out
 }

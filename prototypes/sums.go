@@ -18,7 +18,7 @@ type momentStatistic struct {
 // New implements [mechanism.Statistic].
 func (x momentStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := frameOf(x.Columns, x.Ranges)
-	return &momentPass{newEncoded(f), m.NewGram(f.slots()+1, f.enc.NormLimit(1))}
+	return &momentPass{newEncoded(f), m.NewGram(f.slotCount()+1, f.enc.NormLimit(1))}
 }
 
 type momentPass struct {
@@ -27,7 +27,7 @@ type momentPass struct {
 }
 
 func (p *momentPass) Add(b mechanism.Block) {
-	p.rows.encode(b.Block, mechanism.FixedOne)
+	p.rows.encodeBlock(b.Block, mechanism.FixedOne)
 	p.gram.Add(p.rows.x)
 }
 
@@ -132,23 +132,23 @@ type mixture struct {
 	Prior   []float64   // added to the logits; nil means 0
 }
 
-// logits writes the logits of the rows of a block: the prior minus gamma^2 |x - z_j|^2, up to a term common to
+// fillLogits writes the logits of the rows of a block: the prior minus gamma^2 |x - z_j|^2, up to a term common to
 // all prototypes. A row shortened by a factor f has logits f times as large: it is weighted as a whole,
 // including its constant (docs/proofs/joint-gram.md, "Algorithm").
-func (m mixture) logits(out [][]float64, rows [][]int16) {
+func (m mixture) fillLogits(out [][]float64, rows [][]int16) {
 	d := len(rows) - 1
 	weights := make([]float64, d+1)
 	for j, z := range m.Centers {
 		for k, v := range z {
 			weights[k] = 2 * m.Gamma * v
 		}
-		weights[d] = m.constant(j) / m.One
+		weights[d] = m.logitAtOrigin(j) / m.One
 		addProducts(out[j], rows, weights)
 	}
 }
 
-// constant returns the logit of prototype j at the origin.
-func (m mixture) constant(j int) float64 {
+// logitAtOrigin returns the logit of prototype j at the origin.
+func (m mixture) logitAtOrigin(j int) float64 {
 	at := -m.Gamma * dot(m.Centers[j], m.Centers[j])
 	if m.Prior != nil {
 		at += m.Prior[j]
@@ -206,7 +206,7 @@ func (p *outerPass) Add(b mechanism.Block) {
 		for j := range p.logits {
 			p.logits[j] = resizeBuffer(p.logits[j], len(codes))
 		}
-		p.at.logits(p.logits, p.rows)
+		p.at.fillLogits(p.logits, p.rows)
 		for i, own := range codes {
 			for j := range p.record {
 				p.record[j] = p.logits[j][i]
@@ -231,8 +231,8 @@ func splitSums(values []float64, slots int, one float64) (sums [][]float64, weig
 	return sums, weights
 }
 
-// shorten limits the norm of z.
-func shorten(z []float64, limit float64) {
+// shortenTo limits the norm of z.
+func shortenTo(z []float64, limit float64) {
 	if n := math.Sqrt(dot(z, z)); n > limit {
 		for k := range z {
 			z[k] *= limit / n

@@ -9,7 +9,7 @@ import (
 // An addend is the contribution of one column to the prediction of a record. For single records and for blocks
 // of rows it computes the same number, bit for bit.
 type addend interface {
-	eval(record []value) float64
+	evaluate(record []value) float64
 	blockAdder(rows Rows) blockAdder
 }
 
@@ -46,10 +46,10 @@ type recordSum struct {
 	addends []addend
 }
 
-func (s *recordSum) eval(record []value) float64 {
+func (s *recordSum) evaluate(record []value) float64 {
 	sum := s.start
 	for _, a := range s.addends {
-		sum += a.eval(record)
+		sum += a.evaluate(record)
 	}
 	return sum
 }
@@ -69,9 +69,9 @@ func (m *Linear) inputRef(i int, places []int) inputRef {
 	return inputRef{places[i], m.Columns[i].Name}
 }
 
-// addends returns one addend for each column that has terms and one for each missing-cell term, ordered by the
+// compileAddends returns one addend for each column that has terms and one for each missing-cell term, ordered by the
 // columns' first terms. The order is part of the definition of the sum: addition of floats is not associative.
-func (m *Linear) addends(places []int) []addend {
+func (m *Linear) compileAddends(places []int) []addend {
 	var list []addend
 	weights := make(map[int]*categoryWeights)
 	for _, t := range m.Terms {
@@ -116,7 +116,7 @@ type numericTerm struct {
 	treatment   treatment
 }
 
-func (t numericTerm) eval(record []value) float64 {
+func (t numericTerm) evaluate(record []value) float64 {
 	return float64(t.coefficient * t.treatment.apply(record[t.place].number)) // the conversion forbids fusing
 }
 
@@ -137,7 +137,7 @@ type missingWeight struct {
 	weight float64
 }
 
-func (w missingWeight) eval(record []value) float64 {
+func (w missingWeight) evaluate(record []value) float64 {
 	if v := record[w.place].number; v-v == 0 {
 		return math.Copysign(0, -1) // leaves every sum unchanged, including -0
 	}
@@ -185,7 +185,7 @@ func (w *categoryWeights) weightOf(name string) float64 {
 	return w.weights[k]
 }
 
-func (w *categoryWeights) eval(record []value) float64 { return w.weights[record[w.place].code] }
+func (w *categoryWeights) evaluate(record []value) float64 { return w.weights[record[w.place].code] }
 
 func (w *categoryWeights) blockAdder(rows Rows) blockAdder {
 	if labels, ok := rows.Labels[w.name]; ok {

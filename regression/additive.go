@@ -136,11 +136,11 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Additive) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.filler(rows) })
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.newFiller(rows) })
 }
 
-// filler returns a function that sets sums to the terms and step functions of rows.
-func (m *Additive) filler(rows Rows) blockFiller {
+// newFiller returns a function that sets sums to the terms and step functions of rows.
+func (m *Additive) newFiller(rows Rows) blockFiller {
 	sum, score := m.recordSums(nil)
 	lines := blockAdders(sum.addends, rows)
 	scoreLines := blockAdders(score.addends, rows)
@@ -160,12 +160,12 @@ func (m *Additive) filler(rows Rows) blockFiller {
 // recordSums returns the sum over the terms and shapes, and the sum of the score, which is empty if the model
 // has no Score.
 func (m *Additive) recordSums(places []int) (sum, score recordSum) {
-	sum = recordSum{m.Intercept, m.addends(places)}
+	sum = recordSum{m.Intercept, m.compileAddends(places)}
 	for _, s := range m.Shapes {
 		sum.addends = append(sum.addends, shapeAddend{m.inputRef(s.Column, places), m.Columns[s.Column].cellTreatment(), s.Step})
 	}
 	if m.Score != nil {
-		score = recordSum{m.Score.Intercept, m.scoreModel().addends(places)}
+		score = recordSum{m.Score.Intercept, m.scoreModel().compileAddends(places)}
 	}
 	return sum, score
 }
@@ -181,12 +181,14 @@ type additiveProgram struct {
 	limits     limits
 }
 
-func (p *additiveProgram) eval(record []value) float64 { return p.limits.clamp(p.unclamped(record)) }
+func (p *additiveProgram) evaluate(record []value) float64 {
+	return p.limits.clamp(p.unclamped(record))
+}
 
 func (p *additiveProgram) unclamped(record []value) float64 {
-	sum := p.sum.eval(record)
+	sum := p.sum.evaluate(record)
 	if p.curve != nil {
-		sum += p.curve.At(p.score.eval(record))
+		sum += p.curve.At(p.score.evaluate(record))
 	}
 	return sum
 }
@@ -207,7 +209,7 @@ type shapeAddend struct {
 	step      Step
 }
 
-func (c shapeAddend) eval(record []value) float64 {
+func (c shapeAddend) evaluate(record []value) float64 {
 	return c.step.At(c.treatment.apply(record[c.place].number))
 }
 

@@ -85,14 +85,14 @@ type classProgram struct {
 	scores []program
 }
 
-func (p *classProgram) eval(record []value) float64 {
-	best := p.scores[0].eval(record)
+func (p *classProgram) evaluate(record []value) float64 {
+	best := p.scores[0].evaluate(record)
 	class := 0
 	if len(p.scores) == 1 {
 		return p.model.classAbove(best)
 	}
 	for c, s := range p.scores[1:] {
-		if x := s.eval(record); x > best {
+		if x := s.evaluate(record); x > best {
 			best = x
 			class = c + 1
 		}
@@ -100,8 +100,8 @@ func (p *classProgram) eval(record []value) float64 {
 	return float64(class)
 }
 
-// logarithmic reports whether all scores are log probabilities up to a constant.
-func (p *classProgram) logarithmic() bool {
+// scoresAreLogarithms reports whether all scores are log probabilities up to a constant.
+func (p *classProgram) scoresAreLogarithms() bool {
 	for _, s := range p.model.Scores {
 		if s.Kind() != kindPrototypes {
 			return false
@@ -113,8 +113,8 @@ func (p *classProgram) logarithmic() bool {
 // A chanceProgram predicts the probability of the second of two classes.
 type chanceProgram struct{ *classProgram }
 
-func (p chanceProgram) eval(record []value) float64 {
-	return p.model.Probability.At(p.scores[0].eval(record))
+func (p chanceProgram) evaluate(record []value) float64 {
+	return p.model.Probability.At(p.scores[0].evaluate(record))
 }
 
 func decodeScore(object strictjson.Value, version, target string) (Model, error) {

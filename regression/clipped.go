@@ -94,7 +94,7 @@ func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *ClippedLinear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms := blockAdders(m.addends(nil), rows)
+		terms := blockAdders(m.compileAddends(nil), rows)
 		squares := blockAdders(m.squaredEntries(nil), rows)
 		return func(sums []float64, first int) {
 			norms := make([]float64, len(sums))
@@ -108,7 +108,7 @@ func (m *ClippedLinear) predictWith(dst []float64, rows Rows, workers int) ([]fl
 }
 
 func (m *ClippedLinear) newProgram(places []int) program {
-	return &clippedProgram{recordSum{m.Intercept, m.addends(places)}, recordSum{m.Constant * m.Constant, m.squaredEntries(places)}, m, m.outputLimits()}
+	return &clippedProgram{recordSum{m.Intercept, m.compileAddends(places)}, recordSum{m.Constant * m.Constant, m.squaredEntries(places)}, m, m.outputLimits()}
 }
 
 type clippedProgram struct {
@@ -117,8 +117,8 @@ type clippedProgram struct {
 	limits      limits
 }
 
-func (p *clippedProgram) eval(record []value) float64 {
-	return p.limits.clamp(p.model.shrinkSum(p.total.eval(record), p.norm.eval(record)))
+func (p *clippedProgram) evaluate(record []value) float64 {
+	return p.limits.clamp(p.model.shrinkSum(p.total.evaluate(record), p.norm.evaluate(record)))
 }
 
 // squaredEntries returns the contributions of the columns to the squared norm of the scaled row: the square of
@@ -163,7 +163,7 @@ func (s squaredEntry) squareCell(v float64) float64 {
 	return float64(z * z) // the conversion forbids fusing
 }
 
-func (s squaredEntry) eval(record []value) float64 { return s.squareCell(record[s.place].number) }
+func (s squaredEntry) evaluate(record []value) float64 { return s.squareCell(record[s.place].number) }
 
 func (s squaredEntry) blockAdder(rows Rows) blockAdder {
 	column := rows.Numeric[s.name]

@@ -64,7 +64,7 @@ func (e *DecodeError) Unwrap() error { return e.err }
 // invalid model or a number that is not finite, [ErrModelKind] for an unknown kind and [ErrModelSize] above the
 // size limit; in these cases it writes no bytes. Other errors come from w.
 func EncodeModel(w io.Writer, m Model) error {
-	k := kindOf(kinds(), m)
+	k := kindOf(modelKinds(), m)
 	if k == nil {
 		return ErrModelKind
 	}
@@ -114,11 +114,11 @@ func decodeModel(doc strictjson.Value) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := knownMember(doc, "kind", kindNames(kinds())...)
+	name, err := knownMember(doc, "kind", kindNames(modelKinds())...)
 	if err != nil {
 		return nil, err
 	}
-	m, err := kindByName(kinds(), name).decode(doc, versionOf(format))
+	m, err := kindByName(modelKinds(), name).decode(doc, versionOf(format))
 	if err != nil {
 		return nil, err
 	}

@@ -78,8 +78,8 @@ func (m *Kernel) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *Kernel) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		fill := m.filler(rows)
-		binners := m.binners(rows)
+		fill := m.newFiller(rows)
+		binners := m.newBinners(rows)
 		return func(sums []float64, first int) {
 			fill(sums, first)
 			bins := make([][]uint8, len(binners))
@@ -97,7 +97,7 @@ func (m *Kernel) predictWith(dst []float64, rows Rows, workers int) ([]float64, 
 // A binner sets the bins of an input for the rows from first on.
 type binner func(bins []uint8, first int)
 
-func (m *Kernel) binners(rows Rows) []binner {
+func (m *Kernel) newBinners(rows Rows) []binner {
 	out := make([]binner, len(m.Cells))
 	for i, in := range m.Cells {
 		c := &m.Columns[in.Column]
@@ -201,7 +201,7 @@ type recordScratch struct {
 	sum  [1]float64
 }
 
-func (p *kernelProgram) eval(record []value) float64 {
+func (p *kernelProgram) evaluate(record []value) float64 {
 	x := p.memory.Get().(*recordScratch)
 	for i, c := range p.cells {
 		if c.number != nil {

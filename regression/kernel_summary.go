@@ -31,12 +31,12 @@ func (m *Kernel) InteractionShare() float64 {
 	}
 	bins := m.landmarkBins(len(m.Landmarks))
 	sums := make([]float64, len(m.Landmarks))
-	m.filler(m.landmarkRows())(sums, 0)
-	kernel := variance(m.kernelAt(bins))
-	return clampFinite(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))
+	m.newFiller(m.landmarkRows())(sums, 0)
+	kernel := sampleVariance(m.kernelAt(bins))
+	return clampFinite(kernel / max(kernel+sampleVariance(sums), math.SmallestNonzeroFloat64))
 }
 
-func variance(x []float64) float64 {
+func sampleVariance(x []float64) float64 {
 	mean := 0.
 	sum := 0.
 	for _, v := range x {

@@ -86,7 +86,7 @@ func TestKernelPredictsByDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := 0
-	binners := m.binners(rows)
+	binners := m.newBinners(rows)
 	for i := range got {
 		bins := make([]uint8, len(binners))
 		for j, of := range binners {
@@ -112,7 +112,7 @@ func TestKernelBins(t *testing.T) {
 	rows := Rows{N: 5, Numeric: map[string][]float64{"age": {0, 120, nan, math.Inf(1), 60}, "income": {3, nan, math.Inf(-1), 0, 1e300}},
 		Codes: map[string]Codes{"ocean": {[]int32{0, 1, -1, 7, 2}, []string{"near <bay>", "inland", "new"}}}, Labels: map[string][]string{"kind": make([]string, 5)}}
 	want := [][]uint8{{0, 255, 85, 85, 128}, {0, 1, 1, 0, 0}, {1, 2, 0, 0, 0}} // a missing age is 40
-	for j, of := range m.binners(rows) {
+	for j, of := range m.newBinners(rows) {
 		got := make([]uint8, 5)
 		of(got, 0)
 		for i := range got {

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// kinds lists all kinds of models. To add one, write a file with its layout and add it here or to scoreKinds.
-func kinds() []kind {
+// modelKinds lists all kinds of models. To add one, write a file with its layout and add it here or to scoreKinds.
+func modelKinds() []kind {
 	var all []kind
 	for _, k := range scoreKinds() {
 		all = append(all, k)

@@ -252,7 +252,7 @@ func (m *Neighbours) newProgram(places []int) program {
 	return p
 }
 
-func (p *neighboursProgram) eval(record []value) float64 {
+func (p *neighboursProgram) evaluate(record []value) float64 {
 	r := p.scratch.Get().(*neighboursScratch)
 	for j, at := range p.places {
 		if p.coding[j].Category {

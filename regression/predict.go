@@ -20,7 +20,7 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Linear) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.sumFiller(m.addends(nil), rows) })
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.sumFiller(m.compileAddends(nil), rows) })
 }
 
 // sumFiller returns a function that adds up the addends of m.
@@ -40,7 +40,7 @@ type Ready struct {
 // with every batch. m must not be changed afterwards.
 func Prepare(m Model) *Ready {
 	if l, ok := m.(*Linear); ok && l.Validate() == nil {
-		return &Ready{m, l, l.addends(nil)}
+		return &Ready{m, l, l.compileAddends(nil)}
 	}
 	return &Ready{model: m}
 }
@@ -96,18 +96,18 @@ type backProgram struct {
 	*Linear
 }
 
-func (p backProgram) eval(record []value) float64 {
-	return p.Back.Of(p.program.eval(record), p.Lower, p.Upper)
+func (p backProgram) evaluate(record []value) float64 {
+	return p.Back.Of(p.program.evaluate(record), p.Lower, p.Upper)
 }
 
 // A program predicts single records.
 type program interface {
-	eval(record []value) float64
+	evaluate(record []value) float64
 }
 
 // newProgram returns the program for records in which column i is at position places[i].
 func (m *Linear) newProgram(places []int) program {
-	return &linearProgram{recordSum{m.Intercept, m.addends(places)}, m.outputLimits()}
+	return &linearProgram{recordSum{m.Intercept, m.compileAddends(places)}, m.outputLimits()}
 }
 
 type linearProgram struct {
@@ -115,4 +115,6 @@ type linearProgram struct {
 	limits limits
 }
 
-func (p *linearProgram) eval(record []value) float64 { return p.limits.clamp(p.total.eval(record)) }
+func (p *linearProgram) evaluate(record []value) float64 {
+	return p.limits.clamp(p.total.evaluate(record))
+}

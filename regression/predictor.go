@@ -21,7 +21,7 @@ type Predictor struct {
 // not be changed afterwards. It returns [ErrModelKind] for a kind that is not defined in this package, and a
 // [*ModelError] for an invalid model.
 func Compile(m Model) (*Predictor, error) {
-	k := kindOf(kinds(), m)
+	k := kindOf(modelKinds(), m)
 	if k == nil {
 		return nil, ErrModelKind
 	}
@@ -91,7 +91,7 @@ func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
 		return []float64{1 - second, second}, nil
 	}
 	c, ok := p.newProgram.(*classProgram)
-	if !ok || len(c.scores) < 3 || !c.logarithmic() {
+	if !ok || len(c.scores) < 3 || !c.scoresAreLogarithms() {
 		return nil, ErrNoProbability
 	}
 	record := p.readCells(cells)
@@ -99,7 +99,7 @@ func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
 	var all logSum
 	out := make([]float64, len(c.scores))
 	for i, s := range c.scores {
-		out[i] = s.eval(*record)
+		out[i] = s.evaluate(*record)
 		all.add(out[i])
 	}
 	for i, score := range out {
@@ -110,7 +110,7 @@ func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
 
 func (p *Predictor) predictCells(cells []Cell, by program) float64 {
 	record := p.readCells(cells)
-	out := by.eval(*record)
+	out := by.evaluate(*record)
 	p.records.Put(record)
 	return out
 }
@@ -142,7 +142,7 @@ func (p *Predictor) predictNamed(cells map[string]any, by program) (float64, err
 		}
 		(*record)[i] = c.dateValue(CellOf(x))
 	}
-	return by.eval(*record), nil
+	return by.evaluate(*record), nil
 }
 
 // absentError returns an error that wraps a [ColumnError] for each input that the record lacks.

@@ -108,11 +108,11 @@ func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *Prototypes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms := blockAdders(m.addends(nil), rows)
+		terms := blockAdders(m.compileAddends(nil), rows)
 		scores := make([][]blockAdder, len(m.Prototypes))
 		limits := m.outputLimits()
 		for i := range scores {
-			scores[i] = blockAdders(m.scoreModel(&m.Prototypes[i]).addends(nil), rows)
+			scores[i] = blockAdders(m.scoreModel(&m.Prototypes[i]).compileAddends(nil), rows)
 		}
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
@@ -169,9 +169,9 @@ func (s *logSum) value() float64 {
 }
 
 func (m *Prototypes) newProgram(places []int) program {
-	p := &prototypeProgram{total: recordSum{m.Intercept, m.addends(places)}, model: m, limits: m.outputLimits()}
+	p := &prototypeProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, model: m, limits: m.outputLimits()}
 	for i := range m.Prototypes {
-		p.scores = append(p.scores, recordSum{m.Prototypes[i].Intercept, m.scoreModel(&m.Prototypes[i]).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Prototypes[i].Intercept, m.scoreModel(&m.Prototypes[i]).compileAddends(places)})
 	}
 	return p
 }
@@ -183,12 +183,12 @@ type prototypeProgram struct {
 	limits limits
 }
 
-func (p *prototypeProgram) eval(record []value) float64 {
+func (p *prototypeProgram) evaluate(record []value) float64 {
 	var joined logSums
 	for i := range p.scores {
-		joined.add(p.limits.clamp(p.scores[i].eval(record)), p.model.Prototypes[i].Against)
+		joined.add(p.limits.clamp(p.scores[i].evaluate(record)), p.model.Prototypes[i].Against)
 	}
-	return p.limits.clamp(p.total.eval(record) + joined.value())
+	return p.limits.clamp(p.total.evaluate(record) + joined.value())
 }
 
 func prototypesKind() scoreKind {

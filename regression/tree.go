@@ -48,8 +48,8 @@ func (m *Tree) Sums() []*Additive { return nil }
 // isLeaf reports whether the node has no children.
 func (n *TreeNode) isLeaf() bool { return n.Low == 0 && n.High == 0 }
 
-// child returns the index of the child for a score.
-func (n *TreeNode) child(score float64) int {
+// childAt returns the index of the child for a score.
+func (n *TreeNode) childAt(score float64) int {
 	if score <= n.Threshold {
 		return n.Low
 	}
@@ -124,12 +124,12 @@ func (m *Tree) scoreModel(i int) *Linear { return &Linear{Columns: m.Columns, Te
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *Tree) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predictWith(dst, rows, m.workers(rows))
+	return m.predictWith(dst, rows, m.workerCount(rows))
 }
 
 func (m *Tree) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms := blockAdders(m.addends(nil), rows)
+		terms := blockAdders(m.compileAddends(nil), rows)
 		walk := m.leafFinder(rows)
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
@@ -141,7 +141,7 @@ func (m *Tree) predictWith(dst []float64, rows Rows, workers int) ([]float64, er
 	})
 }
 
-func (m *Tree) workers(rows Rows) int {
+func (m *Tree) workerCount(rows Rows) int {
 	work := len(m.Terms) + 1
 	for i := range m.Nodes {
 		work += len(m.Nodes[i].Terms) + 2
@@ -159,7 +159,7 @@ type reachedLeaves struct {
 func (m *Tree) leafFinder(rows Rows) func(first, count int) reachedLeaves {
 	nodes := make([][]blockAdder, len(m.Nodes))
 	for i := range nodes {
-		nodes[i] = blockAdders(m.scoreModel(i).addends(nil), rows)
+		nodes[i] = blockAdders(m.scoreModel(i).compileAddends(nil), rows)
 	}
 	return func(first, count int) reachedLeaves {
 		at := reachedLeaves{make([]int, count), make([]float64, count)}
@@ -173,7 +173,7 @@ func (m *Tree) leafFinder(rows Rows) func(first, count int) reachedLeaves {
 				case n.isLeaf():
 					at.scores[i] = score
 				default:
-					at.leaves[i] = n.child(score)
+					at.leaves[i] = n.childAt(score)
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	}
 	paths := m.pathCosts()
 	whole := &Linear{Lower: -Unbounded, Upper: Unbounded, Columns: m.Columns}
-	return whole.predictBlocks(whole, dst, rows, m.workers(rows), func(rows Rows) blockFiller {
+	return whole.predictBlocks(whole, dst, rows, m.workerCount(rows), func(rows Rows) blockFiller {
 		walk := m.leafFinder(rows)
 		return func(sums []float64, first int) {
 			for i, leaf := range walk(first, len(sums)).leaves {
@@ -262,9 +262,9 @@ func (m *Tree) sameSplits(other *Tree) bool {
 }
 
 func (m *Tree) newProgram(places []int) program {
-	p := &treeProgram{total: recordSum{m.Intercept, m.addends(places)}, nodes: m.Nodes, limits: m.outputLimits()}
+	p := &treeProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, nodes: m.Nodes, limits: m.outputLimits()}
 	for i := range m.Nodes {
-		p.scores = append(p.scores, recordSum{m.Nodes[i].Intercept, m.scoreModel(i).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Nodes[i].Intercept, m.scoreModel(i).compileAddends(places)})
 	}
 	return p
 }
@@ -276,14 +276,14 @@ type treeProgram struct {
 	limits limits
 }
 
-func (p *treeProgram) eval(record []value) float64 {
+func (p *treeProgram) evaluate(record []value) float64 {
 	at := 0
-	score := p.scores[0].eval(record)
+	score := p.scores[0].evaluate(record)
 	for !p.nodes[at].isLeaf() {
-		at = p.nodes[at].child(score)
-		score = p.scores[at].eval(record)
+		at = p.nodes[at].childAt(score)
+		score = p.scores[at].evaluate(record)
 	}
-	return p.limits.clamp(p.total.eval(record) + score)
+	return p.limits.clamp(p.total.evaluate(record) + score)
 }
 
 func treeKind() scoreKind {

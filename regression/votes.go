@@ -89,10 +89,10 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *Votes) predictWith(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms := blockAdders(m.addends(nil), rows)
+		terms := blockAdders(m.compileAddends(nil), rows)
 		members := make([][]blockAdder, len(m.Members))
 		for i := range members {
-			members[i] = blockAdders(m.scoreModel(i).addends(nil), rows)
+			members[i] = blockAdders(m.scoreModel(i).compileAddends(nil), rows)
 		}
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
@@ -116,9 +116,9 @@ func (m *Member) vote(score float64) float64 {
 }
 
 func (m *Votes) newProgram(places []int) program {
-	p := &votesProgram{total: recordSum{m.Intercept, m.addends(places)}, model: m, limits: m.outputLimits()}
+	p := &votesProgram{total: recordSum{m.Intercept, m.compileAddends(places)}, model: m, limits: m.outputLimits()}
 	for i := range m.Members {
-		p.scores = append(p.scores, recordSum{m.Members[i].Intercept, m.scoreModel(i).addends(places)})
+		p.scores = append(p.scores, recordSum{m.Members[i].Intercept, m.scoreModel(i).compileAddends(places)})
 	}
 	return p
 }
@@ -130,10 +130,10 @@ type votesProgram struct {
 	limits limits
 }
 
-func (p *votesProgram) eval(record []value) float64 {
-	sum := p.total.eval(record)
+func (p *votesProgram) evaluate(record []value) float64 {
+	sum := p.total.evaluate(record)
 	for i := range p.scores {
-		sum += p.model.Members[i].vote(p.scores[i].eval(record))
+		sum += p.model.Members[i].vote(p.scores[i].evaluate(record))
 	}
 	return p.limits.clamp(sum)
 }

@@ -24,8 +24,8 @@ type accessLine struct {
 	Broken  bool    `json:"broken,omitempty"` // the answer was broken off
 }
 
-// write appends a line. A log that cannot be written to does not stop the server.
-func (l *accessLog) write(line accessLine) {
+// writeLine appends a line. A log that cannot be written to does not stop the server.
+func (l *accessLog) writeLine(line accessLine) {
 	text, err := json.Marshal(line)
 	if err != nil {
 		panic(err) // the fields have forms in JSON
@@ -46,7 +46,7 @@ func (s *Server) logAnswer(method, path string, seen *watchedWriter, aborted boo
 	if method != "GET" && method != "POST" {
 		method = pathOther
 	}
-	s.access.write(accessLine{
+	s.access.writeLine(accessLine{
 		Time: start.UTC().Format(time.RFC3339Nano), Method: method, Path: path, Status: seen.status,
 		Records: seen.records, Seconds: time.Since(start).Seconds(), Broken: aborted,
 	})

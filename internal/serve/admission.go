@@ -28,29 +28,29 @@ func newGate(l Limits) *gate {
 	return &gate{maxConnections: l.Connections, maxPerClient: l.PerClient, conns: map[*clientConn]struct{}{}, perClient: map[netip.Prefix]int{}}
 }
 
-func (g *gate) listen(at net.Listener, plain bool) { g.Listener, g.plain = at, plain }
+func (g *gate) wrapListener(at net.Listener, plain bool) { g.Listener, g.plain = at, plain }
 
 // Accept implements net.Listener.
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
 		if err != nil {
-			if temporary(err) && g.evict(func(*clientConn) bool { return true }) {
+			if isTemporary(err) && g.evictConn(func(*clientConn) bool { return true }) {
 				continue // the process had no file left
 			}
 			return nil, err
 		}
 		c := &clientConn{Conn: raw, gate: g, client: clientOf(raw.RemoteAddr())}
-		c.touch()
-		if g.admit(c) {
+		c.markActive()
+		if g.admitConn(c) {
 			return c, nil
 		}
-		g.refuse(raw)
+		g.refuseConn(raw)
 	}
 }
 
-// temporary reports whether a listener can continue after err.
-func temporary(err error) bool {
+// isTemporary reports whether a listener can continue after err.
+func isTemporary(err error) bool {
 	t, ok := err.(interface{ Temporary() bool })
 	return ok && t.Temporary()
 }
@@ -71,9 +71,9 @@ func clientOf(addr net.Addr) netip.Prefix {
 	return prefix
 }
 
-// admit registers a connection, replacing another one if a limit is reached. It returns false if there is no
+// admitConn registers a connection, replacing another one if a limit is reached. It returns false if there is no
 // connection to replace.
-func (g *gate) admit(c *clientConn) bool {
+func (g *gate) admitConn(c *clientConn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.perClient[c.client] >= g.maxPerClient && !g.evictLocked(func(other *clientConn) bool { return other.client == c.client }) {
@@ -103,9 +103,9 @@ func (g *gate) crowdLocked() netip.Prefix {
 	return crowd
 }
 
-// evict closes the connection, among those that ok accepts, that has kept the server waiting longest. It returns false
+// evictConn closes the connection, among those that ok accepts, that has kept the server waiting longest. It returns false
 // if there is no such connection.
-func (g *gate) evict(ok func(*clientConn) bool) bool {
+func (g *gate) evictConn(ok func(*clientConn) bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.evictLocked(ok)
@@ -150,8 +150,8 @@ func (g *gate) removeLocked(c *clientConn) {
 	}
 }
 
-// count returns the number of open connections.
-func (g *gate) count() int {
+// countConns returns the number of open connections.
+func (g *gate) countConns() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.conns)
@@ -159,8 +159,8 @@ func (g *gate) count() int {
 
 const tooManyConnections = `{"error":{"message":"too many connections; try again"}}` + "\n"
 
-// refuse answers a connection that was not admitted.
-func (g *gate) refuse(c net.Conn) {
+// refuseConn answers a connection that was not admitted.
+func (g *gate) refuseConn(c net.Conn) {
 	if g.plain {
 		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed answer is as good as none
 		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n" +
@@ -196,13 +196,13 @@ func (c *clientConn) isStalled(now time.Time, patience time.Duration) bool {
 	return now.UnixNano()-c.active.Load() >= int64(patience)
 }
 
-func (c *clientConn) touch() { c.active.Store(time.Now().UnixNano()) }
+func (c *clientConn) markActive() { c.active.Store(time.Now().UnixNano()) }
 
 // Read implements net.Conn.
 func (c *clientConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.touch()
+		c.markActive()
 	}
 	return n, err
 }
@@ -211,7 +211,7 @@ func (c *clientConn) Read(p []byte) (int, error) {
 func (c *clientConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	if n > 0 {
-		c.touch()
+		c.markActive()
 	}
 	return n, err
 }

@@ -81,8 +81,8 @@ func newCounts() *counts {
 // pathOther stands for every path that is not served, and every method that no path takes.
 const pathOther = "other"
 
-// add counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
-func (c *counts) add(path string, status int, broken bool, took time.Duration) {
+// addRequest counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
+func (c *counts) addRequest(path string, status int, broken bool, took time.Duration) {
 	if broken {
 		c.broken.Add(1)
 	}
@@ -104,11 +104,11 @@ func (c *counts) add(path string, status int, broken bool, took time.Duration) {
 	}
 }
 
-// metrics answers in the text format of Prometheus.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+// handleMetrics answers in the text format of Prometheus.
+func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 	c := s.counts
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	fmt.Fprintf(w, "# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n", s.gate.count())
+	fmt.Fprintf(w, "# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n", s.gate.countConns())
 	fmt.Fprintf(w, "# HELP dptrain_buffered_bytes Memory that is reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
 		s.limits.Buffered-s.memory.free.Load())
 	fmt.Fprintf(w, "# HELP dptrain_broken_total Answers that were broken off.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n", c.broken.Load())

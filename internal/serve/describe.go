@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// describe answers with the target, the inputs and the guarantee of the model, the hash of its file, and the version of the
+// handleDescribe answers with the target, the inputs and the guarantee of the model, the hash of its file, and the version of the
 // program.
-func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 	served := s.model.Load()
 	var inputs []map[string]any
 	for _, c := range served.model.Inputs() {
@@ -37,7 +37,7 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	if served.program != "" {
 		out["program"] = served.program
 	}
-	answer(w, out)
+	writeJSON(w, out)
 }
 
 // guaranteeOf returns the guarantee of a model, or nil for one that was trained without privacy.
@@ -85,7 +85,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	get := func(summary string, answer object) object {
 		return object{"get": object{"summary": summary, "responses": answer}}
 	}
-	answer(w, object{
+	writeJSON(w, object{
 		"openapi": "3.1.0",
 		"info":    object{"title": "Predictions of " + served.output.Target, "version": "1"},
 		"paths": object{

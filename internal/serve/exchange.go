@@ -44,7 +44,7 @@ const (
 	fairShare  = 1 << 18 // bytes of a body that are checked in one turn
 )
 
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, model *servedModel, width float64) *exchange {
+func (s *Server) beginExchange(w http.ResponseWriter, r *http.Request, model *servedModel, width float64) *exchange {
 	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: model, width: width}
 	e.takeTurn()
 	_ = e.clock.EnableFullDuplex() // for the answers to streams; HTTP/2 has it always
@@ -55,7 +55,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, model *servedMode
 // end releases all resources of the exchange.
 func (e *exchange) end() {
 	e.leaveTurn()
-	e.server.memory.give(e.held)
+	e.server.memory.releaseBytes(e.held)
 	e.held = 0
 	if e.answered > 0 {
 		e.conn.streams.Add(-1)
@@ -105,7 +105,7 @@ func (e *exchange) takeSlot() *problem {
 	select {
 	case e.server.slots <- struct{}{}:
 	default:
-		if !e.server.gate.evict(func(c *clientConn) bool { return c != e.conn && c.slots.Load() > 0 }) {
+		if !e.server.gate.evictConn(func(c *clientConn) bool { return c != e.conn && c.slots.Load() > 0 }) {
 			return tooManyRequests()
 		}
 		e.leaveTurn() // the other one may need it to end
@@ -125,19 +125,19 @@ func tooManyRequests() *problem {
 	return &problem{Status: http.StatusServiceUnavailable, Message: "too many requests at once; try again"}
 }
 
-// take reserves memory.
-func (e *exchange) take(n int64) error {
-	if !e.server.memory.take(n) {
+// takeMemory reserves memory.
+func (e *exchange) takeMemory(n int64) error {
+	if !e.server.memory.reserveBytes(n) {
 		return errNoMemory
 	}
 	e.held += n
 	return nil
 }
 
-// keep releases all memory except n bytes.
-func (e *exchange) keep(n int64) {
+// keepMemory releases all memory except n bytes.
+func (e *exchange) keepMemory(n int64) {
 	if e.held > n {
-		e.server.memory.give(e.held - n)
+		e.server.memory.releaseBytes(e.held - n)
 		e.held = n
 	}
 }
@@ -175,7 +175,7 @@ func (e *exchange) Read(p []byte) (int, error) {
 
 // Write sends a part of the answer, without a turn while the client takes it.
 func (e *exchange) Write(p []byte) (int, error) {
-	return e.send(func() (int, error) { return e.w.Write(p) })
+	return e.sendWithin(func() (int, error) { return e.w.Write(p) })
 }
 
 // flush sends the answer as far as it is known.
@@ -183,7 +183,7 @@ func (e *exchange) flush() error {
 	if err := e.out.Flush(); err != nil {
 		return err
 	}
-	_, err := e.send(func() (int, error) { return 0, e.clock.Flush() })
+	_, err := e.sendWithin(func() (int, error) { return 0, e.clock.Flush() })
 	if errors.Is(err, http.ErrNotSupported) { // a writer of tests
 		return nil
 	}
@@ -195,7 +195,7 @@ func (e *exchange) extendWrite() {
 	_ = e.clock.SetWriteDeadline(time.Now().Add(e.server.limits.Idle)) // as in extendRead
 }
 
-func (e *exchange) send(write func() (int, error)) (int, error) {
+func (e *exchange) sendWithin(write func() (int, error)) (int, error) {
 	e.extendWrite()
 	e.leaveTurn()
 	defer e.takeTurn()
@@ -204,16 +204,16 @@ func (e *exchange) send(write func() (int, error)) (int, error) {
 
 var freeWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
 
-// start starts the answer.
-func (e *exchange) start(contentType string) {
+// startBody starts the answer.
+func (e *exchange) startBody(contentType string) {
 	e.begun = true
 	e.w.Header().Set("Content-Type", contentType)
 	e.out = freeWriters.Get().(*bufio.Writer)
 	e.out.Reset(e)
 }
 
-// progress counts records that were answered, and gives the client time for the next one.
-func (e *exchange) progress(records int) {
+// extendDeadline counts records that were answered, and gives the client time for the next one.
+func (e *exchange) extendDeadline(records int) {
 	if e.answered == 0 {
 		e.conn.streams.Add(1)
 	}
@@ -231,7 +231,7 @@ func (e *exchange) progress(records int) {
 func (e *exchange) fail(p *problem) {
 	e.extendWrite()
 	if !e.begun {
-		refuse(e.w, e.r, p)
+		writeProblem(e.w, e.r, p)
 		return
 	}
 	if e.w.Header().Get("Content-Type") == typeLines {
@@ -240,7 +240,7 @@ func (e *exchange) fail(p *problem) {
 	_ = e.flush() // the answer is broken off anyway
 	e.leaveTurn()
 	if body, ok := e.r.Body.(*watchedBody); ok {
-		e.server.discard(e.w, e.r, body)
+		e.server.discardBody(e.w, e.r, body)
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -98,8 +98,8 @@ func listen(t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits
 			t.Error("the server does not end")
 		}
 		waitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before+2 })
-		if free := s.memory.free.Load(); free != s.limits.Buffered || len(s.slots) != 0 || len(s.turns) != 0 || len(s.long) != 0 || s.gate.count() != 0 {
-			t.Errorf("left behind: %d bytes, %d requests, %d turns, %d connections", s.limits.Buffered-free, len(s.slots), len(s.turns), s.gate.count())
+		if free := s.memory.free.Load(); free != s.limits.Buffered || len(s.slots) != 0 || len(s.turns) != 0 || len(s.long) != 0 || s.gate.countConns() != 0 {
+			t.Errorf("left behind: %d bytes, %d requests, %d turns, %d connections", s.limits.Buffered-free, len(s.slots), len(s.turns), s.gate.countConns())
 		}
 	})
 	return s, at.Addr().String()

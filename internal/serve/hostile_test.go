@@ -77,7 +77,7 @@ func TestWithheldBodies(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	waitFor(t, "connections to end", func() bool { return s.gate.count() == 0 })
+	waitFor(t, "connections to end", func() bool { return s.gate.countConns() == 0 })
 }
 
 // TestExpectContinue: a client that waits for "100 Continue" gets it, and only where the body is wanted.
@@ -185,36 +185,36 @@ func TestFull(t *testing.T) {
 	conn := func(address string) *clientConn {
 		_, theirs := net.Pipe()
 		c := &clientConn{Conn: theirs, gate: g, client: clientOf(&net.TCPAddr{IP: net.ParseIP(address)})}
-		c.touch()
+		c.markActive()
 		return c
 	}
 	first, second, third := conn("10.0.0.1"), conn("10.0.0.1"), conn("10.0.0.1")
 	first.working.Add(1)
-	if !g.admit(first) || g.admit(second) {
+	if !g.admitConn(first) || g.admitConn(second) {
 		t.Error("a client has more connections than the limit")
 	}
 	first.working.Add(-1)
-	if !g.admit(third) || g.count() != 1 {
+	if !g.admitConn(third) || g.countConns() != 1 {
 		t.Error("a client that keeps the server waiting has not lost its connection")
 	}
 	other, last := conn("10.0.0.2"), conn("10.0.0.3")
-	if !g.admit(other) {
+	if !g.admitConn(other) {
 		t.Error("another client has no place")
 	}
 	third.working.Add(1)
 	other.streams.Add(1) // and not silent for long
-	if g.admit(last) {
+	if g.admitConn(last) {
 		t.Error("the limit of all connections was passed")
 	}
 	other.streams.Add(-1)
-	if !g.admit(last) || g.count() != 2 {
+	if !g.admitConn(last) || g.countConns() != 2 {
 		t.Error("no connection made room")
 	}
 	for _, c := range []*clientConn{first, second, third, other, last} {
 		_ = c.Close()
 	}
-	if g.count() != 0 || len(g.perClient) != 0 {
-		t.Errorf("%d connections and %d clients are left", g.count(), len(g.perClient))
+	if g.countConns() != 0 || len(g.perClient) != 0 {
+		t.Errorf("%d connections and %d clients are left", g.countConns(), len(g.perClient))
 	}
 	for address, want := range map[string]string{"1.2.3.4": "1.2.3.4/32", "::ffff:1.2.3.4": "1.2.3.4/32", "2001:db8::1": "2001:db8::/64", "::1": "::1/128"} {
 		if got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String(); got != want {

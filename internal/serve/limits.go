@@ -66,8 +66,8 @@ type memory struct {
 	free atomic.Int64
 }
 
-// take reserves n bytes. It returns false, and reserves no memory, if fewer are free.
-func (m *memory) take(n int64) bool {
+// reserveBytes reserves n bytes. It returns false, and reserves no memory, if fewer are free.
+func (m *memory) reserveBytes(n int64) bool {
 	for {
 		free := m.free.Load()
 		if free < n {
@@ -79,5 +79,5 @@ func (m *memory) take(n int64) bool {
 	}
 }
 
-// give returns bytes that take reserved.
-func (m *memory) give(n int64) { m.free.Add(n) }
+// releaseBytes returns bytes that take reserved.
+func (m *memory) releaseBytes(n int64) { m.free.Add(n) }

@@ -115,8 +115,8 @@ type answers struct {
 	chances [][]float64 // the probability of each class; nil for a model without
 }
 
-// predict predicts the records of a batch.
-func (s *servedModel) predict(batch *dataset.Batch) answers {
+// predictBatch predicts the records of a batch.
+func (s *servedModel) predictBatch(batch *dataset.Batch) answers {
 	rows := pipeline.RowsOf(batch.Table.All())
 	countInputs(s.inputs, rows)
 	a := answers{n: rows.N}
@@ -163,8 +163,8 @@ func (s *servedModel) addChances(a *answers, rows regression.Rows) error {
 	return nil
 }
 
-// interval returns the ends of the interval of a prediction.
-func interval(y, width float64) (lower, upper float64) {
+// predictionInterval returns the ends of the interval of a prediction.
+func predictionInterval(y, width float64) (lower, upper float64) {
 	return max(y-width, -math.MaxFloat64), min(y+width, math.MaxFloat64)
 }
 
@@ -177,7 +177,7 @@ func (s *servedModel) appendObject(dst []byte, a answers, k int, width float64) 
 	} else {
 		dst = appendNumber(dst, y)
 		if width > 0 {
-			lower, upper := interval(y, width)
+			lower, upper := predictionInterval(y, width)
 			dst = appendNumber(append(dst, `,"lower":`...), lower)
 			dst = appendNumber(append(dst, `,"upper":`...), upper)
 		}
@@ -232,7 +232,7 @@ func (s *servedModel) appendCSV(dst []byte, a answers, k int, width float64) []b
 	} else {
 		dst = strconv.AppendFloat(dst, y, 'g', -1, 64)
 		if width > 0 {
-			lower, upper := interval(y, width)
+			lower, upper := predictionInterval(y, width)
 			number(lower)
 			number(upper)
 		}

@@ -72,7 +72,7 @@ func TestHTTP2(t *testing.T) {
 		}
 		_ = out.Close()
 	}
-	if n := s.gate.count(); n != 1 {
+	if n := s.gate.countConns(); n != 1 {
 		t.Errorf("%d connections", n)
 	}
 	var open []*io.PipeWriter
@@ -163,7 +163,7 @@ func TestTLS(t *testing.T) {
 			}
 		}
 	}
-	if n := s.gate.count(); n > 10 {
+	if n := s.gate.countConns(); n > 10 {
 		t.Errorf("%d connections", n)
 	}
 	stop()

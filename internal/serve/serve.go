@@ -91,28 +91,28 @@ func (s *Server) Replace(r Release) error {
 // Handler returns the routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", s.health)
-	mux.HandleFunc("GET /ready", s.ready)
-	mux.HandleFunc("GET /model", s.describe)
+	mux.HandleFunc("GET /health", s.handleHealth)
+	mux.HandleFunc("GET /ready", s.handleReady)
+	mux.HandleFunc("GET /model", s.handleDescribe)
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
-	mux.HandleFunc("GET /metrics", s.metrics)
-	mux.HandleFunc("POST /predict", s.predict)
+	mux.HandleFunc("GET /metrics", s.handleMetrics)
+	mux.HandleFunc("POST /predict", s.handlePredict)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed, ok := methods[r.URL.Path]; ok {
 			w.Header().Set("Allow", allowed)
-			refuse(w, r, &problem{Status: http.StatusMethodNotAllowed, Message: r.URL.Path + " takes " + allowed})
+			writeProblem(w, r, &problem{Status: http.StatusMethodNotAllowed, Message: r.URL.Path + " takes " + allowed})
 			return
 		}
-		refuse(w, r, &problem{Status: http.StatusNotFound, Message: "there is no such path; /openapi.json lists all paths"})
+		writeProblem(w, r, &problem{Status: http.StatusNotFound, Message: "there is no such path; /openapi.json lists all paths"})
 	})
-	return s.guarded(mux)
+	return s.recoverPanics(mux)
 }
 
 // methods lists the method of each path.
 var methods = map[string]string{"/health": "GET", "/ready": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
 
-// guarded counts requests, answers those that panic, and gets rid of bodies that were not read.
-func (s *Server) guarded(next http.Handler) http.Handler {
+// recoverPanics counts requests, answers those that panic, and gets rid of bodies that were not read.
+func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		seen := &watchedWriter{ResponseWriter: w}
@@ -122,7 +122,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		watched.Body = body
 		aborted := true
 		defer func() {
-			s.counts.add(r.URL.Path, seen.status, aborted, time.Since(start))
+			s.counts.addRequest(r.URL.Path, seen.status, aborted, time.Since(start))
 			s.logAnswer(r.Method, r.URL.Path, seen, aborted, start)
 			if aborted {
 				dropBody(w, r)
@@ -136,11 +136,11 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) || seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
-			refuse(seen, r, &problem{Status: http.StatusInternalServerError, Message: "internal error: a fault of dptrain"})
+			writeProblem(seen, r, &problem{Status: http.StatusInternalServerError, Message: "internal error: a fault of dptrain"})
 		}
 		aborted = false
 		if !body.ended && r.ContentLength != 0 {
-			s.discard(w, r, body)
+			s.discardBody(w, r, body)
 		}
 	})
 }
@@ -153,10 +153,10 @@ func closeAfter(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// discard reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole body
+// discardBody reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole body
 // before it reads the answer would otherwise see a broken connection. It does not wait for a client that expects "100
 // Continue".
-func (s *Server) discard(w http.ResponseWriter, r *http.Request, body *watchedBody) {
+func (s *Server) discardBody(w http.ResponseWriter, r *http.Request, body *watchedBody) {
 	if r.ProtoMajor != 1 {
 		return
 	}
@@ -195,7 +195,7 @@ func dropBody(w http.ResponseWriter, r *http.Request) {
 // off the others, which [Server.Cut] counts. Files of a certificate and its key, if given, make it HTTPS. The error is that
 // of a listener that fails.
 func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key string) error {
-	s.gate.listen(at, certificate == "")
+	s.gate.wrapListener(at, certificate == "")
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(certificate != "")
@@ -266,8 +266,8 @@ type problem struct {
 	Record  int    `json:"record,omitempty"` // from 1
 }
 
-// refuse answers with a problem. It closes a connection whose request has a body, which may be on its way.
-func refuse(w http.ResponseWriter, r *http.Request, p *problem) {
+// writeProblem answers with a problem. It closes a connection whose request has a body, which may be on its way.
+func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
 	closeAfter(w, r)
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
@@ -277,26 +277,26 @@ func refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 	_ = json.NewEncoder(w).Encode(map[string]*problem{"error": p}) // a client that is gone hears nothing
 }
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]string{"status": "ok"})
+func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, map[string]string{"status": "ok"})
 }
 
-// ready answers whether the server takes new requests. It is 503 once the server is told to stop.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+// handleReady answers whether the server takes new requests. It is 503 once the server is told to stop.
+func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
-		refuse(w, r, &problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
+		writeProblem(w, r, &problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
 		return
 	}
-	answer(w, map[string]string{"status": "ready"})
+	writeJSON(w, map[string]string{"status": "ready"})
 }
 
-func answer(w http.ResponseWriter, x any) {
+func writeJSON(w http.ResponseWriter, x any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(x) // a client that is gone hears nothing
 }
 
-// predict answers a body by its content type.
-func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
+// handlePredict answers a body by its content type.
+func (s *Server) handlePredict(w http.ResponseWriter, r *http.Request) {
 	model := s.model.Load()
 	width, p := model.halfWidth(r.URL.Query().Get("interval"))
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -316,10 +316,10 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Encoding is not supported; send the body uncompressed"}
 	}
 	if p != nil {
-		refuse(w, r, p)
+		writeProblem(w, r, p)
 		return
 	}
-	e := s.begin(w, r, model, width)
+	e := s.beginExchange(w, r, model, width)
 	defer e.end()
 	switch kind {
 	case "application/json":

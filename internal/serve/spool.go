@@ -17,10 +17,10 @@ const blockSize = 1 << 14
 
 var freeBlocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
-// room returns the free part of the last block. If it is full, it adds a block from the memory budget.
-func (s *spool) room(e *exchange) ([]byte, error) {
+// readBuffer returns the free part of the last block. If it is full, it adds a block from the memory budget.
+func (s *spool) readBuffer(e *exchange) ([]byte, error) {
 	if s.size == int64(len(s.blocks))*blockSize {
-		if err := e.take(blockSize); err != nil {
+		if err := e.takeMemory(blockSize); err != nil {
 			return nil, err
 		}
 		s.blocks = append(s.blocks, freeBlocks.Get().(*[blockSize]byte))
@@ -28,8 +28,8 @@ func (s *spool) room(e *exchange) ([]byte, error) {
 	return s.blocks[len(s.blocks)-1][s.size%blockSize:], nil
 }
 
-// add counts bytes that were written to room.
-func (s *spool) add(n int) { s.size += int64(n) }
+// addBytes counts bytes that were written to room.
+func (s *spool) addBytes(n int) { s.size += int64(n) }
 
 // release gives the blocks back.
 func (s *spool) release() {
@@ -49,8 +49,8 @@ func (s *spool) bytesFrom(at int64) []byte {
 	return s.blocks[k][at%blockSize : min(blockSize, s.size-k*blockSize)]
 }
 
-// place returns the line and the column, both from 1, of the byte at an offset.
-func (s *spool) place(offset int64) (line, column int) {
+// lineAndColumn returns the line and the column, both from 1, of the byte at an offset.
+func (s *spool) lineAndColumn(offset int64) (line, column int) {
 	line = 1
 	start := int64(0)
 	for at := int64(0); at < offset; {
@@ -85,8 +85,8 @@ type envelope struct {
 
 func newEnvelope(body *spool, most int) *envelope { return &envelope{body: body, most: most} }
 
-// consumed returns the number of bytes read.
-func (v *envelope) consumed() int64 { return v.offset }
+// bytesConsumed returns the number of bytes read.
+func (v *envelope) bytesConsumed() int64 { return v.offset }
 
 // peek returns the next byte; ok is false at the end of the body.
 func (v *envelope) peek() (c byte, ok bool) {
@@ -98,13 +98,13 @@ func (v *envelope) peek() (c byte, ok bool) {
 	return v.block[0], true
 }
 
-func (v *envelope) skip(n int) {
+func (v *envelope) skipBytes(n int) {
 	v.block = v.block[n:]
 	v.offset += int64(n)
 }
 
-// token skips white space and returns the next byte without skipping it; 0 at the end.
-func (v *envelope) token() byte {
+// nextToken skips white space and returns the next byte without skipping it; 0 at the end.
+func (v *envelope) nextToken() byte {
 	for {
 		c, ok := v.peek()
 		if !ok {
@@ -113,94 +113,94 @@ func (v *envelope) token() byte {
 		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
 		}
-		v.skip(1)
+		v.skipBytes(1)
 	}
 }
 
-// expect skips a byte that must come next.
-func (v *envelope) expect(want byte) *problem {
-	if v.token() != want {
-		return v.wrong("this is not what was expected")
+// expectByte skips a byte that must come next.
+func (v *envelope) expectByte(want byte) *problem {
+	if v.nextToken() != want {
+		return v.syntaxProblem("this is not what was expected")
 	}
-	v.skip(1)
+	v.skipBytes(1)
 	return nil
 }
 
-// wrong returns a problem at the current position.
-func (v *envelope) wrong(what string) *problem {
+// syntaxProblem returns a problem at the current position.
+func (v *envelope) syntaxProblem(what string) *problem {
 	p := &problem{Status: http.StatusBadRequest}
-	p.Line, p.Column = v.body.place(v.offset)
+	p.Line, p.Column = v.body.lineAndColumn(v.offset)
 	p.Message = withPosition(p.Line, p.Column, what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
 	return p
 }
 
-// begin skips the text before the first record.
-func (v *envelope) begin() *problem {
+// readPrefix skips the text before the first record.
+func (v *envelope) readPrefix() *problem {
 	mark := []byte("\uFEFF")
 	if bytes.HasPrefix(v.body.bytesFrom(0), mark) {
 		v.peek()
-		v.skip(len(mark))
+		v.skipBytes(len(mark))
 	}
-	if p := v.expect('{'); p != nil {
+	if p := v.expectByte('{'); p != nil {
 		return p
 	}
 	const name = `"records"`
-	v.token()
+	v.nextToken()
 	for i := range len(name) {
 		if c, ok := v.peek(); !ok || c != name[i] {
-			return v.wrong("the only name must be records")
+			return v.syntaxProblem("the only name must be records")
 		}
-		v.skip(1)
+		v.skipBytes(1)
 	}
-	if p := v.expect(':'); p != nil {
+	if p := v.expectByte(':'); p != nil {
 		return p
 	}
-	return v.expect('[')
+	return v.expectByte('[')
 }
 
-// next returns the text of the next record, valid until the next call; nil after the last one.
-func (v *envelope) next() ([]byte, *problem) {
+// nextRecord returns the text of the next record, valid until the next call; nil after the last one.
+func (v *envelope) nextRecord() ([]byte, *problem) {
 	if !v.inside {
 		v.inside = true
-		if p := v.begin(); p != nil {
+		if p := v.readPrefix(); p != nil {
 			return nil, p
 		}
-		if v.token() == ']' {
-			return nil, v.finish()
+		if v.nextToken() == ']' {
+			return nil, v.readSuffix()
 		}
-		return v.object()
+		return v.readObject()
 	}
-	switch v.token() {
+	switch v.nextToken() {
 	case ',':
-		v.skip(1)
-		v.token()
-		return v.object()
+		v.skipBytes(1)
+		v.nextToken()
+		return v.readObject()
 	case ']':
-		return nil, v.finish()
+		return nil, v.readSuffix()
 	case 0:
-		return nil, v.wrong("the list of records does not end")
+		return nil, v.syntaxProblem("the list of records does not end")
 	}
-	return nil, v.wrong("there is no comma between two records")
+	return nil, v.syntaxProblem("there is no comma between two records")
 }
 
-// finish skips the text after the last record.
-func (v *envelope) finish() *problem {
-	v.skip(1)
-	if p := v.expect('}'); p != nil {
+// readSuffix skips the text after the last record.
+func (v *envelope) readSuffix() *problem {
+	v.skipBytes(1)
+	if p := v.expectByte('}'); p != nil {
 		return p
 	}
-	if v.token() != 0 || v.offset < v.body.size {
-		return v.wrong("something follows the object")
+	if v.nextToken() != 0 || v.offset < v.body.size {
+		return v.syntaxProblem("something follows the object")
 	}
 	return nil
 }
 
-// object returns the object that comes next.
-func (v *envelope) object() ([]byte, *problem) {
+// readObject returns the object that comes next.
+func (v *envelope) readObject() ([]byte, *problem) {
 	v.start = v.offset
 	v.count++
 	if c, ok := v.peek(); !ok || c != '{' {
-		return nil, v.wrong("this is not a record, which is a JSON object")
+		return nil, v.syntaxProblem("this is not a record, which is a JSON object")
 	}
 	v.record = v.record[:0]
 	depth := 0
@@ -208,7 +208,7 @@ func (v *envelope) object() ([]byte, *problem) {
 	escaped := false
 	for {
 		if _, ok := v.peek(); !ok {
-			return nil, v.wrong("the last record does not end")
+			return nil, v.syntaxProblem("the last record does not end")
 		}
 		n := 0
 		for n < len(v.block) {
@@ -232,12 +232,12 @@ func (v *envelope) object() ([]byte, *problem) {
 			}
 		}
 		if len(v.record)+n > v.most {
-			p := v.wrong("a record is longer than " + bytesText(int64(v.most)))
+			p := v.syntaxProblem("a record is longer than " + bytesText(int64(v.most)))
 			p.Status, p.Record = http.StatusRequestEntityTooLarge, v.count
 			return nil, p
 		}
 		v.record = append(v.record, v.block[:n]...)
-		v.skip(n)
+		v.skipBytes(n)
 		if depth == 0 {
 			break
 		}
@@ -261,7 +261,7 @@ func (r *recordLines) Read(p []byte) (int, error) {
 			if r.ended {
 				break
 			}
-			text, problem := r.envelope.next()
+			text, problem := r.envelope.nextRecord()
 			if r.ended = text == nil || problem != nil; r.ended {
 				break
 			}

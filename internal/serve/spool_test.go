@@ -19,12 +19,12 @@ func spoolOf(t *testing.T, text string) *spool {
 	e := &exchange{server: s}
 	body := &spool{}
 	for len(text) > 0 {
-		room, err := body.room(e)
+		room, err := body.readBuffer(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := copy(room[:min(len(room), 5000)], text)
-		body.add(n)
+		body.addBytes(n)
 		text = text[n:]
 	}
 	return body
@@ -48,7 +48,7 @@ func TestEnvelope(t *testing.T) {
 		}
 		v := newEnvelope(spoolOf(t, body), 1<<20)
 		for i := 0; ; i++ {
-			text, p := v.next()
+			text, p := v.nextRecord()
 			if p != nil {
 				t.Fatalf("record %d: %+v", i+1, p)
 			}
@@ -76,7 +76,7 @@ func TestPlace(t *testing.T) {
 	for offset := 0; offset < len(text); offset += 977 {
 		before := text[:offset]
 		want := fmt.Sprint(1+strings.Count(before, "\n"), offset-strings.LastIndexByte(before, '\n'))
-		if line, column := body.place(int64(offset)); fmt.Sprint(line, column) != want {
+		if line, column := body.lineAndColumn(int64(offset)); fmt.Sprint(line, column) != want {
 			t.Errorf("offset %d: line %d, column %d, want %s", offset, line, column, want)
 		}
 	}
@@ -94,18 +94,18 @@ func FuzzEnvelope(f *testing.F) {
 		body := &spool{}
 		defer body.release()
 		for rest := text; len(rest) > 0; {
-			room, err := body.room(e)
+			room, err := body.readBuffer(e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n := copy(room, rest)
-			body.add(n)
+			body.addBytes(n)
 			rest = rest[n:]
 		}
 		var got []json.RawMessage
 		valid := true
 		for v := newEnvelope(body, 1<<16); ; {
-			record, p := v.next()
+			record, p := v.nextRecord()
 			if p != nil {
 				valid = false
 				break

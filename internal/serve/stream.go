@@ -28,7 +28,7 @@ func (b streamBody) Read(p []byte) (int, error) {
 		b.nextTurn(b.pending)
 	}
 	if more := b.model.memory + b.pending - b.held; b.pending > bufferSize && more > 0 {
-		if err := b.take(more); err != nil {
+		if err := b.takeMemory(more); err != nil {
 			b.readErr = err
 			return 0, err
 		}
@@ -38,7 +38,7 @@ func (b streamBody) Read(p []byte) (int, error) {
 
 // answerLines answers JSON Lines, one prediction a line, while they are read.
 func (e *exchange) answerLines() *problem {
-	if err := e.take(e.model.memory); err != nil {
+	if err := e.takeMemory(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
 	}
 	records, err := e.model.lines.Open(streamBody{e}, bufferSize)
@@ -52,13 +52,13 @@ func (e *exchange) answerLines() *problem {
 	if p := e.takeSlot(); p != nil {
 		return p
 	}
-	e.start(typeLines)
+	e.startBody(typeLines)
 	return e.finish(e.answerStream(records, batch, err, e.model.appendLine))
 }
 
 // answerCSV answers CSV, one line per record under a header line, while it is read.
 func (e *exchange) answerCSV(charset string) *problem {
-	if err := e.take(e.model.memory); err != nil {
+	if err := e.takeMemory(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
 	}
 	format, p := e.model.csvFormat(charset)
@@ -72,7 +72,7 @@ func (e *exchange) answerCSV(charset string) *problem {
 	if p := e.takeSlot(); p != nil {
 		return p
 	}
-	e.start(typeCSV)
+	e.startBody(typeCSV)
 	_, _ = e.out.WriteString(e.model.csvHeader(e.width)) // the error stays until flush
 	if !records.Buffered() {
 		if err := e.flush(); err != nil {
@@ -98,15 +98,15 @@ type appender func(dst []byte, a answers, k int, width float64) []byte
 func (e *exchange) answerStream(records *dataset.RecordReader, batch *dataset.Batch, err error, line appender) *problem {
 	var text []byte
 	for ; err == nil; batch, err = records.Next() {
-		a := e.model.predict(batch)
+		a := e.model.predictBatch(batch)
 		for k := range a.n {
 			text = line(text[:0], a, k, e.width)
 			if _, err := e.out.Write(text); err != nil {
 				panic(http.ErrAbortHandler) // the client is gone, or takes nothing
 			}
 		}
-		e.progress(a.n)
-		e.keep(e.model.memory)
+		e.extendDeadline(a.n)
+		e.keepMemory(e.model.memory)
 		if e.whole || records.Buffered() {
 			continue
 		}
@@ -124,13 +124,13 @@ func (e *exchange) answerStream(records *dataset.RecordReader, batch *dataset.Ba
 func (e *exchange) answerJSON() *problem {
 	body := &spool{}
 	defer body.release()
-	if p := e.receive(body); p != nil {
+	if p := e.receiveBody(body); p != nil {
 		return p
 	}
 	if p := e.checkBody(body); p != nil {
 		return p
 	}
-	if err := e.take(e.model.memory); err != nil {
+	if err := e.takeMemory(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
 	}
 	if p := e.takeSlot(); p != nil {
@@ -147,7 +147,7 @@ func (e *exchange) answerJSON() *problem {
 		without.Line, without.Column = 0, 0 // those of a line that the client did not write
 		return problemOfFile(&without, 1)
 	}
-	e.start(typeJSON)
+	e.startBody(typeJSON)
 	e.whole = true
 	_, _ = e.out.WriteString(`{"predictions":[`) // the error stays until flush
 	first := true
@@ -164,8 +164,8 @@ func (e *exchange) answerJSON() *problem {
 	return e.finish(p)
 }
 
-// receive reads a body into memory.
-func (e *exchange) receive(body *spool) *problem {
+// receiveBody reads a body into memory.
+func (e *exchange) receiveBody(body *spool) *problem {
 	most := e.server.limits.Body
 	tooLarge := &problem{Status: http.StatusRequestEntityTooLarge,
 		Message: "the body is longer than " + bytesText(most) + "; send text/csv or application/x-ndjson, which may be of any length"}
@@ -173,12 +173,12 @@ func (e *exchange) receive(body *spool) *problem {
 		return tooLarge
 	}
 	for {
-		room, err := body.room(e)
+		room, err := body.readBuffer(e)
 		if err != nil {
 			return e.problemOf(err, 0)
 		}
 		n, err := e.Read(room)
-		body.add(n)
+		body.addBytes(n)
 		switch {
 		case body.size > most:
 			return tooLarge
@@ -195,7 +195,7 @@ func (e *exchange) checkBody(body *spool) *problem {
 	records := newEnvelope(body, e.server.limits.Line)
 	pause := int64(fairShare)
 	for n := 1; ; n++ {
-		text, p := records.next()
+		text, p := records.nextRecord()
 		if p != nil {
 			return p
 		}
@@ -206,10 +206,10 @@ func (e *exchange) checkBody(body *spool) *problem {
 			e.nextTurn(size)
 		}
 		if err := dataset.CheckObject(text); err != nil {
-			err.Line, err.Column = body.place(records.start + int64(err.Column) - 1)
+			err.Line, err.Column = body.lineAndColumn(records.start + int64(err.Column) - 1)
 			return problemOfFile(err, n)
 		}
-		if at := records.consumed(); at >= pause {
+		if at := records.bytesConsumed(); at >= pause {
 			pause = at + fairShare
 			e.nextTurn(int64(len(text)))
 		}

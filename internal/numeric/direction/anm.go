@@ -80,7 +80,7 @@ func FitRecords(x, y []float64, train []bool, r Ridge) Fit {
 		if is {
 			part = 0
 		}
-		xs[part], ys[part] = append(xs[part], clamp(x[i])), append(ys[part], clamp(y[i]))
+		xs[part], ys[part] = append(xs[part], clampUnit(x[i])), append(ys[part], clampUnit(y[i]))
 	}
 	f := Fit{X: xs[1], Y: ys[1]}
 	f.ResidualY = subtract(ys[1], r.Regress(xs[0], ys[0], xs[1]))
@@ -88,8 +88,8 @@ func FitRecords(x, y []float64, train []bool, r Ridge) Fit {
 	return f
 }
 
-// clamp limits x to [-1, 1] and maps NaN to 0.
-func clamp(x float64) float64 {
+// clampUnit limits x to [-1, 1] and maps NaN to 0.
+func clampUnit(x float64) float64 {
 	if x != x {
 		return 0
 	}
@@ -137,15 +137,15 @@ func SpearmanRho(a, b []float64) float64 {
 	if m < 2 {
 		return 0
 	}
-	x, y, d := ranks(a), ranks(b), 0.
+	x, y, d := averageRanks(a), averageRanks(b), 0.
 	for i := range x {
 		d += (x[i] - y[i]) * (x[i] - y[i])
 	}
 	return math.Abs(1 - 6*d/(m*(m*m-1)))
 }
 
-// ranks returns the places of values in increasing order.
-func ranks(v []float64) []float64 {
+// averageRanks returns the places of values in increasing order.
+func averageRanks(v []float64) []float64 {
 	order := make([]int, len(v))
 	for i := range order {
 		order[i] = i

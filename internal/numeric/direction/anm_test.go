@@ -73,7 +73,7 @@ func permutations(m int, do func([]float64)) {
 func TestRankBounds(t *testing.T) {
 	signed := func(a, b []float64) (rho, tau float64) {
 		m, d, s := float64(len(a)), 0., 0.
-		x, y := ranks(a), ranks(b)
+		x, y := averageRanks(a), averageRanks(b)
 		for i := range a {
 			d += (x[i] - y[i]) * (x[i] - y[i])
 			for j := range i {

@@ -42,7 +42,7 @@ func TestSpecifiedScores(t *testing.T) {
 		near(t, "count", h.Counts[i], want)
 	}
 	p := h.Projected()
-	p.Counts = normalized(p.Counts, 1e-9)
+	p.Counts = normalizeAbove(p.Counts, 1e-9)
 	for i, want := range []float64{-1.225507866, -.514756039, -.084742357, .064545057, .514646071, 1.225072269} {
 		near(t, "smooth mean", newFit(p).f[i], want)
 	}

@@ -29,13 +29,13 @@ func (h Histogram) transposed() Histogram {
 // Projected returns the nearest histogram, in Euclidean distance, with counts of at least 0
 // and the sum max(total, 1).
 func (h Histogram) Projected() Histogram {
-	return Histogram{h.B, project(h.Counts, math.Max(h.Total(), 1))}
+	return Histogram{h.B, projectSimplex(h.Counts, math.Max(h.Total(), 1))}
 }
 
-// project returns the Euclidean projection of v on the vectors with entries of at least 0
+// projectSimplex returns the Euclidean projection of v on the vectors with entries of at least 0
 // and the sum total > 0: max(v - t, 0) for the one t that fits (J. Duchi and others,
 // "Efficient projections onto the l1-ball for learning in high dimensions", 2008).
-func project(v []float64, total float64) []float64 {
+func projectSimplex(v []float64, total float64) []float64 {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)
 	slices.Reverse(sorted)
@@ -75,9 +75,9 @@ func centers(b int) []float64 {
 	return out
 }
 
-// standardized returns the centres of the bins in standard deviations from the mean of the
+// standardizeMargin returns the centres of the bins in standard deviations from the mean of the
 // distribution p.
-func standardized(p []float64) []float64 {
+func standardizeMargin(p []float64) []float64 {
 	c := centers(len(p))
 	mean := 0.
 	variance := 0.
@@ -94,8 +94,8 @@ func standardized(p []float64) []float64 {
 	return c
 }
 
-// normalized returns v divided by its sum, or by least if that is larger.
-func normalized(v []float64, least float64) []float64 {
+// normalizeAbove returns v divided by its sum, or by least if that is larger.
+func normalizeAbove(v []float64, least float64) []float64 {
 	total := math.Max(sum(v), least)
 	out := make([]float64, len(v))
 	for i, x := range v {

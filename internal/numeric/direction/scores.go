@@ -41,8 +41,8 @@ const (
 // Scores returns all scores of a noisy histogram, in a fixed order. If signed is true the likelihood reads signed
 // cells, see [Signed].
 func Scores(h Histogram, signed bool) []Score {
-	forward, backward := fits(h)
-	out := []Score{blend(h, signed, forward, backward), LikelihoodScore(h, signed)}
+	forward, backward := fitBothWays(h)
+	out := []Score{blendScores(h, signed, forward, backward), LikelihoodScore(h, signed)}
 	for _, s := range []struct {
 		name  string
 		value func(*fit) float64
@@ -54,11 +54,11 @@ func Scores(h Histogram, signed bool) []Score {
 
 // BlendScore returns the score that decides alone.
 func BlendScore(h Histogram, signed bool) Score {
-	forward, backward := fits(h)
-	return blend(h, signed, forward, backward)
+	forward, backward := fitBothWays(h)
+	return blendScores(h, signed, forward, backward)
 }
 
-func blend(h Histogram, signed bool, forward, backward *fit) Score {
+func blendScores(h Histogram, signed bool, forward, backward *fit) Score {
 	likelihood := LikelihoodScore(h, signed)
 	return Score{
 		Blend, likelihood.Forward + entropyWeight*forward.igci() + hsicWeight*forward.hsic(),
@@ -66,10 +66,10 @@ func blend(h Histogram, signed bool, forward, backward *fit) Score {
 	}
 }
 
-// fits returns those of both directions to the projected cells.
-func fits(h Histogram) (forward, backward *fit) {
+// fitBothWays returns those of both directions to the projected cells.
+func fitBothWays(h Histogram) (forward, backward *fit) {
 	p := h.Projected()
-	p.Counts = normalized(p.Counts, 1e-9)
+	p.Counts = normalizeAbove(p.Counts, 1e-9)
 	return newFit(p), newFit(p.transposed())
 }
 
@@ -79,8 +79,8 @@ func LikelihoodScore(h Histogram, signed bool) Score {
 	if signed {
 		return Score{Likelihood, signedLikelihood(h), signedLikelihood(h.transposed())}
 	}
-	forward, backward := fits(h)
-	return Score{Likelihood, forward.likelihood(), backward.likelihood()}
+	forward, backward := fitBothWays(h)
+	return Score{Likelihood, forward.negativeLogLikelihood(), backward.negativeLogLikelihood()}
 }
 
 // Vote returns the sign of the sum of what hsic, anmlik and loci prefer.
@@ -107,8 +107,8 @@ type fit struct {
 
 func newFit(p Histogram) *fit {
 	px, py := p.margins()
-	x := &fit{Histogram: p, px: px, u: standardized(px), v: standardized(py)}
-	x.f = x.mean(x.v)
+	x := &fit{Histogram: p, px: px, u: standardizeMargin(px), v: standardizeMargin(py)}
+	x.f = x.smoothedMean(x.v)
 	x.r2 = make([]float64, p.B)
 	total := 0.
 	for i := range p.B {
@@ -134,8 +134,8 @@ func (x *fit) weights() []float64 {
 	return w
 }
 
-// mean returns the smooth mean of values of the second column by bin of the first.
-func (x *fit) mean(v []float64) []float64 {
+// smoothedMean returns the smooth mean of values of the second column by bin of the first.
+func (x *fit) smoothedMean(v []float64) []float64 {
 	m := make([]float64, x.B)
 	for i := range m {
 		if x.px[i] <= 0 {
@@ -149,17 +149,17 @@ func (x *fit) mean(v []float64) []float64 {
 	return smoothMean(x.weights(), m)
 }
 
-func (x *fit) width() float64 { return x.u[1] - x.u[0] }
+func (x *fit) binWidth() float64 { return x.u[1] - x.u[0] }
 
-// likelihood is the negative log likelihood of the Gaussian additive-noise model, up to a
+// negativeLogLikelihood is the negative log likelihood of the Gaussian additive-noise model, up to a
 // constant: the entropy of the cause and the log of the residual's standard deviation.
-func (x *fit) likelihood() float64 { return entropy(x.px, x.width()) + math.Log(x.rs) }
+func (x *fit) negativeLogLikelihood() float64 { return entropy(x.px, x.binWidth()) + math.Log(x.rs) }
 
 // loci lets the variance of the residual depend on the cause (A. Immer and others, "On the
 // identifiability and estimation of causal location-scale noise models", 2023).
 func (x *fit) loci() float64 {
-	s := entropy(x.px, x.width())
-	for i, v := range smooth(x.weights(), x.r2, 1) {
+	s := entropy(x.px, x.binWidth())
+	for i, v := range smoothMeans(x.weights(), x.r2, 1) {
 		s += x.px[i] * math.Log(math.Sqrt(math.Max(v, 1e-4)))
 	}
 	return s
@@ -177,7 +177,7 @@ func (x *fit) hsic() float64 {
 	k := make([]float64, n) // of the bins of the cause
 	for i := range b {
 		for j := range b {
-			k[i*b+j] = gauss(x.u[i] - x.u[j])
+			k[i*b+j] = gaussianKernel(x.u[i] - x.u[j])
 		}
 	}
 	r := make([]float64, n)
@@ -201,7 +201,7 @@ func (x *fit) hsic() float64 {
 			if x.Counts[c] == 0 {
 				continue
 			}
-			kv, lv := k[a/b*b+c/b], gauss(r[a]-r[c])
+			kv, lv := k[a/b*b+c/b], gaussianKernel(r[a]-r[c])
 			kp += kv * x.Counts[c]
 			lp += lv * x.Counts[c]
 			klp += kv * lv * x.Counts[c]
@@ -215,7 +215,7 @@ func (x *fit) hsic() float64 {
 	return joint - 2*cross + kk*ll
 }
 
-func gauss(d float64) float64 { return math.Exp(-d * d / (2 * kernelWidth * kernelWidth)) }
+func gaussianKernel(d float64) float64 { return math.Exp(-d * d / (2 * kernelWidth * kernelWidth)) }
 
 // cdciPoints is the number of points at which cdci compares conditional laws.
 const cdciPoints = 25
@@ -226,7 +226,7 @@ func (x *fit) cdci() float64 {
 	laws := make([][cdciPoints]float64, x.B)
 	var mean [cdciPoints]float64
 	for i := range laws {
-		laws[i] = x.conditional(i)
+		laws[i] = x.conditionalCDF(i)
 		for t, y := range laws[i] {
 			mean[t] += x.px[i] * y
 		}
@@ -240,9 +240,9 @@ func (x *fit) cdci() float64 {
 	return s
 }
 
-// conditional returns the distribution function of the effect in bin i of the cause, at
+// conditionalCDF returns the distribution function of the effect in bin i of the cause, at
 // equal steps from -3 to 3 standard deviations around its mean.
-func (x *fit) conditional(i int) [cdciPoints]float64 {
+func (x *fit) conditionalCDF(i int) [cdciPoints]float64 {
 	below := make([]float64, x.B)
 	m := 0.
 	second := 0.
@@ -286,7 +286,7 @@ func (x *fit) reci() float64 {
 	for j := range v {
 		v[j] = float64(j) / float64(x.B-1)
 	}
-	f := x.mean(v)
+	f := x.smoothedMean(v)
 	s := 0.
 	for i := range x.B {
 		for j := range v {
@@ -298,4 +298,4 @@ func (x *fit) reci() float64 {
 
 // igci prefers the column of the larger entropy as the cause (D. Janzing and others,
 // "Information-geometric approach to inferring causal directions", 2012).
-func (x *fit) igci() float64 { return -entropy(x.px, x.width()) }
+func (x *fit) igci() float64 { return -entropy(x.px, x.binWidth()) }

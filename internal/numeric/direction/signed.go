@@ -16,9 +16,9 @@ func Signed(n, scale float64, b int) bool { return n >= signedFactor*float64(b*b
 // entropy is that of the projected marginal.
 func signedLikelihood(h Histogram) float64 {
 	rows, columns := h.margins()
-	qx := normalized(project(rows, math.Max(sum(rows), 1)), 1e-9)
-	qy := normalized(project(columns, math.Max(sum(columns), 1)), 1e-9)
-	u, v := standardized(qx), standardized(qy)
+	qx := normalizeAbove(projectSimplex(rows, math.Max(sum(rows), 1)), 1e-9)
+	qy := normalizeAbove(projectSimplex(columns, math.Max(sum(columns), 1)), 1e-9)
+	u, v := standardizeMargin(qx), standardizeMargin(qy)
 	w, m := make([]float64, h.B), make([]float64, h.B)
 	for i := range w {
 		w[i] = math.Max(rows[i], 0)
@@ -30,7 +30,7 @@ func signedLikelihood(h Histogram) float64 {
 		}
 		m[i] /= w[i]
 	}
-	weights := normalized(w, 1e-9)
+	weights := normalizeAbove(w, 1e-9)
 	for i := range weights {
 		weights[i] *= float64(h.B)
 		m[i] = math.Min(math.Max(m[i], v[0]), v[h.B-1])

@@ -18,7 +18,7 @@ func smoothMean(w, m []float64) []float64 {
 	least := math.Inf(1)
 	for _, lambda := range penalties {
 		hat := hatMatrix(w, lambda)
-		f, trace, residual := times(hat, m), mat.Trace(hat), 0.
+		f, trace, residual := multiply(hat, m), mat.Trace(hat), 0.
 		for i := range m {
 			residual += w[i] * (m[i] - f[i]) * (m[i] - f[i])
 		}
@@ -30,8 +30,8 @@ func smoothMean(w, m []float64) []float64 {
 	return best
 }
 
-// smooth returns m smoothed with one penalty.
-func smooth(w, m []float64, lambda float64) []float64 { return times(hatMatrix(w, lambda), m) }
+// smoothMeans returns m smoothed with one penalty.
+func smoothMeans(w, m []float64, lambda float64) []float64 { return multiply(hatMatrix(w, lambda), m) }
 
 // hatMatrix returns (W + lambda D'D + 1e-9 I)^-1 W.
 func hatMatrix(w []float64, lambda float64) *mat.Dense {
@@ -59,7 +59,7 @@ func hatMatrix(w []float64, lambda float64) *mat.Dense {
 	return out
 }
 
-func times(a *mat.Dense, x []float64) []float64 {
+func multiply(a *mat.Dense, x []float64) []float64 {
 	var out mat.VecDense
 	out.MulVec(a, mat.NewVecDense(len(x), x))
 	return out.RawVector().Data

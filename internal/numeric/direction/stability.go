@@ -36,7 +36,7 @@ const (
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 	kept, preferred := 0, BlendScore(h, signed).Prefers()
 	for range Redraws {
-		if x := BlendScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
+		if x := BlendScore(redrawHistogram(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
 			kept++
 		}
 	}
@@ -48,10 +48,10 @@ func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 // in [0, 1] where they do not. Without dependence the scores compare the entropies of the
 // columns alone, and is as stable as it is meaningless.
 func Dependence(h Histogram, noise Noise, src Source) float64 {
-	seen, less := dependence(h), 0
+	seen, less := marginDependence(h), 0
 	rows, columns := h.margins()
 	total := math.Max(h.Total(), 1)
-	rows, columns = project(rows, total), project(columns, total)
+	rows, columns = projectSimplex(rows, total), projectSimplex(columns, total)
 	free := Histogram{h.B, make([]float64, len(h.Counts))}
 	for i, x := range rows {
 		for j, y := range columns {
@@ -59,17 +59,17 @@ func Dependence(h Histogram, noise Noise, src Source) float64 {
 		}
 	}
 	for range FreeRedraws {
-		if dependence(redraw(free, noise, src)) < seen {
+		if marginDependence(redrawHistogram(free, noise, src)) < seen {
 			less++
 		}
 	}
 	return float64(less) / FreeRedraws
 }
 
-// dependence is the sum of the squared distances of the counts from those of independent
+// marginDependence is the sum of the squared distances of the counts from those of independent
 // columns with the same sums. Noise in the counts moves it by the same amount whatever the
 // columns are like.
-func dependence(h Histogram) float64 {
+func marginDependence(h Histogram) float64 {
 	rows, columns := h.margins()
 	total, d := math.Max(h.Total(), 1), 0.
 	for i, x := range rows {
@@ -85,25 +85,25 @@ func dependence(h Histogram) float64 {
 // exact in float64.
 const maxRecords = 1 << 52
 
-// redraw returns a histogram like h with fresh noise.
-func redraw(h Histogram, noise Noise, src Source) Histogram {
-	p := normalized(h.Projected().Counts, 1e-9)
+// redrawHistogram returns a histogram like h with fresh noise.
+func redrawHistogram(h Histogram, noise Noise, src Source) Histogram {
+	p := normalizeAbove(h.Projected().Counts, 1e-9)
 	out := Histogram{h.B, make([]float64, len(p))}
 	left := math.Min(math.Max(math.Round(h.Total()), 1), maxRecords)
 	rest := 1.
 	for i, x := range p {
-		out.Counts[i] = binomial(left, math.Min(x/math.Max(rest, 1e-300), 1), src)
+		out.Counts[i] = drawBinomial(left, math.Min(x/math.Max(rest, 1e-300), 1), src)
 		left -= out.Counts[i]
 		rest -= x
 	}
 	for i := range out.Counts {
-		out.Counts[i] += math.Round(noise.draw(src))
+		out.Counts[i] += math.Round(noise.drawNoise(src))
 	}
 	return out
 }
 
-// binomial returns a draw of the binomial law.
-func binomial(n, p float64, src Source) float64 {
+// drawBinomial returns a draw of the binomial law.
+func drawBinomial(n, p float64, src Source) float64 {
 	switch {
 	case n <= 0 || p <= 0:
 		return 0
@@ -113,8 +113,8 @@ func binomial(n, p float64, src Source) float64 {
 	return math.Min(math.Max(distuv.Binomial{N: n, P: p, Src: src}.Rand(), 0), n)
 }
 
-// draw returns a draw of the noise.
-func (x Noise) draw(src Source) float64 {
+// drawNoise returns a draw of the noise.
+func (x Noise) drawNoise(src Source) float64 {
 	if x.Gaussian {
 		return distuv.Normal{Sigma: x.Sigma(), Src: src}.Rand()
 	}

@@ -20,7 +20,7 @@ func (g *gradient) atMost() float64 { return (g.norm + g.error) * (1 + 0x1p-40) 
 func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 	d := len(p.Columns)
 	g := &gradient{values: make([]float64, d+1), margins: make([]float64, len(p.Labels))}
-	sums := make([]chunkSums, p.chunks())
+	sums := make([]chunkSums, p.chunkCount())
 	err := forEach(ctx, len(sums), func(_, c int) { sums[c] = p.sumChunk(c, a, g.margins) })
 	if err != nil {
 		return nil, err
@@ -40,13 +40,13 @@ func (p *Problem) gradientAt(ctx context.Context, a Point) (*gradient, error) {
 		labelled += s.labelled
 	}
 	g.norm = euclideanNorm(g.values)
-	g.error = p.margin(labelled, euclideanNorm(a.High)) + (4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
+	g.error = p.marginError(labelled, euclideanNorm(a.High)) + (4*totalNorm+4*penaltyNorm+2*g.norm)*unitRoundoff
 	return g, nil
 }
 
 const unitRoundoff = 0x1p-53
 
-// margin bounds the error of the sum of slopes times rows before its final
+// marginError bounds the error of the sum of slopes times rows before its final
 // roundings, for rows labelled rows and a point of norm size. Each row
 // contributes at most its norm times the error of its slope:
 //
@@ -56,7 +56,7 @@ const unitRoundoff = 0x1p-53
 // norms err by less than u/2^10 of the sum of all norms, which the factor 2 on
 // the second-order term and the hundredth in [Loss.slopeError] cover. e is 3 for the
 // huberised loss and 4 for the logistic one.
-func (p *Problem) margin(rows int, size float64) float64 {
+func (p *Problem) marginError(rows int, size float64) float64 {
 	k := float64(len(p.Columns)+4) * unitRoundoff
 	gamma := k / (1 - k)
 	return float64(rows) * p.Norm * (p.Loss.slopeError()*unitRoundoff + 2*gamma*gamma*(size*p.Norm+1))
@@ -81,10 +81,10 @@ func compensatedSum(sums []chunkSums, j int) float64 {
 
 // sumChunk computes the margins of a chunk's rows and sums slope times entry.
 func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
-	lo, hi := p.rows(c)
+	lo, hi := p.chunkRows(c)
 	labels := p.Labels[lo:hi]
 	m := margins[lo:hi]
-	p.dots(m, lo, a)
+	p.dotProducts(m, lo, a)
 	high, low := make([]float64, len(m)), make([]float64, len(m))
 	s := chunkSums{make([]float64, len(p.Columns)+1), make([]float64, len(p.Columns)+1), 0}
 	last := len(p.Columns)
@@ -113,8 +113,8 @@ func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
 	return s
 }
 
-// dots writes a.z for the rows from lo on, by compensated dot products.
-func (p *Problem) dots(out []float64, lo int, a Point) {
+// dotProducts writes a.z for the rows from lo on, by compensated dot products.
+func (p *Problem) dotProducts(out []float64, lo int, a Point) {
 	rest := make([]float64, len(out))
 	k := float64(p.Constant)
 	last := len(p.Columns)

@@ -236,7 +236,7 @@ func TestErrorBound(t *testing.T) {
 func TestWorstCaseBound(t *testing.T) {
 	const rows = math.MaxInt32
 	p := &Problem{Columns: make([][]int16, 4096), Norm: 64 << 14, Lambda: .01 * (1 << 28), Loss: Logistic}
-	bound := p.margin(rows, math.Sqrt(2*rows*1.5/p.Lambda)) + 8*unitRoundoff*rows*p.Norm
+	bound := p.marginError(rows, math.Sqrt(2*rows*1.5/p.Lambda)) + 8*unitRoundoff*rows*p.Norm
 	if bound > p.Norm*1e-5/3 {
 		t.Errorf("%v norms", bound/p.Norm)
 	}

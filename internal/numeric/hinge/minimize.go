@@ -20,21 +20,21 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) (Point, error
 	}
 	best := g.norm
 	for g.atMost() > tolerance {
-		step, err := p.newton(ctx, g)
+		step, err := p.newtonStep(ctx, g)
 		if err != nil {
 			return a, err
 		}
-		next := a.plus(1, step)
+		next := a.movedBy(1, step)
 		after, err := p.gradientAt(ctx, next)
 		if err != nil {
 			return a, err
 		}
 		if !(after.norm <= best/2) {
-			t, err := p.search(ctx, a, g, step)
+			t, err := p.lineSearch(ctx, a, g, step)
 			if err != nil {
 				return a, err
 			}
-			next = a.plus(t, step)
+			next = a.movedBy(t, step)
 			if after, err = p.gradientAt(ctx, next); err != nil {
 				return a, err
 			}
@@ -44,9 +44,9 @@ func (p *Problem) Minimize(ctx context.Context, tolerance float64) (Point, error
 	return a, nil
 }
 
-// newton returns -H^-1 gradient, H the Hessian where it exists. Without a
+// newtonStep returns -H^-1 gradient, H the Hessian where it exists. Without a
 // factorisation it returns the step of gradient descent.
-func (p *Problem) newton(ctx context.Context, g *gradient) ([]float64, error) {
+func (p *Problem) newtonStep(ctx context.Context, g *gradient) ([]float64, error) {
 	h, err := p.hessian(ctx, g.margins)
 	if err != nil {
 		return nil, err
@@ -73,20 +73,20 @@ func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense
 		border []int64 // sums of the entries, and the number of rows
 		rows   [][]int16
 	}
-	workers := make([]*worker, max(1, p.chunks())) // one a goroutine, at most
-	err := forEach(ctx, p.chunks(), func(n, c int) {
+	workers := make([]*worker, max(1, p.chunkCount())) // one a goroutine, at most
+	err := forEach(ctx, p.chunkCount(), func(n, c int) {
 		if workers[n] == nil {
 			workers[n] = &worker{make([]int64, gram.Len(d)), make([]int64, d+1), make([][]int16, d)}
 		}
 		w := workers[n]
-		lo, hi := p.rows(c)
+		lo, hi := p.chunkRows(c)
 		var index []int
 		for i := lo; i < hi; i++ {
 			if p.Labels[i] != 0 && p.Loss.curvature(margins[i]) > 0 {
 				index = append(index, i)
 			}
 		}
-		roots, ones := p.roots(margins, index)
+		roots, ones := p.curvatureRoots(margins, index)
 		for j, column := range p.Columns {
 			w.rows[j] = w.rows[j][:0]
 			for n, i := range index {
@@ -129,9 +129,9 @@ func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense
 // constant.
 const rootUnits = 1 << 14
 
-// roots returns the roots of the curvatures of rows, nil where all are 1, and the same
+// curvatureRoots returns the roots of the curvatures of rows, nil where all are 1, and the same
 // in units of 1/rootUnits.
-func (p *Problem) roots(margins []float64, index []int) (roots []float64, units []int64) {
+func (p *Problem) curvatureRoots(margins []float64, index []int) (roots []float64, units []int64) {
 	units = make([]int64, len(index))
 	if p.Loss != Logistic {
 		for n := range units {
@@ -147,14 +147,14 @@ func (p *Problem) roots(margins []float64, index []int) (roots []float64, units 
 	return roots, units
 }
 
-// search returns a step length t in (0, 1] along a descent direction: 1 if J still falls there, and otherwise a step
+// lineSearch returns a step length t in (0, 1] along a descent direction: 1 if J still falls there, and otherwise a step
 // at which the slope of J has risen to between a tenth of its value at 0 and 0.
-func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float64) (float64, error) {
+func (p *Problem) lineSearch(ctx context.Context, a Point, g *gradient, step []float64) (float64, error) {
 	changes := make([]float64, len(p.Labels))
 	direction := Point{step, make([]float64, len(step))}
-	err := forEach(ctx, p.chunks(), func(_, c int) {
-		lo, hi := p.rows(c)
-		p.dots(changes[lo:hi], lo, direction)
+	err := forEach(ctx, p.chunkCount(), func(_, c int) {
+		lo, hi := p.chunkRows(c)
+		p.dotProducts(changes[lo:hi], lo, direction)
 		for i := lo; i < hi; i++ {
 			changes[i] *= float64(p.Labels[i])
 		}
@@ -164,9 +164,9 @@ func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float
 	}
 	along, length := dotProduct(a.High, step), dotProduct(step, step)
 	slopeAt := func(t float64) float64 {
-		parts := make([]float64, p.chunks())
+		parts := make([]float64, p.chunkCount())
 		if err = forEach(ctx, len(parts), func(_, c int) {
-			lo, hi := p.rows(c)
+			lo, hi := p.chunkRows(c)
 			for i := lo; i < hi; i++ {
 				parts[c] += p.Loss.slope(g.margins[i]+t*changes[i]) * changes[i]
 			}

@@ -39,8 +39,8 @@ func (p Point) clone() Point {
 	return Point{append([]float64(nil), p.High...), append([]float64(nil), p.Low...)}
 }
 
-// plus returns p + t step.
-func (p Point) plus(t float64, step []float64) Point {
+// movedBy returns p + t step.
+func (p Point) movedBy(t float64, step []float64) Point {
 	q := p.clone()
 	for j, s := range step {
 		sum, e := twoSum(q.High[j], float64(t*s))
@@ -65,9 +65,9 @@ const chunk = 1 << 12
 // slopeUnits is the inverse of the grid on which slopes are summed exactly.
 const slopeUnits = 1 << 26
 
-func (p *Problem) chunks() int { return (len(p.Labels) + chunk - 1) / chunk }
+func (p *Problem) chunkCount() int { return (len(p.Labels) + chunk - 1) / chunk }
 
-func (p *Problem) rows(c int) (lo, hi int) { return c * chunk, min((c+1)*chunk, len(p.Labels)) }
+func (p *Problem) chunkRows(c int) (lo, hi int) { return c * chunk, min((c+1)*chunk, len(p.Labels)) }
 
 // slope returns the derivative of the loss at margin m. e^m may be infinite, and the
 // slope then 0.

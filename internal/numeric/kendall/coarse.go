@@ -4,12 +4,12 @@ package kendall
 // distinct values of x by those of y has at most this many cells a row.
 const cellsPerRow = 16
 
-// coarse is [S] for columns with many ties in at least one. It goes through
+// sumCoarse is [S] for columns with many ties in at least one. It goes through
 // the table of the values of x by those of y, one value of x at a time: with
 // conc concordant pairs, S = conc - disc = 2 conc - (n0 - n1 - n2 + n3).
-func (s *Scratch) coarse(x, y *Ranks) int64 {
+func (s *Scratch) sumCoarse(x, y *Ranks) int64 {
 	ranks, order := y.rowRanks(1), x.order
-	s.seen, s.group = grown(s.seen, y.distinct), grown(s.group, y.distinct)
+	s.seen, s.group = growTo(s.seen, y.distinct), growTo(s.group, y.distinct)
 	seen, group := s.seen, s.group // rows by value of y, below and at this value of x
 	clear(seen)
 	clear(group)
@@ -34,7 +34,7 @@ func (s *Scratch) coarse(x, y *Ranks) int64 {
 		}
 		from = to
 	}
-	return 2*concordant - (pairs(len(order)) - x.tied - y.tied + n3)
+	return 2*concordant - (pairCount(len(order)) - x.tied - y.tied + n3)
 }
 
 // mergeGroup returns how many pairs of a row of group and one of seen have the
@@ -45,7 +45,7 @@ func mergeGroup(seen, group []uint32) (concordant, tied int64) {
 	group = group[:len(seen)]
 	for v, here := range group {
 		concordant += below * int64(here)
-		tied += pairs(int(here))
+		tied += pairCount(int(here))
 		below += int64(seen[v])
 		seen[v] += here
 		group[v] = 0

@@ -67,7 +67,7 @@ func (e *External) flush() error {
 	})
 	r := newRun(e.file, 2, e.most)
 	for _, p := range e.pairs {
-		if err := r.write(p); err != nil {
+		if err := r.writePair(p); err != nil {
 			return err
 		}
 	}
@@ -91,16 +91,16 @@ func (e *External) S() (int64, error) {
 		inversions += sortCounting(ys, work)
 		r := newRun(e.file, 1, e.most)
 		for _, y := range ys {
-			if err := r.write(pair{x: y}); err != nil {
+			if err := r.writePair(pair{x: y}); err != nil {
 				return err
 			}
 		}
 		ys, pieces = ys[:0], append(pieces, r)
 		return r.end()
 	}
-	err := merge(e.runs, func(p pair, _ int) error {
-		byX.next(pair{x: p.x})
-		byXY.next(p)
+	err := mergeRuns(e.runs, func(p pair, _ int) error {
+		byX.addPair(pair{x: p.x})
+		byXY.addPair(p)
 		if len(ys) == e.most {
 			if err := cut(); err != nil {
 				return err
@@ -117,13 +117,13 @@ func (e *External) S() (int64, error) {
 	}
 	var byY ties
 	before := newCounters(pieces)
-	err = merge(pieces, func(p pair, piece int) error {
-		byY.next(p)
+	err = mergeRuns(pieces, func(p pair, piece int) error {
+		byY.addPair(p)
 		inversions += before.take(piece)
 		return nil
 	})
 	all := e.n * (e.n - 1) / 2
-	return all - byX.pairs() - byY.pairs() + byXY.pairs() - 2*inversions, err
+	return all - byX.tiedPairs() - byY.tiedPairs() + byXY.tiedPairs() - 2*inversions, err
 }
 
 // ties counts pairs of equal rows among sorted ones.
@@ -133,7 +133,7 @@ type ties struct {
 	sum   int64
 }
 
-func (t *ties) next(p pair) {
+func (t *ties) addPair(p pair) {
 	if t.equal > 0 && p == t.last {
 		t.sum += t.equal
 		t.equal++
@@ -142,7 +142,7 @@ func (t *ties) next(p pair) {
 	t.last, t.equal = p, 1
 }
 
-func (t *ties) pairs() int64 { return t.sum }
+func (t *ties) tiedPairs() int64 { return t.sum }
 
 // sortCounting sorts and returns how many pairs were in falling order. work has the same length.
 func sortCounting(x, work []uint64) (inversions int64) {

@@ -20,34 +20,34 @@ const (
 	lanes16 = 0x0001000100010000 // 4 lanes of 16 bits
 )
 
-// ascents returns the number of pairs i < j with p[i] < p[j], where p is a
+// countAscents returns the number of pairs i < j with p[i] < p[j], where p is a
 // permutation of 0..len(p)-1. It destroys p and work, of the same length.
-func ascents(p, work []uint32) int64 {
+func countAscents(p, work []uint32) int64 {
 	if len(p) <= 1<<leafBits {
 		return leafAscents(p)
 	}
 	shift := splitShift(len(p))
-	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift, 0, digits)
+	return newSplit(shift).countAscents(p, work) + ascentsInDigits(work, p, shift, 0, digits)
 }
 
 // ascentsWith is ascents by several goroutines. Each splits a part of p, once it is known how many elements of each digit
 // are in those before, and then takes some of the digits.
 func ascentsWith(workers int, p, work []uint32) int64 {
 	if workers == 1 || len(p) <= 1<<leafBits {
-		return ascents(p, work)
+		return countAscents(p, work)
 	}
 	shift := splitShift(len(p))
 	splits, totals := make([]*split, workers), make([]int64, workers)
 	runParallel(workers, func(k int) {
 		splits[k] = newSplit(shift)
 		if k+1 < workers {
-			splits[k].count(chunkOf(p, k, workers))
+			splits[k].countBuckets(chunkOf(p, k, workers))
 		}
 	})
 	for k := range splits[1:] {
-		splits[k+1].follow(splits[k])
+		splits[k+1].splitByParent(splits[k])
 	}
-	runParallel(workers, func(k int) { totals[k] = splits[k].ascents(chunkOf(p, k, workers), work) })
+	runParallel(workers, func(k int) { totals[k] = splits[k].countAscents(chunkOf(p, k, workers), work) })
 	runParallel(workers, func(k int) {
 		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
 	})
@@ -75,7 +75,7 @@ func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
 	total := int64(0)
 	for from := first << shift; from < min(last<<shift, len(p)); from += 1 << shift {
 		to := min(from+1<<shift, len(p))
-		total += ascents(p[from:to], work[from:to])
+		total += countAscents(p[from:to], work[from:to])
 	}
 	return total
 }
@@ -106,16 +106,16 @@ func newSplit(shift uint) *split {
 	return s
 }
 
-// count counts the digits of a part.
-func (s *split) count(p []uint32) {
+// countBuckets counts the digits of a part.
+func (s *split) countBuckets(p []uint32) {
 	for _, v := range p {
 		s.counts[v>>(s.shift&31)%digits]++
 	}
 }
 
-// follow prepares s to split the part that comes after the part of o. It must be called before o starts. The elements of
+// splitByParent prepares s to split the part that comes after the part of o. It must be called before o starts. The elements of
 // s are placed after those of o and of its predecessors, and are counted as larger.
-func (s *split) follow(o *split) {
+func (s *split) splitByParent(o *split) {
 	lower := uint32(0)
 	for d, count := range o.counts {
 		s.next[d], s.before[d] = o.next[d]+count, o.before[d]+lower
@@ -123,9 +123,9 @@ func (s *split) follow(o *split) {
 	}
 }
 
-// ascents returns how many pairs of an element before p or in p and a later
+// countAscents returns how many pairs of an element before p or in p and a later
 // one in p have digits in ascending order.
-func (s *split) ascents(p, work []uint32) int64 {
+func (s *split) countAscents(p, work []uint32) int64 {
 	shift, rest, total := s.shift, uint32(1)<<(s.shift&31)-1, uint64(0)
 	for len(p) > 0 {
 		chunk := p[:min(chunkSize, len(p))]
@@ -142,13 +142,13 @@ func (s *split) ascents(p, work []uint32) int64 {
 			work[*e] = v & rest
 			*e++
 		}
-		s.fold(root)
+		s.foldCounts(root)
 	}
 	return int64(total)
 }
 
-// fold adds the counts of a chunk to before and clears them.
-func (s *split) fold(root uint64) {
+// foldCounts adds the counts of a chunk to before and clears them.
+func (s *split) foldCounts(root uint64) {
 	for g, w := range s.low {
 		base := uint32(root>>(g&^7)&255 + s.mid[g>>3]>>(8*g&63)&255)
 		b := (*[8]uint32)(s.before[8*g:])

@@ -21,11 +21,11 @@ func S(x, y *Ranks, scratch *Scratch) int64 {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	return scratch.sum(x, y, 1)
+	return scratch.sumSigns(x, y, 1)
 }
 
-// sum computes [S] with up to workers goroutines, if there are enough rows.
-func (s *Scratch) sum(x, y *Ranks, workers int) int64 {
+// sumSigns computes [S] with up to workers goroutines, if there are enough rows.
+func (s *Scratch) sumSigns(x, y *Ranks, workers int) int64 {
 	if x.Len() != y.Len() {
 		panic("kendall: x and y have different numbers of rows")
 	}
@@ -36,20 +36,20 @@ func (s *Scratch) sum(x, y *Ranks, workers int) int64 {
 	case y.distinct < 2:
 		return 0
 	case int64(x.distinct)*int64(y.distinct) <= cellsPerRow*int64(x.Len()):
-		return s.coarse(x, y)
+		return s.sumCoarse(x, y)
 	}
-	return s.fine(x, y, max(1, min(workers, x.Len()/rowsOfWorker)))
+	return s.sumFine(x, y, max(1, min(workers, x.Len()/rowsOfWorker)))
 }
 
-// fine is [S] for any columns, x with at least as many distinct values as y.
+// sumFine is [S] for any columns, x with at least as many distinct values as y.
 //
 // Rows are brought in the order of (x, y) and given their places in the order
 // of (y, x). Pairs tied in either column are ascents of that permutation, so
 // disc = n0 - ascents and
 // S = n0 - n1 - n2 + n3 - 2 disc = 2 ascents - n0 - n1 - n2 + n3.
-func (s *Scratch) fine(x, y *Ranks, workers int) int64 {
+func (s *Scratch) sumFine(x, y *Ranks, workers int) int64 {
 	n := x.Len()
-	perm, work := s.sorter.halves(n) // a permutation of the rows, and room to split it
+	perm, work := s.sorter.bufferHalves(n) // a permutation of the rows, and room to split it
 	n3 := int64(0)
 	if x.tied > manyTies*int64(n) {
 		s.arrangeRows(work, y.order, x)
@@ -68,7 +68,7 @@ func (s *Scratch) fine(x, y *Ranks, workers int) int64 {
 		s.next = y.groupStarts(s.next)
 		ranksToPlaces(perm, s.next)
 	}
-	return 2*ascentsWith(workers, perm, work) - pairs(n) - x.tied - y.tied + n3
+	return 2*ascentsWith(workers, perm, work) - pairCount(n) - x.tied - y.tied + n3
 }
 
 // lookUp sets perm[i] to the rank of row order[i], with the given number of goroutines.

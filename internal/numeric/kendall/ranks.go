@@ -50,7 +50,7 @@ func Rank(column []float64, scratch *Scratch) *Ranks {
 		scratch = new(Scratch)
 	}
 	scratch.sorter.floats = column
-	return scratch.sorter.ranks()
+	return scratch.sorter.buildRanks()
 }
 
 // RankCodes is [Rank] for a column of category codes, ordered as numbers are.
@@ -61,7 +61,7 @@ func RankCodes(codes []int32, scratch *Scratch) *Ranks {
 		scratch = new(Scratch)
 	}
 	scratch.sorter.codes = codes
-	return scratch.sorter.ranks()
+	return scratch.sorter.buildRanks()
 }
 
 func checkRows(n int) {
@@ -76,21 +76,21 @@ func (r *Ranks) Len() int { return len(r.order) }
 // Distinct returns the number of distinct values, from 0 (no rows) to Len.
 func (r *Ranks) Distinct() int { return r.distinct }
 
-// ranks sorts the keys, and lets the column go.
-func (s *sorter) ranks() *Ranks {
-	n := s.rows()
-	s.grow(n)
+// buildRanks sorts the keys, and lets the column go.
+func (s *sorter) buildRanks() *Ranks {
+	n := s.rowCount()
+	s.growBuffers(n)
 	r := &Ranks{order: make([]uint32, n)}
 	if n > 0 {
-		s.load()
-		s.sort(r)
+		s.loadKeys()
+		s.sortRows(r)
 	}
 	s.floats, s.codes, s.plain = nil, nil, nil
 	return r
 }
 
-// fill writes the sorted items first to last-1 to r, with the ties of their keys. No other item has an estimate of theirs.
-func (s *sorter) fill(r *Ranks, first, last int) {
+// fillRanks writes the sorted items first to last-1 to r, with the ties of their keys. No other item has an estimate of theirs.
+func (s *sorter) fillRanks(r *Ranks, first, last int) {
 	sorted := s.sorted[:last]
 	order := r.order[:len(sorted)]
 	for from := first; from < len(sorted); {
@@ -112,14 +112,14 @@ func (s *sorter) fill(r *Ranks, first, last int) {
 func (s *sorter) fillRun(r *Ranks, from, to int) {
 	run, order := s.sorted[from:to], r.order[from:to]
 	differ := uint64(0)
-	key := s.key(uint32(run[0]))
+	key := s.sortKey(uint32(run[0]))
 	for i, item := range run {
 		order[i] = uint32(item)
-		differ |= s.key(uint32(item)) ^ key
+		differ |= s.sortKey(uint32(item)) ^ key
 	}
 	order[0] |= opens
 	if differ == 0 {
-		r.tied += pairs(len(run))
+		r.tied += pairCount(len(run))
 		return
 	}
 	s.sortRun(run)
@@ -127,14 +127,14 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 	group := 0
 	for i, item := range run {
 		order[i] = uint32(item)
-		if i == 0 || s.key(uint32(item)) != s.key(uint32(run[i-1])) {
+		if i == 0 || s.sortKey(uint32(item)) != s.sortKey(uint32(run[i-1])) {
 			order[i] |= opens
 			r.distinct++
-			r.tied += pairs(i - group)
+			r.tied += pairCount(i - group)
 			group = i
 		}
 	}
-	r.tied += pairs(len(run) - group)
+	r.tied += pairCount(len(run) - group)
 }
 
 // sortRun sorts items of one estimate, in ascending order of rows, stably by
@@ -142,7 +142,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 func (s *sorter) sortRun(run []uint64) {
 	if len(run) <= shortRun {
 		slices.SortStableFunc(run, func(a, b uint64) int {
-			return cmp.Compare(s.key(uint32(a)), s.key(uint32(b)))
+			return cmp.Compare(s.sortKey(uint32(a)), s.sortKey(uint32(b)))
 		})
 		return
 	}
@@ -153,9 +153,9 @@ func (s *sorter) sortRun(run []uint64) {
 	d.room = roomFor(d.room, len(run))
 	d.plain = d.room
 	for i, item := range run {
-		d.plain[i] = s.key(uint32(item))
+		d.plain[i] = s.sortKey(uint32(item))
 	}
-	rows := d.ranks().order
+	rows := d.buildRanks().order
 	copy(d.items, run)
 	for i, at := range rows {
 		run[i] = d.items[at&rowMask]
@@ -182,7 +182,7 @@ func (r *Ranks) rowRanks(workers int) []uint32 {
 				groups[k] += v >> 31
 			}
 		})
-		starts(groups)
+		countsToStarts(groups)
 		runParallel(workers, func(k int) { ranksByRow(byRow, chunkOf(r.order, k, workers), groups[k]) })
 	}
 	r.byRows.Store(&byRow)
@@ -199,7 +199,7 @@ func ranksByRow(byRow, order []uint32, groups uint32) {
 
 // groupStarts sets next[g] to the place of the first row of group g.
 func (r *Ranks) groupStarts(next []uint32) []uint32 {
-	next = grown(next, r.distinct)
+	next = growTo(next, r.distinct)
 	g := 0
 	for i, v := range r.order {
 		if v&opens != 0 {
@@ -210,10 +210,10 @@ func (r *Ranks) groupStarts(next []uint32) []uint32 {
 	return next
 }
 
-func pairs(n int) int64 { return int64(n) * int64(n-1) / 2 }
+func pairCount(n int) int64 { return int64(n) * int64(n-1) / 2 }
 
-// grown returns s with length n, its content unspecified.
-func grown(s []uint32, n int) []uint32 {
+// growTo returns s with length n, its content unspecified.
+func growTo(s []uint32, n int) []uint32 {
 	if cap(s) < n {
 		return make([]uint32, n)
 	}

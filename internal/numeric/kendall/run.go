@@ -27,7 +27,7 @@ func newRun(file *scratch.File, keys, most int) *run {
 	return &run{file: file, keys: keys, block: min(blockBytes, 8*keys*most)}
 }
 
-func (r *run) write(p pair) error {
+func (r *run) writePair(p pair) error {
 	r.data = binary.LittleEndian.AppendUint64(r.data, p.x)
 	if r.keys > 1 {
 		r.data = binary.LittleEndian.AppendUint64(r.data, p.y)
@@ -60,8 +60,8 @@ func (r *run) flush() error {
 	return err
 }
 
-// next returns the next row, and whether there is one. Blocks that were read are given back.
-func (r *run) next() (p pair, ok bool, err error) {
+// nextPair returns the next row, and whether there is one. Blocks that were read are given back.
+func (r *run) nextPair() (p pair, ok bool, err error) {
 	if r.left == 0 {
 		return p, false, nil
 	}
@@ -101,8 +101,8 @@ func (h head) less(o head) bool {
 	return h.run < o.run
 }
 
-// merge calls emit with the rows of all runs in order, those of an earlier run first where they are equal.
-func merge(runs []*run, emit func(p pair, run int) error) error {
+// mergeRuns calls emit with the rows of all runs in order, those of an earlier run first where they are equal.
+func mergeRuns(runs []*run, emit func(p pair, run int) error) error {
 	var heap []head
 	sink := func(i int) {
 		for {
@@ -121,7 +121,7 @@ func merge(runs []*run, emit func(p pair, run int) error) error {
 		}
 	}
 	for i, r := range runs {
-		p, ok, err := r.next()
+		p, ok, err := r.nextPair()
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func merge(runs []*run, emit func(p pair, run int) error) error {
 		if err := emit(first.pair, first.run); err != nil {
 			return err
 		}
-		p, ok, err := runs[first.run].next()
+		p, ok, err := runs[first.run].nextPair()
 		switch {
 		case err != nil:
 			return err

@@ -39,8 +39,8 @@ type sorter struct {
 	room          []uint64                  // of such a sorter, for its keys
 }
 
-// grow makes room for n rows.
-func (s *sorter) grow(n int) {
+// growBuffers makes room for n rows.
+func (s *sorter) growBuffers(n int) {
 	s.items, s.sorted = roomFor(s.items, n), roomFor(s.sorted, n)
 }
 
@@ -52,17 +52,17 @@ func roomFor(s []uint64, n int) []uint64 {
 	return s[:n]
 }
 
-// halves returns room for two lists of n numbers, where items were before.
-func (s *sorter) halves(n int) (a, b []uint32) {
+// bufferHalves returns room for two lists of n numbers, where items were before.
+func (s *sorter) bufferHalves(n int) (a, b []uint32) {
 	s.items = roomFor(s.items, n)
 	both := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(s.items))), 2*n)
 	return both[:n:n], both[n:]
 }
 
-func (s *sorter) rows() int { return len(s.floats) + len(s.codes) + len(s.plain) }
+func (s *sorter) rowCount() int { return len(s.floats) + len(s.codes) + len(s.plain) }
 
-// key returns the key of a row.
-func (s *sorter) key(row uint32) uint64 {
+// sortKey returns the key of a row.
+func (s *sorter) sortKey(row uint32) uint64 {
 	switch {
 	case s.plain != nil:
 		return s.plain[row]
@@ -72,8 +72,8 @@ func (s *sorter) key(row uint32) uint64 {
 	return floatKey(s.floats[row])
 }
 
-// load sets sorted to the keys, which stay there until the items are sorted.
-func (s *sorter) load() {
+// loadKeys sets sorted to the keys, which stay there until the items are sorted.
+func (s *sorter) loadKeys() {
 	low, high := ^uint64(0), uint64(0)
 	keys := s.sorted
 	for i, v := range s.floats {
@@ -93,21 +93,21 @@ func (s *sorter) load() {
 	s.low, s.high = low, high
 }
 
-// sort sets sorted to the items in ascending order of (estimate, row), and fills r with them.
-func (s *sorter) sort(r *Ranks) {
+// sortRows sets sorted to the items in ascending order of (estimate, row), and fills r with them.
+func (s *sorter) sortRows(r *Ranks) {
 	var ends [1 << maxBucketBits]uint32
 	bucketBits := min(max(bits.Len(uint(len(s.sorted)))-itemsLog, 0), maxBucketBits)
 	shift := uint(rowBits - bucketBits)
-	s.estimate(&ends, shift)
+	s.estimateBuckets(&ends, shift)
 	if bucketBits == 0 { // few items are one bucket: no scatter
 		s.items, s.sorted = s.sorted, s.items
 		if !oneEstimate(s.sorted) {
 			s.sortItems(s.sorted, s.items, 2*rowBits)
 		}
-		s.fill(r, 0, len(s.sorted))
+		s.fillRanks(r, 0, len(s.sorted))
 		return
 	}
-	starts(ends[:1<<bucketBits])
+	countsToStarts(ends[:1<<bucketBits])
 	sorted := s.sorted
 	for _, item := range s.items {
 		e := &ends[item>>rowBits>>(shift&63)%(1<<maxBucketBits)]
@@ -119,15 +119,15 @@ func (s *sorter) sort(r *Ranks) {
 		if !oneEstimate(sorted[from:to]) {
 			s.sortItems(sorted[from:to], s.items[from:to], rowBits+int(shift))
 		}
-		s.fill(r, int(from), int(to))
+		s.fillRanks(r, int(from), int(to))
 		from = to
 	}
 }
 
-// estimate sets items[i] to the estimate of key i and i, and counts in ends
+// estimateBuckets sets items[i] to the estimate of key i and i, and counts in ends
 // the items of each bucket estimate>>bucketShift.
-func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
-	shift := s.histogram()
+func (s *sorter) estimateBuckets(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
+	shift := s.countDigits()
 	fraction := uint(rowBits - bits.Len(uint(len(s.sorted)-1))) // bits of an estimate after the point
 	low := s.low
 	bins := s.bins
@@ -143,9 +143,9 @@ func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 	}
 }
 
-// histogram sets bins[b] to the number of keys in bins before b and returns
+// countDigits sets bins[b] to the number of keys in bins before b and returns
 // the shift that takes key-low to its bin.
-func (s *sorter) histogram() (shift uint) {
+func (s *sorter) countDigits() (shift uint) {
 	width := bits.Len64(s.high - s.low)
 	binBits := min(width, maxBinBits, bits.Len(uint(len(s.sorted))))
 	shift = uint(width - binBits)
@@ -160,7 +160,7 @@ func (s *sorter) histogram() (shift uint) {
 	for _, k := range s.sorted {
 		bins[(k-low)>>(shift&63)]++
 	}
-	starts(bins)
+	countsToStarts(bins)
 	return shift
 }
 
@@ -191,8 +191,8 @@ func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
 		lows[item>>low&mask&most]++
 		highs[item>>high&mask&most]++
 	}
-	starts(lows[:1<<digit])
-	starts(highs[:1<<digit])
+	countsToStarts(lows[:1<<digit])
+	countsToStarts(highs[:1<<digit])
 	for _, item := range r {
 		e := &lows[item>>low&mask&most]
 		work[*e] = item
@@ -235,8 +235,8 @@ func oneEstimate(items []uint64) bool {
 	return true
 }
 
-// starts turns counts into the sums of the counts before each.
-func starts(counts []uint32) {
+// countsToStarts turns counts into the sums of the counts before each.
+func countsToStarts(counts []uint32) {
 	at := uint32(0)
 	for i, c := range counts {
 		counts[i] = at

@@ -36,13 +36,13 @@ func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scrat
 	wait.Go(func() {
 		scratch := scratches.Get().(*Scratch)
 		t.rankTarget(target, scratch)
-		t.count(scratch)
+		t.countPairs(scratch)
 		scratches.Put(scratch)
 	})
 	for range min(workers-1, d) {
 		wait.Go(func() {
 			scratch := scratches.Get().(*Scratch)
-			t.count(scratch)
+			t.countPairs(scratch)
 			scratches.Put(scratch)
 		})
 	}
@@ -85,8 +85,8 @@ func (t *task) rankTarget(target func(*Scratch) *Ranks, scratch *Scratch) {
 	t.target = ranks
 }
 
-// count takes columns until there are no more.
-func (t *task) count(scratch *Scratch) {
+// countPairs takes columns until there are no more.
+func (t *task) countPairs(scratch *Scratch) {
 	for !t.stop.Load() && t.ctx.Err() == nil {
 		j := int(t.next.Add(1) - 1)
 		if j >= len(t.sums) {
@@ -102,7 +102,7 @@ func (t *task) count(scratch *Scratch) {
 			t.stop.Store(true)
 			return
 		}
-		t.sums[j] = scratch.sum(ranks, t.target, t.each)
+		t.sums[j] = scratch.sumSigns(ranks, t.target, t.each)
 	}
 }
 

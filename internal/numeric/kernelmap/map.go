@@ -118,14 +118,14 @@ type scratch struct {
 func (m *Map) compile() *compiledMap {
 	m.once.Do(func() {
 		c := &compiledMap{coordinates: m.Coordinates, marks: len(m.Landmarks), features: len(m.Weights)}
-		c.tile, c.kernel, c.stretch = fastest()
+		c.tile, c.kernel, c.stretch = fastestFunctions()
 		if len(m.Metric) > 0 {
 			c.dims = len(m.Metric[0])
 		}
 		c.reach = int32(math.Floor(math.MaxInt16 / math.Sqrt(float64(max(c.dims, 1)))))
 		c.metric = newFactors(c.dims, len(m.Metric), func(i, k int) int16 { return m.Metric[k][i] })
 		c.scratch.New = func() any { return &scratch{} }
-		c.place(m.Landmarks)
+		c.placeLandmarks(m.Landmarks)
 		c.weights = newFactors(c.features, c.marks, func(i, k int) int16 { return m.Weights[i][k] })
 		for _, shift := range m.Shifts {
 			c.scales = append(c.scales, math.Ldexp(1, -int(shift)))
@@ -135,8 +135,8 @@ func (m *Map) compile() *compiledMap {
 	return m.c
 }
 
-// place makes points of the landmarks.
-func (c *compiledMap) place(landmarks [][]uint8) {
+// placeLandmarks makes points of the landmarks.
+func (c *compiledMap) placeLandmarks(landmarks [][]uint8) {
 	places := make([]int16, len(landmarks)*c.dims)
 	c.norms = make([]uint32, (len(landmarks)+1)/2*2)
 	s := &scratch{}
@@ -145,7 +145,7 @@ func (c *compiledMap) place(landmarks [][]uint8) {
 		for j := range mark {
 			bins[j] = mark[j : j+1]
 		}
-		c.locate(s, bins, 0, 1)
+		c.locateRows(s, bins, 0, 1)
 		c.norms[i] = s.norms[0]
 		for j := range c.dims {
 			places[i*c.dims+j] = s.points[inPanel(j, 0)]
@@ -157,24 +157,24 @@ func (c *compiledMap) place(landmarks [][]uint8) {
 // stripe is the number of records that are taken at a time: those of a panel.
 const stripe = tileCols
 
-// resize returns n elements with arbitrary contents, in buf if it is large enough.
-func resize[T any](buf []T, n int) []T {
+// resizeBuffer returns n elements with arbitrary contents, in buf if it is large enough.
+func resizeBuffer[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}
 	return buf[:n]
 }
 
-// zeros returns n zeros.
-func zeros[T any](buf []T, n int) []T {
-	buf = resize(buf, n)
+// zeroedBuffer returns n zeros.
+func zeroedBuffer[T any](buf []T, n int) []T {
+	buf = resizeBuffer(buf, n)
 	clear(buf)
 	return buf
 }
 
-// locate sets the points of the records [from, from+rows), and their squared lengths.
-func (c *compiledMap) locate(s *scratch, bins [][]uint8, from, rows int) {
-	s.coordinates = zeros(s.coordinates, c.metric.panel())
+// locateRows sets the points of the records [from, from+rows), and their squared lengths.
+func (c *compiledMap) locateRows(s *scratch, bins [][]uint8, from, rows int) {
+	s.coordinates = zeroedBuffer(s.coordinates, c.metric.panelSize())
 	for k, x := range c.coordinates {
 		values, to := x.Values, s.coordinates[inPanel(k, 0):]
 		for r, bin := range bins[x.Input][from : from+rows] {
@@ -183,9 +183,9 @@ func (c *compiledMap) locate(s *scratch, bins [][]uint8, from, rows int) {
 			}
 		}
 	}
-	s.sums = resize(s.sums, c.metric.rows*stripe)
-	c.multiply(s.sums, c.metric, s.coordinates)
-	s.points = zeros(s.points, (c.dims+1)/2*2*stripe)
+	s.sums = resizeBuffer(s.sums, c.metric.rows*stripe)
+	c.multiplyTiles(s.sums, c.metric, s.coordinates)
+	s.points = zeroedBuffer(s.points, (c.dims+1)/2*2*stripe)
 	clear(s.norms[:])
 	for j := range c.dims {
 		to := s.points[inPanel(j, 0):]
@@ -197,12 +197,12 @@ func (c *compiledMap) locate(s *scratch, bins [][]uint8, from, rows int) {
 	}
 }
 
-// resemble sets the kernel of the records [from, from+rows) and all landmarks.
-func (c *compiledMap) resemble(s *scratch, bins [][]uint8, from, rows int) {
-	c.locate(s, bins, from, rows)
-	s.sums = resize(s.sums, c.points.rows*stripe)
-	c.multiply(s.sums, c.points, s.points)
-	s.kernel = resize(s.kernel, len(c.norms)*stripe)
+// evaluateKernel sets the kernel of the records [from, from+rows) and all landmarks.
+func (c *compiledMap) evaluateKernel(s *scratch, bins [][]uint8, from, rows int) {
+	c.locateRows(s, bins, from, rows)
+	s.sums = resizeBuffer(s.sums, c.points.rows*stripe)
+	c.multiplyTiles(s.sums, c.points, s.points)
+	s.kernel = resizeBuffer(s.kernel, len(c.norms)*stripe)
 	c.kernel(s.kernel, s.sums, c.norms, &s.norms)
 }
 
@@ -219,7 +219,7 @@ func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 		defer c.scratch.Put(s)
 		from := i * stripe
 		rows := min(stripe, n-from)
-		c.resemble(s, bins, from, rows)
+		c.evaluateKernel(s, bins, from, rows)
 		for k := range out {
 			values := s.kernel[inPanel(k, 0):]
 			for r := range rows {
@@ -239,20 +239,20 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 	defer c.scratch.Put(s)
 	whole := n / stripe * stripe
 	for from := 0; from < whole; from += stripe {
-		c.project(s, bins, from, stripe)
+		c.projectRows(s, bins, from, stripe)
 		c.stretch(dst[:c.features], from, s.sums, c.scales)
 	}
 	if whole < n {
-		for i, list := range c.some(s, bins, whole, n-whole) {
+		for i, list := range c.blockFeatures(s, bins, whole, n-whole) {
 			copy(dst[i][whole:], list[:n-whole])
 		}
 	}
 }
 
-// some returns the features of at most stripe records, in lists of stripe numbers.
-func (c *compiledMap) some(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
-	c.project(s, bins, from, rows)
-	s.features, s.lists = resize(s.features, c.features*stripe), resize(s.lists, c.features)
+// blockFeatures returns the features of at most stripe records, in lists of stripe numbers.
+func (c *compiledMap) blockFeatures(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
+	c.projectRows(s, bins, from, rows)
+	s.features, s.lists = resizeBuffer(s.features, c.features*stripe), resizeBuffer(s.lists, c.features)
 	for i := range s.lists {
 		s.lists[i] = s.features[i*stripe:][:stripe]
 	}
@@ -260,11 +260,11 @@ func (c *compiledMap) some(s *scratch, bins [][]uint8, from, rows int) [][]int16
 	return s.lists
 }
 
-// project sets the sums of weights and kernel of the records [from, from+rows).
-func (c *compiledMap) project(s *scratch, bins [][]uint8, from, rows int) {
-	c.resemble(s, bins, from, rows)
-	s.sums = resize(s.sums, c.weights.rows*stripe)
-	c.multiply(s.sums, c.weights, s.kernel)
+// projectRows sets the sums of weights and kernel of the records [from, from+rows).
+func (c *compiledMap) projectRows(s *scratch, bins [][]uint8, from, rows int) {
+	c.evaluateKernel(s, bins, from, rows)
+	s.sums = resizeBuffer(s.sums, c.weights.rows*stripe)
+	c.multiplyTiles(s.sums, c.weights, s.kernel)
 }
 
 // Add adds to each sum the features of a record times coefficients, one per feature.
@@ -274,7 +274,7 @@ func (m *Map) Add(sums []float64, bins [][]uint8, coefficients []float64) {
 	for from := 0; from < len(sums); from += stripe {
 		rows := min(stripe, len(sums)-from)
 		var products [stripe]float64
-		for i, list := range c.some(s, bins, from, rows) {
+		for i, list := range c.blockFeatures(s, bins, from, rows) {
 			theta := coefficients[i]
 			for r, v := range list[:stripe] {
 				products[r] += float64(float64(v) * theta) // the conversion forbids fusing

@@ -19,7 +19,7 @@ func TestKernelError(t *testing.T) {
 }
 
 func TestAssembly(t *testing.T) {
-	tile, kernel, _ := fastest()
+	tile, kernel, _ := fastestFunctions()
 	tiles := append(assembled(), tile)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -64,7 +64,7 @@ func TestAssembly(t *testing.T) {
 }
 
 func TestStretch(t *testing.T) {
-	_, _, stretch := fastest()
+	_, _, stretch := fastestFunctions()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		n := r.IntN(300) + 1
@@ -227,10 +227,10 @@ func BenchmarkApply(b *testing.B) {
 	})
 	c := m.compile()
 	s := &scratch{}
-	c.project(s, bins, 0, stripe)
+	c.projectRows(s, bins, 0, stripe)
 	b.Run("multiply", func(b *testing.B) {
 		for b.Loop() {
-			c.multiply(s.sums, c.weights, s.kernel)
+			c.multiplyTiles(s.sums, c.weights, s.kernel)
 		}
 		b.ReportMetric(float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "MAC/ns")
 	})

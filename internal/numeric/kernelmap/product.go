@@ -32,8 +32,8 @@ func newFactors(rows, numbers int, at func(i, k int) int16) factors {
 	return f
 }
 
-// panel is the length of a panel that can be multiplied.
-func (f factors) panel() int { return 2 * f.steps * tileCols }
+// panelSize is the length of a panel that can be multiplied.
+func (f factors) panelSize() int { return 2 * f.steps * tileCols }
 
 // A tileFunc sets dst[r*stride+j], for tileRows rows r and tileCols columns j, to the sum over k
 // of a[r*lda+k] b[k][j] modulo 2^32; lda is even, 2*steps numbers of a row are read, and b is a
@@ -52,9 +52,9 @@ type stretchFunc func(dst [][]int16, from int, sums []int32, scales []float64)
 // full is the length of a feature vector of length 1, less what floats may be off by.
 const full = (1 << FeatureBits) * (1 - 0x1p-30)
 
-// multiply sets dst, a row of tileCols numbers for each row of a, to the products of a with the records of a panel,
+// multiplyTiles sets dst, a row of tileCols numbers for each row of a, to the products of a with the records of a panel,
 // modulo 2^32.
-func (c *compiledMap) multiply(dst []int32, a factors, panel []int16) {
+func (c *compiledMap) multiplyTiles(dst []int32, a factors, panel []int16) {
 	if a.steps == 0 {
 		clear(dst)
 		return

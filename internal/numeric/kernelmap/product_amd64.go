@@ -18,8 +18,8 @@ func tileWide(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
 //go:noescape
 func stretchWide(dst *[]int16, at int, sums *int32, scales *float64, n int)
 
-// fastest returns the functions for this processor.
-func fastest() (tileFunc, kernelFunc, stretchFunc) {
+// fastestFunctions returns the functions for this processor.
+func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) {
 	switch {
 	case cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI:
 		return tileVNNI, kernelSIMD, stretchAVX512

@@ -2,5 +2,5 @@
 
 package kernelmap
 
-// fastest returns the portable functions: there is no assembly for this build.
-func fastest() (tileFunc, kernelFunc, stretchFunc) { return tileGo, kernelGo, stretchGo }
+// fastestFunctions returns the portable functions: there is no assembly for this build.
+func fastestFunctions() (tileFunc, kernelFunc, stretchFunc) { return tileGo, kernelGo, stretchGo }

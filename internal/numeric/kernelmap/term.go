@@ -66,11 +66,11 @@ func (t Term) Check(inputs int, landmarks [][]uint8) (place, problem string) {
 		return "coordinates", "is empty"
 	case len(m.Metric) != len(m.Coordinates):
 		return "metric", "is not one row a coordinate"
-	case len(m.Metric[0]) == 0 || uneven(m.Metric, len(m.Metric[0])):
+	case len(m.Metric[0]) == 0 || isUneven(m.Metric, len(m.Metric[0])):
 		return "metric", "has rows of different lengths, or empty ones"
 	case len(m.Metric[0]) > mostDimensions:
 		return "metric", "has too many columns"
-	case len(m.Weights) == 0 || uneven(m.Weights, len(landmarks)):
+	case len(m.Weights) == 0 || isUneven(m.Weights, len(landmarks)):
 		return "weights", "is not one number a landmark"
 	case len(m.Shifts) != len(m.Weights):
 		return "shifts", "is not one number a feature"
@@ -94,7 +94,7 @@ const mostShift = 100
 // mostDimensions bounds the dimensions of points, whose distances then fit 32 bits.
 const mostDimensions = 1 << 12
 
-func uneven(rows [][]int16, want int) bool {
+func isUneven(rows [][]int16, want int) bool {
 	for _, row := range rows {
 		if len(row) != want {
 			return true

@@ -5,14 +5,14 @@ import "math"
 // mostDrops bounds the linear systems of one jump.
 const mostDrops = 8
 
-// jump minimises over all non-zero coefficients at once with their signs fixed: with the signs s and the Gram matrix G
+// jumpToSolution minimises over all non-zero coefficients at once with their signs fixed: with the signs s and the Gram matrix G
 // of these columns the minimum is a step h with G h = gradient - penalty s. If the step would turn a sign it ends at
 // the first such coefficient, which becomes 0, and the rest jump again; the objective is a convex quadratic as long as
 // signs stay, so it falls either way.
 //
 // Sweeps converge slowly for columns that are nearly multiples of each other; jump solves them exactly. If G is
 // singular to working precision, no coefficient moves: sweeps then divide a coefficient among equal columns.
-func (r *restricted) jump() {
+func (r *restricted) jumpToSolution() {
 	var active []int
 	for i, w := range r.w {
 		if w != 0 {
@@ -24,7 +24,7 @@ func (r *restricted) jump() {
 		for a, i := range active {
 			h[a] = r.gradient[i] - math.Copysign(r.penalty[i], r.w[i])
 		}
-		if !r.solve(active, h) {
+		if !r.solveActive(active, h) {
 			return
 		}
 		part := 1.0
@@ -37,7 +37,7 @@ func (r *restricted) jump() {
 			}
 		}
 		for a, i := range active {
-			r.step(i, part*h[a])
+			r.stepCoordinate(i, part*h[a])
 		}
 		if last < 0 {
 			return
@@ -47,9 +47,9 @@ func (r *restricted) jump() {
 	}
 }
 
-// solve replaces h by the solution of G x = h by a Cholesky decomposition, where G is the Gram matrix of the active
+// solveActive replaces h by the solution of G x = h by a Cholesky decomposition, where G is the Gram matrix of the active
 // columns. It returns false, with h undefined, if a column is to working precision a combination of those before it.
-func (r *restricted) solve(active []int, h []float64) bool {
+func (r *restricted) solveActive(active []int, h []float64) bool {
 	const singular = 1e-11 // share of a column's square that is left
 	k := len(active)
 	l := make([][]float64, k)

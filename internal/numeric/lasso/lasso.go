@@ -98,7 +98,7 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 		deviations: make([]float64, d), units: make([]float64, d), xy: make([]float64, d),
 		w: make([]float64, d), gradient: make([]float64, d),
 	}
-	target := centre(s.y, make([]float64, n))
+	target := centreColumn(s.y, make([]float64, n))
 	s.yy = floats.Dot(target, target)
 	cells := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
 	err := cells.forEachColumn(ctx, func(j int) {
@@ -107,7 +107,7 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 		if cells.constant[j] = s.x[j].Spread == 0; cells.constant[j] {
 			return
 		}
-		column := centre(s.x[j], cells.column(j))
+		column := centreColumn(s.x[j], cells.column(j))
 		s.xy[j] = floats.Dot(column, target)
 		s.deviations[j] = math.Sqrt(floats.Dot(column, column) / float64(n))
 		if opts.Standardize {
@@ -122,8 +122,8 @@ func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*
 	return s, err
 }
 
-// centre writes the centred column to out: zeros for a constant one.
-func centre(c columns.Column, out []float64) []float64 {
+// centreColumn writes the centred column to out: zeros for a constant one.
+func centreColumn(c columns.Column, out []float64) []float64 {
 	if c.Spread > 0 {
 		for i, v := range c.Values {
 			out[i] = v - c.Mean
@@ -171,13 +171,13 @@ func (s *Solver) Solve(ctx context.Context, lambda float64) (Solution, error) {
 		}
 		primal, gap := dualityGap(rr, s.w, s.gradient, penalty)
 		if gap <= tolerance || sweeps >= s.opts.MaxSweeps {
-			return s.solution(primal, gap, sweeps, gap <= tolerance), ctx.Err()
+			return s.newSolution(primal, gap, sweeps, gap <= tolerance), ctx.Err()
 		}
 		set := newWorkingSet(s.w, s.gradient, penalty)
-		if err := s.moments.fill(ctx, set); err != nil {
+		if err := s.moments.fillGram(ctx, set); err != nil {
 			return Solution{}, err
 		}
-		done, err := s.descend(ctx, set, rr, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
+		done, err := s.descendOn(ctx, set, rr, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
 		if err != nil {
 			return Solution{}, err
 		}
@@ -185,7 +185,7 @@ func (s *Solver) Solve(ctx context.Context, lambda float64) (Solution, error) {
 	}
 }
 
-func (s *Solver) solution(primal, gap float64, sweeps int, converged bool) Solution {
+func (s *Solver) newSolution(primal, gap float64, sweeps int, converged bool) Solution {
 	n := float64(max(s.n, 1))
 	w := append([]float64(nil), s.w...)
 	return Solution{
@@ -199,24 +199,24 @@ func (s *Solver) solution(primal, gap float64, sweeps int, converged bool) Solut
 // square.
 func sweepsBeforeJump(size int) int { return max(8, size/4) }
 
-// descend sweeps over the coefficients of the set, all others fixed at 0, until
+// descendOn sweeps over the coefficients of the set, all others fixed at 0, until
 // the duality gap of the problem restricted to the set is at most tolerance. It
 // returns the number of sweeps, at least 1.
-func (s *Solver) descend(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
-	local := s.restrict(set, rr, penalty)
+func (s *Solver) descendOn(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
+	local := s.restrictTo(set, rr, penalty)
 	sweep := 0
 	for {
 		if err := ctx.Err(); err != nil {
 			return sweep, err
 		}
-		local.sweep()
+		local.sweepCoordinates()
 		sweep++
 		_, gap := dualityGap(local.rr, local.w, local.gradient, local.penalty)
 		if gap <= tolerance || sweep >= most {
 			break
 		}
 		if sweep%sweepsBeforeJump(len(set)) == 0 {
-			local.jump()
+			local.jumpToSolution()
 		}
 	}
 	for i, j := range set {

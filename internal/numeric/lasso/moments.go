@@ -13,7 +13,7 @@ type moments interface {
 	// gradient writes X'(y - Xw) to dst and returns the square of y - Xw.
 	gradient(ctx context.Context, dst, w []float64) (rr float64, err error)
 	// fill makes the products of the columns of the set with each other known.
-	fill(ctx context.Context, set []int) error
+	fillGram(ctx context.Context, set []int) error
 	// product returns x_i'x_j of two columns that were filled together.
 	product(i, j int) float64
 }
@@ -67,7 +67,7 @@ func (c *covariances) gradient(_ context.Context, dst, w []float64) (float64, er
 	return max(0, c.yy-floats.Dot(w, c.xy)-floats.Dot(w, dst)), nil
 }
 
-func (c *covariances) fill(ctx context.Context, set []int) error {
+func (c *covariances) fillGram(ctx context.Context, set []int) error {
 	for _, j := range set {
 		if c.gram[j] != nil {
 			continue
@@ -117,7 +117,7 @@ func (r *residuals) gradient(ctx context.Context, dst, w []float64) (float64, er
 	return floats.Dot(r.residual, r.residual), err
 }
 
-func (r *residuals) fill(ctx context.Context, set []int) error {
+func (r *residuals) fillGram(ctx context.Context, set []int) error {
 	first := len(r.members)
 	for _, j := range set {
 		if r.slots[j] == 0 {

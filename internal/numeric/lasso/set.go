@@ -68,7 +68,7 @@ type restricted struct {
 	rr                   float64 // square of the residual
 }
 
-func (s *Solver) restrict(set []int, rr float64, penalty []float64) *restricted {
+func (s *Solver) restrictTo(set []int, rr float64, penalty []float64) *restricted {
 	k := len(set)
 	r := &restricted{
 		gram: make([][]float64, k), w: make([]float64, k),
@@ -85,21 +85,21 @@ func (s *Solver) restrict(set []int, rr float64, penalty []float64) *restricted 
 	return r
 }
 
-// step adds h to coefficient i and keeps the gradient and the square of the
+// stepCoordinate adds h to coefficient i and keeps the gradient and the square of the
 // residual: h along column x turns r'r into r'r - 2h x'r + h^2 x'x.
-func (r *restricted) step(i int, h float64) {
+func (r *restricted) stepCoordinate(i int, h float64) {
 	r.w[i] += h
 	r.rr = max(0, r.rr-h*(2*r.gradient[i]-h*r.gram[i][i]))
 	floats.AddScaled(r.gradient, -h, r.gram[i])
 }
 
-// sweep minimises over each coefficient in turn.
-func (r *restricted) sweep() {
+// sweepCoordinates minimises over each coefficient in turn.
+func (r *restricted) sweepCoordinates() {
 	for i, old := range r.w {
 		square := r.gram[i][i]
 		w := softThreshold(r.gradient[i]+square*old, r.penalty[i]) / square
 		if w != old {
-			r.step(i, w-old)
+			r.stepCoordinate(i, w-old)
 			r.w[i] = w
 		}
 	}

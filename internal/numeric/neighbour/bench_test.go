@@ -8,7 +8,7 @@ func BenchmarkLoss(b *testing.B) {
 	z := p.Subset(sortedByClass(p, evenlySpaced(4096, 160)))
 	l := lossOf(p, z.Class, 5)
 	for b.Loop() {
-		if _, err := l.sums(b.Context(), z.X, .5); err != nil {
+		if _, err := l.sumLoss(b.Context(), z.X, .5); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -86,7 +86,7 @@ func FastCondense(ctx context.Context, p Points) ([]int, error) {
 	c := newCover(p)
 	taken := make([]bool, p.Len())
 	var out []int
-	for next := centroids(p); len(next) > 0; next = c.intruders(taken) {
+	for next := nearestToCentroids(p); len(next) > 0; next = c.misclassifiedRows(taken) {
 		for _, i := range next {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -98,17 +98,17 @@ func FastCondense(ctx context.Context, p Points) ([]int, error) {
 	return out, nil
 }
 
-// centroids returns of each class that has records the one nearest to their mean.
-func centroids(p Points) []int {
+// nearestToCentroids returns of each class that has records the one nearest to their mean.
+func nearestToCentroids(p Points) []int {
 	var out []int
 	order := evenlySpaced(p.Len(), p.Len())
-	for _, rows := range p.classes(order) {
+	for _, rows := range p.rowsByClass(order) {
 		if len(rows) == 0 {
 			continue
 		}
 		mean := make([]float64, p.Dim)
 		for _, i := range rows {
-			add(mean, p.Row(i))
+			addTo(mean, p.Row(i))
 		}
 		for k := range mean {
 			mean[k] /= float64(len(rows))
@@ -124,9 +124,9 @@ func centroids(p Points) []int {
 	return out
 }
 
-// intruders returns, for each row that gets records wrong, the nearest of these that is not taken,
+// misclassifiedRows returns, for each row that gets records wrong, the nearest of these that is not taken,
 // in the order of the rows that they are nearest to first.
-func (c *cover) intruders(taken []bool) []int {
+func (c *cover) misclassifiedRows(taken []bool) []int {
 	best := make(map[int]int)
 	var cells []int
 	for q := range c.nearest {

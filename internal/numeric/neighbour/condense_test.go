@@ -142,7 +142,7 @@ func TestMetricGradient(t *testing.T) {
 			t.Errorf("∂L/∂x[%d] = %v, by differences %v", k, g[k], slope)
 		}
 	}
-	plain, err := l.sums(t.Context(), z.X, .7)
+	plain, err := l.sumLoss(t.Context(), z.X, .7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestCompressLosesClass(t *testing.T) {
 // TestFarAway: vectors far from every record underflow no probability.
 func TestFarAway(t *testing.T) {
 	p := Points{Dim: 1, X: []float64{0, 1, 2, 3}, Class: []int32{0, 0, 1, 1}}
-	s, err := lossOf(p, []int32{0, 1}, 2).sums(t.Context(), []float64{1e4, 2}, 1)
+	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), []float64{1e4, 2}, 1)
 	if err != nil || !(s.value > 1e8) || math.IsInf(s.value, 0) {
 		t.Errorf("L = %v, %v", s.value, err)
 	}

@@ -18,9 +18,9 @@ const (
 // Optimizers lists them, the default first.
 func Optimizers() []string { return []string{Adam, ConjugateGradient} }
 
-// conjugate minimises loss by conjugate gradients, moving at in place, in at most the given number of iterations. loss
+// minimizeConjugate minimises loss by conjugate gradients, moving at in place, in at most the given number of iterations. loss
 // returns the value and its gradient. It stops early if a line search finds no improvement. The error is that of loss.
-func conjugate(ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error)) error {
+func minimizeConjugate(ctx context.Context, at []float64, iterations int, loss func(at []float64) (float64, []float64, error)) error {
 	var failed error
 	var value float64
 	var gradient, known []float64

@@ -53,7 +53,7 @@ func TestConjugateGradient(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := func([]float64) (float64, []float64, error) { return 0, []float64{0}, nil }
-	if err := conjugate(ctx, []float64{1}, 3, l); !errors.Is(err, context.Canceled) {
+	if err := minimizeConjugate(ctx, []float64{1}, 3, l); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestConjugateGradient(t *testing.T) {
 // TestConjugateQuadratic finds the minimum of a quadratic of two variables.
 func TestConjugateQuadratic(t *testing.T) {
 	at := []float64{9, -7}
-	err := conjugate(t.Context(), at, 50, func(x []float64) (float64, []float64, error) {
+	err := minimizeConjugate(t.Context(), at, 50, func(x []float64) (float64, []float64, error) {
 		a, b := x[0]-2, x[1]+1
 		return a*a + 10*b*b, []float64{2 * a, 20 * b}, nil
 	})

@@ -43,7 +43,7 @@ func (d *descent) run(ctx context.Context, at []float64, gradient func(batch *lo
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			batch := d.batch(order[from:min(from+batchRows, n)])
+			batch := d.batchLoss(order[from:min(from+batchRows, n)])
 			g, err := gradient(batch, at)
 			if err != nil {
 				return err
@@ -63,8 +63,8 @@ func (d *descent) run(ctx context.Context, at []float64, gradient func(batch *lo
 	return nil
 }
 
-// batch returns some of the records with numbers added.
-func (d *descent) batch(rows []int) *loss {
+// batchLoss returns some of the records with numbers added.
+func (d *descent) batchLoss(rows []int) *loss {
 	p := Points{Dim: d.of.dim, X: d.of.u, Class: d.of.class}.Subset(rows)
 	width := math.Sqrt(12) * d.jitter
 	for k := range p.X {
@@ -76,10 +76,10 @@ func (d *descent) batch(rows []int) *loss {
 // lloydRounds is how often vectors move to the mean of their records before the descent.
 const lloydRounds = 5
 
-// center moves vectors of each class to the mean of the records of the class that they are nearest to, some
+// moveCenters moves vectors of each class to the mean of the records of the class that they are nearest to, some
 // rounds long. Both lists hold the classes below count. The error is that of ctx.
-func center(ctx context.Context, p, z Points, count int) error {
-	records, vectors := p.classes(evenlySpaced(p.Len(), p.Len())), bounds(z.Class, count)
+func moveCenters(ctx context.Context, p, z Points, count int) error {
+	records, vectors := p.rowsByClass(evenlySpaced(p.Len(), p.Len())), classBounds(z.Class, count)
 	for c, rows := range records {
 		from, to := vectors[c], vectors[c+1]
 		if len(rows) == 0 {
@@ -96,7 +96,7 @@ func center(ctx context.Context, p, z Points, count int) error {
 			}
 			sums, counts := make([]float64, len(at.X)), make([]float64, to-from)
 			for i, j := range Search(at).Classes(of, Vote{K: 1}) {
-				add(sums[int(j)*z.Dim:int(j+1)*z.Dim], of.Row(i))
+				addTo(sums[int(j)*z.Dim:int(j+1)*z.Dim], of.Row(i))
 				counts[j]++
 			}
 			for k, v := range sums {

@@ -37,13 +37,13 @@ func Encode(columns []Column, cells []Cells, first, n int) Points {
 	p := Points{Dim: Width(columns), Class: make([]int32, n)}
 	p.X = make([]float64, n*p.Dim)
 	for i := range n {
-		encode(p.Row(i), columns, cells, first+i)
+		encodeRow(p.Row(i), columns, cells, first+i)
 	}
 	return p
 }
 
-// encode sets x to the coordinates of a row.
-func encode(x []float64, columns []Column, cells []Cells, row int) {
+// encodeRow sets x to the coordinates of a row.
+func encodeRow(x []float64, columns []Column, cells []Cells, row int) {
 	clear(x)
 	at := 0
 	for j := range columns {

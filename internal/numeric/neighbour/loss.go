@@ -41,8 +41,8 @@ type lossSum struct {
 	cross, mass []float64
 }
 
-// bounds returns where each class begins in a list that is sorted by class, for all classes below count.
-func bounds(class []int32, count int) []int {
+// classBounds returns where each class begins in a list that is sorted by class, for all classes below count.
+func classBounds(class []int32, count int) []int {
 	from := make([]int, count+1)
 	for _, c := range class {
 		from[c+1]++
@@ -53,10 +53,10 @@ func bounds(class []int32, count int) []int {
 	return from
 }
 
-// sums adds up the records for the reference vectors v. Every class of a record has a vector.
-func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, error) {
+// sumLoss adds up the records for the reference vectors v. Every class of a record has a vector.
+func (l *loss) sumLoss(ctx context.Context, v []float64, gamma2 float64) (lossSum, error) {
 	m, n := len(v)/l.dim, len(l.class)
-	vt, bias := transposed(v, m, l.dim), norms(v, l.dim)
+	vt, bias := transposed(v, m, l.dim), squaredNorms(v, l.dim)
 	for k := range vt {
 		vt[k] *= 2 * gamma2
 	}
@@ -81,7 +81,7 @@ func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, 
 			a := weights[:rows*m]
 			addProduct(a, l.u[first*l.dim:], vt, rows, m, l.dim)
 			for i := range rows {
-				s.value += l.weigh(a[i*m:(i+1)*m], bias, apart, l.class[first+i])
+				s.value += l.rowWeights(a[i*m:(i+1)*m], bias, apart, l.class[first+i])
 			}
 			for i := range rows {
 				for j, w := range a[i*m : (i+1)*m] {
@@ -98,21 +98,21 @@ func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, 
 	out := parts[0]
 	for _, s := range parts[1:] {
 		out.value += s.value
-		add(out.cross, s.cross)
-		add(out.mass, s.mass)
+		addTo(out.cross, s.cross)
+		addTo(out.mass, s.mass)
 	}
 	return out, nil
 }
 
-func add(to, what []float64) {
+func addTo(to, what []float64) {
 	for k, v := range what {
 		to[k] += v
 	}
 }
 
-// weigh turns the row 2γ²u·v_j of a record into q_j, and returns -log p. The terms of ‖u‖² cancel.
+// rowWeights turns the row 2γ²u·v_j of a record into q_j, and returns -log p. The terms of ‖u‖² cancel.
 // room is as long as row, and is overwritten.
-func (l *loss) weigh(row, bias, room []float64, class int32) float64 {
+func (l *loss) rowWeights(row, bias, room []float64, class int32) float64 {
 	for j, b := range bias {
 		row[j] += b
 	}

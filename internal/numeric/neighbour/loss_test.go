@@ -34,7 +34,7 @@ func threeClasses() (Points, []int) {
 }
 
 func lossOf(p Points, class []int32, classes int) *loss {
-	return &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: bounds(class, classes)}
+	return &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: classBounds(class, classes)}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -66,7 +66,7 @@ func TestSpecification(t *testing.T) {
 	z := p.Subset(start)
 	l := lossOf(p, z.Class, 3)
 	evaluate := func() (float64, []float64) {
-		s, err := l.sums(t.Context(), z.X, 1)
+		s, err := l.sumLoss(t.Context(), z.X, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,18 +104,18 @@ func TestSpecification(t *testing.T) {
 func TestSpecificationTiny(t *testing.T) {
 	p := Points{Dim: 2, X: []float64{0, 0, 1, 0, 0, 1, 2, 2, 3, 2, 2, 3}, Class: []int32{0, 0, 0, 1, 1, 1}}
 	z := []float64{.5, .5, 2, 1}
-	s, err := lossOf(p, []int32{0, 1}, 2).sums(t.Context(), z, .5)
+	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), z, .5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "L", s.value, .945773797)
 	for k, want := range []float64{.419699894, .650496574, -.844941514, -.792243781} {
 		near(t, "G", s.gradient(z, 2, .5)[k], want)
-		s, _ = lossOf(p, []int32{0, 1}, 2).sums(t.Context(), z, .5)
+		s, _ = lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), z, .5)
 	}
 	// The vectors (.5,.5) (3,3) of class 0 and (0,1.5) (2,1) of class 1.
 	z = []float64{.5, .5, 3, 3, 0, 1.5, 2, 1}
-	if s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sums(t.Context(), z, .5); err != nil {
+	if s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sumLoss(t.Context(), z, .5); err != nil {
 		t.Fatal(err)
 	}
 	near(t, "L", s.value, 4.769413172)

@@ -22,7 +22,7 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 	for k := m; k < len(at); k++ {
 		sizes[k] = mapStep * stepSize * root
 	}
-	err := l.move(ctx, at, o, sizes, func(of *loss, at []float64) (float64, []float64, error) {
+	err := l.movePrototypes(ctx, at, o, sizes, func(of *loss, at []float64) (float64, []float64, error) {
 		return of.metricLoss(ctx, at[:m], at[m:])
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (l *loss) metricLoss(ctx context.Context, z, a []float64) (float64, []float
 	d := l.xdim
 	of := *l
 	of.u = applyMap(l.x, a, d)
-	s, err := of.sums(ctx, applyMap(z, a, d), 1)
+	s, err := of.sumLoss(ctx, applyMap(z, a, d), 1)
 	if err != nil {
 		return 0, nil, err
 	}

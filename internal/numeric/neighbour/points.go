@@ -24,8 +24,8 @@ func (p Points) Subset(rows []int) Points {
 	return q
 }
 
-// classes returns the rows of each class in the given order, nil for a class without one.
-func (p Points) classes(order []int) [][]int {
+// rowsByClass returns the rows of each class in the given order, nil for a class without one.
+func (p Points) rowsByClass(order []int) [][]int {
 	by := make([][]int, slices.Max(p.Class)+1)
 	for _, i := range order {
 		by[p.Class[i]] = append(by[p.Class[i]], i)
@@ -37,7 +37,7 @@ func (p Points) classes(order []int) [][]int {
 // one and at most all of its records, the first ones in the given order. m is raised to the number
 // of classes that have records. order lists every row once, and p is not empty.
 func Stratified(p Points, m int, order []int) []int {
-	by := p.classes(order)
+	by := p.rowsByClass(order)
 	quota, rest := make([]int, len(by)), make([]float64, len(by))
 	sum := 0
 	for c, rows := range by {
@@ -87,8 +87,8 @@ func squaredDistance(a, b []float64) float64 {
 	return sum
 }
 
-// norms returns the squared length of each row of x.
-func norms(x []float64, dim int) []float64 {
+// squaredNorms returns the squared length of each row of x.
+func squaredNorms(x []float64, dim int) []float64 {
 	out := make([]float64, len(x)/dim)
 	for i := range out {
 		for _, v := range x[i*dim : (i+1)*dim] {

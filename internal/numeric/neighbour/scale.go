@@ -20,7 +20,7 @@ func Standard(p Points) Scaling {
 	n := float64(p.Len())
 	s := Scaling{Center: make([]float64, p.Dim), Scale: make([]float64, p.Dim), Out: p.Dim}
 	for i := range p.Len() {
-		add(s.Center, p.Row(i))
+		addTo(s.Center, p.Row(i))
 	}
 	for k := range s.Center {
 		s.Center[k] /= n
@@ -87,7 +87,7 @@ func (s Scaling) Apply(p Points) Points {
 	}
 	if s.Map != nil {
 		out := make([]float64, p.Len()*s.Out)
-		addProduct(out, x, s.turned(), p.Len(), s.Out, p.Dim)
+		addProduct(out, x, s.transposedMap(), p.Len(), s.Out, p.Dim)
 		x = out
 	}
 	return Points{Dim: s.Out, X: x, Class: p.Class}
@@ -99,8 +99,8 @@ func (s Scaling) standardise(x, from []float64) {
 	}
 }
 
-// turned is Map with a column for each of its rows.
-func (s Scaling) turned() []float64 { return transposed(s.Map, s.Out, len(s.Center)) }
+// transposedMap is Map with a column for each of its rows.
+func (s Scaling) transposedMap() []float64 { return transposed(s.Map, s.Out, len(s.Center)) }
 
 // Then returns the scaling with a further map, Out × Out by row, behind its own.
 func (s Scaling) Then(further []float64) Scaling {
@@ -133,10 +133,10 @@ func (s Scaling) One(columns []Column) func(cells []Cells) []float64 {
 	x, out := make([]float64, len(s.Center)), make([]float64, s.Out)
 	var turned []float64
 	if s.Map != nil {
-		turned = s.turned()
+		turned = s.transposedMap()
 	}
 	return func(cells []Cells) []float64 {
-		encode(x, columns, cells, 0)
+		encodeRow(x, columns, cells, 0)
 		s.standardise(x, x)
 		if s.Map == nil {
 			return x

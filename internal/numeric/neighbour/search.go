@@ -28,7 +28,7 @@ type workspace struct {
 
 // Search prepares refs, which must not be empty.
 func Search(refs Points) *Searcher {
-	s := &Searcher{refs: refs, length: norms(refs.X, refs.Dim)}
+	s := &Searcher{refs: refs, length: squaredNorms(refs.X, refs.Dim)}
 	for j := 0; j < refs.Len(); j += searchTile {
 		columns := min(searchTile, refs.Len()-j)
 		s.turned = append(s.turned, transposed(refs.X[j*refs.Dim:(j+columns)*refs.Dim], columns, refs.Dim)...)
@@ -53,20 +53,20 @@ type Vote struct {
 // Classes returns the class of each vector of p.
 func (s *Searcher) Classes(p Points, v Vote) []int32 {
 	out := make([]int32, p.Len())
-	s.forEachRecord(p, v.K, func(i int, found []neighbour) { out[i] = v.decide(found, s.refs.Class) })
+	s.forEachRecord(p, v.K, func(i int, found []neighbour) { out[i] = v.decideClass(found, s.refs.Class) })
 	return out
 }
 
 // Class returns the class of the vector x, as Classes does.
 func (s *Searcher) Class(x []float64, v Vote) int32 {
 	var class int32
-	s.block(x, 1, min(v.K, s.refs.Len()), func(_ int, found []neighbour) { class = v.decide(found, s.refs.Class) })
+	s.searchBlock(x, 1, min(v.K, s.refs.Len()), func(_ int, found []neighbour) { class = v.decideClass(found, s.refs.Class) })
 	return class
 }
 
-// nearest returns the squared distance of each vector of p to the nearest one.
-func (s *Searcher) nearest(p Points) []float64 {
-	out, length := make([]float64, p.Len()), norms(p.X, p.Dim)
+// nearestDistances returns the squared distance of each vector of p to the nearest one.
+func (s *Searcher) nearestDistances(p Points) []float64 {
+	out, length := make([]float64, p.Len()), squaredNorms(p.X, p.Dim)
 	s.forEachRecord(p, 1, func(i int, found []neighbour) { out[i] = found[0].distance + length[i] })
 	return out
 }
@@ -84,12 +84,12 @@ func (s *Searcher) forEachRecord(p Points, k int, found func(i int, near []neigh
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
 	_ = parallel.ForEach(context.Background(), blocks, parallel.Workers(p.Len()*s.refs.Len()), func(b int) {
 		first := b * searchBlock
-		s.block(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k, func(i int, near []neighbour) { found(first+i, near) })
+		s.searchBlock(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k, func(i int, near []neighbour) { found(first+i, near) })
 	})
 }
 
-// block is each for the first rows of x, at most searchBlock.
-func (s *Searcher) block(x []float64, rows, k int, found func(i int, near []neighbour)) {
+// searchBlock is each for the first rows of x, at most searchBlock.
+func (s *Searcher) searchBlock(x []float64, rows, k int, found func(i int, near []neighbour)) {
 	r := s.rooms.Get().(*workspace)
 	defer s.rooms.Put(r)
 	if need := rows * min(searchTile, s.refs.Len()); len(r.cells) < need {
@@ -126,15 +126,15 @@ func updateNearest(near []neighbour, cells, length []float64, first int) {
 		if len(near) == cap(near) && !(v < bar) {
 			continue
 		}
-		near = insert(near, neighbour{v, first + j})
+		near = insertSorted(near, neighbour{v, first + j})
 		if len(near) == cap(near) {
 			bar = near[len(near)-1].distance
 		}
 	}
 }
 
-// insert puts x into a sorted list behind its equals, and drops the last if there is no room.
-func insert(near []neighbour, x neighbour) []neighbour {
+// insertSorted puts x into a sorted list behind its equals, and drops the last if there is no room.
+func insertSorted(near []neighbour, x neighbour) []neighbour {
 	if len(near) < cap(near) {
 		near = append(near, x)
 	} else {
@@ -146,8 +146,8 @@ func insert(near []neighbour, x neighbour) []neighbour {
 	return near
 }
 
-// decide returns the class with the most votes of the neighbours, nearest first.
-func (v Vote) decide(near []neighbour, class []int32) int32 {
+// decideClass returns the class with the most votes of the neighbours, nearest first.
+func (v Vote) decideClass(near []neighbour, class []int32) int32 {
 	best, most := class[near[0].row], -1.
 	if len(near) == 1 {
 		return best

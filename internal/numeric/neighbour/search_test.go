@@ -25,7 +25,7 @@ func slowest(refs, p Points, k int) []int32 {
 				all[q], all[q-1] = all[q-1], all[q]
 			}
 		}
-		out[i] = Vote{K: k}.decide(all[:min(k, len(all))], refs.Class)
+		out[i] = Vote{K: k}.decideClass(all[:min(k, len(all))], refs.Class)
 	}
 	return out
 }

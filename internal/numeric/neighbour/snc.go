@@ -41,20 +41,20 @@ const (
 func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed, error) {
 	z := p.Subset(sortedByClass(p, start))
 	count := int(slices.Max(p.Class)) + 1
-	l := &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: bounds(z.Class, count)}
+	l := &loss{u: p.X, dim: p.Dim, x: p.X, xdim: p.Dim, class: p.Class, from: classBounds(z.Class, count)}
 	for _, c := range p.Class {
 		if l.from[c] == l.from[c+1] {
 			return Compressed{}, ErrClass
 		}
 	}
 	if o.Optimizer != ConjugateGradient {
-		if err := center(ctx, p, z, count); err != nil {
+		if err := moveCenters(ctx, p, z, count); err != nil {
 			return Compressed{}, err
 		}
 	}
 	if o.Gamma2 == 0 {
 		var err error
-		if o.Gamma2, err = bandwidth(ctx, p, z); err != nil {
+		if o.Gamma2, err = chooseBandwidth(ctx, p, z); err != nil {
 			return Compressed{}, err
 		}
 	}
@@ -77,33 +77,33 @@ func sortedByClass(p Points, rows []int) []int {
 // minimize moves the vectors z.
 func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, error) {
 	evaluate := func(of *loss, at []float64) (float64, []float64, error) {
-		s, err := of.sums(ctx, at, o.Gamma2)
+		s, err := of.sumLoss(ctx, at, o.Gamma2)
 		if err != nil {
 			return 0, nil, err
 		}
 		return s.value, s.gradient(at, l.dim, o.Gamma2), nil
 	}
-	if err := l.move(ctx, z.X, o, slices.Repeat([]float64{l.stepSize()}, len(z.X)), evaluate); err != nil {
+	if err := l.movePrototypes(ctx, z.X, o, slices.Repeat([]float64{l.stepSize()}, len(z.X)), evaluate); err != nil {
 		return Compressed{}, err
 	}
-	s, err := l.sums(ctx, z.X, o.Gamma2)
+	s, err := l.sumLoss(ctx, z.X, o.Gamma2)
 	return Compressed{References: z, Gamma2: o.Gamma2, Loss: s.value}, err
 }
 
-// move moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
+// movePrototypes moves at by the optimiser. evaluate returns the loss of some records and its gradient; sizes are the first steps of
 // [Adam].
-func (l *loss) move(ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error)) error {
+func (l *loss) movePrototypes(ctx context.Context, at []float64, o Options, sizes []float64, evaluate func(of *loss, at []float64) (float64, []float64, error)) error {
 	if o.Optimizer == ConjugateGradient {
-		return conjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) { return evaluate(l, at) })
+		return minimizeConjugate(ctx, at, o.Passes, func(at []float64) (float64, []float64, error) { return evaluate(l, at) })
 	}
-	return l.descent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
+	return l.newDescent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
 		_, g, err := evaluate(batch, at)
 		return g, err
 	})
 }
 
-// descent returns one with steps of some sizes.
-func (l *loss) descent(o Options, sizes []float64) *descent {
+// newDescent returns one with steps of some sizes.
+func (l *loss) newDescent(o Options, sizes []float64) *descent {
 	return &descent{of: l, passes: o.Passes, sizes: sizes, jitter: 1 / math.Sqrt(2*o.Gamma2*float64(l.dim)), source: fixedSource(o.Seed)}
 }
 
@@ -116,11 +116,11 @@ func (l *loss) stepSize() float64 {
 	return stepSize * math.Sqrt(square/float64(max(1, len(l.x))))
 }
 
-// bandwidth returns γ²: the multiple of 1/s from 1/8 to 8 with the least loss on some records,
+// chooseBandwidth returns γ²: the multiple of 1/s from 1/8 to 8 with the least loss on some records,
 // evenly spread, where s is their median squared distance to the nearest vector of z.
-func bandwidth(ctx context.Context, p, z Points) (float64, error) {
+func chooseBandwidth(ctx context.Context, p, z Points) (float64, error) {
 	sample := p.Subset(evenlySpaced(p.Len(), nearestRows))
-	distances := Search(z).nearest(sample)
+	distances := Search(z).nearestDistances(sample)
 	distances = slices.DeleteFunc(distances, func(d float64) bool { return d <= 0 })
 	if len(distances) == 0 {
 		return 1, nil
@@ -128,10 +128,10 @@ func bandwidth(ctx context.Context, p, z Points) (float64, error) {
 	slices.Sort(distances)
 	scale := distances[len(distances)/2]
 	some := p.Subset(evenlySpaced(p.Len(), gammaRows))
-	l := &loss{u: some.X, dim: p.Dim, x: some.X, xdim: p.Dim, class: some.Class, from: bounds(z.Class, int(slices.Max(p.Class))+1)}
+	l := &loss{u: some.X, dim: p.Dim, x: some.X, xdim: p.Dim, class: some.Class, from: classBounds(z.Class, int(slices.Max(p.Class))+1)}
 	best, least := 1/scale, math.Inf(1)
 	for f := .125; f <= 8; f *= 2 {
-		s, err := l.sums(ctx, z.X, f/scale)
+		s, err := l.sumLoss(ctx, z.X, f/scale)
 		if err != nil {
 			return 0, err
 		}

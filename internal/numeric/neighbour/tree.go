@@ -42,7 +42,7 @@ func NewTree(refs Points) (*Tree, error) {
 			found := make([]neighbour, 0, k)
 			for _, x := range keep.Heap {
 				if x.Comparable != nil {
-					found = insert(found, neighbour{x.Dist, x.Comparable.(treePoint).row})
+					found = insertSorted(found, neighbour{x.Dist, x.Comparable.(treePoint).row})
 				}
 			}
 			return found
@@ -65,7 +65,7 @@ func NewTree(refs Points) (*Tree, error) {
 		found := make([]neighbour, 0, k)
 		for _, x := range keep.Heap {
 			if x.Comparable != nil {
-				found = insert(found, neighbour{x.Dist * x.Dist, x.Comparable.(ball).row})
+				found = insertSorted(found, neighbour{x.Dist * x.Dist, x.Comparable.(ball).row})
 			}
 		}
 		return found
@@ -81,7 +81,7 @@ func (t *Tree) Classes(p Points, v Vote) (classes []int32, distances int64) {
 	_ = parallel.ForEach(context.Background(), blocks, runtime.GOMAXPROCS(0), func(b int) {
 		measured := new(atomic.Int64)
 		for i := b * searchBlock; i < min((b+1)*searchBlock, p.Len()); i++ {
-			out[i] = v.decide(t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)
+			out[i] = v.decideClass(t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)
 		}
 		t.measure.Add(measured.Load())
 	})

@@ -29,13 +29,13 @@ func (d Decimals) Number(k int32) float64 {
 // Pack sets dst to the integers next to the numbers of a column times the power, and bit k of byte i of exact to whether Number gives the very bits
 // of number 8i+k back. Where it does not, dst holds any integer.
 func (d Decimals) Pack(dst, exact []byte, column []float64) int {
-	checked(len(dst), d.width*len(column))
-	checked(len(exact), len(column)/8)
-	return d.pack(dst, exact, column)
+	checkLength(len(dst), d.width*len(column))
+	checkLength(len(exact), len(column)/8)
+	return d.packDecimals(dst, exact, column)
 }
 
 // Unpack sets a column to the numbers of the integers that src holds.
 func (d Decimals) Unpack(column []float64, src []byte) int {
-	checked(len(src), d.width*len(column))
-	return d.unpack(column, src)
+	checkLength(len(src), d.width*len(column))
+	return d.unpackDecimals(column, src)
 }

@@ -21,7 +21,7 @@ func TestDecimals(t *testing.T) {
 		}
 		dst, exact := make([]byte, d.width*n+9), make([]byte, n/8+9)
 		done := d.Pack(dst, exact, column)
-		if done > n || done < groups(n) {
+		if done > n || done < wholeGroups(n) {
 			t.Fatalf("%d of %d numbers are packed", done, n)
 		}
 		for _, b := range append(dst[d.width*done:], exact[(done+7)/8:]...) {
@@ -30,7 +30,7 @@ func TestDecimals(t *testing.T) {
 			}
 		}
 		back := make([]float64, n)
-		if did := d.Unpack(back, dst[:d.width*n]); did < groups(n) || did > n {
+		if did := d.Unpack(back, dst[:d.width*n]); did < wholeGroups(n) || did > n {
 			t.Fatalf("%d of %d numbers are unpacked", did, n)
 		}
 		for i, x := range column[:done] {

@@ -78,24 +78,24 @@ func unpackAsm(column *float64, src *byte, n, width int, power, over, none float
 // wide is whether registers of 512 bits are used.
 var wide = cpu.X86.HasAVX512F
 
-// groups returns how many of n numbers the loops take.
-func groups(n int) int {
+// wholeGroups returns how many of n numbers the loops take.
+func wholeGroups(n int) int {
 	if !cpu.X86.HasAVX2 {
 		return 0
 	}
 	return n / groupRows * groupRows
 }
 
-// fused is groups for loops that multiply and add at once.
-func fused(n int) int {
+// fusedRows is groups for loops that multiply and add at once.
+func fusedRows(n int) int {
 	if !cpu.X86.HasFMA {
 		return 0
 	}
-	return groups(n)
+	return wholeGroups(n)
 }
 
-func pick(dst, src []float64, mask []byte) int {
-	if groups(len(dst)) == 0 || len(mask) == 0 {
+func pickMasked(dst, src []float64, mask []byte) int {
+	if wholeGroups(len(dst)) == 0 || len(mask) == 0 {
 		return 0
 	}
 	if wide {
@@ -104,8 +104,8 @@ func pick(dst, src []float64, mask []byte) int {
 	return pickAsm(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask), len(mask), len(dst), &places)
 }
 
-func magnitudes(bins []uint16, column []float64) int {
-	n := groups(len(column))
+func binMagnitudes(bins []uint16, column []float64) int {
+	n := wholeGroups(len(column))
 	if n > 0 {
 		magnitudesAsm(unsafe.SliceData(bins), unsafe.SliceData(column), n)
 	}
@@ -113,47 +113,47 @@ func magnitudes(bins []uint16, column []float64) int {
 }
 
 func equalBins(bins []uint16, column []float64, lower, scale, most float64) int {
-	n := groups(len(column))
+	n := wholeGroups(len(column))
 	if n > 0 {
 		equalBinsAsm(unsafe.SliceData(bins), unsafe.SliceData(column), n, lower, scale, most)
 	}
 	return n
 }
 
-func (g Grid) fixed(dst []int16, column []float64) int {
-	n := groups(len(column))
+func (g Grid) roundToGrid(dst []int16, column []float64) int {
+	n := wholeGroups(len(column))
 	if n > 0 {
 		fixedAsm(unsafe.SliceData(dst), unsafe.SliceData(column), n, g.Missing, g.Center, g.Scale)
 	}
 	return n
 }
 
-func shorten(column []int16, factors []int32) int {
-	n := groups(len(column))
+func scaleRows(column []int16, factors []int32) int {
+	n := wholeGroups(len(column))
 	if n > 0 {
 		shortenAsm(unsafe.SliceData(column), unsafe.SliceData(factors), n)
 	}
 	return n
 }
 
-func doubles(dst []float64, data []byte) int {
-	n := groups(len(dst))
+func decodeDoubles(dst []float64, data []byte) int {
+	n := wholeGroups(len(dst))
 	if n == 0 {
 		return 0
 	}
 	return doublesAsm(unsafe.SliceData(dst), unsafe.SliceData(data), n)
 }
 
-func (d Decimals) pack(dst, exact []byte, column []float64) int {
-	n := fused(len(column))
+func (d Decimals) packDecimals(dst, exact []byte, column []float64) int {
+	n := fusedRows(len(column))
 	if n > 0 {
 		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.width, d.power, d.over, none, int(d.Least()))
 	}
 	return n
 }
 
-func (d Decimals) unpack(column []float64, src []byte) int {
-	n := fused(len(column))
+func (d Decimals) unpackDecimals(column []float64, src []byte) int {
+	n := fusedRows(len(column))
 	if n > 0 {
 		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.width, d.power, d.over, none, int(d.Least()))
 	}

@@ -2,18 +2,18 @@
 
 package simd
 
-func pick([]float64, []float64, []byte) int { return 0 }
+func pickMasked([]float64, []float64, []byte) int { return 0 }
 
-func magnitudes([]uint16, []float64) int { return 0 }
+func binMagnitudes([]uint16, []float64) int { return 0 }
 
 func equalBins([]uint16, []float64, float64, float64, float64) int { return 0 }
 
-func (Grid) fixed([]int16, []float64) int { return 0 }
+func (Grid) roundToGrid([]int16, []float64) int { return 0 }
 
-func shorten([]int16, []int32) int { return 0 }
+func scaleRows([]int16, []int32) int { return 0 }
 
-func doubles([]float64, []byte) int { return 0 }
+func decodeDoubles([]float64, []byte) int { return 0 }
 
-func (Decimals) pack([]byte, []byte, []float64) int { return 0 }
+func (Decimals) packDecimals([]byte, []byte, []float64) int { return 0 }
 
-func (Decimals) unpack([]float64, []byte) int { return 0 }
+func (Decimals) unpackDecimals([]float64, []byte) int { return 0 }

@@ -4,6 +4,6 @@ package simd
 
 import "testing"
 
-func groups(int) int { return 0 }
+func wholeGroups(int) int { return 0 }
 
 func eachWidth(t *testing.T, test func(*testing.T)) { test(t) }

@@ -29,7 +29,7 @@ func drawn(r *rand.Rand, n int) []float64 {
 // each checks n results against a rule, and that those behind were not touched.
 func each[T comparable](t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T) {
 	t.Helper()
-	if n > len(column) || n < groups(len(column)) {
+	if n > len(column) || n < wholeGroups(len(column)) {
 		t.Fatalf("%d of %d numbers are done", n, len(column))
 	}
 	for i, x := range column[:n] {
@@ -130,7 +130,7 @@ func testPick(t *testing.T) {
 		}
 		dst := whole[:len(want)]
 		got := Pick(dst, src, mask)
-		if got > len(want) || got < groups(len(want))-8 {
+		if got > len(want) || got < wholeGroups(len(want))-8 {
 			t.Fatalf("%d of %d numbers", got, len(want))
 		}
 		for i := range got {
@@ -167,7 +167,7 @@ func TestShorten(t *testing.T) {
 				t.Fatalf("%d times %d becomes %d, want %d", v, factors[i], got[i], want)
 			}
 		}
-		if n < groups(len(column)) {
+		if n < wholeGroups(len(column)) {
 			t.Fatalf("%d of %d numbers are done", n, len(column))
 		}
 	}
@@ -190,7 +190,7 @@ func TestDoubles(t *testing.T) {
 		}
 		dst := make([]float64, n)
 		done := Doubles(dst, data)
-		if done > first || done < groups(first) || !slices.Equal(dst[:done], column[:done]) {
+		if done > first || done < wholeGroups(first) || !slices.Equal(dst[:done], column[:done]) {
 			t.Fatalf("%d of %d numbers, of which %d are finite at first", done, n, first)
 		}
 		for _, v := range dst[done:] {

@@ -25,14 +25,14 @@ const (
 func Bars(title string, bars []Bar) SVG {
 	labels, height := make([][]string, len(bars)), 6.
 	for i, b := range bars {
-		labels[i] = lines(b.Label, barLetter)
+		labels[i] = breakLines(b.Label, barLetter)
 		height += barRow + barLine*float64(len(labels[i])-1)
 	}
-	c := begin(title, height)
+	c := newTitled(title, height)
 	low, high := 0., 0.
 	for _, b := range bars {
 		for _, x := range []float64{b.Value, b.Low, b.High} {
-			if finite(x) {
+			if isFinite(x) {
 				low, high = math.Min(low, x), math.Max(high, x)
 			}
 		}
@@ -45,18 +45,18 @@ func Bars(title string, bars []Bar) SVG {
 		}
 		y := top + barLine*float64(len(labels[i])-1)/2
 		top += barRow + barLine*float64(len(labels[i])-1)
-		if !finite(b.Value) {
+		if !isFinite(b.Value) {
 			continue
 		}
-		from, to := x.at(math.Min(b.Value, 0)), x.at(math.Max(b.Value, 0))
+		from, to := x.position(math.Min(b.Value, 0)), x.position(math.Max(b.Value, 0))
 		c.rect("mark", from, y+4, math.Max(to-from, .5), barRow-8)
-		if b.Low < b.High && finite(b.Low) && finite(b.High) {
-			c.line("whisker", x.at(b.Low), y+barRow/2, x.at(b.High), y+barRow/2)
-			c.line("whisker", x.at(b.Low), y+7, x.at(b.Low), y+barRow-7)
-			c.line("whisker", x.at(b.High), y+7, x.at(b.High), y+barRow-7)
+		if b.Low < b.High && isFinite(b.Low) && isFinite(b.High) {
+			c.line("whisker", x.position(b.Low), y+barRow/2, x.position(b.High), y+barRow/2)
+			c.line("whisker", x.position(b.Low), y+7, x.position(b.Low), y+barRow-7)
+			c.line("whisker", x.position(b.High), y+7, x.position(b.High), y+barRow-7)
 		}
-		c.text("note", "start", width-barTail+6, y+15, fit(b.Text, 15))
+		c.text("note", "start", width-barTail+6, y+15, fitWidth(b.Text, 15))
 	}
-	c.line("axis", x.at(0), 0, x.at(0), c.height)
-	return c.end()
+	c.line("axis", x.position(0), 0, x.position(0), c.height)
+	return c.endSVG()
 }

@@ -39,60 +39,62 @@ type canvas struct {
 	height float64
 }
 
-// blank returns a canvas that holds nothing yet.
-func blank(height float64) *canvas {
+// newCanvas returns a canvas that holds nothing yet.
+func newCanvas(height float64) *canvas {
 	out := &strings.Builder{}
 	c := &canvas{svg.New(out), out, height}
 	c.Decimals = 1
 	return c
 }
 
-// begin opens a picture.
-func begin(title string, height float64) *canvas {
-	c := blank(height)
-	c.Startraw(view(width, height), `role="img"`)
-	c.Title(tame(title))
+// newTitled opens a picture.
+func newTitled(title string, height float64) *canvas {
+	c := newCanvas(height)
+	c.Startraw(viewBox(width, height), `role="img"`)
+	c.Title(replaceControls(title))
 	return c
 }
 
-// view is the attribute that says how large a picture is in its own units.
-func view(width, height float64) string {
-	return fmt.Sprintf(`viewBox="0 0 %g %g"`, at(width), at(height))
+// viewBox is the attribute that says how large a picture is in its own units.
+func viewBox(width, height float64) string {
+	return fmt.Sprintf(`viewBox="0 0 %g %g"`, roundCoordinate(width), roundCoordinate(height))
 }
 
-// end closes the picture. An element of a page has no prologue, which svgo writes for files.
-func (c *canvas) end() SVG {
+// endSVG closes the picture. An element of a page has no prologue, which svgo writes for files.
+func (c *canvas) endSVG() SVG {
 	c.End()
 	_, element, _ := strings.Cut(c.out.String(), "<svg")
 	return SVG("<svg" + element)
 }
 
-// at rounds a place; 0 has no sign.
-func at(x float64) float64 { return math.Round(x*10)/10 + 0 }
+// roundCoordinate rounds a place; 0 has no sign.
+func roundCoordinate(x float64) float64 { return math.Round(x*10)/10 + 0 }
 
-// class is the attribute of that name. Its value is never a text of somebody else.
-func class(names string) string { return `class="` + names + `"` }
+// classAttribute is the attribute of that name. Its value is never a text of somebody else.
+func classAttribute(names string) string { return `class="` + names + `"` }
 
 func (c *canvas) line(names string, x1, y1, x2, y2 float64) {
-	c.Line(at(x1), at(y1), at(x2), at(y2), class(names))
+	c.Line(roundCoordinate(x1), roundCoordinate(y1), roundCoordinate(x2), roundCoordinate(y2), classAttribute(names))
 }
 
 func (c *canvas) rect(names string, x, y, w, h float64, more ...string) {
-	c.Rect(at(x), at(y), at(w), at(h), append([]string{class(names)}, more...)...)
+	c.Rect(roundCoordinate(x), roundCoordinate(y), roundCoordinate(w), roundCoordinate(h), append([]string{classAttribute(names)}, more...)...)
 }
 
 // text writes a text whose anchor is start, middle or end.
 func (c *canvas) text(names, anchor string, x, y float64, s string, more ...string) {
-	c.Text(at(x), at(y), tame(s), append([]string{class(names), `text-anchor="` + anchor + `"`}, more...)...)
+	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s), append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
 }
 
 // A path is a list of places.
 type path struct{ x, y []float64 }
 
-func (p *path) add(x, y float64) { p.x, p.y = append(p.x, at(x)), append(p.y, at(y)) }
+func (p *path) addPoint(x, y float64) {
+	p.x, p.y = append(p.x, roundCoordinate(x)), append(p.y, roundCoordinate(y))
+}
 
-// tame replaces what could turn or hide text: names may come from anybody. svgo escapes the rest.
-func tame(s string) string {
+// replaceControls replaces what could turn or hide text: names may come from anybody. svgo escapes the rest.
+func replaceControls(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) || c == ' ' {
 			return c
@@ -104,9 +106,9 @@ func tame(s string) string {
 // mostLines bounds the lines of a label: a name may come from anybody, and be as long as a page.
 const mostLines = 8
 
-// lines breaks a text into lines of at most so many characters, between words where that is possible. It shortens a text of
+// breakLines breaks a text into lines of at most so many characters, between words where that is possible. It shortens a text of
 // more than mostLines lines.
-func lines(s string, most int) []string {
+func breakLines(s string, most int) []string {
 	var out []string
 	line := ""
 	flush := func() {
@@ -115,7 +117,7 @@ func lines(s string, most int) []string {
 		}
 		line = ""
 	}
-	for _, word := range strings.Fields(tame(s)) {
+	for _, word := range strings.Fields(replaceControls(s)) {
 		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= most {
 			line += " " + word
 			continue
@@ -133,13 +135,13 @@ func lines(s string, most int) []string {
 	case len(out) == 0:
 		return []string{""}
 	case len(out) > mostLines:
-		out = append(out[:mostLines-1], fit(out[mostLines-1], most-1)+"…")
+		out = append(out[:mostLines-1], fitWidth(out[mostLines-1], most-1)+"…")
 	}
 	return out
 }
 
-// fit shortens a text to so many characters.
-func fit(s string, most int) string {
+// fitWidth shortens a text to so many characters.
+func fitWidth(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
@@ -149,7 +151,7 @@ func fit(s string, most int) string {
 // scale maps [low, high] to [from, to].
 type scale struct{ low, high, from, to float64 }
 
-func (s scale) at(x float64) float64 {
+func (s scale) position(x float64) float64 {
 	if s.high == s.low {
 		return (s.from + s.to) / 2
 	}
@@ -176,8 +178,8 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// label prints a tick with six digits and thousands separators, millions with an M.
-func label(x float64) string {
+// tickLabel prints a tick with six digits and thousands separators, millions with an M.
+func tickLabel(x float64) string {
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64)
 	suffix := ""
 	switch a := math.Abs(x); {
@@ -198,4 +200,4 @@ func label(x float64) string {
 	return whole + suffix
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -64,7 +64,7 @@ func TestHostileNames(t *testing.T) {
 	svg := Plot{Title: odd, XLabel: odd, YLabel: odd, Series: []Series{{Name: odd, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: odd}}}.SVG()
 	named := 0
 	for _, text := range wellFormed(t, svg) {
-		if text == want || text == fit(want, 34) {
+		if text == want || text == fitWidth(want, 34) {
 			named++
 		}
 	}
@@ -135,7 +135,7 @@ func TestTicks(t *testing.T) {
 		}
 	}
 	for x, want := range map[float64]string{0: "0", .25: "0.25", 1.0000000000000006e300: "1e300", 2e6: "2M", -12345678: "-12.3457M", 39400: "39,400", -1000: "-1,000", -100: "-100", 999999: "999,999", 1e-7: "1e-07", -40: "-40"} {
-		if got := label(x); got != want {
+		if got := tickLabel(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
 	}
@@ -157,7 +157,7 @@ func TestLabelsAreWhole(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	if got := lines(strings.Repeat("x", 1000), 10); len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
+	if got := breakLines(strings.Repeat("x", 1000), 10); len(got) != mostLines || !strings.HasSuffix(got[mostLines-1], "…") {
 		t.Errorf("a name of 1,000 characters: %q", got)
 	}
 }

@@ -24,21 +24,21 @@ const (
 func (h Heat) SVG() SVG {
 	wide := (width - heatLeft - 6) / math.Max(float64(len(h.Columns)), 1)
 	row := math.Min(heatRow, math.Max(wide, 14))
-	c := begin(h.Title, heatTop+row*float64(len(h.Rows))+6)
+	c := newTitled(h.Title, heatTop+row*float64(len(h.Rows))+6)
 	c.text("axis", "start", heatLeft, 12, h.XLabel)
 	c.text("axis", "end", heatLeft-8, 12, h.YLabel)
 	most := int(wide / 7.5)
 	for j, name := range h.Columns {
 		if most >= 2 {
-			c.text("axis", "middle", heatLeft+wide*(float64(j)+.5), heatTop-6, fit(name, most))
+			c.text("axis", "middle", heatLeft+wide*(float64(j)+.5), heatTop-6, fitWidth(name, most))
 		}
 	}
 	for i, name := range h.Rows {
 		y := heatTop + row*float64(i)
-		c.text("axis", "end", heatLeft-8, y+row/2+4, fit(name, 16))
+		c.text("axis", "end", heatLeft-8, y+row/2+4, fitWidth(name, 16))
 		for j := range h.Columns {
 			share, names := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
-			if !finite(share) {
+			if !isFinite(share) {
 				share = 0
 			}
 			if share < 0 {
@@ -55,5 +55,5 @@ func (h Heat) SVG() SVG {
 			}
 		}
 	}
-	return c.end()
+	return c.endSVG()
 }

@@ -13,15 +13,15 @@ type Interval struct {
 // SVG draws the interval.
 func (p Interval) SVG() SVG {
 	const height, axis, middle = 62., 40., 24.
-	c := begin(p.Title, height)
+	c := newTitled(p.Title, height)
 	x := scale{p.From, p.To, 12, width - 12}
 	c.line("axis", x.from, axis, x.to, axis)
 	for _, t := range ticks(p.From, p.To, 6) {
-		c.line("axis", x.at(t), axis, x.at(t), axis+4)
-		c.text("axis", "middle", x.at(t), axis+17, label(t))
+		c.line("axis", x.position(t), axis, x.position(t), axis+4)
+		c.text("axis", "middle", x.position(t), axis+17, tickLabel(t))
 	}
-	within := func(v float64) float64 { return x.at(min(max(v, p.From), p.To)) }
-	if p.ReferenceName != "" && finite(p.Reference) {
+	within := func(v float64) float64 { return x.position(min(max(v, p.From), p.To)) }
+	if p.ReferenceName != "" && isFinite(p.Reference) {
 		c.line("diagonal", within(p.Reference), 12, within(p.Reference), axis)
 		anchor := "middle"
 		switch at := within(p.Reference); {
@@ -30,13 +30,13 @@ func (p Interval) SVG() SVG {
 		case at > 2*width/3:
 			anchor = "end"
 		}
-		c.text("axis", anchor, within(p.Reference), 9, fit(p.ReferenceName, 60))
+		c.text("axis", anchor, within(p.Reference), 9, fitWidth(p.ReferenceName, 60))
 	}
-	if finite(p.Low) && finite(p.High) && p.Low <= p.High {
+	if isFinite(p.Low) && isFinite(p.High) && p.Low <= p.High {
 		c.rect("mark", within(p.Low), middle-6, max(within(p.High)-within(p.Low), 1), 12)
 	}
-	if finite(p.Value) {
+	if isFinite(p.Value) {
 		c.line("whisker", within(p.Value), middle-9, within(p.Value), middle+9)
 	}
-	return c.end()
+	return c.endSVG()
 }

@@ -62,33 +62,33 @@ func (p Plot) SVG() SVG {
 	if p.Square {
 		height = 360
 	}
-	name := lines(p.YLabel, plotLetters)
+	name := breakLines(p.YLabel, plotLetters)
 	if p.YLabel == "" {
 		name = nil
 	}
 	height += plotLine * float64(len(name))
-	c := begin(p.Title, height)
-	f := p.field(height, plotTop+plotLine*float64(len(name)))
+	c := newTitled(p.Title, height)
+	f := p.newField(height, plotTop+plotLine*float64(len(name)))
 	for i, line := range name {
 		c.text("axis", "start", 0, 12+plotLine*float64(i), line)
 	}
-	f.frame(c)
+	f.drawFrame(c)
 	for i, s := range p.Series {
 		if p.Sticks {
-			f.sticks(c, s)
+			f.drawIntervals(c, s)
 			continue
 		}
-		f.band(c, s)
-		f.curve(c, s)
+		f.drawBand(c, s)
+		f.drawCurve(c, s)
 		if len(p.Series) > 1 && s.Name != "" {
-			c.text(colour(s.Style)+" legend", "end", width-plotRight-4, f.y.to+14+16*float64(i), s.Name)
+			c.text(colourClass(s.Style)+" legend", "end", width-plotRight-4, f.y.to+14+16*float64(i), s.Name)
 		}
 	}
-	return c.end()
+	return c.endSVG()
 }
 
-// field returns the scales of the two axes of a plot whose axes start below top.
-func (p Plot) field(height, top float64) field {
+// newField returns the scales of the two axes of a plot whose axes start below top.
+func (p Plot) newField(height, top float64) field {
 	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}, scale{math.Inf(1), math.Inf(-1), height - plotBottom, top}}
 	if p.Square {
 		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
@@ -97,7 +97,7 @@ func (p Plot) field(height, top float64) field {
 	for _, s := range p.Series {
 		for i := range s.X {
 			for _, v := range s.values(i) {
-				f.include(s.X[i], v)
+				f.includePoint(s.X[i], v)
 			}
 		}
 	}
@@ -113,18 +113,18 @@ func (p Plot) field(height, top float64) field {
 	pad := .06 * (f.y.high - f.y.low)
 	f.y.low, f.y.high = f.y.low-pad, f.y.high+pad
 	if p.YMin != 0 || p.YMax != 0 {
-		f.y.low, f.y.high = power(p.LogY, p.YMin), power(p.LogY, p.YMax)
+		f.y.low, f.y.high = exponentiate(p.LogY, p.YMin), exponentiate(p.LogY, p.YMax)
 	}
 	if len(p.Ticks) > 0 {
-		f.x = scale{power(p.LogX, slices.Min(p.Ticks)), power(p.LogX, slices.Max(p.Ticks)), plotLeft + plotInset, width - plotRight - plotInset}
+		f.x = scale{exponentiate(p.LogX, slices.Min(p.Ticks)), exponentiate(p.LogX, slices.Max(p.Ticks)), plotLeft + plotInset, width - plotRight - plotInset}
 	}
 	return f
 }
 
-// include widens both axes to hold a point.
-func (f *field) include(x, y float64) {
-	x, y = power(f.p.LogX, x), power(f.p.LogY, y)
-	if !finite(x) || !finite(y) {
+// includePoint widens both axes to hold a point.
+func (f *field) includePoint(x, y float64) {
+	x, y = exponentiate(f.p.LogX, x), exponentiate(f.p.LogY, y)
+	if !isFinite(x) || !isFinite(y) {
 		return
 	}
 	f.x.low, f.x.high = math.Min(f.x.low, x), math.Max(f.x.high, x)
@@ -139,8 +139,8 @@ func (s Series) values(i int) []float64 {
 	return []float64{s.Y[i], s.Low[i], s.High[i]}
 }
 
-// power is the place of a value on an axis, before scaling.
-func power(log bool, v float64) float64 {
+// exponentiate is the place of a value on an axis, before scaling.
+func exponentiate(log bool, v float64) float64 {
 	if !log {
 		return v
 	}
@@ -150,34 +150,34 @@ func power(log bool, v float64) float64 {
 	return math.Log10(v)
 }
 
-// at returns the place of a point; false if it is nowhere.
-func (f field) at(x, y float64) (px, py float64, ok bool) {
-	x, y = power(f.p.LogX, x), power(f.p.LogY, y)
-	if !finite(x) || !finite(y) {
+// position returns the place of a point; false if it is nowhere.
+func (f field) position(x, y float64) (px, py float64, ok bool) {
+	x, y = exponentiate(f.p.LogX, x), exponentiate(f.p.LogY, y)
+	if !isFinite(x) || !isFinite(y) {
 		return 0, 0, false
 	}
-	return f.x.at(x), f.y.at(math.Min(math.Max(y, f.y.low), f.y.high)), true
+	return f.x.position(x), f.y.position(math.Min(math.Max(y, f.y.low), f.y.high)), true
 }
 
-// frame draws the axes, their ticks and their names.
-func (f field) frame(c *canvas) {
+// drawFrame draws the axes, their ticks and their names.
+func (f field) drawFrame(c *canvas) {
 	left, right := plotLeft, width-plotRight
 	for _, t := range ticks(f.y.low, f.y.high, 5) {
-		name := label(t)
+		name := tickLabel(t)
 		if f.p.LogY {
 			if t != math.Trunc(t) {
 				continue
 			}
-			name = "1e" + label(t)
+			name = "1e" + tickLabel(t)
 		}
-		c.line("grid", left, f.y.at(t), right, f.y.at(t))
-		c.text("axis", "end", left-6, f.y.at(t)+4, name)
+		c.line("grid", left, f.y.position(t), right, f.y.position(t))
+		c.text("axis", "end", left-6, f.y.position(t)+4, name)
 	}
-	f.below(c)
+	f.drawLegend(c)
 	c.line("axis", left, f.y.from, right, f.y.from)
 	c.line("axis", left, f.y.from, left, f.y.to)
 	if f.p.Square {
-		c.line("diagonal", f.x.at(0), f.y.at(0), f.x.at(1), f.y.at(1))
+		c.line("diagonal", f.x.position(0), f.y.position(0), f.x.position(1), f.y.position(1))
 	}
 	c.text("axis", "end", right, f.y.from+33, f.p.XLabel)
 }
@@ -185,11 +185,11 @@ func (f field) frame(c *canvas) {
 // letter is about how wide a character of a tick is.
 const letter = 7.
 
-// below draws the ticks of the lower axis. A name that would touch the one before it is left out.
-func (f field) below(c *canvas) {
+// drawLegend draws the ticks of the lower axis. A name that would touch the one before it is left out.
+func (f field) drawLegend(c *canvas) {
 	end := math.Inf(-1)
 	mark := func(x float64, name string) {
-		px := f.x.at(x)
+		px := f.x.position(x)
 		c.line("grid", px, f.y.from, px, f.y.to)
 		half := letter * float64(utf8.RuneCountInString(name)) / 2
 		if px-half < end {
@@ -201,80 +201,80 @@ func (f field) below(c *canvas) {
 	switch {
 	case len(f.p.Ticks) > 0:
 		for i, t := range f.p.Ticks {
-			name := label(t)
+			name := tickLabel(t)
 			if i < len(f.p.TickNames) {
 				name = f.p.TickNames[i]
 			}
-			if x := power(f.p.LogX, t); finite(x) {
+			if x := exponentiate(f.p.LogX, t); isFinite(x) {
 				mark(x, name)
 			}
 		}
 	case f.p.LogX:
 		for _, t := range ticks(f.x.low, f.x.high, 6) {
 			if t == math.Trunc(t) {
-				mark(t, label(math.Pow(10, t)))
+				mark(t, tickLabel(math.Pow(10, t)))
 			}
 		}
 	default:
 		for _, t := range ticks(f.x.low, f.x.high, 6) {
-			mark(t, label(t))
+			mark(t, tickLabel(t))
 		}
 	}
 }
 
-// curve draws a series as a line, as glyphs, or as both.
-func (f field) curve(c *canvas, s Series) {
+// drawCurve draws a series as a line, as glyphs, or as both.
+func (f field) drawCurve(c *canvas, s Series) {
 	var points path
 	for i := range s.X {
-		if x, y, ok := f.at(s.X[i], s.Y[i]); ok {
-			points.add(x, y)
+		if x, y, ok := f.position(s.X[i], s.Y[i]); ok {
+			points.addPoint(x, y)
 		}
 	}
 	if !s.Points && len(points.x) > 0 {
-		c.Polyline(points.x, points.y, class(colour(s.Style)+" curve"+dash(s.Style)))
+		c.Polyline(points.x, points.y, classAttribute(colourClass(s.Style)+" curve"+dashPattern(s.Style)))
 	}
 	if s.Points || s.Marked {
 		for i := range points.x {
-			c.glyph(s.Style, points.x[i], points.y[i])
+			c.drawGlyph(s.Style, points.x[i], points.y[i])
 		}
 	}
 }
 
-// band draws the interval of a series: an area under a curve, a whisker at a point.
-func (f field) band(c *canvas, s Series) {
+// drawBand draws the interval of a series: an area under a curve, a whisker at a point.
+func (f field) drawBand(c *canvas, s Series) {
 	if s.Low == nil {
 		return
 	}
 	var upper, lower path
 	for i := range s.X {
-		x, low, ok := f.at(s.X[i], s.Low[i])
-		_, high, also := f.at(s.X[i], s.High[i])
+		x, low, ok := f.position(s.X[i], s.Low[i])
+		_, high, also := f.position(s.X[i], s.High[i])
 		switch {
 		case !ok || !also:
 		case s.Points:
 			c.line("whisker", x, low, x, high)
 		case s.Marked && low != high:
-			c.line(colour(s.Style)+" error", x, low, x, high)
-			c.line(colour(s.Style)+" error", x-3, low, x+3, low)
-			c.line(colour(s.Style)+" error", x-3, high, x+3, high)
+			c.line(colourClass(s.Style)+" error", x, low, x, high)
+			c.line(colourClass(s.Style)+" error", x-3, low, x+3, low)
+			c.line(colourClass(s.Style)+" error", x-3, high, x+3, high)
 		case !s.Marked:
-			upper.add(x, high)
-			lower.add(x, low)
+			upper.addPoint(x, high)
+			lower.addPoint(x, low)
 		}
 	}
 	if len(upper.x) > 1 {
 		slices.Reverse(lower.x)
 		slices.Reverse(lower.y)
-		c.Polygon(append(upper.x, lower.x...), append(upper.y, lower.y...), class("band"))
+		c.Polygon(append(upper.x, lower.x...), append(upper.y, lower.y...), classAttribute("band"))
 	}
 }
 
-// sticks draws an upright line from 0 in the place of each point.
-func (f field) sticks(c *canvas, s Series) {
+// drawIntervals draws an upright line from 0 in the place of each point.
+func (f field) drawIntervals(c *canvas, s Series) {
 	for i := range s.X {
-		x, y, ok := f.at(s.X[i], s.Y[i])
-		if _, zero, also := f.at(s.X[i], 0); ok && also {
-			c.line(colour(s.Style)+" stick", x, zero, x, y)
+		x, y, ok := f.position(s.X[i], s.Y[i])
+		if _, zero, also := f.position(s.X[i], 0); ok && also {
+			c.line(colourClass(s.Style)+" stick", x, zero, x, y)
 		}
 	}
 }

@@ -86,16 +86,16 @@ type Mark struct {
 	Prose  bool // the text is a sentence
 }
 
-// mark returns that of a cell.
-func (t *Table) mark(row, column int) Mark {
+// markAt returns that of a cell.
+func (t *Table) markAt(row, column int) Mark {
 	if t.Marks == nil {
 		return Mark{}
 	}
 	return t.Marks[row][column]
 }
 
-// tame replaces characters that could turn or hide text.
-func tame(s string) string {
+// replaceControls replaces characters that could turn or hide text.
+func replaceControls(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsPrint(c) {
 			return c

@@ -75,7 +75,7 @@ func TestMarks(t *testing.T) {
 		{Mark{Heat: -.25, Prose: true}, `<td class="prose cold" style="--heat:0.25">x</td>`},
 	} {
 		var m markup
-		m.cell(false, "x", c.mark)
+		m.writeCell(false, "x", c.mark)
 		if m.String() != c.want {
 			t.Errorf("%s, want %s", m.String(), c.want)
 		}

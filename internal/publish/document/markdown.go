@@ -9,14 +9,14 @@ import (
 // returns the errors of w.
 func Markdown(w io.Writer, p Page) error {
 	var b strings.Builder
-	b.WriteString("# " + mark(p.Title) + "\n")
+	b.WriteString("# " + escapeMarkdown(p.Title) + "\n")
 	for _, s := range p.Lead {
-		b.WriteString("\n" + mark(s) + "\n")
+		b.WriteString("\n" + escapeMarkdown(s) + "\n")
 	}
 	if len(p.Identity) > 0 {
 		b.WriteByte('\n')
 		for _, f := range p.Identity {
-			b.WriteString("* " + mark(f.Name) + ": " + mark(f.Value) + "\n")
+			b.WriteString("* " + escapeMarkdown(f.Name) + ": " + escapeMarkdown(f.Value) + "\n")
 		}
 	}
 	if len(p.Facts) > 0 {
@@ -24,42 +24,42 @@ func Markdown(w io.Writer, p Page) error {
 		for _, f := range p.Facts {
 			head.Rows = append(head.Rows, []string{f.Name, f.Value, f.Note})
 		}
-		head.markdown(&b)
+		head.writeMarkdown(&b)
 	}
 	for _, part := range p.Sections {
-		b.WriteString("\n## " + mark(part.Title) + "\n")
+		b.WriteString("\n## " + escapeMarkdown(part.Title) + "\n")
 		for _, x := range part.Blocks {
-			x.markdown(&b)
+			x.writeMarkdown(&b)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (x Block) markdown(b *strings.Builder) {
+func (x Block) writeMarkdown(b *strings.Builder) {
 	if x.Fold != "" {
-		b.WriteString("\n### " + mark(x.Fold) + "\n")
+		b.WriteString("\n### " + escapeMarkdown(x.Fold) + "\n")
 	}
 	if x.Severity != "" {
-		b.WriteString("\n* **" + mark(x.Label) + "** " + mark(x.Text) + "\n")
+		b.WriteString("\n* **" + escapeMarkdown(x.Label) + "** " + escapeMarkdown(x.Text) + "\n")
 	} else if x.Text != "" {
-		b.WriteString("\n" + mark(x.Text) + "\n")
+		b.WriteString("\n" + escapeMarkdown(x.Text) + "\n")
 	}
 	if x.Caption != "" {
-		b.WriteString("\n" + mark(x.Caption) + "\n")
+		b.WriteString("\n" + escapeMarkdown(x.Caption) + "\n")
 	}
 	if x.Table != nil {
-		x.Table.markdown(b)
+		x.Table.writeMarkdown(b)
 	}
 	if x.Code != "" {
-		b.WriteString("\n```\n" + strings.ReplaceAll(strings.TrimRight(tame(x.Code), "\n"), "```", "'''") + "\n```\n")
+		b.WriteString("\n```\n" + strings.ReplaceAll(strings.TrimRight(replaceControls(x.Code), "\n"), "```", "'''") + "\n```\n")
 	}
 }
 
-func (t *Table) markdown(b *strings.Builder) {
+func (t *Table) writeMarkdown(b *strings.Builder) {
 	row := func(cells []string) {
 		for _, c := range cells {
-			b.WriteString("| " + mark(c) + " ")
+			b.WriteString("| " + escapeMarkdown(c) + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -74,4 +74,4 @@ func (t *Table) markdown(b *strings.Builder) {
 // marks escapes what Markdown reads as markup.
 var marks = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "#", "\\#", "\n", " ")
 
-func mark(s string) string { return marks.Replace(tame(s)) }
+func escapeMarkdown(s string) string { return marks.Replace(replaceControls(s)) }

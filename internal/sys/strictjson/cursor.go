@@ -12,8 +12,8 @@ type cursor struct {
 	offset int
 }
 
-// next moves to the next value, key or closing delimiter and returns its first byte.
-func (c *cursor) next() byte {
+// nextByte moves to the next value, key or closing delimiter and returns its first byte.
+func (c *cursor) nextByte() byte {
 	for {
 		switch b := c.data[c.offset]; b {
 		case ' ', '\t', '\r', '\n', ':', ',':
@@ -24,19 +24,19 @@ func (c *cursor) next() byte {
 	}
 }
 
-// problem returns an error at the position of the cursor.
-func (c *cursor) problem(what string) *Error { return problem(c.data, c.offset, what) }
+// problemHere returns an error at the position of the cursor.
+func (c *cursor) problemHere(what string) *Error { return newProblem(c.data, c.offset, what) }
 
-// object calls read for each member of an object, with its key and the offset of the key. read must consume the value;
+// readObject calls read for each member of an object, with its key and the offset of the key. read must consume the value;
 // its first error ends the iteration.
-func (c *cursor) object(read func(key string, at int) *Error) *Error {
-	if c.next() != '{' {
-		return c.problem("must be an object")
+func (c *cursor) readObject(read func(key string, at int) *Error) *Error {
+	if c.nextByte() != '{' {
+		return c.problemHere("must be an object")
 	}
-	for c.offset++; c.next() != '}'; {
+	for c.offset++; c.nextByte() != '}'; {
 		at := c.offset
-		key := c.text()
-		c.next()
+		key := c.readText()
+		c.nextByte()
 		if err := read(key, at); err != nil {
 			return err
 		}
@@ -45,13 +45,13 @@ func (c *cursor) object(read func(key string, at int) *Error) *Error {
 	return nil
 }
 
-// list calls read for each element of a list. It iterates as object does.
-func (c *cursor) list(read func(i int) *Error) *Error {
-	if c.next() != '[' {
-		return c.problem("must be a list")
+// readList calls read for each element of a list. It iterates as object does.
+func (c *cursor) readList(read func(i int) *Error) *Error {
+	if c.nextByte() != '[' {
+		return c.problemHere("must be a list")
 	}
 	c.offset++
-	for i := 0; c.next() != ']'; i++ {
+	for i := 0; c.nextByte() != ']'; i++ {
 		if err := read(i); err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (c *cursor) list(read func(i int) *Error) *Error {
 	return nil
 }
 
-// text consumes a string and returns its value.
-func (c *cursor) text() string {
+// readText consumes a string and returns its value.
+func (c *cursor) readText() string {
 	start := c.offset
 	escaped := false
 	for c.offset++; c.data[c.offset] != '"'; c.offset++ {
@@ -79,8 +79,8 @@ func (c *cursor) text() string {
 	return s
 }
 
-// literal consumes and returns a number, true, false or null. It returns an empty slice for any other value.
-func (c *cursor) literal() []byte {
+// readLiteral consumes and returns a number, true, false or null. It returns an empty slice for any other value.
+func (c *cursor) readLiteral() []byte {
 	end := bytes.IndexAny(c.data[c.offset:], " \t\r\n,]}\"[{")
 	if end < 0 {
 		end = len(c.data) - c.offset
@@ -89,23 +89,23 @@ func (c *cursor) literal() []byte {
 	return c.data[c.offset-end : c.offset]
 }
 
-// number consumes a number and returns its value.
-func (c *cursor) number() (float64, *Error) {
-	if b := c.next(); b != '-' && (b < '0' || b > '9') {
-		return 0, c.problem("must be a number")
+// readNumber consumes a number and returns its value.
+func (c *cursor) readNumber() (float64, *Error) {
+	if b := c.nextByte(); b != '-' && (b < '0' || b > '9') {
+		return 0, c.problemHere("must be a number")
 	}
 	at := c.offset
-	v, err := strconv.ParseFloat(string(c.literal()), 64)
+	v, err := strconv.ParseFloat(string(c.readLiteral()), 64)
 	if err != nil {
-		return 0, problem(c.data, at, "must be a number within the range of float64")
+		return 0, newProblem(c.data, at, "must be a number within the range of float64")
 	}
 	return v, nil
 }
 
-// skip consumes one value of any depth.
-func (c *cursor) skip() {
+// skipValue consumes one value of any depth.
+func (c *cursor) skipValue() {
 	for depth := 0; ; {
-		switch c.next() {
+		switch c.nextByte() {
 		case '{', '[':
 			depth++
 			c.offset++
@@ -113,9 +113,9 @@ func (c *cursor) skip() {
 			depth--
 			c.offset++
 		case '"':
-			c.text()
+			c.readText()
 		default:
-			c.literal()
+			c.readLiteral()
 		}
 		if depth == 0 {
 			return
@@ -128,6 +128,6 @@ func (c *cursor) stopOrSkip(stop bool) *Error {
 	if stop {
 		return &Error{}
 	}
-	c.skip()
+	c.skipValue()
 	return nil
 }

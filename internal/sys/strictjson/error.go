@@ -26,8 +26,8 @@ func (e *Error) PathAndProblem() string {
 	return e.Path + ": " + e.Problem
 }
 
-// problem returns the error for the value or key at an offset, with an empty path.
-func problem(data []byte, offset int, what string) *Error {
+// newProblem returns the error for the value or key at an offset, with an empty path.
+func newProblem(data []byte, offset int, what string) *Error {
 	before := data[:min(offset, len(data))]
 	return &Error{
 		Line:    1 + bytes.Count(before, []byte{'\n'}),

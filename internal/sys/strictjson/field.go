@@ -32,8 +32,8 @@ type schema struct {
 
 func newSchema(version string) schema { return schema{version, map[reflect.Type][]field{}} }
 
-// fields returns the fields of a struct in the version, in order.
-func (s *schema) fields(t reflect.Type) []field {
+// fieldsOf returns the fields of a struct in the version, in order.
+func (s *schema) fieldsOf(t reflect.Type) []field {
 	list, ok := s.structs[t]
 	if !ok {
 		list = s.structFields(t)
@@ -48,21 +48,21 @@ func (s *schema) structFields(t reflect.Type) []field {
 		f := t.Field(i)
 		key, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && key == "" || option == "inline" {
-			for _, inner := range s.fields(f.Type) {
+			for _, inner := range s.fieldsOf(f.Type) {
 				inner.index = append([]int{i}, inner.index...)
 				out = append(out, inner)
 			}
 			continue
 		}
-		if use := s.use(f.Tag, option == "omitempty"); use != unknown {
+		if use := s.keyUseOf(f.Tag, option == "omitempty"); use != unknown {
 			out = append(out, field{key, []int{i}, use, option != "omitempty", f.Tag.Get("layout")})
 		}
 	}
 	return out
 }
 
-// use evaluates the tag format.
-func (s *schema) use(tag reflect.StructTag, omitempty bool) keyUse {
+// keyUseOf evaluates the tag format.
+func (s *schema) keyUseOf(tag reflect.StructTag, omitempty bool) keyUse {
 	versions, limited := tag.Lookup("format")
 	switch {
 	case !limited && omitempty:

@@ -122,7 +122,7 @@ func TestVersions(t *testing.T) {
 	} {
 		sch := newSchema(version)
 		var got string
-		fields := sch.fields(reflect.TypeFor[later]())
+		fields := sch.fieldsOf(reflect.TypeFor[later]())
 		switch needed, spare := findField(fields, "needed"), findField(fields, "spare"); {
 		case needed < 0 && spare < 0:
 			got = "both unknown"

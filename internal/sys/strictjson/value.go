@@ -18,7 +18,7 @@ type Value struct {
 // Parse checks that data is one JSON document in UTF-8. The error is an [*Error].
 func Parse(data []byte) (Value, error) {
 	if !utf8.Valid(data) {
-		return Value{}, problem(data, invalidAt(data), "is not valid UTF-8")
+		return Value{}, newProblem(data, invalidAt(data), "is not valid UTF-8")
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -27,7 +27,7 @@ func Parse(data []byte) (Value, error) {
 		if errors.As(err, &syntax) && syntax.Offset > 0 {
 			at = int(syntax.Offset) - 1 // Offset counts the offending byte
 		}
-		return Value{}, problem(data, at, "is not JSON: "+err.Error())
+		return Value{}, newProblem(data, at, "is not JSON: "+err.Error())
 	}
 	return Value{doc: data}, nil
 }
@@ -49,7 +49,7 @@ func invalidAt(data []byte) int {
 // an [*Error] whose path is relative to v.
 func (v Value) Decode(into any, version string) error {
 	d := decoder{cursor: cursor{v.doc, v.at}, schema: newSchema(version)}
-	if err := d.value(reflect.ValueOf(into).Elem(), false); err != nil {
+	if err := d.decodeValue(reflect.ValueOf(into).Elem(), false); err != nil {
 		return err
 	}
 	return nil
@@ -58,18 +58,18 @@ func (v Value) Decode(into any, version string) error {
 // Text returns the string member named key of an object. The error is an [*Error].
 func (v Value) Text(key string) (string, error) {
 	c := cursor{v.doc, v.at}
-	if c.next() != '{' {
-		return "", c.problem("must be an object")
+	if c.nextByte() != '{' {
+		return "", c.problemHere("must be an object")
 	}
-	inner, ok := v.child(key)
+	inner, ok := v.childValue(key)
 	if !ok {
-		return "", c.problem("key " + Quote(key) + " is absent")
+		return "", c.problemHere("key " + Quote(key) + " is absent")
 	}
 	c = cursor{inner.doc, inner.at}
-	if c.next() != '"' {
-		return "", c.problem("must be a string").Within(key)
+	if c.nextByte() != '"' {
+		return "", c.problemHere("must be a string").Within(key)
 	}
-	return c.text(), nil
+	return c.readText(), nil
 }
 
 // Problem returns an error for the value at a path such as "terms[3].coefficient". Its position is that of the
@@ -82,25 +82,25 @@ func (v Value) Problem(path, what string) *Error {
 		if i := strings.IndexAny(rest[1:], ".["); i >= 0 {
 			end = i + 1
 		}
-		inner, ok := at.child(rest[:end])
+		inner, ok := at.childValue(rest[:end])
 		if !ok {
 			break
 		}
 		at, rest = inner, rest[end:]
 	}
 	c := cursor{at.doc, at.at}
-	c.next()
-	return c.problem(what).Within(path)
+	c.nextByte()
+	return c.problemHere(what).Within(path)
 }
 
-// child returns the member of v named step, or the element for a step such as "[3]".
-func (v Value) child(step string) (Value, bool) {
+// childValue returns the member of v named step, or the element for a step such as "[3]".
+func (v Value) childValue(step string) (Value, bool) {
 	c := cursor{v.doc, v.at}
 	if number, ok := strings.CutPrefix(step, "["); ok {
 		i, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
-		found := err == nil && c.next() == '[' && c.list(func(k int) *Error { return c.stopOrSkip(k == i) }) != nil
+		found := err == nil && c.nextByte() == '[' && c.readList(func(k int) *Error { return c.stopOrSkip(k == i) }) != nil
 		return Value{v.doc, c.offset}, found
 	}
-	found := c.next() == '{' && c.object(func(key string, _ int) *Error { return c.stopOrSkip(key == step) }) != nil
+	found := c.nextByte() == '{' && c.readObject(func(key string, _ int) *Error { return c.stopOrSkip(key == step) }) != nil
 	return Value{v.doc, c.offset}, found
 }

@@ -78,21 +78,21 @@ func Open(at io.ReaderAt, size int64) (f *File, err error) {
 	case string(head[:4]) == "FEA1":
 		return nil, ErrFeather1
 	case string(head[:6]) == magic:
-		return f, f.footer()
+		return f, f.findFooterMessages()
 	}
-	return f, f.stream()
+	return f, f.findStreamMessages()
 }
 
-// stream finds the messages of a stream, one behind the other. Its end may be marked.
-func (f *File) stream() (err error) {
+// findStreamMessages finds the messages of a stream, one behind the other. Its end may be marked.
+func (f *File) findStreamMessages() (err error) {
 	pos, ended := int64(0), false
 	for !ended && pos < f.size {
 		var m message
-		if m, pos, ended, err = f.message(pos); err != nil {
+		if m, pos, ended, err = f.messageAt(pos); err != nil {
 			return err
 		}
 		if !ended {
-			if err := f.take(m); err != nil {
+			if err := f.addMessage(m); err != nil {
 				return err
 			}
 		}
@@ -103,8 +103,8 @@ func (f *File) stream() (err error) {
 	return nil
 }
 
-// footer finds the messages of a file, which its end lists. Some programs write no schema at its beginning.
-func (f *File) footer() error {
+// findFooterMessages finds the messages of a file, which its end lists. Some programs write no schema at its beginning.
+func (f *File) findFooterMessages() error {
 	f.random = true
 	tail := make([]byte, 4+len(magic))
 	end := f.size - int64(len(tail))
@@ -121,11 +121,11 @@ func (f *File) footer() error {
 	}
 	t := rootOf(b)
 	f.version = t.int16(0, 0)
-	schema, ok := t.table(1)
+	schema, ok := t.tableField(1)
 	if !ok {
 		return ErrDamaged
 	}
-	if err := f.schema(schema); err != nil {
+	if err := f.readSchema(schema); err != nil {
 		return err
 	}
 	for _, kind := range []struct {
@@ -137,14 +137,14 @@ func (f *File) footer() error {
 			if blocks[0] < 8 || blocks[0] > end {
 				return ErrDamaged
 			}
-			m, _, ended, err := f.message(blocks[0])
+			m, _, ended, err := f.messageAt(blocks[0])
 			if err != nil {
 				return err
 			}
 			if ended || m.kind != kind.kind {
 				return ErrDamaged
 			}
-			if err := f.take(m); err != nil {
+			if err := f.addMessage(m); err != nil {
 				return err
 			}
 		}
@@ -160,14 +160,14 @@ func recoverDamage(err *error) {
 	}
 }
 
-// message finds the message at a place; ended for the mark of the end.
-func (f *File) message(pos int64) (m message, next int64, ended bool, err error) {
-	word, err := f.word(pos)
+// messageAt finds the message at a place; ended for the mark of the end.
+func (f *File) messageAt(pos int64) (m message, next int64, ended bool, err error) {
+	word, err := f.uint32At(pos)
 	if err != nil {
 		return m, 0, false, err
 	}
 	if pos += 4; word == 0xffffffff { // absent before version 0.15
-		if word, err = f.word(pos); err != nil {
+		if word, err = f.uint32At(pos); err != nil {
 			return m, 0, false, err
 		}
 		pos += 4
@@ -179,11 +179,11 @@ func (f *File) message(pos int64) (m message, next int64, ended bool, err error)
 	if m.metaBytes > maxMetadata || m.metaBytes > f.size-pos {
 		return m, 0, false, ErrDamaged
 	}
-	t, err := f.metadata(m)
+	t, err := f.readMetadata(m)
 	if err != nil {
 		return m, 0, false, err
 	}
-	m.kind, m.bodyBytes = t.byte(1), t.int64(3)
+	m.kind, m.bodyBytes = t.byteField(1), t.int64(3)
 	m.body = pos + m.metaBytes
 	if m.bodyBytes < 0 || m.bodyBytes > f.size-m.body {
 		return m, 0, false, ErrDamaged
@@ -191,7 +191,7 @@ func (f *File) message(pos int64) (m message, next int64, ended bool, err error)
 	return m, m.body + m.bodyBytes, false, nil
 }
 
-func (f *File) word(pos int64) (uint32, error) {
+func (f *File) uint32At(pos int64) (uint32, error) {
 	var b [4]byte
 	if _, err := f.at.ReadAt(b[:], pos); err != nil {
 		return 0, readError(err)
@@ -207,8 +207,8 @@ func readError(err error) error {
 	return err
 }
 
-// metadata reads the table of a message.
-func (f *File) metadata(m message) (table, error) {
+// readMetadata reads the table of a message.
+func (f *File) readMetadata(m message) (table, error) {
 	b := make([]byte, m.metaBytes)
 	if _, err := f.at.ReadAt(b, m.meta); err != nil {
 		return table{}, readError(err)
@@ -216,19 +216,19 @@ func (f *File) metadata(m message) (table, error) {
 	return rootOf(b), nil
 }
 
-// take adds a message to the file.
-func (f *File) take(m message) error {
-	t, err := f.metadata(m)
+// addMessage adds a message to the file.
+func (f *File) addMessage(m message) error {
+	t, err := f.readMetadata(m)
 	if err != nil {
 		return err
 	}
-	header, ok := t.table(2)
+	header, ok := t.tableField(2)
 	switch {
 	case !ok || (m.kind == schemaMessage) != (f.Fields == nil):
 		return ErrDamaged
 	case m.kind == schemaMessage:
 		f.version = t.int16(0, 0)
-		return f.schema(header)
+		return f.readSchema(header)
 	case m.kind == batchMessage:
 		rows := header.int64(0)
 		if rows < 0 || f.Rows+rows < f.Rows {

@@ -29,11 +29,11 @@ type body struct {
 	at      message
 }
 
-// body reads the metadata of a batch.
-func (f *File) body(m message, t table) (*body, error) {
+// readBody reads the metadata of a batch.
+func (f *File) readBody(m message, t table) (*body, error) {
 	b := &body{rows: t.int64(0), nodes: t.int64s(1, 2), buffers: t.int64s(2, 2), views: t.int64s(4, 1), codec: codecNone, at: m}
-	if c, ok := t.table(3); ok {
-		if b.codec = int(c.byte(0)); b.codec > codecZstd || c.byte(1) != 0 {
+	if c, ok := t.tableField(3); ok {
+		if b.codec = int(c.byteField(0)); b.codec > codecZstd || c.byteField(1) != 0 {
 			return nil, ErrForeign
 		}
 	}
@@ -63,8 +63,8 @@ type streams struct {
 // reset forgets the buffers that are open.
 func (s *streams) reset() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
 
-// hold counts bytes that will be held.
-func (s *streams) hold(n int64) error {
+// holdBytes counts bytes that will be held.
+func (s *streams) holdBytes(n int64) error {
 	if n < 0 || n > freeHeld+heldPerByte*s.f.size-s.held {
 		return ErrTooLarge
 	}
@@ -72,8 +72,8 @@ func (s *streams) hold(n int64) error {
 	return nil
 }
 
-// open opens a buffer of a body. bytes is its length after decoding; nil for a buffer that is absent.
-func (s *streams) open(b *body, buffer int) (r *bufio.Reader, bytes int64, err error) {
+// openBuffer opens a buffer of a body. bytes is its length after decoding; nil for a buffer that is absent.
+func (s *streams) openBuffer(b *body, buffer int) (r *bufio.Reader, bytes int64, err error) {
 	if 2*buffer+1 >= len(b.buffers) {
 		return nil, 0, ErrDamaged
 	}
@@ -82,7 +82,7 @@ func (s *streams) open(b *body, buffer int) (r *bufio.Reader, bytes int64, err e
 		return nil, 0, nil
 	}
 	if b.codec == codecNone {
-		return s.raw(at, n), n, nil
+		return s.rawReader(at, n), n, nil
 	}
 	head := make([]byte, min(n, 8+24))
 	if _, err := s.f.at.ReadAt(head, at); err != nil || len(head) < 8 {
@@ -90,31 +90,31 @@ func (s *streams) open(b *body, buffer int) (r *bufio.Reader, bytes int64, err e
 	}
 	bytes = int64(binary.LittleEndian.Uint64(head))
 	if at, n = at+8, n-8; bytes == -1 {
-		return s.raw(at, n), n, nil
+		return s.rawReader(at, n), n, nil
 	}
 	if bytes < 0 {
 		return nil, 0, ErrDamaged
 	}
-	decoder, err := s.decoder(b.codec, head[8:], io.NewSectionReader(s.f.at, at, n))
+	decoder, err := s.frameDecoder(b.codec, head[8:], io.NewSectionReader(s.f.at, at, n))
 	if err != nil {
 		return nil, 0, err
 	}
-	return bufio.NewReaderSize(io.LimitReader(decoder, bytes), s.size(bytes)), bytes, nil
+	return bufio.NewReaderSize(io.LimitReader(decoder, bytes), s.bufferSize(bytes)), bytes, nil
 }
 
-func (s *streams) raw(at, n int64) *bufio.Reader {
-	return bufio.NewReaderSize(io.NewSectionReader(s.f.at, at, n), s.size(n))
+func (s *streams) rawReader(at, n int64) *bufio.Reader {
+	return bufio.NewReaderSize(io.NewSectionReader(s.f.at, at, n), s.bufferSize(n))
 }
 
-func (s *streams) size(n int64) int { return int(min(int64(s.window), n)) }
+func (s *streams) bufferSize(n int64) int { return int(min(int64(s.window), n)) }
 
-// decoder returns a decoder of a frame that begins with head.
-func (s *streams) decoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
+// frameDecoder returns a decoder of a frame that begins with head.
+func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
 	if codec == codecLZ4 {
 		if len(head) < 6 || binary.LittleEndian.Uint32(head) != 0x184d2204 {
 			return nil, ErrDamaged
 		}
-		if err := s.hold(int64(2) << (8 + 2*(head[5]>>4&7))); err != nil { // blocks of 64 KiB are called 4
+		if err := s.holdBytes(int64(2) << (8 + 2*(head[5]>>4&7))); err != nil { // blocks of 64 KiB are called 4
 			return nil, err
 		}
 		if s.usedL == len(s.lz4s) {
@@ -136,7 +136,7 @@ func (s *streams) decoder(codec int, head []byte, r io.Reader) (io.Reader, error
 	if window > maxWindow {
 		return nil, ErrTooLarge
 	}
-	if err := s.hold(int64(window)); err != nil {
+	if err := s.holdBytes(int64(window)); err != nil {
 		return nil, err
 	}
 	if s.usedZ == len(s.zstds) {
@@ -151,13 +151,13 @@ func (s *streams) decoder(codec int, head []byte, r io.Reader) (io.Reader, error
 	return d, d.Reset(r)
 }
 
-// whole reads a buffer into memory.
-func (s *streams) whole(b *body, buffer int) ([]byte, error) {
-	r, n, err := s.open(b, buffer)
+// readBuffer reads a buffer into memory.
+func (s *streams) readBuffer(b *body, buffer int) ([]byte, error) {
+	r, n, err := s.openBuffer(b, buffer)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if err := s.hold(n); err != nil {
+	if err := s.holdBytes(n); err != nil {
 		return nil, err
 	}
 	out, err := io.ReadAll(r) // grows with what is there, not with what is claimed

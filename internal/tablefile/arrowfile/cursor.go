@@ -59,33 +59,33 @@ func (b *body) nextBuffer(p place, of layout) (place, error) {
 	return p, nil
 }
 
-// cursor opens a column of a body.
-func (l *Lines) cursor(b *body, p place, of *Field) (*cursor, error) {
+// columnCursor opens a column of a body.
+func (l *Lines) columnCursor(b *body, p place, of *Field) (*cursor, error) {
 	if 2*p.node+1 >= len(b.nodes) || b.nodes[2*p.node] != b.rows {
 		return nil, ErrDamaged
 	}
 	if of.kind == runs {
-		return l.runs(b, p, of)
+		return l.runCursor(b, p, of)
 	}
-	return l.values(b, p, of)
+	return l.valueCursor(b, p, of)
 }
 
-// runs opens a column of runs: that of their ends, and that of their values. Only the number of these is written with them.
-func (l *Lines) runs(b *body, p place, of *Field) (c *cursor, err error) {
+// runCursor opens a column of runs: that of their ends, and that of their values. Only the number of these is written with them.
+func (l *Lines) runCursor(b *body, p place, of *Field) (c *cursor, err error) {
 	c = &cursor{of: of, lines: l, left: b.rows}
 	p.node++
-	if c.ends, err = l.values(b, p, of.index); err != nil {
+	if c.ends, err = l.valueCursor(b, p, of.index); err != nil {
 		return nil, err
 	}
 	if p, err = b.nextBuffer(p, of.index.skip); err != nil {
 		return nil, err
 	}
-	c.run, err = l.values(b, p, of.values)
+	c.run, err = l.valueCursor(b, p, of.values)
 	return c, err
 }
 
-// values opens a column of values.
-func (l *Lines) values(b *body, p place, of *Field) (c *cursor, err error) {
+// valueCursor opens a column of values.
+func (l *Lines) valueCursor(b *body, p place, of *Field) (c *cursor, err error) {
 	c = &cursor{of: of, lines: l, left: b.rows}
 	if 2*p.node+1 >= len(b.nodes) {
 		return nil, ErrDamaged
@@ -94,33 +94,33 @@ func (l *Lines) values(b *body, p place, of *Field) (c *cursor, err error) {
 		return c, nil
 	}
 	if b.nodes[2*p.node+1] != 0 {
-		if c.valid, _, err = l.streams.open(b, p.buffer); err != nil {
+		if c.valid, _, err = l.streams.openBuffer(b, p.buffer); err != nil {
 			return nil, err
 		}
 	}
 	next := p.buffer + 1
 	if of.kind == text {
-		if c.offsets, _, err = l.streams.open(b, next); err != nil {
+		if c.offsets, _, err = l.streams.openBuffer(b, next); err != nil {
 			return nil, err
 		}
 		next++
 		if c.offsets != nil {
-			if c.before, err = c.offset(); err != nil {
+			if c.before, err = c.nextOffset(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if c.data, _, err = l.streams.open(b, next); err != nil {
+	if c.data, _, err = l.streams.openBuffer(b, next); err != nil {
 		return nil, err
 	}
 	switch of.kind {
 	case text:
-		return c, c.discard(c.before)
+		return c, c.discardBytes(c.before)
 	case view:
 		end, err := b.nextBuffer(p, of.skip)
 		for k := next + 1; err == nil && k < end.buffer; k++ {
 			var text []byte
-			text, err = l.streams.whole(b, k)
+			text, err = l.streams.readBuffer(b, k)
 			c.views = append(c.views, text)
 		}
 		return c, err
@@ -141,8 +141,8 @@ func decodeError(err error) error {
 	return ErrDamaged
 }
 
-// take reads the next n bytes of a buffer.
-func (c *cursor) take(r *bufio.Reader, n int) ([]byte, error) {
+// takeBytes reads the next n bytes of a buffer.
+func (c *cursor) takeBytes(r *bufio.Reader, n int) ([]byte, error) {
 	if r == nil {
 		return nil, ErrDamaged
 	}
@@ -152,7 +152,7 @@ func (c *cursor) take(r *bufio.Reader, n int) ([]byte, error) {
 	return c.value[:n], nil
 }
 
-func (c *cursor) discard(n int64) error {
+func (c *cursor) discardBytes(n int64) error {
 	if n == 0 {
 		return nil
 	}
@@ -165,19 +165,19 @@ func (c *cursor) discard(n int64) error {
 	return nil
 }
 
-// offset reads the next offset.
-func (c *cursor) offset() (int64, error) {
-	b, err := c.take(c.offsets, c.of.width)
+// nextOffset reads the next offset.
+func (c *cursor) nextOffset() (int64, error) {
+	b, err := c.takeBytes(c.offsets, c.of.width)
 	if err != nil {
 		return 0, err
 	}
-	return integer(b, true), nil
+	return decodeInteger(b, true), nil
 }
 
-// bit reads the next bit of a buffer.
-func (c *cursor) bit(r *bufio.Reader, current *byte) (bool, error) {
+// nextBit reads the next bit of a buffer.
+func (c *cursor) nextBit(r *bufio.Reader, current *byte) (bool, error) {
 	if c.row%8 == 0 {
-		b, err := c.take(r, 1)
+		b, err := c.takeBytes(r, 1)
 		if err != nil {
 			return false, err
 		}
@@ -186,45 +186,45 @@ func (c *cursor) bit(r *bufio.Reader, current *byte) (bool, error) {
 	return *current>>(c.row%8)&1 != 0, nil
 }
 
-// next appends the next cell to a line.
-func (c *cursor) next(line []byte) ([]byte, error) {
+// appendCell appends the next cell to a line.
+func (c *cursor) appendCell(line []byte) ([]byte, error) {
 	has := c.of.kind != null
 	if c.valid != nil {
 		var err error
-		if has, err = c.bit(c.valid, &c.validByte); err != nil {
+		if has, err = c.nextBit(c.valid, &c.validByte); err != nil {
 			return nil, err
 		}
 	}
-	line, err := c.cell(line, has)
+	line, err := c.appendValue(line, has)
 	c.row++
 	return line, err
 }
 
-// cell appends the value of a cell if it has one.
-func (c *cursor) cell(line []byte, has bool) ([]byte, error) {
+// appendValue appends the value of a cell if it has one.
+func (c *cursor) appendValue(line []byte, has bool) ([]byte, error) {
 	switch c.of.kind {
 	case null:
 		return line, nil
 	case runs:
 		return c.sameRun(line)
 	case boolean:
-		on, err := c.bit(c.data, &c.dataByte)
+		on, err := c.nextBit(c.data, &c.dataByte)
 		if has && err == nil {
 			line = strconv.AppendBool(line, on)
 		}
 		return line, err
 	case text:
-		return c.long(line, has)
+		return c.appendText(line, has)
 	}
-	b, err := c.take(c.data, c.of.width)
+	b, err := c.takeBytes(c.data, c.of.width)
 	if err != nil || !has {
 		return line, err
 	}
 	switch c.of.kind {
 	case view:
-		return c.view(line, b)
+		return c.appendView(line, b)
 	case coded:
-		k := integer(b, c.of.index.kind == signed)
+		k := decodeInteger(b, c.of.index.kind == signed)
 		if k < 0 || k >= int64(len(c.values.ends)) {
 			return nil, ErrDamaged
 		}
@@ -234,31 +234,31 @@ func (c *cursor) cell(line []byte, has bool) ([]byte, error) {
 		}
 		return append(line, c.values.text[start:c.values.ends[k]]...), nil
 	}
-	return c.lines.cell(line, c.of.text(b)), nil
+	return c.lines.appendQuoted(line, c.of.formatValue(b)), nil
 }
 
 // sameRun appends the value of the run that a cell is in.
 func (c *cursor) sameRun(line []byte) ([]byte, error) {
 	for c.row >= c.end {
-		b, err := c.ends.take(c.ends.data, c.ends.of.width)
+		b, err := c.ends.takeBytes(c.ends.data, c.ends.of.width)
 		if err != nil {
 			return nil, err
 		}
-		end := integer(b, true)
+		end := decodeInteger(b, true)
 		if end <= c.end {
 			return nil, ErrDamaged
 		}
 		c.end = end
-		if c.same, err = c.run.next(c.same[:0]); err != nil {
+		if c.same, err = c.run.appendCell(c.same[:0]); err != nil {
 			return nil, err
 		}
 	}
 	return append(line, c.same...), nil
 }
 
-// long reads a text.
-func (c *cursor) long(line []byte, has bool) ([]byte, error) {
-	end, err := c.offset()
+// appendText reads a text.
+func (c *cursor) appendText(line []byte, has bool) ([]byte, error) {
+	end, err := c.nextOffset()
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (c *cursor) long(line []byte, has bool) ([]byte, error) {
 		return nil, ErrDamaged
 	}
 	if !has {
-		return line, c.discard(n)
+		return line, c.discardBytes(n)
 	}
 	kept := min(n, int64(c.lines.most))
 	for c.room = c.room[:0]; int64(len(c.room)) < kept; { // in pieces: what is claimed may not be there
@@ -281,11 +281,11 @@ func (c *cursor) long(line []byte, has bool) ([]byte, error) {
 			return nil, decodeError(err)
 		}
 	}
-	return cell.AppendCell(line, string(c.room)), c.discard(n - kept)
+	return cell.AppendCell(line, string(c.room)), c.discardBytes(n - kept)
 }
 
-// view reads a text of a view, which contains a short text itself and the position of a long one.
-func (c *cursor) view(line, b []byte) ([]byte, error) {
+// appendView reads a text of a view, which contains a short text itself and the position of a long one.
+func (c *cursor) appendView(line, b []byte) ([]byte, error) {
 	n := int64(int32(binary.LittleEndian.Uint32(b)))
 	if n >= 0 && n <= 12 {
 		return cell.AppendCell(line, string(b[4:4+n])), nil
@@ -297,8 +297,8 @@ func (c *cursor) view(line, b []byte) ([]byte, error) {
 	return cell.AppendCell(line, string(c.views[k][at:at+min(n, int64(c.lines.most))])), nil
 }
 
-// integer reads an integer of up to 8 bytes.
-func integer(b []byte, signed bool) int64 {
+// decodeInteger reads an integer of up to 8 bytes.
+func decodeInteger(b []byte, signed bool) int64 {
 	var x uint64
 	for i, c := range b {
 		x |= uint64(c) << (8 * i)
@@ -309,29 +309,29 @@ func integer(b []byte, signed bool) int64 {
 	return int64(x)
 }
 
-// text formats a value as in a CSV file.
-func (x *Field) text(b []byte) string {
+// formatValue formats a value as in a CSV file.
+func (x *Field) formatValue(b []byte) string {
 	switch x.kind {
 	case signed:
-		return strconv.FormatInt(integer(b, true), 10)
+		return strconv.FormatInt(decodeInteger(b, true), 10)
 	case unsigned:
-		return strconv.FormatUint(uint64(integer(b, false)), 10)
+		return strconv.FormatUint(uint64(decodeInteger(b, false)), 10)
 	case float:
-		return x.float(b)
+		return x.formatFloat(b)
 	case decimal:
-		return x.decimal(b)
+		return x.formatDecimal(b)
 	case truth:
 		return strconv.FormatBool(b[0] != 0)
 	case uuid:
 		return string(cell.AppendUUID(nil, b))
 	case date:
-		days := floorDiv(integer(b, true), x.unit)
+		days := floorDiv(decodeInteger(b, true), x.unit)
 		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
 	case clock:
-		count := integer(b, true)
+		count := decodeInteger(b, true)
 		return time.Unix(floorDiv(count, x.unit), (count-floorDiv(count, x.unit)*x.unit)*(1e9/x.unit)).UTC().Format("15:04:05.999999999")
 	}
-	count := integer(b, true) // a timestamp
+	count := decodeInteger(b, true) // a timestamp
 	second := floorDiv(count, x.unit)
 	at := time.Unix(second, (count-second*x.unit)*(1e9/x.unit))
 	if x.zone != nil {
@@ -348,7 +348,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func (x *Field) float(b []byte) string {
+func (x *Field) formatFloat(b []byte) string {
 	var v float64
 	switch x.width {
 	case 2:
@@ -361,8 +361,8 @@ func (x *Field) float(b []byte) string {
 	return string(cell.AppendFloat(nil, v, 64)) // in full: fewer digits would be another number as 64 bits
 }
 
-// decimal writes a little-endian integer with its point.
-func (x *Field) decimal(b []byte) string {
+// formatDecimal writes a little-endian integer with its point.
+func (x *Field) formatDecimal(b []byte) string {
 	digits := make([]byte, len(b))
 	for i, c := range b {
 		digits[len(b)-1-i] = c

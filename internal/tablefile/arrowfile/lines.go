@@ -42,7 +42,7 @@ func (f *File) Lines(want []bool, comma bool, most int) *Lines {
 func (l *Lines) Read(p []byte) (n int, err error) {
 	for len(l.todo) == 0 {
 		if l.failed == nil {
-			l.failed = l.step()
+			l.failed = l.nextLine()
 		}
 		if l.failed != nil {
 			return 0, l.failed
@@ -53,17 +53,17 @@ func (l *Lines) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// step writes a line or goes to the next batch.
-func (l *Lines) step() (err error) {
+// nextLine writes a line or goes to the next batch.
+func (l *Lines) nextLine() (err error) {
 	defer recoverDamage(&err)
 	if l.left == 0 {
-		return l.batch()
+		return l.openBatch()
 	}
-	return l.row()
+	return l.writeRow()
 }
 
-// row writes a line.
-func (l *Lines) row() (err error) {
+// writeRow writes a line.
+func (l *Lines) writeRow() (err error) {
 	l.line = l.line[:0]
 	for i, c := range l.cursors {
 		if i > 0 {
@@ -73,7 +73,7 @@ func (l *Lines) row() (err error) {
 			continue
 		}
 		was := len(l.line)
-		if l.line, err = c.next(l.line); err != nil {
+		if l.line, err = c.appendCell(l.line); err != nil {
 			return err
 		}
 		if was >= l.most { // nothing there will be looked at
@@ -89,21 +89,21 @@ func (l *Lines) row() (err error) {
 	return nil
 }
 
-// cell appends the text of a value that is no text.
-func (l *Lines) cell(line []byte, text string) []byte {
+// appendQuoted appends the text of a value that is no text.
+func (l *Lines) appendQuoted(line []byte, text string) []byte {
 	if l.comma {
 		text = strings.Replace(text, ".", ",", 1)
 	}
 	return cell.AppendCell(line, text)
 }
 
-// batch goes to the next batch, and reads the dictionaries before it.
-func (l *Lines) batch() error {
+// openBatch goes to the next batch, and reads the dictionaries before it.
+func (l *Lines) openBatch() error {
 	f := l.file
 	if l.next == 0 && f.random {
 		for _, m := range f.messages {
 			if m.kind == dictionaryMessage {
-				if err := l.dictionary(m); err != nil {
+				if err := l.readDictionary(m); err != nil {
 					return err
 				}
 			}
@@ -113,10 +113,10 @@ func (l *Lines) batch() error {
 		m := f.messages[l.next]
 		if m.kind == batchMessage {
 			l.next++
-			return l.open(m)
+			return l.openMessage(m)
 		}
 		if !f.random {
-			if err := l.dictionary(m); err != nil {
+			if err := l.readDictionary(m); err != nil {
 				return err
 			}
 		}
@@ -124,26 +124,26 @@ func (l *Lines) batch() error {
 	return io.EOF
 }
 
-// header returns the header of a message.
-func (f *File) header(m message) (table, error) {
-	t, err := f.metadata(m)
+// headerTable returns the header of a message.
+func (f *File) headerTable(m message) (table, error) {
+	t, err := f.readMetadata(m)
 	if err != nil {
 		return table{}, err
 	}
-	header, ok := t.table(2)
+	header, ok := t.tableField(2)
 	if !ok {
 		return table{}, ErrDamaged
 	}
 	return header, nil
 }
 
-// open opens the columns of a batch.
-func (l *Lines) open(m message) error {
-	header, err := l.file.header(m)
+// openMessage opens the columns of a batch.
+func (l *Lines) openMessage(m message) error {
+	header, err := l.file.headerTable(m)
 	if err != nil {
 		return err
 	}
-	b, err := l.file.body(m, header)
+	b, err := l.file.readBody(m, header)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (l *Lines) open(m message) error {
 	for i := range l.file.Fields {
 		of := &l.file.Fields[i]
 		if l.want[i] && of.Readable {
-			if l.cursors[i], err = l.cursor(b, p, of); err != nil {
+			if l.cursors[i], err = l.columnCursor(b, p, of); err != nil {
 				return err
 			}
 		}
@@ -168,9 +168,9 @@ func (l *Lines) open(m message) error {
 	return nil
 }
 
-// dictionary reads the values of a dictionary if a column that is wanted has it.
-func (l *Lines) dictionary(m message) error {
-	header, err := l.file.header(m)
+// readDictionary reads the values of a dictionary if a column that is wanted has it.
+func (l *Lines) readDictionary(m message) error {
+	header, err := l.file.headerTable(m)
 	if err != nil {
 		return err
 	}
@@ -188,29 +188,29 @@ func (l *Lines) dictionary(m message) error {
 	if values == nil {
 		return nil
 	}
-	data, ok := header.table(1)
+	data, ok := header.tableField(1)
 	if !ok {
 		return ErrDamaged
 	}
-	b, err := l.file.body(m, data)
+	b, err := l.file.readBody(m, data)
 	if err != nil {
 		return err
 	}
 	l.streams.reset()
-	c, err := l.cursor(b, place{}, values)
+	c, err := l.columnCursor(b, place{}, values)
 	if err != nil {
 		return err
 	}
 	d := &dictionary{}
-	if old := l.dictionaries[id]; old != nil && header.byte(2) != 0 { // more values
+	if old := l.dictionaries[id]; old != nil && header.byteField(2) != 0 { // more values
 		d = old
 	}
 	for range b.rows {
 		was := len(d.text)
-		if d.text, err = c.next(d.text); err != nil {
+		if d.text, err = c.appendCell(d.text); err != nil {
 			return err
 		}
-		if err := l.streams.hold(int64(len(d.text)-was) + 8); err != nil {
+		if err := l.streams.holdBytes(int64(len(d.text)-was) + 8); err != nil {
 			return err
 		}
 		d.ends = append(d.ends, len(d.text))

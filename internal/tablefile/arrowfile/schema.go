@@ -90,15 +90,15 @@ const (
 	maxNested = 1 << 20
 )
 
-// schema reads the fields.
-func (f *File) schema(t table) error {
+// readSchema reads the fields.
+func (f *File) readSchema(t table) error {
 	if t.int16(0, 0) != 0 {
 		return ErrForeign // big-endian
 	}
 	f.Fields = []Field{}
 	nested := 0
-	for _, field := range t.tables(1) {
-		x, err := f.field(field, 0, &nested)
+	for _, field := range t.tableFields(1) {
+		x, err := f.readField(field, 0, &nested)
 		if err != nil {
 			return err
 		}
@@ -107,25 +107,25 @@ func (f *File) schema(t table) error {
 	return nil
 }
 
-// field reads a field with its children.
-func (f *File) field(t table, depth int, nested *int) (Field, error) {
+// readField reads a field with its children.
+func (f *File) readField(t table, depth int, nested *int) (Field, error) {
 	if *nested++; depth > maxDepth || *nested > maxNested {
 		return Field{}, ErrDamaged
 	}
-	x := Field{Name: t.text(0)}
-	code := t.byte(2)
-	of, _ := t.table(3)
+	x := Field{Name: t.textField(0)}
+	code := t.byteField(2)
+	of, _ := t.tableField(3)
 	if code == 0 || int(code) >= len(typeNames) || of.t.Bytes == nil {
 		return Field{}, ErrForeign
 	}
 	x.Type = typeNames[code]
-	if !x.fixed(code, of) {
-		x.variable(code, of, f.version)
+	if !x.setFixedType(code, of) {
+		x.setVariableType(code, of, f.version)
 	}
-	x.extend(extensionOf(t))
+	x.applyExtension(extensionOf(t))
 	var children []Field
-	for _, child := range t.tables(5) {
-		c, err := f.field(child, depth+1, nested)
+	for _, child := range t.tableFields(5) {
+		c, err := f.readField(child, depth+1, nested)
 		if err != nil {
 			return Field{}, err
 		}
@@ -135,8 +135,8 @@ func (f *File) field(t table, depth int, nested *int) (Field, error) {
 	if code == typeRunEnd {
 		x.runsOf(children)
 	}
-	if d, ok := t.table(4); ok {
-		x = x.coded(d)
+	if d, ok := t.tableField(4); ok {
+		x = x.dictionaryCodes(d)
 	}
 	x.Readable = x.kind != unreadable
 	return x, nil
@@ -144,16 +144,16 @@ func (f *File) field(t table, depth int, nested *int) (Field, error) {
 
 // extensionOf returns the name of the extension type that the metadata of a field gives it, or "".
 func extensionOf(t table) string {
-	for _, pair := range t.tables(6) {
-		if pair.text(0) == "ARROW:extension:name" {
-			return pair.text(1)
+	for _, pair := range t.tableFields(6) {
+		if pair.textField(0) == "ARROW:extension:name" {
+			return pair.textField(1)
 		}
 	}
 	return ""
 }
 
-// extend applies the extension types whose reading is not that of their storage.
-func (x *Field) extend(name string) {
+// applyExtension applies the extension types whose reading is not that of their storage.
+func (x *Field) applyExtension(name string) {
 	switch {
 	case name == "arrow.uuid" && x.width == uuidBytes:
 		x.kind, x.Type = uuid, name
@@ -179,11 +179,11 @@ func (x *Field) runsOf(children []Field) {
 	x.Type += " " + values.Type
 }
 
-// coded returns the field of indices into a dictionary of values like those of x.
-func (x Field) coded(d table) Field {
+// dictionaryCodes returns the field of indices into a dictionary of values like those of x.
+func (x Field) dictionaryCodes(d table) Field {
 	index := Field{kind: signed, width: 4}
-	if of, ok := d.table(1); ok {
-		index.fixed(typeInt, of)
+	if of, ok := d.tableField(1); ok {
+		index.setFixedType(typeInt, of)
 	}
 	out := Field{Name: x.Name, Type: "dictionary of " + x.Type, kind: coded, width: index.width, dict: d.int64(0), index: &index, values: &x, skip: layout{1, 2, 0}}
 	if index.kind == unreadable || x.kind == unreadable || x.skip.nodes > 1 {
@@ -192,15 +192,15 @@ func (x Field) coded(d table) Field {
 	return out
 }
 
-// fixed sets the properties of a type whose values have the same width; it returns false for other types.
-func (x *Field) fixed(code byte, of table) bool {
+// setFixedType sets the properties of a type whose values have the same width; it returns false for other types.
+func (x *Field) setFixedType(code byte, of table) bool {
 	x.skip = layout{1, 2, 0}
 	switch code {
 	case typeNull:
 		x.kind, x.skip.buffers = null, 0
 	case typeInt:
 		x.kind, x.width = unsigned, int(of.int32(0, 0))/8
-		if of.byte(1) != 0 {
+		if of.byteField(1) != 0 {
 			x.kind = signed
 		}
 		x.allowWidths(1, 2, 4, 8)
@@ -225,7 +225,7 @@ func (x *Field) fixed(code byte, of table) bool {
 		x.allowWidths(4, 8)
 	case typeTimestamp:
 		x.kind, x.width, x.unit = timestamp, 8, perSecond(of.int16(0, 0))
-		x.setZone(of.text(1))
+		x.setZone(of.textField(1))
 	case typeDuration:
 		x.kind, x.width = signed, 8
 	case typeFixedBinary:
@@ -277,8 +277,8 @@ func perSecond(unit int16) int64 {
 // version5 is the version of the metadata since which unions have no bitmap.
 const version5 = 4
 
-// variable sets the properties of the other types.
-func (x *Field) variable(code byte, of table, version int16) {
+// setVariableType sets the properties of the other types.
+func (x *Field) setVariableType(code byte, of table, version int16) {
 	switch code {
 	case typeBinary, typeUtf8:
 		x.kind, x.width, x.skip = text, 4, layout{1, 3, 0}

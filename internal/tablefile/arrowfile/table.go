@@ -22,7 +22,7 @@ func (t table) fieldOffset(field int) flatbuffers.UOffsetT {
 	return t.t.Pos + flatbuffers.UOffsetT(o)
 }
 
-func (t table) byte(field int) byte {
+func (t table) byteField(field int) byte {
 	if at := t.fieldOffset(field); at != 0 {
 		return t.t.GetByte(at)
 	}
@@ -50,14 +50,14 @@ func (t table) int64(field int) int64 {
 	return 0
 }
 
-func (t table) text(field int) string {
+func (t table) textField(field int) string {
 	if at := t.fieldOffset(field); at != 0 {
 		return string(t.t.ByteVector(at))
 	}
 	return ""
 }
 
-func (t table) table(field int) (table, bool) {
+func (t table) tableField(field int) (table, bool) {
 	at := t.fieldOffset(field)
 	if at == 0 {
 		return table{}, false
@@ -65,8 +65,8 @@ func (t table) table(field int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.t.Bytes, Pos: t.t.Indirect(at)}}, true
 }
 
-// list returns the bytes of a vector whose elements have the given width; nil if it is absent.
-func (t table) list(field, width int) []byte {
+// listField returns the bytes of a vector whose elements have the given width; nil if it is absent.
+func (t table) listField(field, width int) []byte {
 	o := flatbuffers.UOffsetT(t.t.Offset(flatbuffers.VOffsetT(4 + 2*field)))
 	if o == 0 {
 		return nil
@@ -75,9 +75,9 @@ func (t table) list(field, width int) []byte {
 	return t.t.Bytes[start : start+n*int64(width)]
 }
 
-// tables returns the elements of a vector of tables.
-func (t table) tables(field int) []table {
-	list := t.list(field, 4)
+// tableFields returns the elements of a vector of tables.
+func (t table) tableFields(field int) []table {
+	list := t.listField(field, 4)
 	if list == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t table) tables(field int) []table {
 
 // int64s returns the elements of a vector of structs of 64-bit integers.
 func (t table) int64s(field, perElement int) []int64 {
-	list := t.list(field, 8*perElement)
+	list := t.listField(field, 8*perElement)
 	out := make([]int64, len(list)/8)
 	for i := range out {
 		out[i] = int64(binary.LittleEndian.Uint64(list[8*i:]))

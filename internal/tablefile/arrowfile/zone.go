@@ -43,12 +43,12 @@ func SchemaOf(value string) (fields []Field) {
 	err = func() (err error) {
 		defer recoverDamage(&err)
 		t := rootOf(message[4:])
-		header, ok := t.table(2)
-		if !ok || t.byte(1) != schemaMessage {
+		header, ok := t.tableField(2)
+		if !ok || t.byteField(1) != schemaMessage {
 			return ErrDamaged
 		}
 		f.version = t.int16(0, 0)
-		return f.schema(header)
+		return f.readSchema(header)
 	}()
 	if err != nil {
 		return nil

@@ -141,7 +141,7 @@ func withoutZeros(text string) string {
 // without a name, and a region in brackets. The clock on the wall counts, so the zone changes nothing. 20060102.0 is 20060102.
 func readAuto(text string) (Moment, bool) {
 	s := &dateScanner{text: plainBlanks(text)}
-	year, month, day, compact, ok := s.date()
+	year, month, day, compact, ok := s.scanDate()
 	if !ok {
 		return Moment{}, false
 	}
@@ -150,11 +150,11 @@ func readAuto(text string) (Moment, bool) {
 	case s.text == "":
 	case compact && withoutZeros(s.text) == "":
 	case s.timeMark():
-		if second, ok = s.time(compact); !ok || !s.zone() {
+		if second, ok = s.scanTime(compact); !ok || !s.scanZone() {
 			return Moment{}, false
 		}
 	default: // as XML Schema writes a day of a zone
-		if s.text != "Z" && !(len(s.text) == len("+00:00") && s.offset() && s.text == "") {
+		if s.text != "Z" && !(len(s.text) == len("+00:00") && s.scanOffset() && s.text == "") {
 			return Moment{}, false
 		}
 	}
@@ -186,8 +186,8 @@ func plainBlanks(text string) string {
 // A dateScanner reads a text from its beginning.
 type dateScanner struct{ text string }
 
-// take removes a text from the beginning.
-func (s *dateScanner) take(text string) bool {
+// takeText removes a text from the beginning.
+func (s *dateScanner) takeText(text string) bool {
 	rest, found := strings.CutPrefix(s.text, text)
 	if found {
 		s.text = rest
@@ -195,15 +195,15 @@ func (s *dateScanner) take(text string) bool {
 	return found
 }
 
-// blanks removes blanks.
-func (s *dateScanner) blanks() bool {
+// skipBlanks removes blanks.
+func (s *dateScanner) skipBlanks() bool {
 	was := len(s.text)
 	s.text = strings.TrimLeft(s.text, " ")
 	return len(s.text) < was
 }
 
-// number consumes between least and most digits.
-func (s *dateScanner) number(least, most int) (n int, ok bool) {
+// scanNumber consumes between least and most digits.
+func (s *dateScanner) scanNumber(least, most int) (n int, ok bool) {
 	k := 0
 	for k < len(s.text) && k < most && s.text[k] >= '0' && s.text[k] <= '9' {
 		n = 10*n + int(s.text[k]-'0')
@@ -216,18 +216,18 @@ func (s *dateScanner) number(least, most int) (n int, ok bool) {
 	return n, true
 }
 
-// digits counts the digits at the beginning.
-func (s *dateScanner) digits() int {
+// countDigits counts the digits at the beginning.
+func (s *dateScanner) countDigits() int {
 	return len(s.text) - len(strings.TrimLeft(s.text, "0123456789"))
 }
 
-// date consumes a date. compact reports whether it is written in eight digits.
-func (s *dateScanner) date() (year, month, day int, compact, ok bool) {
-	switch n := s.digits(); {
+// scanDate consumes a date. compact reports whether it is written in eight digits.
+func (s *dateScanner) scanDate() (year, month, day int, compact, ok bool) {
+	switch n := s.countDigits(); {
 	case n == 8:
-		year, _ = s.number(4, 4)
-		month, _ = s.number(2, 2)
-		day, _ = s.number(2, 2)
+		year, _ = s.scanNumber(4, 4)
+		month, _ = s.scanNumber(2, 2)
+		day, _ = s.scanNumber(2, 2)
 		return year, month, day, true, true
 	case n == 4:
 		year, month, day, ok = s.yearFirst()
@@ -242,61 +242,61 @@ func (s *dateScanner) date() (year, month, day int, compact, ok bool) {
 
 // yearFirst removes 2006-01-02 or 2006/01/02.
 func (s *dateScanner) yearFirst() (year, month, day int, ok bool) {
-	year, _ = s.number(4, 4)
+	year, _ = s.scanNumber(4, 4)
 	mark := "-"
-	if !s.take(mark) {
+	if !s.takeText(mark) {
 		mark = "/"
-		if !s.take(mark) {
+		if !s.takeText(mark) {
 			return 0, 0, 0, false
 		}
 	}
-	if month, ok = s.number(2, 2); !ok || !s.take(mark) {
+	if month, ok = s.scanNumber(2, 2); !ok || !s.takeText(mark) {
 		return 0, 0, 0, false
 	}
-	day, ok = s.number(2, 2)
-	return year, month, day, ok && s.digits() == 0
+	day, ok = s.scanNumber(2, 2)
+	return year, month, day, ok && s.countDigits() == 0
 }
 
 // dayFirst removes 2.1.2006, 2 Jan 2006 or 2-Jan-2006.
 func (s *dateScanner) dayFirst() (year, month, day int, ok bool) {
-	day, _ = s.number(1, 2)
+	day, _ = s.scanNumber(1, 2)
 	switch {
-	case s.take("."):
-		if month, ok = s.number(1, 2); !ok || !s.take(".") {
+	case s.takeText("."):
+		if month, ok = s.scanNumber(1, 2); !ok || !s.takeText(".") {
 			return 0, 0, 0, false
 		}
-	case s.take("-"):
-		if month = s.name(monthNames); month == 0 || !s.take("-") {
+	case s.takeText("-"):
+		if month = s.scanName(monthNames); month == 0 || !s.takeText("-") {
 			return 0, 0, 0, false
 		}
 	default:
-		if !s.blanks() {
+		if !s.skipBlanks() {
 			return 0, 0, 0, false
 		}
-		if month = s.name(monthNames); month == 0 || !s.blanks() {
+		if month = s.scanName(monthNames); month == 0 || !s.skipBlanks() {
 			return 0, 0, 0, false
 		}
 	}
-	year, ok = s.number(4, 4)
-	return year, month, day, ok && s.digits() == 0
+	year, ok = s.scanNumber(4, 4)
+	return year, month, day, ok && s.countDigits() == 0
 }
 
 // nameFirst removes Jan 2, 2006, or a weekday with a comma before a date of dayFirst.
 func (s *dateScanner) nameFirst() (year, month, day int, ok bool) {
-	if s.name(weekdayNames) > 0 {
-		if !s.take(",") || !s.blanks() || s.digits() == 0 {
+	if s.scanName(weekdayNames) > 0 {
+		if !s.takeText(",") || !s.skipBlanks() || s.countDigits() == 0 {
 			return 0, 0, 0, false
 		}
 		return s.dayFirst()
 	}
-	if month = s.name(monthNames); month == 0 || !s.blanks() {
+	if month = s.scanName(monthNames); month == 0 || !s.skipBlanks() {
 		return 0, 0, 0, false
 	}
-	if day, ok = s.number(1, 2); !ok || !s.take(",") || !s.blanks() {
+	if day, ok = s.scanNumber(1, 2); !ok || !s.takeText(",") || !s.skipBlanks() {
 		return 0, 0, 0, false
 	}
-	year, ok = s.number(4, 4)
-	return year, month, day, ok && s.digits() == 0
+	year, ok = s.scanNumber(4, 4)
+	return year, month, day, ok && s.countDigits() == 0
 }
 
 // The English names of months and weekdays, in small letters.
@@ -305,9 +305,9 @@ var (
 	weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 )
 
-// name consumes a name of a list, in full or its first three letters, and returns its position from 1, or 0 if there
+// scanName consumes a name of a list, in full or its first three letters, and returns its position from 1, or 0 if there
 // is no match.
-func (s *dateScanner) name(list []string) int {
+func (s *dateScanner) scanName(list []string) int {
 	word := s.text[:len(s.text)-len(strings.TrimLeftFunc(s.text, isLetter))]
 	lower := strings.ToLower(word)
 	k := slices.IndexFunc(list, func(name string) bool { return lower == name || lower == name[:3] })
@@ -320,28 +320,28 @@ func (s *dateScanner) name(list []string) int {
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
 // timeMark consumes the separator before a time.
-func (s *dateScanner) timeMark() bool { return s.take("T") || s.take("t") || s.blanks() }
+func (s *dateScanner) timeMark() bool { return s.takeText("T") || s.takeText("t") || s.skipBlanks() }
 
-// time removes a time and returns its seconds since midnight.
-func (s *dateScanner) time(compact bool) (float64, bool) {
+// scanTime removes a time and returns its seconds since midnight.
+func (s *dateScanner) scanTime(compact bool) (float64, bool) {
 	var hour, minute, second int
 	var ok bool
 	var seconds bool
-	if n := s.digits(); compact && (n == 4 || n == 6) {
-		hour, _ = s.number(2, 2)
-		minute, _ = s.number(2, 2)
+	if n := s.countDigits(); compact && (n == 4 || n == 6) {
+		hour, _ = s.scanNumber(2, 2)
+		minute, _ = s.scanNumber(2, 2)
 		if seconds = n == 6; seconds {
-			second, _ = s.number(2, 2)
+			second, _ = s.scanNumber(2, 2)
 		}
 	} else {
-		if hour, ok = s.number(1, 2); !ok || !s.take(":") {
+		if hour, ok = s.scanNumber(1, 2); !ok || !s.takeText(":") {
 			return 0, false
 		}
-		if minute, ok = s.number(2, 2); !ok {
+		if minute, ok = s.scanNumber(2, 2); !ok {
 			return 0, false
 		}
-		if seconds = s.take(":"); seconds {
-			if second, ok = s.number(2, 2); !ok {
+		if seconds = s.takeText(":"); seconds {
+			if second, ok = s.scanNumber(2, 2); !ok {
 				return 0, false
 			}
 		}
@@ -351,18 +351,18 @@ func (s *dateScanner) time(compact bool) (float64, bool) {
 	}
 	out := float64(hour*3600 + minute*60 + second)
 	if seconds {
-		fraction, ok := s.fraction()
+		fraction, ok := s.scanFraction()
 		return out + fraction, ok
 	}
 	return out, true
 }
 
-// fraction consumes a fraction of a second and returns it, using nine digits; 0 if it is absent.
-func (s *dateScanner) fraction() (float64, bool) {
-	if !s.take(".") && !s.take(",") {
+// scanFraction consumes a fraction of a second and returns it, using nine digits; 0 if it is absent.
+func (s *dateScanner) scanFraction() (float64, bool) {
+	if !s.takeText(".") && !s.takeText(",") {
 		return 0, true
 	}
-	n := s.digits()
+	n := s.countDigits()
 	if n == 0 {
 		return 0, false
 	}
@@ -376,9 +376,9 @@ func (s *dateScanner) fraction() (float64, bool) {
 	return float64(nanos) / 1e9, true
 }
 
-// zone consumes an optional zone and reports whether the text is complete.
-func (s *dateScanner) zone() bool {
-	s.blanks()
+// scanZone consumes an optional zone and reports whether the text is complete.
+func (s *dateScanner) scanZone() bool {
+	s.skipBlanks()
 	if region := strings.IndexByte(s.text, '['); region >= 0 && strings.HasSuffix(s.text, "]") {
 		s.text = s.text[:region]
 	}
@@ -388,7 +388,7 @@ func (s *dateScanner) zone() bool {
 	if s.text == "" {
 		return true
 	}
-	return s.offset() && (s.text == "" || s.blanks() && s.zoneName() && s.text == "")
+	return s.scanOffset() && (s.text == "" || s.skipBlanks() && s.zoneName() && s.text == "")
 }
 
 // zoneName removes the name of a zone. It returns false for other letters.
@@ -405,20 +405,20 @@ func (s *dateScanner) zoneName() bool {
 	return true
 }
 
-// offset removes -05, -0500, -05:00 or -05:00:00.
-func (s *dateScanner) offset() bool {
-	if !s.take("+") && !s.take("-") {
+// scanOffset removes -05, -0500, -05:00 or -05:00:00.
+func (s *dateScanner) scanOffset() bool {
+	if !s.takeText("+") && !s.takeText("-") {
 		return false
 	}
-	if hour, ok := s.number(2, 2); !ok || hour > 24 {
+	if hour, ok := s.scanNumber(2, 2); !ok || hour > 24 {
 		return false
 	}
 	for range 2 {
 		if s.text == "" || s.text[0] == ' ' {
 			break
 		}
-		s.take(":")
-		if n, ok := s.number(2, 2); !ok || n > 59 {
+		s.takeText(":")
+		if n, ok := s.scanNumber(2, 2); !ok || n > 59 {
 			return false
 		}
 	}

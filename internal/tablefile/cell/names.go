@@ -176,7 +176,7 @@ func spellingsOf(list []string, decimal byte) map[string]int32 {
 	for key := range doubtful {
 		delete(out, key)
 	}
-	for key, code := range booleans.spellings() {
+	for key, code := range booleans.spellingCodes() {
 		if _, whole := out[key]; !whole && !doubtful[key] {
 			out[key] = code
 		}
@@ -207,8 +207,8 @@ func (b *booleanList) addName(name string, code int32, decimal byte) {
 	}
 }
 
-// spellings returns the codes by key for all spellings of the two values.
-func (b *booleanList) spellings() map[string]int32 {
+// spellingCodes returns the codes by key for all spellings of the two values.
+func (b *booleanList) spellingCodes() map[string]int32 {
 	none := func(keys ...string) bool {
 		for _, key := range keys {
 			if len(b.found[key]) > 0 {

@@ -36,9 +36,9 @@ const MaxLenient = 48
 //   - the sign may be U+2212.
 func (r *Rule) Number(text string) (float64, Class) {
 	text = Trim(text)
-	v, class := r.plain(text)
+	v, class := r.parsePlain(text)
 	if class == Unparseable && r.Lenient && len(text) <= MaxLenient {
-		v, class = r.lenient(text)
+		v, class = r.parseLenient(text)
 	}
 	if class == Good && slices.Contains(r.Missing, v) {
 		return 0, Missing
@@ -55,8 +55,8 @@ func (r *Rule) Typed(v float64) (float64, Class) {
 	return v, class
 }
 
-// plain reads a number with the declared marks and no other characters.
-func (r *Rule) plain(text string) (float64, Class) {
+// parsePlain reads a number with the declared marks and no other characters.
+func (r *Rule) parsePlain(text string) (float64, Class) {
 	if r.Decimal != ',' && r.Thousands == 0 {
 		return Number(text)
 	}
@@ -118,8 +118,8 @@ var (
 	parted = regexp.MustCompile("([0-9])[" + Narrow + "]([0-9])")
 )
 
-// lenient reads a cell that is no plain number.
-func (r *Rule) lenient(text string) (float64, Class) {
+// parseLenient reads a cell that is no plain number.
+func (r *Rule) parseLenient(text string) (float64, Class) {
 	switch BooleanWord(text) {
 	case "t":
 		return 1, Good
@@ -132,7 +132,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 	if strings.ContainsAny(text, "\u2212"+Narrow) {
 		text = Trim(narrow.Replace(parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
 	}
-	text = bound(text)
+	text = trimBound(text)
 	sign, text := cutSign(text)
 	text, before := cutCurrency(text)
 	if before && sign == "" {
@@ -142,7 +142,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 	if text == "" || strings.IndexByte("0123456789.,", text[0]) < 0 {
 		return 0, Unparseable
 	}
-	joined, ok := r.grouped(text)
+	joined, ok := r.removeGroups(text)
 	if !ok {
 		return 0, Unparseable
 	}
@@ -153,8 +153,8 @@ func (r *Rule) lenient(text string) (float64, Class) {
 	return v, Good
 }
 
-// grouped returns an unsigned number as strconv has it.
-func (r *Rule) grouped(text string) (string, bool) {
+// removeGroups returns an unsigned number as strconv has it.
+func (r *Rule) removeGroups(text string) (string, bool) {
 	decimal := markOf(r.Decimal)
 	if joined, ok := joinGroups(text, decimal, r.Thousands); ok {
 		return joined, true
@@ -178,8 +178,8 @@ func (r *Rule) grouped(text string) (string, bool) {
 // Bounds are the signs for at most, at least and about.
 var Bounds = []string{"<=", ">=", "<", ">", "≤", "≥", "~"}
 
-// bound leaves out a word for at most, at least or about.
-func bound(text string) string {
+// trimBound leaves out a word for at most, at least or about.
+func trimBound(text string) string {
 	for _, sign := range Bounds {
 		if rest, ok := strings.CutPrefix(text, sign); ok {
 			return Trim(rest)

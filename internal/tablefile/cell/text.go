@@ -51,7 +51,7 @@ func (t Text) Of(text string) string {
 		text = oneBlank(text)
 	}
 	if t.Fold == FoldCase {
-		text = strings.Map(lower, text)
+		text = strings.Map(lowerRune, text)
 	}
 	if t.Prefix > 0 {
 		text = Trim(truncate(text, t.Prefix))
@@ -78,9 +78,9 @@ func oneBlank(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 }
 
-// lower returns the small letter of a capital one: of the Latin letters of ASCII and Latin-1, the Greek and the
+// lowerRune returns the small letter of a capital one: of the Latin letters of ASCII and Latin-1, the Greek and the
 // Cyrillic ones. All others stay, so that every language and database can do the same.
-func lower(r rune) rune {
+func lowerRune(r rune) rune {
 	switch {
 	case r >= 'A' && r <= 'Z', r >= 'À' && r <= 'Þ' && r != '×', r >= 'Α' && r <= 'Ϋ' && r != 0x3a2, r >= 'А' && r <= 'Я':
 		return r + 32
@@ -94,7 +94,7 @@ func lower(r rune) rune {
 func Capitals() (capital, small string) {
 	var a, b strings.Builder
 	for r := rune('A'); r <= 'Я'; r++ {
-		if s := lower(r); s != r {
+		if s := lowerRune(r); s != r {
 			a.WriteRune(r)
 			b.WriteRune(s)
 		}

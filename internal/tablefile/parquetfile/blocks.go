@@ -33,7 +33,7 @@ type blockReader struct {
 
 // newSnappy reads a block whose copies reach back at most reach bytes.
 func newSnappy(in io.Reader, reach int64) (*blockReader, error) {
-	b := &blockReader{in: bufio.NewReader(in), step: (*blockReader).snappy, ring: make([]byte, reach)}
+	b := &blockReader{in: bufio.NewReader(in), step: (*blockReader).readSnappyElement, ring: make([]byte, reach)}
 	size, err := binary.ReadUvarint(b.in)
 	if err != nil || size > 1<<32-1 {
 		return nil, errBlock
@@ -117,8 +117,8 @@ func (b *blockReader) readNumber(bytes int) (v int64, err error) {
 	return v, nil
 }
 
-// snappy reads the next element of a Snappy block.
-func (b *blockReader) snappy() error {
+// readSnappyElement reads the next element of a Snappy block.
+func (b *blockReader) readSnappyElement() error {
 	tag, err := b.in.ReadByte()
 	switch {
 	case err == io.EOF && b.total == b.size:
@@ -159,7 +159,7 @@ func (b *blockReader) lz4() (err error) {
 		if b.offset, err = b.readNumber(2); err != nil || b.offset == 0 {
 			return errBlock
 		}
-		b.left, err = b.lengthened(b.match)
+		b.left, err = b.extendLength(b.match)
 		b.left, b.match = b.left+4, -1
 		return err
 	}
@@ -168,12 +168,12 @@ func (b *blockReader) lz4() (err error) {
 		return errBlock
 	}
 	b.offset, b.match = 0, int64(token&15)
-	b.left, err = b.lengthened(int64(token >> 4))
+	b.left, err = b.extendLength(int64(token >> 4))
 	return err
 }
 
-// lengthened adds to a length of 15 the bytes that follow, up to one that is not 255.
-func (b *blockReader) lengthened(n int64) (int64, error) {
+// extendLength adds to a length of 15 the bytes that follow, up to one that is not 255.
+func (b *blockReader) extendLength(n int64) (int64, error) {
 	for more := n == 15; more; {
 		c, err := b.in.ReadByte()
 		if err != nil || n > 1<<32 {

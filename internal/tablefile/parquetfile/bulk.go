@@ -20,16 +20,16 @@ type Room[T any] struct {
 // mostRoom is up to how many values a dictionary is kept for the next column.
 const mostRoom = 1 << 20
 
-// enter acquires the shared buffers.
-func (c *Column[T]) enter() {
+// acquireBuffers acquires the shared buffers.
+func (c *Column[T]) acquireBuffers() {
 	if r := c.Room; r != nil && c.pages.in == nil {
 		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain, r.dictionary
 		*r = Room[T]{}
 	}
 }
 
-// leave gives it back.
-func (c *Column[T]) leave() {
+// releaseBuffers gives it back.
+func (c *Column[T]) releaseBuffers() {
 	if c.Room != nil {
 		*c.Room = Room[T]{c.pages.in, c.pages.stored, c.pages.plain, c.dictionary[:0]}
 		if cap(c.dictionary) > mostRoom {
@@ -74,7 +74,7 @@ func (c *Column[T]) readMany(dst []T) (n int, err error) {
 
 // skipOnes skips the ones of a run, at most most, and returns their number.
 func (h *hybrid) skipOnes(most int) (n int, ok bool) {
-	if len(h.have) == 0 && h.run == 0 && h.groups == 0 && !h.header() {
+	if len(h.have) == 0 && h.run == 0 && h.groups == 0 && !h.readHeader() {
 		return 0, false
 	}
 	if len(h.have) > 0 || h.value != 1 {
@@ -90,7 +90,7 @@ func (c *Column[T]) readPlainNumbers(dst []T, tally *[Classes]int) error {
 	width := int(c.Type.minBytes())
 	for len(dst) > 0 {
 		n := min(len(dst), max(len(c.pages.body.buf), sourceBuffer)/width)
-		data, ok := c.pages.body.take(n * width)
+		data, ok := c.pages.body.takeBytes(n * width)
 		if !ok {
 			return ErrDamaged
 		}

@@ -84,7 +84,7 @@ const batch = 1024
 
 // Open moves to the start of a chunk with the given number of rows.
 func (c *Column[T]) Open(chunk Chunk, rows int64) error {
-	c.enter()
+	c.acquireBuffers()
 	c.pages.file, c.pages.nulls = c.File, c.Type.Optional
 	if c.Type.minBytes() < 1 {
 		return ErrDamaged
@@ -92,13 +92,13 @@ func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 	c.values.typ, c.values.most, c.values.long = c.Type, c.Text, c.Long
 	c.rows, c.left, c.loaded, c.uniform = rows, 0, false, false
 	c.dictionary, c.classes = c.dictionary[:0], c.classes[:0]
-	return c.pages.open(chunk)
+	return c.pages.openChunk(chunk)
 }
 
 // Close frees the resources of the column.
 func (c *Column[T]) Close() {
 	c.pages.close()
-	c.leave()
+	c.releaseBuffers()
 	c.dictionary, c.classes, c.pages = nil, nil, pages{}
 	c.values.close()
 }
@@ -107,7 +107,7 @@ func (c *Column[T]) Close() {
 // chunk, once it is known that there are no others. No cell of a row after an error was read.
 func (c *Column[T]) Read(dst []T) (int, error) {
 	for c.left == 0 {
-		if err := c.next(); err != nil {
+		if err := c.nextPage(); err != nil {
 			return 0, err
 		}
 	}
@@ -136,7 +136,7 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 			there += int(level)
 		}
 	}
-	if err := c.read(dst[:there]); err != nil {
+	if err := c.readPresent(dst[:there]); err != nil {
 		return 0, err
 	}
 	if there < len(dst) {
@@ -159,9 +159,9 @@ func (c *Column[T]) spreadCells(dst []T, levels []uint32, there int) {
 	}
 }
 
-// next goes to the next page, and reads it if it is a dictionary.
-func (c *Column[T]) next() error {
-	switch err := c.pages.next(); {
+// nextPage goes to the next page, and reads it if it is a dictionary.
+func (c *Column[T]) nextPage() error {
+	switch err := c.pages.nextPage(); {
 	case err == io.EOF && c.rows > 0:
 		return ErrDamaged
 	case err != nil:
@@ -227,7 +227,7 @@ func (c *Column[T]) makeEach(values int) error {
 	tally := c.Tally
 	for left := values; left > 0; {
 		part := some[:min(left, batch)]
-		classes, err := c.cells(part)
+		classes, err := c.convertCells(part)
 		if err != nil {
 			return err
 		}
@@ -238,10 +238,10 @@ func (c *Column[T]) makeEach(values int) error {
 	return nil
 }
 
-// read reads cells that are there.
-func (c *Column[T]) read(dst []T) error {
+// readPresent reads cells that are there.
+func (c *Column[T]) readPresent(dst []T) error {
 	if c.values.encoding != format.RLEDictionary {
-		_, err := c.cells(dst)
+		_, err := c.convertCells(dst)
 		return err
 	}
 	if len(dst) == 0 {
@@ -269,8 +269,8 @@ func (c *Column[T]) classOf(at uint32) uint8 {
 	return c.classes[at]
 }
 
-// cells makes cells of values, and returns their classes.
-func (c *Column[T]) cells(dst []T) (classes [batch]uint8, err error) {
+// convertCells makes cells of values, and returns their classes.
+func (c *Column[T]) convertCells(dst []T) (classes [batch]uint8, err error) {
 	for done := 0; done < len(dst); {
 		part := dst[done:]
 		vals, ok := c.values.next(len(part))
@@ -281,7 +281,7 @@ func (c *Column[T]) cells(dst []T) (classes [batch]uint8, err error) {
 			}
 			done += len(vals)
 		}
-		c.values.release()
+		c.values.releaseLongText()
 		if !ok {
 			return classes, ErrDamaged
 		}

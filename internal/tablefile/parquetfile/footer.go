@@ -82,7 +82,7 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	}
 	f = &Footer{file: file, at: size - footerTrailerSize - n, bytes: n}
 	g := groupScan{first: true}
-	if !f.scan(&g) {
+	if !f.scanFooter(&g) {
 		return nil, false
 	}
 	f.Rows, f.Groups, f.schema = g.all, g.groups, g.schema
@@ -96,7 +96,7 @@ func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
 	for k, leaf := range leaves {
 		g.want[leaf] = k
 	}
-	return g.chunks, f.scan(&g) && slices.Equal(g.groups, f.Groups)
+	return g.chunks, f.scanFooter(&g) && slices.Equal(g.groups, f.Groups)
 }
 
 // Metadata returns the value of a key of the metadata, or "" if it is absent or longer than the limit for column
@@ -128,19 +128,19 @@ func (f *Footer) Metadata(key string) string {
 			value = nil
 		}
 	}
-	if !s.fields(0, 0) {
+	if !s.scanStruct(0, 0) {
 		return ""
 	}
 	return found
 }
 
-// scan goes over the footer.
-func (f *Footer) scan(g *groupScan) bool {
-	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer), number: g.number, item: g.item}
+// scanFooter goes over the footer.
+func (f *Footer) scanFooter(g *groupScan) bool {
+	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer), number: g.addNumber, item: g.endItem}
 	if g.first {
 		s.keep, s.most = keySchema, maxSchema
 	}
-	if !s.fields(0, 0) || g.bad || g.elements > maxElements || g.nested > maxGroups {
+	if !s.scanStruct(0, 0) || g.bad || g.elements > maxElements || g.nested > maxGroups {
 		return false
 	}
 	_, err := s.in.ReadByte()
@@ -167,8 +167,8 @@ type groupScan struct {
 	used             bool
 }
 
-// number takes a number.
-func (g *groupScan) number(key uint64, v int64) {
+// addNumber takes a number.
+func (g *groupScan) addNumber(key uint64, v int64) {
 	switch key {
 	case keyType:
 		g.leaves++
@@ -191,8 +191,8 @@ func (g *groupScan) number(key uint64, v int64) {
 	}
 }
 
-// item ends a column chunk or a row group.
-func (g *groupScan) item(key uint64) {
+// endItem ends a column chunk or a row group.
+func (g *groupScan) endItem(key uint64) {
 	switch key {
 	case keySchema:
 		g.elements++

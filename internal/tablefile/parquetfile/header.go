@@ -46,19 +46,19 @@ var valuesOf = map[format.PageType]uint64{
 // readHeader reads the header of a page. Statistics in it are passed over.
 func readHeader(in *bufio.Reader) (h header, ok bool) {
 	h.kind, h.compressed, h.expanded = -1, -1, -1
-	s := scanner{in: in, number: h.field}
+	s := scanner{in: in, number: h.setField}
 	s.flag = func(key uint64, v bool) {
 		if key == keyIsCompressed2 {
 			h.stored = !v
 		}
 	}
-	ok = s.fields(0, 0) && h.described == 1 && min(h.expanded, h.compressed, h.values, h.definition, h.repetition) >= 0 &&
+	ok = s.scanStruct(0, 0) && h.described == 1 && min(h.expanded, h.compressed, h.values, h.definition, h.repetition) >= 0 &&
 		max(h.expanded, h.compressed, h.values, h.definition, h.repetition) <= math.MaxInt32
 	return h, ok
 }
 
-// field takes one number.
-func (h *header) field(key uint64, v int64) {
+// setField takes one number.
+func (h *header) setField(key uint64, v int64) {
 	switch key {
 	case keyPageType:
 		h.kind = format.PageType(v)

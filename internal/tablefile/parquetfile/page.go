@@ -68,8 +68,8 @@ type pages struct {
 	closer        func()
 }
 
-// open goes to the beginning of a chunk.
-func (p *pages) open(c Chunk) error {
+// openChunk goes to the beginning of a chunk.
+func (p *pages) openChunk(c Chunk) error {
 	if c.Offset < 4 || c.Size < 0 || c.Offset > p.file.Size || c.Size > p.file.Size-c.Offset {
 		return ErrDamaged
 	}
@@ -82,9 +82,9 @@ func (p *pages) open(c Chunk) error {
 	return nil
 }
 
-// next goes to the next page. The error is io.EOF after the last one.
-func (p *pages) next() error {
-	if err := p.finish(); err != nil {
+// nextPage goes to the next page. The error is io.EOF after the last one.
+func (p *pages) nextPage() error {
+	if err := p.finishPage(); err != nil {
 		return err
 	}
 	if _, err := p.in.Peek(1); err == io.EOF {
@@ -95,9 +95,9 @@ func (p *pages) next() error {
 		return ErrDamaged
 	}
 	if max(p.head.compressed, p.head.expanded) <= int64(p.file.Whole) {
-		return p.whole()
+		return p.loadPage()
 	}
-	return p.stream()
+	return p.streamPage()
 }
 
 // offset is the position of the next byte in the file.
@@ -115,8 +115,8 @@ func resizeBuffer(buf *[]byte, n int64) []byte {
 	return (*buf)[:n]
 }
 
-// whole takes a page into memory.
-func (p *pages) whole() error {
+// loadPage takes a page into memory.
+func (p *pages) loadPage() error {
 	data := resizeBuffer(&p.stored, p.head.compressed)
 	if _, err := io.ReadFull(p.in, data); err != nil {
 		return ErrDamaged
@@ -128,7 +128,7 @@ func (p *pages) whole() error {
 	p.levels = source{buf: data[p.head.repetition:levels]}
 	if data = data[levels:]; p.codec != format.Uncompressed && !p.head.stored {
 		var err error
-		if data, err = p.expand(data); err != nil {
+		if data, err = p.decompressPage(data); err != nil {
 			return ErrDamaged
 		}
 	}
@@ -141,7 +141,7 @@ func (p *pages) levels1() error {
 	if !p.nulls || p.head.kind != format.DataPage {
 		return nil
 	}
-	n, ok := p.body.length()
+	n, ok := p.body.readLength()
 	if !ok || p.head.levelEncoding != format.RLE {
 		return ErrDamaged
 	}
@@ -152,7 +152,7 @@ func (p *pages) levels1() error {
 // two bytes for a value.
 func (p *pages) holdLevels(src *source, n int64) error {
 	if src.stream == nil {
-		b, ok := src.take(int(n))
+		b, ok := src.takeBytes(int(n))
 		if p.levels = (source{buf: b}); !ok {
 			return ErrDamaged
 		}
@@ -174,8 +174,8 @@ var decodeAll = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
 })
 
-// expand decompresses a whole page into at most as many bytes as its header states.
-func (p *pages) expand(data []byte) ([]byte, error) {
+// decompressPage decompresses a whole page into at most as many bytes as its header states.
+func (p *pages) decompressPage(data []byte) ([]byte, error) {
 	out := resizeBuffer(&p.plain, p.head.expanded+bytes.MinRead)[:p.head.expanded]
 	switch p.codec {
 	case format.Snappy:
@@ -190,7 +190,7 @@ func (p *pages) expand(data []byte) ([]byte, error) {
 		}
 		return z.DecodeAll(data, out[:0:len(out)])
 	}
-	r, err := p.decompressor(bytes.NewReader(data), 0)
+	r, err := p.newDecompressor(bytes.NewReader(data), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +199,8 @@ func (p *pages) expand(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// decompressor reads a page that is compressed; at is its place in the file, for Snappy.
-func (p *pages) decompressor(r io.Reader, at int64) (io.Reader, error) {
+// newDecompressor reads a page that is compressed; at is its place in the file, for Snappy.
+func (p *pages) newDecompressor(r io.Reader, at int64) (io.Reader, error) {
 	switch p.codec {
 	case format.Gzip:
 		return gzip.NewReader(r)
@@ -226,8 +226,8 @@ func (p *pages) decompressor(r io.Reader, at int64) (io.Reader, error) {
 	return nil, ErrDamaged
 }
 
-// stream begins to read a page that is not held.
-func (p *pages) stream() error {
+// streamPage begins to read a page that is not held.
+func (p *pages) streamPage() error {
 	if max(p.head.compressed, p.head.expanded) > largePage && p.file.Large != nil {
 		p.file.Large()
 	}
@@ -255,7 +255,7 @@ func (p *pages) stream() error {
 		most = p.head.compressed
 	} else {
 		var err error
-		if r, err = p.decompressor(bufio.NewReaderSize(r, sourceBuffer), at); err != nil {
+		if r, err = p.newDecompressor(bufio.NewReaderSize(r, sourceBuffer), at); err != nil {
 			return ErrDamaged
 		}
 	}
@@ -277,13 +277,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish ends a page. A page that was read as a stream is read to its end, where its checksums
+// finishPage ends a page. A page that was read as a stream is read to its end, where its checksums
 // are.
-func (p *pages) finish() error {
+func (p *pages) finishPage() error {
 	if p.rest == nil {
 		return nil
 	}
-	for p.body.has(1) {
+	for p.body.hasBytes(1) {
 		p.body.buf = nil
 	}
 	p.close()

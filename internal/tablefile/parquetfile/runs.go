@@ -2,9 +2,9 @@ package parquetfile
 
 import "encoding/binary"
 
-// unpack reads len(dst) numbers of width bits each, lowest bits first, from data that has nine more bytes than they
+// unpackBits reads len(dst) numbers of width bits each, lowest bits first, from data that has nine more bytes than they
 // take.
-func unpack[T uint32 | uint64](dst []T, data []byte, width uint) {
+func unpackBits[T uint32 | uint64](dst []T, data []byte, width uint) {
 	mask := uint64(1)<<width - 1
 	at := uint(0)
 	for k := range dst {
@@ -59,11 +59,11 @@ func (h *hybrid) next(dst []uint32) bool {
 			}
 			h.run -= uint64(n)
 		case h.groups > 0:
-			if !h.unpack() {
+			if !h.unpackRun() {
 				return false
 			}
 		default:
-			if !h.header() {
+			if !h.readHeader() {
 				return false
 			}
 		}
@@ -72,9 +72,9 @@ func (h *hybrid) next(dst []uint32) bool {
 	return true
 }
 
-// unpack brings packed values to hand. There may be fewer groups than are announced, if the
+// unpackRun brings packed values to hand. There may be fewer groups than are announced, if the
 // values are enough.
-func (h *hybrid) unpack() bool {
+func (h *hybrid) unpackRun() bool {
 	n, width := int(min(h.groups, packedGroups)), int(h.width)
 	b := h.src.upTo(n * width)
 	if n = min(n, len(b)/max(1, width)); width == 0 {
@@ -85,14 +85,14 @@ func (h *hybrid) unpack() bool {
 	}
 	copy(h.data[:], b)
 	h.have = h.vals[:8*n]
-	unpack(h.have, h.data[:], h.width)
+	unpackBits(h.have, h.data[:], h.width)
 	h.groups -= uint64(n)
 	return true
 }
 
-// header reads the header of the next run.
-func (h *hybrid) header() bool {
-	u, ok := h.src.uvarint()
+// readHeader reads the header of the next run.
+func (h *hybrid) readHeader() bool {
+	u, ok := h.src.readUvarint()
 	if !ok {
 		return false
 	}
@@ -107,7 +107,7 @@ func (h *hybrid) header() bool {
 	if h.room -= count; u&1 != 0 {
 		return true
 	}
-	b, ok := h.src.take(int(h.width+7) / 8)
+	b, ok := h.src.takeBytes(int(h.width+7) / 8)
 	h.run, h.value = u>>1, 0
 	for k := range b {
 		h.value |= uint32(b[k]) << (8 * k)
@@ -138,10 +138,10 @@ type delta struct {
 
 // start reads the beginning of a list of at most most integers.
 func (d *delta) start(src *source, most int) bool {
-	block, ok1 := src.uvarint()
-	minis, ok2 := src.uvarint()
-	total, ok3 := src.uvarint()
-	first, ok4 := src.varint()
+	block, ok1 := src.readUvarint()
+	minis, ok2 := src.readUvarint()
+	total, ok3 := src.readUvarint()
+	first, ok4 := src.readVarint()
 	if !ok1 || !ok2 || !ok3 || !ok4 || minis == 0 || block == 0 || block > 1<<16 || block%128 != 0 || block%minis != 0 ||
 		block/minis%deltaStep != 0 || total > uint64(most) {
 		return false
@@ -161,7 +161,7 @@ func (d *delta) next(dst []int64) bool {
 		if d.first {
 			d.first = false
 		} else {
-			if len(d.have) == 0 && !d.unpack() {
+			if len(d.have) == 0 && !d.unpackBlock() {
 				return false
 			}
 			d.last += d.least + int64(d.have[0])
@@ -172,10 +172,10 @@ func (d *delta) next(dst []int64) bool {
 	return true
 }
 
-// unpack brings differences to hand. A list may end within its last miniblock.
-func (d *delta) unpack() bool {
+// unpackBlock brings differences to hand. A list may end within its last miniblock.
+func (d *delta) unpackBlock() bool {
 	if d.mini == 0 {
-		if len(d.widths) == 0 && !d.block() {
+		if len(d.widths) == 0 && !d.readBlockHeader() {
 			return false
 		}
 		d.width, d.widths, d.mini = uint(d.widths[0]), d.widths[1:], d.each
@@ -189,24 +189,24 @@ func (d *delta) unpack() bool {
 	}
 	clear(d.data[copy(d.data[:], b):])
 	d.have = d.vals[:]
-	unpack(d.have, d.data[:], d.width)
+	unpackBits(d.have, d.data[:], d.width)
 	d.mini -= deltaStep
 	return true
 }
 
-// block reads the beginning of a block.
-func (d *delta) block() bool {
-	least, ok := d.src.varint()
+// readBlockHeader reads the beginning of a block.
+func (d *delta) readBlockHeader() bool {
+	least, ok := d.src.readVarint()
 	if !ok {
 		return false
 	}
-	widths, ok := d.src.take(d.minis)
+	widths, ok := d.src.takeBytes(d.minis)
 	d.least, d.widths = least, append(d.widths[:0], widths...)
 	return ok
 }
 
-// lengths reads a list of at most most lengths into dst.
-func (d *delta) lengths(dst []int32, src *source, most int) ([]int32, bool) {
+// readLengths reads a list of at most most lengths into dst.
+func (d *delta) readLengths(dst []int32, src *source, most int) ([]int32, bool) {
 	dst = dst[:0]
 	if !d.start(src, most) {
 		return dst, false

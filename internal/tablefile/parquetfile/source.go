@@ -26,8 +26,8 @@ func (s *source) start(r io.Reader) {
 	s.buf, s.stream, s.failed = s.room[:0], r, false
 }
 
-// has reports whether n bytes can be brought to hand, at most sourceBuffer of a stream.
-func (s *source) has(n int) bool {
+// hasBytes reports whether n bytes can be brought to hand, at most sourceBuffer of a stream.
+func (s *source) hasBytes(n int) bool {
 	if len(s.buf) < n && s.stream != nil {
 		s.buf = s.room[:copy(s.room, s.buf)]
 		for len(s.buf) < n && s.stream != nil {
@@ -41,9 +41,9 @@ func (s *source) has(n int) bool {
 	return len(s.buf) >= n
 }
 
-// take returns the next n bytes, valid until more are asked for.
-func (s *source) take(n int) (b []byte, ok bool) {
-	if !s.has(n) {
+// takeBytes returns the next n bytes, valid until more are asked for.
+func (s *source) takeBytes(n int) (b []byte, ok bool) {
+	if !s.hasBytes(n) {
 		return nil, false
 	}
 	b, s.buf = s.buf[:n:n], s.buf[n:]
@@ -52,18 +52,18 @@ func (s *source) take(n int) (b []byte, ok bool) {
 
 // upTo returns the next n bytes, or those that are left.
 func (s *source) upTo(n int) []byte {
-	s.has(n)
-	b, _ := s.take(min(n, len(s.buf)))
+	s.hasBytes(n)
+	b, _ := s.takeBytes(min(n, len(s.buf)))
 	return b
 }
 
 // appendText appends the next n bytes to dst until it has most bytes, and skips the rest.
 func (s *source) appendText(dst []byte, n, most int) ([]byte, bool) {
 	for n > 0 {
-		if !s.has(1) {
+		if !s.hasBytes(1) {
 			return dst, false
 		}
-		b, _ := s.take(min(n, len(s.buf)))
+		b, _ := s.takeBytes(min(n, len(s.buf)))
 		n -= len(b)
 		if b = b[:min(len(b), most-len(dst))]; len(b) > cap(dst)-len(dst) {
 			dst = slices.Grow(dst, min(max(len(dst), len(b)), most-len(dst)))
@@ -73,9 +73,9 @@ func (s *source) appendText(dst []byte, n, most int) ([]byte, bool) {
 	return dst, true
 }
 
-// uvarint reads a number of at most ten bytes.
-func (s *source) uvarint() (uint64, bool) {
-	s.has(binary.MaxVarintLen64)
+// readUvarint reads a number of at most ten bytes.
+func (s *source) readUvarint() (uint64, bool) {
+	s.hasBytes(binary.MaxVarintLen64)
 	v, n := binary.Uvarint(s.buf)
 	if n <= 0 {
 		return 0, false
@@ -84,15 +84,15 @@ func (s *source) uvarint() (uint64, bool) {
 	return v, true
 }
 
-// varint is uvarint for numbers with a sign.
-func (s *source) varint() (int64, bool) {
-	u, ok := s.uvarint()
+// readVarint is uvarint for numbers with a sign.
+func (s *source) readVarint() (int64, bool) {
+	u, ok := s.readUvarint()
 	return int64(u>>1) ^ -int64(u&1), ok
 }
 
-// length reads a length of four bytes.
-func (s *source) length() (int, bool) {
-	b, ok := s.take(4)
+// readLength reads a length of four bytes.
+func (s *source) readLength() (int, bool) {
+	b, ok := s.takeBytes(4)
 	if !ok {
 		return 0, false
 	}

@@ -50,9 +50,9 @@ func (s *scanner) ReadByte() (byte, error) {
 	return b, err
 }
 
-// fields scans a struct up to its end. Field numbers must increase, as writers have them, so that no field occurs
+// scanStruct scans a struct up to its end. Field numbers must increase, as writers have them, so that no field occurs
 // twice.
-func (s *scanner) fields(depth int, outer uint64) bool {
+func (s *scanner) scanStruct(depth int, outer uint64) bool {
 	if depth > thriftDepth {
 		return false
 	}
@@ -85,18 +85,18 @@ func (s *scanner) fields(depth int, outer uint64) bool {
 		if key == s.keep {
 			s.keeping = kind == 9 // else the same bytes would be another thing where they are read again
 		}
-		if !s.value(kind, depth, key) {
+		if !s.scanValue(kind, depth, key) {
 			return false
 		}
 		s.keeping = s.keeping && key != s.keep
 	}
 }
 
-// value scans one value of a kind.
-func (s *scanner) value(kind byte, depth int, key uint64) bool {
+// scanValue scans one value of a kind.
+func (s *scanner) scanValue(kind byte, depth int, key uint64) bool {
 	switch kind {
 	case 1, 2, 3: // a truth value of a list, a byte
-		return s.skip(1)
+		return s.skipBytes(1)
 	case 4, 5, 6: // integers
 		v, err := binary.ReadVarint(s)
 		if err == nil && s.number != nil {
@@ -104,7 +104,7 @@ func (s *scanner) value(kind byte, depth int, key uint64) bool {
 		}
 		return err == nil
 	case 7: // a float
-		return s.skip(8)
+		return s.skipBytes(8)
 	case 8: // bytes
 		n, err := binary.ReadUvarint(s)
 		if err != nil {
@@ -116,17 +116,17 @@ func (s *scanner) value(kind byte, depth int, key uint64) bool {
 				return err == nil
 			}
 		}
-		return s.skip(n)
+		return s.skipBytes(n)
 	case 9, 10: // a list, a set
-		return s.list(depth, key)
+		return s.scanList(depth, key)
 	case 12:
-		return s.fields(depth+1, key)
+		return s.scanStruct(depth+1, key)
 	}
 	return false // maps are not in use
 }
 
-// list scans a list, whose items take a byte each at least.
-func (s *scanner) list(depth int, key uint64) bool {
+// scanList scans a list, whose items take a byte each at least.
+func (s *scanner) scanList(depth int, key uint64) bool {
 	b, err := s.ReadByte()
 	n := uint64(b >> 4)
 	if err == nil && n == 15 {
@@ -136,7 +136,7 @@ func (s *scanner) list(depth int, key uint64) bool {
 		return false
 	}
 	for range n {
-		if !s.value(b&15, depth+1, key) {
+		if !s.scanValue(b&15, depth+1, key) {
 			return false
 		}
 		if s.item != nil {
@@ -146,8 +146,8 @@ func (s *scanner) list(depth int, key uint64) bool {
 	return true
 }
 
-// skip passes over n bytes.
-func (s *scanner) skip(n uint64) bool {
+// skipBytes passes over n bytes.
+func (s *scanner) skipBytes(n uint64) bool {
 	if s.keeping {
 		for ; n > 0; n-- {
 			if _, err := s.ReadByte(); err != nil {

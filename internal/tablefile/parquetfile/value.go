@@ -40,7 +40,7 @@ func (v *valueReader) close() {
 func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
 	text := v.typ.Kind == format.ByteArray
-	if !src.has(1) { // no value, whatever the encoding
+	if !src.hasBytes(1) { // no value, whatever the encoding
 		v.encoding = format.Plain
 	}
 	switch v.encoding {
@@ -49,25 +49,25 @@ func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok
 		v.bits.groups = uint64(most+7) / 8
 		return true
 	case format.RLE:
-		if _, ok = src.length(); ok {
+		if _, ok = src.readLength(); ok {
 			v.bits.start(src, 1, int64(most))
 		}
 		return ok && v.typ.Kind == format.Boolean
 	case format.DeltaBinaryPacked:
 		return v.deltas.start(src, most) && (v.typ.Kind == format.Int32 || v.typ.Kind == format.Int64)
 	case format.DeltaLengthByteArray:
-		v.lengths, ok = v.deltas.lengths(v.lengths, src, most)
+		v.lengths, ok = v.deltas.readLengths(v.lengths, src, most)
 		return ok && text
 	case format.DeltaByteArray:
-		if v.begins, ok = v.deltas.lengths(v.begins, src, most); ok {
-			v.lengths, ok = v.deltas.lengths(v.lengths, src, most)
+		if v.begins, ok = v.deltas.readLengths(v.begins, src, most); ok {
+			v.lengths, ok = v.deltas.readLengths(v.lengths, src, most)
 		}
 		return ok && len(v.begins) == len(v.lengths) && (text || v.typ.Kind == format.FixedLenByteArray)
 	case format.ByteStreamSplit:
 		width := int(v.typ.minBytes())
 		most = min(most, (1<<31-1)/width) * width
 		v.split = v.split[:0]
-		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most && src.has(1); {
+		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most && src.hasBytes(1); {
 			v.split, ok = src.appendText(v.split, len(src.buf), most+1)
 		}
 		return ok && len(v.split)%width == 0 && len(v.split) <= most
@@ -94,7 +94,7 @@ func (v *valueReader) next(n int) (vals []Value, ok bool) {
 		vals[0].Bytes, ok = v.textOf(int(v.lengths[v.at-1]))
 		return vals[:1], ok
 	case format.DeltaByteArray:
-		ok = v.follow()
+		ok = v.readPrefixed()
 		vals[0] = Value{Bytes: v.last}
 		return vals[:1], ok
 	case format.ByteStreamSplit:
@@ -109,16 +109,16 @@ func (v *valueReader) next(n int) (vals []Value, ok bool) {
 		}
 		return vals, ok
 	case format.ByteArray:
-		return v.texts(vals)
+		return v.readTexts(vals)
 	}
-	return v.fixed(vals)
+	return v.readFixed(vals)
 }
 
-// fixed reads values that all take the same number of bytes.
-func (v *valueReader) fixed(vals []Value) ([]Value, bool) {
+// readFixed reads values that all take the same number of bytes.
+func (v *valueReader) readFixed(vals []Value) ([]Value, bool) {
 	width := int(v.typ.minBytes())
 	vals = vals[:min(len(vals), sourceBuffer/width)]
-	data, ok := v.src.take(len(vals) * width)
+	data, ok := v.src.takeBytes(len(vals) * width)
 	if !ok {
 		return nil, false
 	}
@@ -135,16 +135,16 @@ func (v *valueReader) fixed(vals []Value) ([]Value, bool) {
 	return vals, true
 }
 
-// texts reads texts with their lengths before them: those that are at hand, or one.
-func (v *valueReader) texts(vals []Value) ([]Value, bool) {
+// readTexts reads texts with their lengths before them: those that are at hand, or one.
+func (v *valueReader) readTexts(vals []Value) ([]Value, bool) {
 	buf := v.src.buf
 	for k := range vals {
 		if len(buf) < 4 {
-			return v.one(vals, k)
+			return v.readOne(vals, k)
 		}
 		n := int(binary.LittleEndian.Uint32(buf))
 		if n > len(buf)-4 {
-			return v.one(vals, k)
+			return v.readOne(vals, k)
 		}
 		vals[k] = Value{Bytes: buf[4 : 4+min(n, v.most)]}
 		buf = buf[4+n:]
@@ -153,12 +153,12 @@ func (v *valueReader) texts(vals []Value) ([]Value, bool) {
 	return vals, true
 }
 
-// one returns the values that were read, or reads the one that is not at hand.
-func (v *valueReader) one(vals []Value, done int) ([]Value, bool) {
+// readOne returns the values that were read, or reads the one that is not at hand.
+func (v *valueReader) readOne(vals []Value, done int) ([]Value, bool) {
 	if done > 0 {
 		return vals[:done], true
 	}
-	n, ok := v.src.length()
+	n, ok := v.src.readLength()
 	if ok {
 		vals[0].Bytes, ok = v.textOf(n)
 	}
@@ -168,31 +168,31 @@ func (v *valueReader) one(vals []Value, done int) ([]Value, bool) {
 // textOf reads the beginning of a text of n bytes, and passes over the rest.
 func (v *valueReader) textOf(n int) ([]byte, bool) {
 	if v.src.stream == nil || n <= sourceBuffer {
-		b, ok := v.src.take(n)
+		b, ok := v.src.takeBytes(n)
 		return b[:min(len(b), v.most)], ok
 	}
-	v.lock()
+	v.lockLongText()
 	return v.src.appendText(nil, n, v.most)
 }
 
-// lock is called before a text is put together that may be long.
-func (v *valueReader) lock() {
+// lockLongText is called before a text is put together that may be long.
+func (v *valueReader) lockLongText() {
 	if v.long != nil && !v.locked {
 		v.long.Lock()
 		v.locked = true
 	}
 }
 
-// release lets go of a long text.
-func (v *valueReader) release() {
+// releaseLongText lets go of a long text.
+func (v *valueReader) releaseLongText() {
 	if v.locked {
 		v.long.Unlock()
 		v.locked = false
 	}
 }
 
-// follow reads a text that shares its beginning with the one before.
-func (v *valueReader) follow() (ok bool) {
+// readPrefixed reads a text that shares its beginning with the one before.
+func (v *valueReader) readPrefixed() (ok bool) {
 	if v.at == len(v.lengths) {
 		return false
 	}
@@ -201,7 +201,7 @@ func (v *valueReader) follow() (ok bool) {
 		return false
 	}
 	if begin+size > sourceBuffer {
-		v.lock()
+		v.lockLongText()
 	}
 	v.lastLen = begin + size
 	v.last, ok = v.src.appendText(v.last[:min(begin, len(v.last))], size, v.most)

@@ -24,7 +24,7 @@ type span struct{ from, to int }
 func (l *Lines) Read(p []byte) (int, error) {
 	for len(l.todo) == 0 {
 		if l.failed == nil {
-			l.failed = l.line()
+			l.failed = l.writeLine()
 		}
 		if l.failed != nil {
 			return 0, l.failed
@@ -35,11 +35,11 @@ func (l *Lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line writes the next line.
-func (l *Lines) line() error {
+// writeLine writes the next line.
+func (l *Lines) writeLine() error {
 	l.out = l.out[:0]
 	if l.pending == 0 {
-		number, err := l.next()
+		number, err := l.nextRow()
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (l *Lines) line() error {
 	l.row++
 	switch {
 	case l.row < l.pending && l.began && l.o.Gaps:
-		l.write(&row{})
+		l.writeRow(&row{})
 	case l.row < l.pending:
 		l.out = append(l.out, '\n')
 	default:
@@ -57,14 +57,14 @@ func (l *Lines) line() error {
 		if l.o.Width == 0 && l.began {
 			l.o.Width = l.now.used
 		}
-		l.write(&l.now)
+		l.writeRow(&l.now)
 	}
 	l.todo = l.out
 	return nil
 }
 
-// write appends the line of a row. It is not empty, so that it is a record.
-func (l *Lines) write(r *row) {
+// writeRow appends the line of a row. It is not empty, so that it is a record.
+func (l *Lines) writeRow(r *row) {
 	width := r.used
 	if l.row > l.o.Skip {
 		width = max(width, l.o.Width)
@@ -84,12 +84,12 @@ func (l *Lines) write(r *row) {
 	l.out = append(l.out, '\n')
 }
 
-// next reads the next row of the sheet that is a record, and returns its number, from 1: one that lists a cell, or up to the
+// nextRow reads the next row of the sheet that is a record, and returns its number, from 1: one that lists a cell, or up to the
 // header one in which a cell holds something.
-func (l *Lines) next() (int, error) {
+func (l *Lines) nextRow() (int, error) {
 	last := l.row
 	for {
-		token, err := l.sheet.next()
+		token, err := l.sheet.nextToken()
 		if err != nil {
 			return 0, unexpectedEOF(err)
 		}
@@ -110,7 +110,7 @@ func (l *Lines) next() (int, error) {
 			return 0, ErrDamaged
 		}
 		l.now = row{text: l.now.text[:0], spans: l.now.spans[:0]}
-		if err := l.cells(); err != nil {
+		if err := l.readCells(); err != nil {
 			return 0, err
 		}
 		last = number
@@ -120,11 +120,11 @@ func (l *Lines) next() (int, error) {
 	}
 }
 
-// cells reads the cells of a row.
-func (l *Lines) cells() error {
+// readCells reads the cells of a row.
+func (l *Lines) readCells() error {
 	column := -1
 	for {
-		token, err := l.sheet.next()
+		token, err := l.sheet.nextToken()
 		if err != nil {
 			return unexpectedEOF(err)
 		}
@@ -147,7 +147,7 @@ func (l *Lines) cells() error {
 				return ErrDamaged
 			}
 			l.now.cells = true
-			if err := l.cell(&e, column); err != nil {
+			if err := l.readCell(&e, column); err != nil {
 				return err
 			}
 		}
@@ -180,13 +180,13 @@ func columnOf(ref string) int {
 	return n - 1
 }
 
-// cell reads a cell up to its end.
-func (l *Lines) cell(e *xml.StartElement, column int) error {
+// readCell reads a cell up to its end.
+func (l *Lines) readCell(e *xml.StartElement, column int) error {
 	kind, style := attributeValue(e, "t"), attributeValue(e, "s")
 	from := len(l.now.text)
 	value := false
 	for {
-		token, err := l.sheet.next()
+		token, err := l.sheet.nextToken()
 		if err != nil {
 			return unexpectedEOF(err)
 		}
@@ -194,7 +194,7 @@ func (l *Lines) cell(e *xml.StartElement, column int) error {
 		case xml.StartElement:
 			value = e.Name.Local == "v"
 			if e.Name.Local == "is" {
-				if l.now.text, err = l.sheet.text(l.now.text, "is"); err != nil {
+				if l.now.text, err = l.sheet.appendText(l.now.text, "is"); err != nil {
 					return unexpectedEOF(err)
 				}
 			}
@@ -206,7 +206,7 @@ func (l *Lines) cell(e *xml.StartElement, column int) error {
 			if value = false; e.Name.Local != "c" {
 				continue
 			}
-			if err := l.value(from, kind, style); err != nil {
+			if err := l.convertValue(from, kind, style); err != nil {
 				return err
 			}
 			if len(l.now.text) > l.o.Most+maxText { // nothing there will be looked at
@@ -230,8 +230,8 @@ func (r *row) addCell(column int, at span) {
 	r.used = max(r.used, column+1)
 }
 
-// value makes of what is stored in a cell, from a place in the text of the row, what it means.
-func (l *Lines) value(from int, kind, style string) error {
+// convertValue makes of what is stored in a cell, from a place in the text of the row, what it means.
+func (l *Lines) convertValue(from int, kind, style string) error {
 	r := &l.now
 	stored := string(bytes.TrimSpace(r.text[from:]))
 	set := func(text string) { r.text = append(r.text[:from], text...) }

@@ -93,7 +93,7 @@ func Open(at io.ReaderAt, size int64, o Options) (*Lines, error) {
 		p.files[strings.TrimPrefix(f.Name, "/")] = f
 	}
 	book := "xl/workbook.xml"
-	if related, err := p.relations(""); err == nil {
+	if related, err := p.relationsOf(""); err == nil {
 		for _, r := range related {
 			if strings.HasSuffix(r.kind, "/officeDocument") {
 				book = r.target
@@ -101,16 +101,16 @@ func Open(at io.ReaderAt, size int64, o Options) (*Lines, error) {
 		}
 	}
 	l := &Lines{o: o}
-	sheet, err := l.book(p, book)
+	sheet, err := l.openBook(p, book)
 	if err != nil {
 		return nil, err
 	}
-	l.sheet, err = p.open(sheet)
+	l.sheet, err = p.openPart(sheet)
 	return l, err
 }
 
-// open opens a part as XML.
-func (p parts) open(name string) (*tokens, error) {
+// openPart opens a part as XML.
+func (p parts) openPart(name string) (*tokens, error) {
 	f := p.files[name]
 	if f == nil {
 		return nil, ErrDamaged
@@ -125,16 +125,16 @@ func (p parts) open(name string) (*tokens, error) {
 // relation is a reference of a part to another part.
 type relation struct{ id, kind, target string }
 
-// relations returns the relations of a part.
-func (p parts) relations(of string) ([]relation, error) {
+// relationsOf returns the relations of a part.
+func (p parts) relationsOf(of string) ([]relation, error) {
 	dir, file := path.Split(of)
-	t, err := p.open(dir + "_rels/" + file + ".rels")
+	t, err := p.openPart(dir + "_rels/" + file + ".rels")
 	if err != nil {
 		return nil, err
 	}
 	var out []relation
 	for {
-		e, err := t.element()
+		e, err := t.nextElement()
 		if err == io.EOF {
 			return out, nil
 		}
@@ -153,9 +153,9 @@ func (p parts) relations(of string) ([]relation, error) {
 	}
 }
 
-// book reads the list of sheets, and returns the part of the one that is meant.
-func (l *Lines) book(p parts, name string) (string, error) {
-	related, err := p.relations(name)
+// openBook reads the list of sheets, and returns the part of the one that is meant.
+func (l *Lines) openBook(p parts, name string) (string, error) {
+	related, err := p.relationsOf(name)
 	if err != nil {
 		return "", err
 	}
@@ -172,13 +172,13 @@ func (l *Lines) book(p parts, name string) (string, error) {
 			return "", err
 		}
 	}
-	t, err := p.open(name)
+	t, err := p.openPart(name)
 	if err != nil {
 		return "", err
 	}
 	found := ""
 	for {
-		e, err := t.element()
+		e, err := t.nextElement()
 		switch {
 		case err == io.EOF && found == "":
 			return "", ErrNoSheet

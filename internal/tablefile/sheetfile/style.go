@@ -11,7 +11,7 @@ import (
 
 // readStyles reports of each format of a cell whether it shows a date.
 func readStyles(p parts, name string) ([]bool, error) {
-	t, err := p.open(name)
+	t, err := p.openPart(name)
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func readStyles(p parts, name string) ([]bool, error) {
 	var dates []bool
 	cells := false // within the formats of cells
 	for {
-		token, err := t.next()
+		token, err := t.nextToken()
 		if err == io.EOF {
 			return dates, nil
 		}

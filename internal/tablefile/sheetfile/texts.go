@@ -14,14 +14,14 @@ type texts struct {
 }
 
 func newTexts(p parts, name string) (*texts, error) {
-	t, err := p.open(name)
+	t, err := p.openPart(name)
 	return &texts{t: t, most: freeText + textPerByte*p.size}, err
 }
 
 // textAt returns a text, valid until the next call.
 func (x *texts) textAt(k int) ([]byte, error) {
 	for k >= len(x.ends) {
-		if err := x.read(); err != nil {
+		if err := x.readTexts(); err != nil {
 			return nil, err
 		}
 	}
@@ -32,10 +32,10 @@ func (x *texts) textAt(k int) ([]byte, error) {
 	return x.bytes[start:x.ends[k]], nil
 }
 
-// read reads the next text.
-func (x *texts) read() error {
+// readTexts reads the next text.
+func (x *texts) readTexts() error {
 	for {
-		e, err := x.t.element()
+		e, err := x.t.nextElement()
 		switch {
 		case err == io.EOF:
 			return ErrDamaged // there are fewer than a cell says
@@ -44,7 +44,7 @@ func (x *texts) read() error {
 		case e.Name.Local != "si":
 			continue
 		}
-		if x.bytes, err = x.t.text(x.bytes, "si"); err != nil {
+		if x.bytes, err = x.t.appendText(x.bytes, "si"); err != nil {
 			return err
 		}
 		if x.ends = append(x.ends, len(x.bytes)); int64(len(x.bytes)+8*len(x.ends)) > x.most {
@@ -54,12 +54,12 @@ func (x *texts) read() error {
 	}
 }
 
-// text appends the text within an element up to its end: its runs, without the pronunciation guides. At most maxText
+// appendText appends the text within an element up to its end: its runs, without the pronunciation guides. At most maxText
 // bytes are kept.
-func (t *tokens) text(out []byte, element string) ([]byte, error) {
+func (t *tokens) appendText(out []byte, element string) ([]byte, error) {
 	begin, within, aside := len(out), false, 0
 	for {
-		token, err := t.next()
+		token, err := t.nextToken()
 		if err != nil {
 			if err == io.EOF {
 				err = ErrDamaged

@@ -47,8 +47,8 @@ func newTokens(r io.Reader) *tokens {
 	return &tokens{d, l}
 }
 
-// next returns the next token.
-func (t *tokens) next() (xml.Token, error) {
+// nextToken returns the next token.
+func (t *tokens) nextToken() (xml.Token, error) {
 	t.r.used = 0
 	token, err := t.d.RawToken()
 	if err != nil && err != io.EOF {
@@ -57,10 +57,10 @@ func (t *tokens) next() (xml.Token, error) {
 	return token, err
 }
 
-// element returns the next beginning of an element.
-func (t *tokens) element() (*xml.StartElement, error) {
+// nextElement returns the next beginning of an element.
+func (t *tokens) nextElement() (*xml.StartElement, error) {
 	for {
-		token, err := t.next()
+		token, err := t.nextToken()
 		if err != nil {
 			return nil, err
 		}
