@@ -62,13 +62,13 @@ func (a *Account) Refuse(c budget.Charge) error {
 // Price returns the price of a plan in the currency of the account. The error wraps ErrRelation or ErrUnit if the
 // plan's relation or privacy unit differs from the account's.
 func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
-	price, _, err := a.price(p)
+	price, _, err := a.pricePlan(p)
 	return price, err
 }
 
-// price returns the price and the mu of the Gaussian distribution that covers the plan. mu is 0 if the price is the
+// pricePlan returns the price and the mu of the Gaussian distribution that covers the plan. mu is 0 if the price is the
 // sum of the steps.
-func (a *Account) price(p *budget.Priced) (price budget.Charge, mu float64, err error) {
+func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, err error) {
 	if p.Target().Relation != a.Promise.Relation {
 		return price, 0, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
 			ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
@@ -109,11 +109,11 @@ func (a *Account) CheckRecords(r Records) error {
 	case r == RecordsUnstated || a.Records == RecordsUnstated || r == a.Records:
 		return nil
 	}
-	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.description(), a.Name, a.Records.description())
+	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.describeQuoting(), a.Name, a.Records.describeQuoting())
 }
 
-// description describes how a run treats a quoted field.
-func (r Records) description() string {
+// describeQuoting describes how a run treats a quoted field.
+func (r Records) describeQuoting() string {
 	if r == RecordsQuoted {
 		return "a quoted field may hold newlines"
 	}

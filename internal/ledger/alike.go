@@ -30,16 +30,16 @@ func visualForm(name string) string {
 		case unicode.IsSpace(c), c == '-', c == '_', unicode.Is(unicode.Pd, c):
 			return '-'
 		}
-		if latin, ok := lookalike(c); ok {
+		if latin, ok := latinLookalike(c); ok {
 			return latin
 		}
 		return c
 	}, name)
 }
 
-// lookalike returns the Latin letter or digit that a small letter of another script resembles (Unicode Technical
+// latinLookalike returns the Latin letter or digit that a small letter of another script resembles (Unicode Technical
 // Standard 39, the single letters in common use).
-func lookalike(c rune) (rune, bool) {
+func latinLookalike(c rune) (rune, bool) {
 	const pairs = "аaвbсcԁdеeһhіiјjкkӏlмmнhоoрpԛqгrѕsтtцuѵvԝwхxуy" + // Cyrillic
 		"αaβbγyιiκkνvοoρpτtυuχxωw" + // Greek
 		"ⅼlıi0o1l" // others that are taken for each other

@@ -73,14 +73,14 @@ func (b *Book) Head() Head {
 // Contains reports whether h is in the chain, that is, whether all entries up to h are still present and unchanged.
 func (b *Book) Contains(h Head) bool {
 	if b.sums != nil {
-		_, hash, err := b.sums.entry(h.Sequence)
+		_, hash, err := b.sums.entryAt(h.Sequence)
 		return err == nil && hash == h.Hash
 	}
 	return h.Sequence >= 1 && h.Sequence <= int64(len(b.hashes)) && b.hashes[h.Sequence-1] == h.Hash
 }
 
-// damaged returns an error wrapping ErrDamaged that names the damaged entry.
-func damaged(sequence int, format string, args ...any) error {
+// damagedError returns an error wrapping ErrDamaged that names the damaged entry.
+func damagedError(sequence int, format string, args ...any) error {
 	return fmt.Errorf("%w: entry %d: %s", ErrDamaged, sequence, fmt.Sprintf(format, args...))
 }
 
@@ -99,9 +99,9 @@ func readBook(raw [][]byte, head string) (*Book, error) {
 	for i, data := range raw {
 		e, err := decodeEntry(data)
 		if err != nil {
-			return nil, damaged(i+1, "it is not one that this program writes")
+			return nil, damagedError(i+1, "it is not one that this program writes")
 		}
-		if err := b.add(e); err != nil {
+		if err := b.applyEntry(e); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func checkChain(raw [][]byte, head string) ([]string, error) {
 	previous := ""
 	for i, data := range raw {
 		if !bytes.HasPrefix(data, fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
-			return nil, damaged(i+1, "it does not follow from the one before: one of the two was edited, or entries between them were removed")
+			return nil, damagedError(i+1, "it does not follow from the one before: one of the two was edited, or entries between them were removed")
 		}
 		previous = hashOf(data)
 		hashes[i] = previous
@@ -137,57 +137,57 @@ func checkVersion(first []byte) error {
 	return nil
 }
 
-// add checks and applies an entry by the rules of its kind.
-func (b *Book) add(e *Entry) error {
+// applyEntry checks and applies an entry by the rules of its kind.
+func (b *Book) applyEntry(e *Entry) error {
 	n := int(e.Sequence)
 	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != "", e.Charge != nil}
 	var want [9]bool
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
-		return damaged(n, "its kind is %.20q", e.Kind)
+		return damagedError(n, "its kind is %.20q", e.Kind)
 	case e.Kind == KindOpen:
 		want = [9]bool{0: true, 4: true}
-		err = b.open(e.Format)
+		err = b.applyOpening(e.Format)
 	case e.Kind == KindUpgrade:
 		want = [9]bool{0: true, 4: true}
-		err = b.upgrade(e.Format)
+		err = b.applyUpgrade(e.Format)
 	case e.Kind == KindRegister && e.Dataset != nil:
 		want = [9]bool{1: true, 4: true}
-		err = b.register(e.Dataset)
+		err = b.applyRegistration(e.Dataset)
 	case e.Kind == KindReserve && e.Run != nil:
 		want = [9]bool{2: true, 4: true}
-		err = b.reserve(e)
+		err = b.applyReservation(e)
 	case e.Kind == KindCommit:
 		want = [9]bool{3: true, 7: e.Release != "", 8: e.Charge != nil}
-		err = b.commit(e.Of, e.Release, e.Charge)
+		err = b.applyCommit(e.Of, e.Release, e.Charge)
 	case e.Kind == KindNote && e.Note != nil:
 		want = [9]bool{4: true, 5: true}
-		err = b.note(e)
+		err = b.applyNote(e)
 	case e.Kind == KindSpend && e.Spend != nil:
 		want = [9]bool{4: true, 6: true}
-		err = b.spend(e)
+		err = b.applySpend(e)
 	default:
-		return damaged(n, "its kind is %.20q", e.Kind)
+		return damagedError(n, "its kind is %.20q", e.Kind)
 	}
 	if err != nil {
-		return damaged(n, "%v", err)
+		return damagedError(n, "%v", err)
 	}
 	if fields != want {
-		return damaged(n, "it has keys of another kind")
+		return damagedError(n, "it has keys of another kind")
 	}
 	if e.needsLaterFormat(b.format) {
-		return damaged(n, "it is of a later version than the ledger")
+		return damagedError(n, "it is of a later version than the ledger")
 	}
 	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
-		return damaged(n, "its date is none")
+		return damagedError(n, "its date is none")
 	}
 	b.Entries = append(b.Entries, e)
 	return nil
 }
 
-// open applies the first entry.
-func (b *Book) open(format string) error {
+// applyOpening applies the first entry.
+func (b *Book) applyOpening(format string) error {
 	if !isKnownFormat(format) {
 		return errors.New("its format is none")
 	}
@@ -195,8 +195,8 @@ func (b *Book) open(format string) error {
 	return nil
 }
 
-// upgrade raises the format version of the ledger.
-func (b *Book) upgrade(format string) error {
+// applyUpgrade raises the format version of the ledger.
+func (b *Book) applyUpgrade(format string) error {
 	if !isKnownFormat(format) {
 		return errors.New("its format is none")
 	}
@@ -216,7 +216,7 @@ func (b *Book) setHead(h Head) {
 	b.hashes = append(b.hashes, h.Hash)
 }
 
-func (b *Book) register(d *Dataset) error {
+func (b *Book) applyRegistration(d *Dataset) error {
 	if err := checkName(d.Name); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (b *Book) register(d *Dataset) error {
 // isClose compares amounts that two machines computed from the same numbers; their last bits may differ.
 func isClose(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
 
-func (b *Book) reserve(e *Entry) error {
+func (b *Book) applyReservation(e *Entry) error {
 	r := e.Run
 	a, err := b.Account(r.Dataset)
 	switch {
@@ -299,10 +299,10 @@ func (b *Book) checkNonce(nonce string) error {
 	return nil
 }
 
-// commit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise. [Book.audit]
+// applyCommit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise. [Book.audit]
 // compares it with the plan.
-func (b *Book) commit(of int64, release string, stopped *budget.Charge) error {
-	a, r, err := b.run(of)
+func (b *Book) applyCommit(of int64, release string, stopped *budget.Charge) error {
+	a, r, err := b.reservedRun(of)
 	if err != nil {
 		return err
 	}
@@ -326,8 +326,8 @@ func (b *Book) commit(of int64, release string, stopped *budget.Charge) error {
 	return nil
 }
 
-// run returns a reservation and its account.
-func (b *Book) run(of int64) (*Account, *RunState, error) {
+// reservedRun returns a reservation and its account.
+func (b *Book) reservedRun(of int64) (*Account, *RunState, error) {
 	if at, ok := b.runs[of]; ok {
 		a := b.Datasets[at.account]
 		return a, &a.Runs[at.run], nil
@@ -336,7 +336,7 @@ func (b *Book) run(of int64) (*Account, *RunState, error) {
 	if b.sums == nil {
 		return nil, nil, none
 	}
-	e, _, err := b.sums.entry(of)
+	e, _, err := b.sums.entryAt(of)
 	if err != nil || e.Kind != KindReserve || e.Run == nil {
 		return nil, nil, none
 	}
@@ -344,7 +344,7 @@ func (b *Book) run(of int64) (*Account, *RunState, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	release, committed := b.sums.ended(of)
+	release, committed := b.sums.committedRelease(of)
 	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release}, nil
 }
 
@@ -391,32 +391,32 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// audit recomputes the price of every run's plan and of every spend and compares it with the entry. It is slower than
+// auditPrices recomputes the price of every run's plan and of every spend and compares it with the entry. It is slower than
 // reading.
-func (b *Book) audit() error {
+func (b *Book) auditPrices() error {
 	for _, a := range b.Datasets {
 		for _, x := range a.Spends {
 			want, err := x.Price(a.Promise.Currency)
 			if err != nil || !isClose(x.Charge.Cost, want.Cost) || !isClose(x.Charge.Delta, want.Delta) {
-				return damaged(int(x.Sequence), "its charge is not the price of what it says")
+				return damagedError(int(x.Sequence), "its charge is not the price of what it says")
 			}
 		}
 		for _, r := range a.Runs {
 			if !(r.Mu >= 0) || math.IsInf(r.Mu, 1) {
-				return damaged(int(r.Sequence), "its mu is none")
+				return damagedError(int(r.Sequence), "its mu is none")
 			}
-			want, err := r.price(a.Promise.Currency)
+			want, err := r.recomputePrice(a.Promise.Currency)
 			if err != nil {
-				return damaged(int(r.Sequence), "its plan has no price: %v", err)
+				return damagedError(int(r.Sequence), "its plan has no price: %v", err)
 			}
 			if !isClose(r.Charge.Cost, want.Cost) || !isClose(r.Charge.Delta, want.Delta) {
-				return damaged(int(r.Sequence), "its charge is not the price of its plan")
+				return damagedError(int(r.Sequence), "its charge is not the price of its plan")
 			}
 			if r.Stopped == nil {
 				continue
 			}
 			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !isClose(r.Stopped.Cost, want.Cost) || !isClose(r.Stopped.Delta, want.Delta) {
-				return damaged(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
+				return damagedError(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (b *Book) checkHead(h Head) error {
 // ErrReleases if the entry belongs to another release. Entries older than version 4 have neither nonce nor release, so
 // any release of the same plan passes.
 func (b *Book) CheckClaim(c Claim) error {
-	_, run, err := b.run(c.Head.Sequence)
+	_, run, err := b.reservedRun(c.Head.Sequence)
 	if err != nil || !b.Contains(c.Head) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (b *Book) CheckClaim(c Claim) error {
 
 // releaseOf returns the checksum of the release that ended the run of an entry, or "".
 func (b *Book) releaseOf(sequence int64) string {
-	_, run, err := b.run(sequence)
+	_, run, err := b.reservedRun(sequence)
 	if err != nil {
 		return ""
 	}
@@ -111,8 +111,8 @@ func (b *Book) releaseOf(sequence int64) string {
 
 // Holds reports whether the chain of the ledger contains h. Its cost does not depend on the number of entries.
 func (l *Ledger) Holds(ctx context.Context, h Head) (held bool, err error) {
-	_, err = l.view(ctx, pathsFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
-		b, err := s.book(tx)
+	_, err = l.viewBook(ctx, pathsFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
+		b, err := s.loadBook(tx)
 		if err == nil {
 			held = b.Contains(h) // while the store is open
 		}

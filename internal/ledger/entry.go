@@ -26,11 +26,11 @@ const (
 	formatOne   = "dptrain.ledger/1"
 )
 
-// formats lists the readable versions, oldest first.
-func formats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
+// readableFormats lists the readable versions, oldest first.
+func readableFormats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
 
 // isKnownFormat reports whether this program can read entries of a format.
-func isKnownFormat(format string) bool { return slices.Contains(formats(), format) }
+func isKnownFormat(format string) bool { return slices.Contains(readableFormats(), format) }
 
 // Kind is the type of an entry.
 type Kind string
@@ -76,7 +76,7 @@ func (e *Entry) needsLaterFormat(format string) bool {
 	case e.Kind == KindSpend || e.Run != nil && e.Run.Note != "":
 		needs = formatTwo
 	}
-	return slices.Index(formats(), format) < slices.Index(formats(), needs)
+	return slices.Index(readableFormats(), format) < slices.Index(readableFormats(), needs)
 }
 
 // Dataset is a registered data set. Limit is the total in the currency.

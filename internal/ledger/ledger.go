@@ -87,7 +87,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 			return head, l.inFile(err)
 		}
 	}
-	return l.append(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	return l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
 			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
 		}
@@ -106,14 +106,14 @@ func (l *Ledger) createWith(d *Dataset) (Head, error) {
 		return Head{}, err
 	}
 	second := &Entry{Sequence: 2, Previous: hashOf(data), Kind: KindRegister, Date: first.Date, Dataset: d}
-	return l.create([]*Entry{first, second})
+	return l.createFile([]*Entry{first, second})
 }
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// append opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next looks
+// appendNext opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next looks
 // up.
-func (l *Ledger) append(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
+func (l *Ledger) appendNext(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
 	head, err := l.appendEntry(ctx, paths, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
 		return Head{}, err
@@ -122,17 +122,17 @@ func (l *Ledger) append(ctx context.Context, paths keyPaths, wait time.Duration,
 }
 
 func (l *Ledger) appendEntry(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (head Head, err error) {
-	s, err := l.open(ctx, true, paths, wait)
+	s, err := l.openStore(ctx, true, paths, wait)
 	if err != nil {
 		return Head{}, err
 	}
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	tx, err := s.db.Begin(true)
 	if err != nil {
-		return Head{}, unwritable(err)
+		return Head{}, unwritableError(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // it was committed, or there is an error already
-	book, err := s.book(tx)
+	book, err := s.loadBook(tx)
 	if err != nil {
 		return Head{}, err
 	}
@@ -145,18 +145,18 @@ func (l *Ledger) appendEntry(ctx context.Context, paths keyPaths, wait time.Dura
 		list = []*Entry{{Kind: KindUpgrade, Date: timestamp(), Format: Format}, e}
 	}
 	for _, e := range list {
-		if err := l.link(tx, book, e); err != nil {
+		if err := l.linkEntry(tx, book, e); err != nil {
 			return Head{}, err
 		}
 	}
-	if err := l.finish(s, tx, book); err != nil {
+	if err := l.finishAppend(s, tx, book); err != nil {
 		return Head{}, err
 	}
 	return book.Head(), nil
 }
 
-// link links an entry to the end of the book and writes it to the store.
-func (l *Ledger) link(tx *bolt.Tx, book *Book, e *Entry) error {
+// linkEntry links an entry to the end of the book and writes it to the store.
+func (l *Ledger) linkEntry(tx *bolt.Tx, book *Book, e *Entry) error {
 	top := book.Head()
 	e.Sequence, e.Previous = top.Sequence+1, top.Hash
 	data, err := e.Encode()
@@ -165,39 +165,39 @@ func (l *Ledger) link(tx *bolt.Tx, book *Book, e *Entry) error {
 	}
 	again, err := decodeEntry(data) // it must be readable tomorrow
 	if err == nil {
-		err = book.add(again)
+		err = book.applyEntry(again)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	book.setHead(Head{e.Sequence, hashOf(data)})
 	if err := putEntry(tx, e.Sequence, data); err != nil {
-		return unwritable(err)
+		return unwritableError(err)
 	}
 	if book.sums == nil { // everything is made anew
 		return nil
 	}
-	if err := record(tx, again); err != nil {
-		return unwritable(err)
+	if err := recordDerived(tx, again); err != nil {
+		return unwritableError(err)
 	}
 	return nil
 }
 
-// finish writes the sums, commits the transaction to disk, and checks that the file still is the ledger: an entry in a
+// finishAppend writes the sums, commits the transaction to disk, and checks that the file still is the ledger: an entry in a
 // file that was removed or replaced meanwhile would be lost.
-func (l *Ledger) finish(s *store, tx *bolt.Tx, book *Book) error {
+func (l *Ledger) finishAppend(s *store, tx *bolt.Tx, book *Book) error {
 	writeSums := recordSums
 	if book.sums == nil {
-		writeSums = rebuild
+		writeSums = rebuildDerived
 	}
 	if err := writeSums(tx, book); err != nil {
-		return unwritable(err)
+		return unwritableError(err)
 	}
 	if err := l.runHook("put"); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return unwritable(err)
+		return unwritableError(err)
 	}
 	if err := l.runHook("synced"); err != nil {
 		return err
@@ -253,13 +253,13 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	if err != nil {
 		return nil, l.inFile(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
 	}
-	head, err := l.append(ctx, pathsFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
+	head, err := l.appendNext(ctx, pathsFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(r.Dataset)
 		if err != nil {
 			return nil, err
 		}
 		var mu float64
-		if out.Charge, mu, err = a.price(r.Plan); err != nil {
+		if out.Charge, mu, err = a.pricePlan(r.Plan); err != nil {
 			return nil, err
 		}
 		public := validNames(r.Public)
@@ -306,25 +306,25 @@ func (r *Reservation) Stop(ctx context.Context, release string) error {
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It is for a process other than the
 // one of the run.
 func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
-	return l.end(ctx, reservation, release, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
+	return l.commitReservation(ctx, reservation, release, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
 }
 
 // Stop enters that the run of a reservation stopped; see [Reservation.Stop].
 func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) error {
-	return l.end(ctx, reservation, release, func(a *Account, r *RunState) (*budget.Charge, error) {
+	return l.commitReservation(ctx, reservation, release, func(a *Account, r *RunState) (*budget.Charge, error) {
 		charge, err := r.stopPrice(a.Promise.Currency)
 		return &charge, err
 	})
 }
 
-// end appends the commit of a reservation. cost returns the cost of the run if it differs from the reservation, and
+// commitReservation appends the commit of a reservation. cost returns the cost of the run if it differs from the reservation, and
 // nil otherwise.
-func (l *Ledger) end(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
-	_, err := l.append(ctx, pathsFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
+func (l *Ledger) commitReservation(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
+	_, err := l.appendNext(ctx, pathsFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {
 			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced", ErrHead, reservation.Sequence)
 		}
-		account, run, err := b.run(reservation.Sequence)
+		account, run, err := b.reservedRun(reservation.Sequence)
 		switch {
 		case err != nil:
 			return nil, err
@@ -348,7 +348,7 @@ const forever = -1
 // Account returns the account of a data set with its sums, without its runs and notes. Its cost does not depend on the
 // number of entries. The error wraps ErrUnknown.
 func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
-	b, err := l.view(ctx, pathsFor(0, "", ""), (*store).book)
+	b, err := l.viewBook(ctx, pathsFor(0, "", ""), (*store).loadBook)
 	if err != nil {
 		return nil, l.inFile(err)
 	}
@@ -363,12 +363,12 @@ func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
 
 // Read returns the checked content of the ledger. It needs no write permission.
 func (l *Ledger) Read(ctx context.Context) (*Book, error) {
-	b, err := l.read(ctx)
+	b, err := l.readBook(ctx)
 	return b, l.inFile(err)
 }
 
-func (l *Ledger) read(ctx context.Context) (*Book, error) {
-	return l.view(ctx, nil, func(_ *store, tx *bolt.Tx) (*Book, error) {
+func (l *Ledger) readBook(ctx context.Context) (*Book, error) {
+	return l.viewBook(ctx, nil, func(_ *store, tx *bolt.Tx) (*Book, error) {
 		b, err := readAll(tx)
 		if err == nil {
 			err = checkTally(tx, b)
@@ -377,9 +377,9 @@ func (l *Ledger) read(ctx context.Context) (*Book, error) {
 	})
 }
 
-// view reads a book from the file.
-func (l *Ledger) view(ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
-	s, err := l.open(ctx, false, paths, l.options.Wait)
+// viewBook reads a book from the file.
+func (l *Ledger) viewBook(ctx context.Context, paths keyPaths, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
+	s, err := l.openStore(ctx, false, paths, l.options.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -399,11 +399,11 @@ func (l *Ledger) view(ctx context.Context, paths keyPaths, read func(*store, *bo
 // ledger cut short or put back to an earlier state, is detected by a head from outside: the chain up to a head cannot
 // change without changing the head. The error wraps ErrDamaged or ErrHead.
 func (l *Ledger) Verify(ctx context.Context, heads ...Head) (*Book, error) {
-	b, err := l.read(ctx)
+	b, err := l.readBook(ctx)
 	if err != nil {
 		return nil, l.inFile(err)
 	}
-	if err := b.audit(); err != nil {
+	if err := b.auditPrices(); err != nil {
 		return nil, l.inFile(err)
 	}
 	for _, h := range heads {

@@ -269,7 +269,7 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: timestamp()}}); err != nil {
+	if _, err := newer.createFile([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: timestamp()}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
@@ -299,7 +299,7 @@ func TestNoLedger(t *testing.T) {
 // TestBusy: a second process waits with a message and then gives up.
 func TestBusy(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	holder, err := l.open(t.Context(), true, nil, l.options.Wait)
+	holder, err := l.openStore(t.Context(), true, nil, l.options.Wait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,14 +423,14 @@ func TestPlanRoundTrip(t *testing.T) {
 		}
 		for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
 			r := Run{Plan: stepOf(p.Tree()), Epsilon: 2, Delta: 1e-6}
-			got, err := r.price(c)
+			got, err := r.recomputePrice(c)
 			if diff := cmp.Diff(p.Charge(c), got); diff != "" || err != nil {
 				t.Errorf("%v %v: %s", c, err, diff)
 			}
 		}
 	}
 	for _, bad := range []Step{{}, {Name: "a", Op: "leaf"}, {Name: "a", Op: "gaussian"}, {Name: "a", Op: "par"}, {Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}}} {
-		if _, err := (&Run{Plan: bad}).price(budget.ZCDP); err == nil {
+		if _, err := (&Run{Plan: bad}).recomputePrice(budget.ZCDP); err == nil {
 			t.Errorf("%+v has a price", bad)
 		}
 	}

@@ -4,5 +4,5 @@ package ledger
 
 import "os"
 
-// lock returns nil: the store takes the lock itself, and on this system it cannot be taken twice.
-func lock(*os.File, bool) error { return nil }
+// lockFile returns nil: the store takes the lock itself, and on this system it cannot be taken twice.
+func lockFile(*os.File, bool) error { return nil }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// lock takes the same operating-system lock as the store, on the same open file, so that the file that is checked is
+// lockFile takes the same operating-system lock as the store, on the same open file, so that the file that is checked is
 // the file that is opened. It returns errLocked if another process holds the lock.
-func lock(f *os.File, exclusive bool) error {
+func lockFile(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {
 		how = syscall.LOCK_EX

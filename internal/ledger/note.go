@@ -37,7 +37,7 @@ func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 		return Head{}, l.inFile(errIsTable)
 	}
 	n.Table, n.File = strings.ToValidUTF8(n.Table, "\uFFFD"), fileID(n.Table)
-	return l.append(ctx, pathsFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
+	return l.appendNext(ctx, pathsFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(n.Dataset); err != nil {
 			return nil, err
 		}
@@ -45,8 +45,8 @@ func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 	})
 }
 
-// note checks that the data set exists and adds the note to it.
-func (b *Book) note(e *Entry) error {
+// applyNote checks that the data set exists and adds the note to it.
+func (b *Book) applyNote(e *Entry) error {
 	a, err := b.Account(e.Note.Dataset)
 	if err != nil {
 		return err

@@ -19,14 +19,14 @@ import (
 func checkPages(f *os.File) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return unreadable(err)
+		return unreadableError(err)
 	}
 	if size > maxFile {
 		return fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, maxFile)
 	}
 	data := make([]byte, size)
 	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
-		return unreadable(err)
+		return unreadableError(err)
 	}
 	return checkImage(data)
 }
@@ -37,23 +37,23 @@ func checkPages(f *os.File) error {
 func checkPaths(f *os.File, paths keyPaths) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return unreadable(err)
+		return unreadableError(err)
 	}
 	if size > maxFile {
 		return fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, maxFile)
 	}
 	head := make([]byte, min(size, 2*pageSize))
 	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
-		return unreadable(err)
+		return unreadableError(err)
 	}
 	load := func(at, n int64) ([]byte, error) {
 		b := make([]byte, n)
 		if _, err := f.ReadAt(b, at); err != nil {
-			return nil, unreadable(err)
+			return nil, unreadableError(err)
 		}
 		return b, nil
 	}
-	return (&image{head: head, size: size, load: load, order: byteOrder(), paths: paths}).check()
+	return (&image{head: head, size: size, load: load, order: byteOrder(), paths: paths}).checkPages()
 }
 
 const (
@@ -95,7 +95,7 @@ type image struct {
 // meta is a decoded meta page.
 type meta struct{ root, freelist, pages, txid uint64 }
 
-func broken(format string, args ...any) error {
+func brokenError(format string, args ...any) error {
 	return fmt.Errorf("%w: the file is cut short or not intact: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
@@ -104,16 +104,16 @@ func checkImage(data []byte) error {
 		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: byteOrder(),
 		load: func(at, n int64) ([]byte, error) { return data[at : at+n], nil },
 	}
-	return im.check()
+	return im.checkPages()
 }
 
-func (im *image) check() error {
+func (im *image) checkPages() error {
 	if len(im.head) < 16 || !im.hasMagic() {
 		return fmt.Errorf("%w: it does not begin as one", ErrFormat)
 	}
 	var best *meta
 	for i := range 2 {
-		m, err := im.meta(i)
+		m, err := im.readMeta(i)
 		if err != nil {
 			return err
 		}
@@ -122,17 +122,17 @@ func (im *image) check() error {
 		}
 	}
 	if best == nil {
-		return broken("neither of its first pages is valid")
+		return brokenError("neither of its first pages is valid")
 	}
 	if best.pages < 4 || best.pages > uint64(im.size)/pageSize {
-		return broken("it has fewer pages than it says")
+		return brokenError("it has fewer pages than it says")
 	}
 	im.pages, im.seen = best.pages, make([]bool, best.pages)
 	im.seen[0], im.seen[1] = true, true
-	if _, err := im.walk(best.root, nil, 0); err != nil {
+	if _, err := im.checkTree(best.root, nil, 0); err != nil {
 		return err
 	}
-	return im.freelist(best.freelist)
+	return im.checkFreelist(best.freelist)
 }
 
 // hasMagic reports whether one of the first two pages has the magic number of bbolt.
@@ -146,9 +146,9 @@ func (im *image) hasMagic() bool {
 	return false
 }
 
-// meta reads meta page i. It returns nil for an invalid page, which a power failure may leave. A page that the store
+// readMeta reads meta page i. It returns nil for an invalid page, which a power failure may leave. A page that the store
 // would accept must have the page size that this package writes.
-func (im *image) meta(i int) (*meta, error) {
+func (im *image) readMeta(i int) (*meta, error) {
 	if len(im.head) < (i+1)*pageSize {
 		return nil, nil
 	}
@@ -161,26 +161,26 @@ func (im *image) meta(i int) (*meta, error) {
 	case im.order.Uint32(b) != boltMagic || im.order.Uint32(b[4:]) != 2 || h.Sum64() != u(56):
 		return nil, nil
 	case im.order.Uint32(b[8:]) != pageSize || m.txid%2 != uint64(i):
-		return nil, broken("one of its first pages is of another kind of store")
+		return nil, brokenError("one of its first pages is of another kind of store")
 	}
 	return m, nil
 }
 
-// page marks page id and its overflow pages as used and returns their bytes.
-func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
+// takePage marks page id and its overflow pages as used and returns their bytes.
+func (im *image) takePage(id uint64) (flags, count int, b []byte, err error) {
 	if id < 2 || id >= im.pages {
-		return 0, 0, nil, broken("page %d is outside", id)
+		return 0, 0, nil, brokenError("page %d is outside", id)
 	}
 	if b, err = im.load(int64(id)*pageSize, pageSize); err != nil {
 		return 0, 0, nil, err
 	}
 	n := uint64(im.order.Uint32(b[12:])) + 1
 	if im.order.Uint64(b) != id || n > im.pages-id {
-		return 0, 0, nil, broken("page %d is not one", id)
+		return 0, 0, nil, brokenError("page %d is not one", id)
 	}
 	for i := id; i < id+n; i++ {
 		if im.seen[i] {
-			return 0, 0, nil, broken("page %d is used twice", i)
+			return 0, 0, nil, brokenError("page %d is used twice", i)
 		}
 		im.seen[i] = true
 	}
@@ -192,37 +192,37 @@ func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
 	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b, nil
 }
 
-// walk checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It returns
+// checkTree checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It returns
 // the first key of the page.
-func (im *image) walk(id uint64, keys [][]byte, depth int) (first []byte, err error) {
+func (im *image) checkTree(id uint64, keys [][]byte, depth int) (first []byte, err error) {
 	if depth > maxDepth {
-		return nil, broken("its pages are nested too deeply")
+		return nil, brokenError("its pages are nested too deeply")
 	}
-	flags, count, b, err := im.page(id)
+	flags, count, b, err := im.takePage(id)
 	if err != nil {
 		return nil, err
 	}
 	switch flags {
 	case flagBranch:
-		return im.branch(b, count, keys, depth)
+		return im.checkBranch(b, count, keys, depth)
 	case flagLeaf:
-		return im.leaf(b, count, depth)
+		return im.checkLeaf(b, count, depth)
 	}
-	return nil, broken("page %d is of an unknown kind", id)
+	return nil, brokenError("page %d is of an unknown kind", id)
 }
 
-func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []byte, err error) {
+func (im *image) checkBranch(b []byte, count int, keys [][]byte, depth int) (first []byte, err error) {
 	if count == 0 || pageHeaderSize+count*elementSize > len(b) {
-		return nil, broken("a branch page has %d elements", count)
+		return nil, brokenError("a branch page has %d elements", count)
 	}
 	names := make([][]byte, count)
 	for i := range count {
 		at := pageHeaderSize + i*elementSize
-		if names[i], _, err = im.pair(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0); err != nil {
+		if names[i], _, err = im.keyAndValue(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0); err != nil {
 			return nil, err
 		}
 		if i > 0 && bytes.Compare(names[i-1], names[i]) >= 0 {
-			return nil, broken("the keys of a branch page are out of order")
+			return nil, brokenError("the keys of a branch page are out of order")
 		}
 	}
 	for i, name := range names {
@@ -232,12 +232,12 @@ func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []
 				continue
 			}
 		}
-		child, err := im.walk(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below, depth+1)
+		child, err := im.checkTree(im.order.Uint64(b[pageHeaderSize+i*elementSize+8:]), below, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		if !bytes.Equal(child, name) {
-			return nil, broken("the keys of a branch page are out of order")
+			return nil, brokenError("the keys of a branch page are out of order")
 		}
 	}
 	return names[0], nil
@@ -254,20 +254,20 @@ func keysBelow(keys, names [][]byte, i int) (below [][]byte) {
 	return below
 }
 
-func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
+func (im *image) checkLeaf(b []byte, count, depth int) (first []byte, err error) {
 	if pageHeaderSize+count*elementSize > len(b) {
-		return nil, broken("a leaf page has %d elements", count)
+		return nil, brokenError("a leaf page has %d elements", count)
 	}
 	var last []byte
 	for i := range count {
 		at := pageHeaderSize + i*elementSize
 		u := func(k int) uint32 { return im.order.Uint32(b[at+4*k:]) }
-		key, value, err := im.pair(b, at, u(1), u(2), u(3))
+		key, value, err := im.keyAndValue(b, at, u(1), u(2), u(3))
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 && bytes.Compare(last, key) >= 0 {
-			return nil, broken("the keys of a leaf page are out of order")
+			return nil, brokenError("the keys of a leaf page are out of order")
 		}
 		if last = key; i == 0 {
 			first = key
@@ -275,59 +275,59 @@ func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
 		switch u(0) {
 		case 0:
 		case flagBucket:
-			if err := im.bucket(key, value, depth); err != nil {
+			if err := im.checkBucket(key, value, depth); err != nil {
 				return nil, err
 			}
 		default:
-			return nil, broken("a leaf element is of an unknown kind")
+			return nil, brokenError("a leaf element is of an unknown kind")
 		}
 	}
 	return first, nil
 }
 
-// pair returns the key and the value of the element at byte offset at of the page.
-func (im *image) pair(b []byte, at int, pos, ksize, vsize uint32) (key, value []byte, err error) {
+// keyAndValue returns the key and the value of the element at byte offset at of the page.
+func (im *image) keyAndValue(b []byte, at int, pos, ksize, vsize uint32) (key, value []byte, err error) {
 	begin := uint64(at) + uint64(pos)
 	end := begin + uint64(ksize) + uint64(vsize)
 	if ksize == 0 || pos < elementSize || end > uint64(len(b)) {
-		return nil, nil, broken("an element is outside its page")
+		return nil, nil, brokenError("an element is outside its page")
 	}
 	middle := begin + uint64(ksize)
 	return b[begin:middle], b[middle:end], nil
 }
 
-// bucket checks a bucket: its root page, or the inline page in its value.
-func (im *image) bucket(name, value []byte, depth int) error {
+// checkBucket checks a bucket: its root page, or the inline page in its value.
+func (im *image) checkBucket(name, value []byte, depth int) error {
 	keys := im.paths[string(name)]
 	if im.paths != nil && keys == nil {
 		return nil
 	}
 	if len(value) < 16 {
-		return broken("a bucket has no root")
+		return brokenError("a bucket has no root")
 	}
 	if root := im.order.Uint64(value); root != 0 {
-		_, err := im.walk(root, keys, depth+1)
+		_, err := im.checkTree(root, keys, depth+1)
 		return err
 	}
 	if len(value) < 16+pageHeaderSize || depth > maxDepth {
-		return broken("a bucket has no page")
+		return brokenError("a bucket has no page")
 	}
 	inline := value[16:]
 	if im.order.Uint16(inline[8:]) != flagLeaf || im.order.Uint64(inline) != 0 || im.order.Uint32(inline[12:]) != 0 {
-		return broken("a small bucket is not one page")
+		return brokenError("a small bucket is not one page")
 	}
-	_, err := im.leaf(inline, int(im.order.Uint16(inline[10:])), depth+1)
+	_, err := im.checkLeaf(inline, int(im.order.Uint16(inline[10:])), depth+1)
 	return err
 }
 
-// freelist checks that the free pages are within the file and not in use.
-func (im *image) freelist(id uint64) error {
-	flags, n, b, err := im.page(id)
+// checkFreelist checks that the free pages are within the file and not in use.
+func (im *image) checkFreelist(id uint64) error {
+	flags, n, b, err := im.takePage(id)
 	if err != nil {
 		return err
 	}
 	if flags != flagFreelist {
-		return broken("it has no list of free pages")
+		return brokenError("it has no list of free pages")
 	}
 	ids := b[pageHeaderSize:]
 	count := uint64(n)
@@ -335,12 +335,12 @@ func (im *image) freelist(id uint64) error {
 		count, ids = im.order.Uint64(ids), ids[8:]
 	}
 	if count > uint64(len(ids))/8 {
-		return broken("its list of free pages is too long")
+		return brokenError("its list of free pages is too long")
 	}
 	for i := range count {
 		free := im.order.Uint64(ids[8*i:])
 		if free < 2 || free >= im.pages || im.seen[free] {
-			return broken("page %d is free and in use", free)
+			return brokenError("page %d is free and in use", free)
 		}
 		im.seen[free] = true
 	}

@@ -39,8 +39,8 @@ func stepOf(n budget.Node) Step {
 	return s
 }
 
-// node converts s back to a priced tree, with the noise of every leaf fixed.
-func (s Step) node() (budget.Node, error) {
+// pricedNode converts s back to a priced tree, with the noise of every leaf fixed.
+func (s Step) pricedNode() (budget.Node, error) {
 	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
 		if s.Op == kind.String() && len(s.Kids) == 0 {
 			return budget.FixedLeaf(s.Name, budget.Law{Kind: kind, Draws: s.Draws, Mu: s.Mu, Epsilon: s.Epsilon, Delta: s.Delta}), nil
@@ -59,7 +59,7 @@ func (s Step) node() (budget.Node, error) {
 		n.Select = &budget.Selection{Eta: s.Eta, Gamma: s.Gamma}
 	}
 	for _, kid := range s.Kids {
-		k, err := kid.node()
+		k, err := kid.pricedNode()
 		if err != nil {
 			return n, err
 		}
@@ -81,9 +81,9 @@ func (s Step) containsOp(op string) bool {
 	return false
 }
 
-// price recomputes the price of a run from its entry.
-func (r *Run) price(c budget.Currency) (budget.Charge, error) {
-	tree, err := r.Plan.node()
+// recomputePrice recomputes the price of a run from its entry.
+func (r *Run) recomputePrice(c budget.Currency) (budget.Charge, error) {
+	tree, err := r.Plan.pricedNode()
 	if err != nil {
 		return budget.Charge{}, err
 	}
@@ -102,7 +102,7 @@ func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 
 // stopPrice returns the price of a run that stopped after the lead of its plan, computed from its entry.
 func (r *Run) stopPrice(c budget.Currency) (budget.Charge, error) {
-	tree, err := r.Plan.node()
+	tree, err := r.Plan.pricedNode()
 	if err != nil {
 		return budget.Charge{}, err
 	}

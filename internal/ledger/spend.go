@@ -34,8 +34,8 @@ type SpendState struct {
 // curve of any mu.
 var ErrRho = errors.New("rho has no price in this currency")
 
-// check validates the guarantee. The error wraps ErrInvalid.
-func (x *Spend) check() error {
+// checkGuarantee validates the guarantee. The error wraps ErrInvalid.
+func (x *Spend) checkGuarantee() error {
 	given := 0
 	for _, v := range []float64{x.Rho, x.Mu, x.Epsilon} {
 		if v != 0 {
@@ -62,7 +62,7 @@ func (x *Spend) check() error {
 // A filter admits any sequence of steps whose costs stay within its total, whichever tool runs them
 // (budget.Total.Limit); a mu-GDP step is (mu²/2)-zCDP (Dong, Roth, Su 2022, Corollary B.6).
 func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
-	if err := x.check(); err != nil {
+	if err := x.checkGuarantee(); err != nil {
 		return budget.Charge{}, err
 	}
 	switch {
@@ -79,7 +79,7 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 // Spend enters a release of another tool, ideally before it is made: a spend that would cross the total is refused
 // with a [*SpentError]. The fields of x except Charge describe it. The error wraps ErrUnknown, ErrRho or ErrInvalid.
 func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
-	head, err := l.append(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	head, err := l.appendNext(ctx, pathsFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(x.Dataset)
 		if err != nil {
 			return nil, err
@@ -95,14 +95,14 @@ func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error
 	return head, x.Charge, err
 }
 
-// spend checks a spend and adds its charge to the data set.
-func (b *Book) spend(e *Entry) error {
+// applySpend checks a spend and adds its charge to the data set.
+func (b *Book) applySpend(e *Entry) error {
 	x := e.Spend
 	a, err := b.Account(x.Dataset)
 	if err != nil {
 		return err
 	}
-	if err := x.check(); err != nil {
+	if err := x.checkGuarantee(); err != nil {
 		return err
 	}
 	if !x.Charge.Valid() || x.Charge.Cost == 0 && x.Charge.Delta == 0 {

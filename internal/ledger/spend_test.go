@@ -179,7 +179,7 @@ func TestCover(t *testing.T) {
 	}
 	for _, wrong := range []float64{mu / 2, 0, math.NaN(), math.Inf(1), -mu} {
 		last.Run.Mu = wrong
-		if err := b.audit(); err == nil {
+		if err := b.auditPrices(); err == nil {
 			t.Errorf("mu %v in place of %v passes", wrong, mu)
 		}
 	}

@@ -32,9 +32,9 @@ func headKey() []byte       { return []byte("head") }
 
 func entryKey(sequence int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(sequence)) }
 
-// unreadable keeps the cause of a system error and drops the path, which FileError adds.
-func unreadable(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err)) }
-func unwritable(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err)) }
+// unreadableError keeps the cause of a system error and drops the path, which FileError adds.
+func unreadableError(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err)) }
+func unwritableError(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err)) }
 
 // store is an open and locked file.
 type store struct {
@@ -43,9 +43,9 @@ type store struct {
 	info fs.FileInfo
 }
 
-// open opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the context
+// openStore opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the context
 // ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
-func (l *Ledger) open(ctx context.Context, write bool, paths keyPaths, wait time.Duration) (*store, error) {
+func (l *Ledger) openStore(ctx context.Context, write bool, paths keyPaths, wait time.Duration) (*store, error) {
 	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
 		if err := ctx.Err(); err != nil {
@@ -74,7 +74,7 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 	info, err := os.Lstat(l.path)
 	switch {
 	case err != nil:
-		return nil, unreadable(err)
+		return nil, unreadableError(err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil, fmt.Errorf("%w: it is a symbolic link; name the file itself", ErrFormat)
 	case !info.Mode().IsRegular():
@@ -95,7 +95,7 @@ func (l *Ledger) tryOpen(write bool, paths keyPaths) (*store, error) {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, errLocked
 	case err != nil:
-		return nil, unreadable(err)
+		return nil, unreadableError(err)
 	}
 	return &store{db, f, info}, l.runHook("opened")
 }
@@ -116,10 +116,10 @@ func IsLedger(path string) bool {
 func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPaths) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
 	if err != nil && write {
-		return nil, unwritable(err)
+		return nil, unwritableError(err)
 	}
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, unreadableError(err)
 	}
 	refuse := func(err error) (*os.File, error) {
 		f.Close()
@@ -128,7 +128,7 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPa
 	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
 		return refuse(fmt.Errorf("%w: it was replaced while it was opened", ErrFormat))
 	}
-	if err := lock(f, write); err != nil {
+	if err := lockFile(f, write); err != nil {
 		return refuse(err)
 	}
 	check := checkPages
@@ -141,9 +141,9 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPa
 	return f, nil
 }
 
-// book returns the running sums of the store. If they are not those of the last entry, it checks and sums up the whole
+// loadBook returns the running sums of the store. If they are not those of the last entry, it checks and sums up the whole
 // store.
-func (s *store) book(tx *bolt.Tx) (*Book, error) {
+func (s *store) loadBook(tx *bolt.Tx) (*Book, error) {
 	if b := storedSums(tx); b != nil {
 		return b, nil
 	}
@@ -170,7 +170,7 @@ func readEntries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
 	}
 	err = list.ForEach(func(key, value []byte) error {
 		if value == nil || !bytes.Equal(key, entryKey(int64(len(raw)+1))) {
-			return damaged(len(raw)+1, "it is not there, or under another number")
+			return damagedError(len(raw)+1, "it is not there, or under another number")
 		}
 		raw = append(raw, bytes.Clone(value))
 		return nil
@@ -206,19 +206,19 @@ func (l *Ledger) removeDrafts() {
 	tempdir.RemoveStale(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
 }
 
-// create makes a new ledger with the given entries. It appears under its name complete or not at all. If the name
+// createFile makes a new ledger with the given entries. It appears under its name complete or not at all. If the name
 // exists, the error wraps fs.ErrExist.
-func (l *Ledger) create(list []*Entry) (head Head, err error) {
+func (l *Ledger) createFile(list []*Entry) (head Head, err error) {
 	dir := filepath.Dir(l.path)
 	temp, err := tempdir.Make(dir, draftPrefix)
 	if err != nil {
-		return Head{}, unwritable(err)
+		return Head{}, unwritableError(err)
 	}
 	defer temp.Close()
 	temporary := filepath.Join(temp.Path, draftName)
 	db, err := bolt.Open(temporary, 0o600, &bolt.Options{PageSize: pageSize})
 	if err != nil {
-		return Head{}, unwritable(err)
+		return Head{}, unwritableError(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
 		for _, e := range list {
@@ -234,13 +234,13 @@ func (l *Ledger) create(list []*Entry) (head Head, err error) {
 		return nil
 	})
 	if err = errors.Join(err, db.Close()); err != nil {
-		return Head{}, unwritable(err)
+		return Head{}, unwritableError(err)
 	}
 	if err := l.runHook("written"); err != nil {
 		return Head{}, err
 	}
 	if err := os.Link(temporary, l.path); err != nil {
-		return Head{}, unwritable(err)
+		return Head{}, unwritableError(err)
 	}
 	syncDir(dir)
 	return head, l.runHook("linked")

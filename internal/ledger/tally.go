@@ -77,8 +77,8 @@ func verifyChecksum(data []byte) []byte {
 	return text
 }
 
-// tally returns the tally of a book.
-func (b *Book) tally() *tally {
+// newTally returns the tally of a book.
+func (b *Book) newTally() *tally {
 	head := b.Head()
 	t := &tally{Entries: head.Sequence, Head: head.Hash, Format: b.format, Datasets: []tallyAccount{}}
 	for _, a := range b.Datasets {
@@ -144,22 +144,22 @@ type sums struct {
 	top Head
 }
 
-// entry returns an entry and its hash. The error wraps ErrDamaged.
-func (s *sums) entry(sequence int64) (*Entry, string, error) {
+// entryAt returns an entry and its hash. The error wraps ErrDamaged.
+func (s *sums) entryAt(sequence int64) (*Entry, string, error) {
 	data := s.tx.Bucket(entriesBucket()).Get(entryKey(sequence))
 	if data == nil {
-		return nil, "", damaged(int(sequence), "it is not there")
+		return nil, "", damagedError(int(sequence), "it is not there")
 	}
 	e, err := decodeEntry(data)
 	if err != nil || e.Sequence != sequence {
-		return nil, "", damaged(int(sequence), "it is not one that this program writes")
+		return nil, "", damagedError(int(sequence), "it is not one that this program writes")
 	}
 	return e, hashOf(data), nil
 }
 
-// ended reports whether a reservation was committed, and returns the checksum of its release, or "" if the commit has
+// committedRelease reports whether a reservation was committed, and returns the checksum of its release, or "" if the commit has
 // none.
-func (s *sums) ended(of int64) (release string, committed bool) {
+func (s *sums) committedRelease(of int64) (release string, committed bool) {
 	done := s.tx.Bucket(doneBucket())
 	if done == nil {
 		return "", false
@@ -199,8 +199,8 @@ func (s *sums) usedFor(path string) []string {
 	return names
 }
 
-// record updates the derived buckets for an entry.
-func record(tx *bolt.Tx, e *Entry) error {
+// recordDerived updates the derived buckets for an entry.
+func recordDerived(tx *bolt.Tx, e *Entry) error {
 	switch {
 	case e.Kind == KindCommit:
 		done, err := tx.CreateBucketIfNotExists(doneBucket())
@@ -252,7 +252,7 @@ func putList[T any](tx *bolt.Tx, key []byte, list []T) error {
 
 // recordSums writes the tally of a book.
 func recordSums(tx *bolt.Tx, b *Book) error {
-	data, err := b.tally().encode()
+	data, err := b.newTally().encode()
 	if err != nil {
 		return err
 	}
@@ -263,8 +263,8 @@ func recordSums(tx *bolt.Tx, b *Book) error {
 	return bucket.Put(tallyKey(), data)
 }
 
-// rebuild rewrites all derived buckets from the entries of a complete book.
-func rebuild(tx *bolt.Tx, b *Book) error {
+// rebuildDerived rewrites all derived buckets from the entries of a complete book.
+func rebuildDerived(tx *bolt.Tx, b *Book) error {
 	for _, name := range [][]byte{tallyBucket(), doneBucket(), tablesBucket()} {
 		if tx.Bucket(name) == nil {
 			continue
@@ -274,7 +274,7 @@ func rebuild(tx *bolt.Tx, b *Book) error {
 		}
 	}
 	for _, e := range b.Entries {
-		if err := record(tx, e); err != nil {
+		if err := recordDerived(tx, e); err != nil {
 			return err
 		}
 	}
@@ -288,7 +288,7 @@ func checkTally(tx *bolt.Tx, b *Book) error {
 	if t == nil || t.Head != b.Head().Hash {
 		return nil // it is made anew with the next entry
 	}
-	want, err := b.tally().encode()
+	want, err := b.newTally().encode()
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func checkTally(tx *bolt.Tx, b *Book) error {
 	s := &sums{tx: tx}
 	for _, a := range b.Datasets {
 		for _, r := range a.Runs {
-			if release, committed := s.ended(r.Sequence); committed != r.Committed || release != r.Release {
+			if release, committed := s.committedRelease(r.Sequence); committed != r.Committed || release != r.Release {
 				return wrong("list of ended runs is")
 			}
 			if r.Table != "" && !slices.Contains(s.usedFor(r.Table), a.Name) ||

@@ -69,7 +69,7 @@ func TestTallyIsTheChain(t *testing.T) {
 				t.Errorf("after %s: %+v, want %+v", after, got, want)
 			}
 		}
-		s, err := l.open(t.Context(), false, nil, 0)
+		s, err := l.openStore(t.Context(), false, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestLongLedger(t *testing.T) {
 			_, err := f.ReadAt(b, at)
 			return b, err
 		}}
-		if err := im.check(); err != nil {
+		if err := im.checkPages(); err != nil {
 			t.Fatal(err)
 		}
 		r := request(t, .01)

@@ -50,7 +50,7 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 func fileOf(t testing.TB, list []*Entry) *Ledger {
 	t.Helper()
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
-	if _, err := l.create(list); err != nil {
+	if _, err := l.createFile(list); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -158,7 +158,7 @@ func TestRewritten(t *testing.T) {
 			if c.Previous = previous; i == edit {
 				run := *e.Run
 				run.Plan.Mu /= 2
-				if run.Charge, err = run.price(budget.ZCDP); err != nil {
+				if run.Charge, err = run.recomputePrice(budget.ZCDP); err != nil {
 					t.Fatal(err)
 				}
 				c.Run = &run
