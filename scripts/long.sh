@@ -7,7 +7,8 @@
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
 #   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed, and every example on every
-#                              neighbour under every seed, and as a stream in every way
+#                              neighbour under every seed, and as a stream and on a cluster from every number of files
+#   scripts/long.sh peak       the memory that extreme lines of CSV take, as tables and as streams
 #   scripts/long.sh floors     the accuracy of every trainer and selector against its floor, under 20 keys in place of 5
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
@@ -67,8 +68,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | floors | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
-  echo "usage: scripts/long.sh [all|empty|floors|fuzz|kill|soak|replay|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
+case $part in all | empty | floors | peak | fuzz | kill | soak | replay | fresh | machines | serve | sql | pages | wheel | coverage | coverage-classes | coverage-describe) ;; *)
+  echo "usage: scripts/long.sh [all|empty|floors|peak|fuzz|kill|soak|replay|fresh|serve|sql|pages|wheel|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE | coverage-describe" >&2
   exit 2
   ;;
 esac
@@ -82,6 +83,9 @@ if [[ $part == all || $part == empty ]]; then
 fi
 if [[ $part == all || $part == floors ]]; then
   step go test -tags replay ./internal/audit -run '^TestFloors$' -count 1 -timeout 60m -args -floor-keys 20
+fi
+if [[ $part == all || $part == peak ]]; then
+  step go test ./dataset -run '^TestPeakMemory$' -count 1 -timeout 60m -args -full
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
@@ -106,7 +110,7 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
-  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestStreamAgrees)$' -count 1 -timeout 60m -args -full
+  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestStreamAgrees|TestClusterAgrees)$' -count 1 -timeout 60m -args -full
 fi
 if [[ $part == all || $part == serve ]]; then
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s
