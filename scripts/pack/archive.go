@@ -14,47 +14,47 @@ type file struct {
 	runs    bool
 }
 
-func (f file) mode() int64 {
+func (f file) fileMode() int64 {
 	if f.runs {
 		return 0o755
 	}
 	return 0o644
 }
 
-// archive writes the program with its licence, for Windows as .zip, else as .tar.gz.
-func (p *program) archive() error {
+// packArchive writes the program with its licence, for Windows as .zip, else as .tar.gz.
+func (p *program) packArchive() error {
 	files := []file{{p.executable(), p.code, true}, {p.tool + ".cdx.json", p.bill, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false}}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		content, err := p.read(name)
+		content, err := p.readFile(name)
 		if err != nil {
 			return err
 		}
 		files = append(files, file{name, content, false})
 	}
 	for i := range files {
-		files[i].name = p.name() + "/" + files[i].name
+		files[i].name = p.baseName() + "/" + files[i].name
 	}
-	pack := tarball
+	pack := newTarball
 	if p.system == "windows" {
-		pack = zipped
+		pack = newZip
 	}
 	content, err := pack(files, p.when)
 	if err != nil {
 		return err
 	}
-	return p.write(p.archiveName(), content)
+	return p.writeFile(p.archiveName(), content)
 }
 
 // archiveName returns the name of the archive of the program.
 func (p *program) archiveName() string {
 	if p.system == "windows" {
-		return p.name() + ".zip"
+		return p.baseName() + ".zip"
 	}
-	return p.name() + ".tar.gz"
+	return p.baseName() + ".tar.gz"
 }
 
-// tarball packs files in their order, with the folders that come before them.
-func tarball(files []file, when time.Time) ([]byte, error) {
+// newTarball packs files in their order, with the folders that come before them.
+func newTarball(files []file, when time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	zw, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
@@ -69,14 +69,14 @@ func tarball(files []file, when time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// zipped packs files in their order.
-func zipped(files []file, when time.Time) ([]byte, error) {
+// newZip packs files in their order.
+func newZip(files []file, when time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
 	for _, f := range files {
 		header := zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: when}
 		header.CreatorVersion = 3 << 8 // Unix, whose modes follow
-		header.ExternalAttrs = uint32(0o100000|f.mode()) << 16
+		header.ExternalAttrs = uint32(0o100000|f.fileMode()) << 16
 		w, err := zw.CreateHeader(&header)
 		if err != nil {
 			return nil, err

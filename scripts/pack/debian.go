@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// debian writes a package of Debian: the program and its licences, without scripts that run at installation.
+// packDebian writes a package of Debian: the program and its licences, without scripts that run at installation.
 // Its layout is that of deb(5): an archive of ar with a version, a control archive and a data
 // archive.
-func (p *program) debian() error {
-	licence, err := p.read("LICENSE")
+func (p *program) packDebian() error {
+	licence, err := p.readFile("LICENSE")
 	if err != nil {
 		return err
 	}
@@ -27,11 +27,11 @@ Description: differentially private training of regressions and classifiers
  dptrain trains models on tables of records about people. What it publishes
  hides, up to a budget epsilon, whether any one record was in the table.
 `, version, p.arch, (len(p.code)+len(licence)+len(p.notices)+len(p.bill)+1023)/1024)
-	control2, err := tarball([]file{{"./", nil, false}, {"./control", []byte(control), false}}, p.when)
+	control2, err := newTarball([]file{{"./", nil, false}, {"./control", []byte(control), false}}, p.when)
 	if err != nil {
 		return err
 	}
-	data, err := tarball([]file{
+	data, err := newTarball([]file{
 		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false}, {"./usr/bin/dptrain", p.code, true},
 		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false}, {"./usr/share/doc/dptrain/", nil, false},
 		{"./usr/share/doc/dptrain/copyright", licence, false}, {"./usr/share/doc/dptrain/third-party-licenses", p.notices, false},
@@ -50,7 +50,7 @@ Description: differentially private training of regressions and classifiers
 		}
 	}
 	// The name has the version as it is elsewhere: hosts of releases rename files with a tilde.
-	return p.write("dptrain_"+p.version[1:]+"_"+p.arch+".deb", out.Bytes())
+	return p.writeFile("dptrain_"+p.version[1:]+"_"+p.arch+".deb", out.Bytes())
 }
 
 var goVersion = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(.+?))?(?:\+.*)?$`)

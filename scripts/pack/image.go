@@ -68,14 +68,14 @@ const (
 	layerType    = "application/vnd.oci.image.layer.v1.tar+gzip"
 )
 
-// image writes a container image as an OCI archive, which "podman load" and "docker load" read. It
+// packImage writes a container image as an OCI archive, which "podman load" and "docker load" read. It
 // has the content of the Containerfile: one static program, its licences, and no root user.
-func (p *program) image() error {
-	licence, err := p.read("LICENSE")
+func (p *program) packImage() error {
+	licence, err := p.readFile("LICENSE")
 	if err != nil {
 		return err
 	}
-	layer, err := tarball([]file{
+	layer, err := newTarball([]file{
 		{"LICENSE", licence, false}, {"THIRD_PARTY_LICENSES.txt", p.notices, false}, {"data/", nil, false}, {"dptrain", p.code, true},
 	}, p.when)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *program) image() error {
 	if err := writeTar(&out, files, p.when); err != nil {
 		return err
 	}
-	return p.write(p.name()+".oci.tar", out.Bytes())
+	return p.writeFile(p.baseName()+".oci.tar", out.Bytes())
 }
 
 // blobPath returns the path of a blob in the archive.
@@ -149,7 +149,7 @@ func gunzip(content []byte) ([]byte, error) {
 func writeTar(w io.Writer, files []file, when time.Time) error {
 	tw := tar.NewWriter(w)
 	for _, f := range files {
-		header := tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
+		header := tar.Header{Name: f.name, Mode: f.fileMode(), Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
 		if f.content == nil {
 			header.Typeflag, header.Mode = tar.TypeDir, 0o755
 		}

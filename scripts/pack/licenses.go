@@ -34,7 +34,7 @@ type licenses struct {
 // forModule returns the licences of a module of a program. A module without a licence that is recognised
 // is an error.
 func (l *licenses) forModule(m *debug.Module) (licensed, error) {
-	path, version := replaced(m)
+	path, version := effectiveModule(m)
 	key := path + "@" + version
 	if found, ok := l.known[key]; ok {
 		return found, nil
@@ -139,7 +139,7 @@ func (l *licenses) thirdParty(info *debug.BuildInfo) ([]byte, error) {
 		if found, err = l.forModule(m); err != nil {
 			return nil, err
 		}
-		path, version := replaced(m)
+		path, version := effectiveModule(m)
 		add(path+" "+version, found)
 	}
 	return []byte(out.String()), nil

@@ -44,13 +44,13 @@ type program struct {
 }
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	if err := runCommand(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, stdout io.Writer) error {
+func runCommand(args []string, stdout io.Writer) error {
 	var r release
 	var seconds int64
 	set := flag.NewFlagSet("pack", flag.ContinueOnError)
@@ -74,38 +74,38 @@ func run(args []string, stdout io.Writer) error {
 		return fmt.Errorf("no program in %s", r.bin)
 	}
 	for _, name := range names {
-		if err := r.pack(filepath.Base(name), stdout); err != nil {
+		if err := r.packPlatform(filepath.Base(name), stdout); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(name), err)
 		}
 	}
-	for _, step := range []func() error{r.homebrew, r.scoop, r.sums} {
+	for _, step := range []func() error{r.writeHomebrew, r.writeScoop, r.writeSums} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	return r.sign(stdout)
+	return r.signFiles(stdout)
 }
 
 // tools are the programs of a release. The first is in the wheels and packages too.
 var tools = []string{"dptrain", "dptrain-spark", "dptrain-sql"}
 
-// pack writes the files of one platform.
-func (r release) pack(platform string, stdout io.Writer) error {
+// packPlatform writes the files of one platform.
+func (r release) packPlatform(platform string, stdout io.Writer) error {
 	system, arch, ok := strings.Cut(platform, "_")
 	if !ok {
 		return errors.New("is no platform, such as linux_amd64")
 	}
 	for _, tool := range tools {
 		p := program{release: r, tool: tool, system: system, arch: arch}
-		if err := p.pack(platform, stdout); err != nil {
+		if err := p.packAll(platform, stdout); err != nil {
 			return fmt.Errorf("%s: %w", tool, err)
 		}
 	}
 	return nil
 }
 
-// pack writes the files of one program.
-func (p *program) pack(platform string, stdout io.Writer) error {
+// packAll writes the files of one program.
+func (p *program) packAll(platform string, stdout io.Writer) error {
 	path := filepath.Join(p.bin, platform, p.executable())
 	var err error
 	if p.code, err = os.ReadFile(path); err != nil {
@@ -125,15 +125,15 @@ func (p *program) pack(platform string, stdout io.Writer) error {
 	if p.notices, err = p.licenses.thirdParty(info); err != nil {
 		return err
 	}
-	if err := p.write(p.name()+".cdx.json", p.bill); err != nil {
+	if err := p.writeFile(p.baseName()+".cdx.json", p.bill); err != nil {
 		return err
 	}
-	steps := []func() error{p.archive}
+	steps := []func() error{p.packArchive}
 	if p.tool == tools[0] {
-		steps = append(steps, p.wheel)
+		steps = append(steps, p.packWheel)
 	}
 	if p.tool == tools[0] && p.system == "linux" {
-		steps = append(steps, p.debian, p.image)
+		steps = append(steps, p.packDebian, p.packImage)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -150,20 +150,20 @@ func (p *program) executable() string {
 	return p.tool
 }
 
-func (p *program) name() string {
+func (p *program) baseName() string {
 	return p.tool + "_" + strings.TrimPrefix(p.version, "v") + "_" + p.system + "_" + p.arch
 }
 
-func (r release) write(name string, content []byte) error {
+func (r release) writeFile(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // to be published
 }
 
-func (r release) read(name string) ([]byte, error) {
+func (r release) readFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(r.source, filepath.FromSlash(name)))
 }
 
-// sums writes SHA256SUMS, which sha256sum -c reads.
-func (r release) sums() error {
+// writeSums writes SHA256SUMS, which sha256sum -c reads.
+func (r release) writeSums() error {
 	names, err := filepath.Glob(filepath.Join(r.out, "dptrain*"))
 	if err != nil {
 		return err
@@ -177,5 +177,5 @@ func (r release) sums() error {
 		}
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), filepath.Base(name))
 	}
-	return r.write("SHA256SUMS", []byte(list.String()))
+	return r.writeFile("SHA256SUMS", []byte(list.String()))
 }

@@ -16,13 +16,13 @@ const (
 	description = "Differentially private training of regressions and classifiers"
 )
 
-// address returns where a file of the release is downloaded.
-func (r release) address(name string) string {
+// downloadAddress returns where a file of the release is downloaded.
+func (r release) downloadAddress(name string) string {
 	return repository + "/releases/download/" + r.version + "/" + name
 }
 
-// hashes returns the SHA-256 of each named file of the release, or nil if one of them was not built.
-func (r release) hashes(names ...string) ([]string, error) {
+// hashesOf returns the SHA-256 of each named file of the release, or nil if one of them was not built.
+func (r release) hashesOf(names ...string) ([]string, error) {
 	var out []string
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(r.out, name))
@@ -48,10 +48,10 @@ func (r release) archiveNames(platforms ...string) []string {
 	return out
 }
 
-// homebrew writes the formula dptrain.rb if the archives for macOS and Linux were built.
-func (r release) homebrew() error {
+// writeHomebrew writes the formula dptrain.rb if the archives for macOS and Linux were built.
+func (r release) writeHomebrew() error {
 	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64")
-	hashes, err := r.hashes(names...)
+	hashes, err := r.hashesOf(names...)
 	if err != nil || hashes == nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r release) homebrew() error {
     end
   end
 
-`, system, r.address(names[intel]), hashes[intel], r.address(names[arm]), hashes[arm])
+`, system, r.downloadAddress(names[intel]), hashes[intel], r.downloadAddress(names[arm]), hashes[arm])
 	}
 	out.WriteString(`  def install
     bin.install "dptrain"
@@ -91,7 +91,7 @@ func (r release) homebrew() error {
   end
 end
 `)
-	return r.write("dptrain.rb", []byte(out.String()))
+	return r.writeFile("dptrain.rb", []byte(out.String()))
 }
 
 // The parts of a manifest of Scoop that are written here.
@@ -111,10 +111,10 @@ type (
 	}
 )
 
-// scoop writes the manifest dptrain.json if the archives for Windows were built.
-func (r release) scoop() error {
+// writeScoop writes the manifest dptrain.json if the archives for Windows were built.
+func (r release) writeScoop() error {
 	names := r.archiveNames("windows_amd64", "windows_arm64")
-	hashes, err := r.hashes(names...)
+	hashes, err := r.hashesOf(names...)
 	if err != nil || hashes == nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func (r release) scoop() error {
 		Architecture: map[string]scoopDownload{}, Bin: "dptrain.exe",
 	}
 	for i, architecture := range []string{"64bit", "arm64"} {
-		m.Architecture[architecture] = scoopDownload{r.address(names[i]), hashes[i], strings.TrimSuffix(names[i], ".zip")}
+		m.Architecture[architecture] = scoopDownload{r.downloadAddress(names[i]), hashes[i], strings.TrimSuffix(names[i], ".zip")}
 	}
 	text, err := json.MarshalIndent(m, "", "    ")
 	if err != nil {
 		return err
 	}
-	return r.write("dptrain.json", append(text, '\n'))
+	return r.writeFile("dptrain.json", append(text, '\n'))
 }

@@ -127,7 +127,7 @@ func packSelf(t *testing.T) (out, stdout string) {
 	}
 	printed := new(bytes.Buffer)
 	args := []string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin", filepath.Dir(platform), "-out", out, "-modcache", goEnv(t, "GOMODCACHE"), "-goroot", goEnv(t, "GOROOT")}
-	if err := run(args, printed); err != nil {
+	if err := runCommand(args, printed); err != nil {
 		t.Fatal(err)
 	}
 	return out, printed.String()
@@ -176,7 +176,7 @@ func TestManagers(t *testing.T) {
 	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
 	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
 	for i, name := range names {
-		if err := errors.Join(r.homebrew(), r.scoop()); err != nil {
+		if err := errors.Join(r.writeHomebrew(), r.writeScoop()); err != nil {
 			t.Fatal(err)
 		}
 		for file, complete := range map[string]int{"dptrain.rb": 4, "dptrain.json": 6} {
@@ -184,11 +184,11 @@ func TestManagers(t *testing.T) {
 				t.Errorf("%s after %d archives: %v", file, i, err)
 			}
 		}
-		if err := r.write(name, []byte(name)); err != nil {
+		if err := r.writeFile(name, []byte(name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.scoop(); err != nil {
+	if err := r.writeScoop(); err != nil {
 		t.Fatal(err)
 	}
 	var all string

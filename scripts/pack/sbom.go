@@ -72,13 +72,13 @@ func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
 	library.Licenses = []licence{{found.expression}}
 	b := cycloneDX{
 		Schema: "http://cyclonedx.org/schema/bom-1.5.schema.json", Format: "CycloneDX", SpecVersion: "1.5", Version: 1,
-		SerialNumber: serial(sum),
+		SerialNumber: serialNumber(sum),
 		Metadata:     metadata{p.when.Format(time.RFC3339), main},
 		Components:   []component{library},
 	}
 	direct := dependency{main.Ref, []string{library.Ref}}
 	for _, d := range info.Deps {
-		c := goModule(replaced(d))
+		c := goModule(effectiveModule(d))
 		if found, err = p.licenses.forModule(d); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-func replaced(m *debug.Module) (path, version string) {
+func effectiveModule(m *debug.Module) (path, version string) {
 	if m.Replace != nil {
 		m = m.Replace
 	}
@@ -106,8 +106,8 @@ func goModule(path, version string) component {
 	return component{Ref: url, Type: "library", Name: path, Version: version, PURL: url}
 }
 
-// serial makes a UUID of version 8 of a hash.
-func serial(sum [sha256.Size]byte) string {
+// serialNumber makes a UUID of version 8 of a hash.
+func serialNumber(sum [sha256.Size]byte) string {
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])

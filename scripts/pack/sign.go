@@ -16,9 +16,9 @@ const (
 	passwordVariable = "DPTRAIN_SIGNING_PASSWORD"
 )
 
-// sign writes SHA256SUMS.minisig, an Ed25519 signature in the format of minisign. Without a key it
+// signFiles writes SHA256SUMS.minisig, an Ed25519 signature in the format of minisign. Without a key it
 // prints that the release is unsigned.
-func (r release) sign(stdout io.Writer) error {
+func (r release) signFiles(stdout io.Writer) error {
 	text := os.Getenv(keyVariable)
 	if text == "" {
 		_, err := fmt.Fprintf(stdout, "SHA256SUMS is not signed: %s is not set\n", keyVariable)
@@ -33,7 +33,7 @@ func (r release) sign(stdout io.Writer) error {
 		return err
 	}
 	signature := minisign.SignWithComments(key, sums, "dptrain "+r.version+" SHA256SUMS", "signature of SHA256SUMS of dptrain "+r.version)
-	if err := r.write("SHA256SUMS.minisig", signature); err != nil {
+	if err := r.writeFile("SHA256SUMS.minisig", signature); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "SHA256SUMS is signed by key %X\n", key.ID())

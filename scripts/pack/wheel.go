@@ -23,25 +23,25 @@ var tags = map[string]string{
 	"windows_arm64": "win_arm64",
 }
 
-// wheel writes the Python package with the program inside, in the binary distribution format of
+// packWheel writes the Python package with the program inside, in the binary distribution format of
 // https://packaging.python.org/en/latest/specifications/binary-distribution-format/.
-func (p *program) wheel() error {
+func (p *program) packWheel() error {
 	tag, ok := tags[p.system+"_"+p.arch]
 	if !ok {
 		return fmt.Errorf("no wheel is known for %s on %s", p.system, p.arch)
 	}
 	version := pythonVersion(p.version)
 	info := "dptrain-" + version + ".dist-info/"
-	files, err := p.module()
+	files, err := p.moduleFiles()
 	if err != nil {
 		return err
 	}
 	files = append(files, file{"dptrain/bin/" + p.executable(), p.code, true})
-	licence, err := p.read("LICENSE")
+	licence, err := p.readFile("LICENSE")
 	if err != nil {
 		return err
 	}
-	readme, err := p.read("python/README.md")
+	readme, err := p.readFile("python/README.md")
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (p *program) wheel() error {
 		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.content))
 	}
 	record.WriteString(info + "RECORD,,\n")
-	content, err := zipped(append(files, file{info + "RECORD", []byte(record.String()), false}), p.when)
+	content, err := newZip(append(files, file{info + "RECORD", []byte(record.String()), false}), p.when)
 	if err != nil {
 		return err
 	}
-	return p.write("dptrain-"+version+"-py3-none-"+tag+".whl", content)
+	return p.writeFile("dptrain-"+version+"-py3-none-"+tag+".whl", content)
 }
 
 // tagLines writes a compressed set of platforms as one tag per line.
@@ -75,8 +75,8 @@ func tagLines(tag string) string {
 	return out.String()
 }
 
-// module reads the files of the Python package, in order.
-func (p *program) module() ([]file, error) {
+// moduleFiles reads the files of the Python package, in order.
+func (p *program) moduleFiles() ([]file, error) {
 	var out []file
 	root := filepath.Join(p.source, "python")
 	err := fs.WalkDir(os.DirFS(root), "dptrain", func(name string, d fs.DirEntry, err error) error {

@@ -17,27 +17,27 @@ const (
 	lineName   = "line"
 )
 
-// transform is a query that pipes an expression over a table through the program. Spark runs the command by bash in the folder of the
+// transformQuery is a query that pipes an expression over a table through the program. Spark runs the command by bash in the folder of the
 // executor; the files of a session are in a folder below, whose name the executor chooses. Delta reads its tables in copies of a
 // session, which have the files too, so there may be several folders with the program. One that is still being
 // fetched cannot be executed.
-func (s *session) transform(expression, from string) string {
+func (s *session) transformQuery(expression, from string) string {
 	return "SELECT TRANSFORM(" + expression + ") USING 'for p in ./*/" + s.program + `; do test -x "$p" && exec "$p" worker; done'` +
 		" AS (" + keptColumn + " STRING) FROM " + from
 }
 
-// piped is a query that pipes lines through the program, and the order of the tasks before the first line of each part: a
+// pipedQuery is a query that pipes lines through the program, and the order of the tasks before the first line of each part: a
 // program carries a part out, and Spark sends it the order once, however many tasks there are. The query of the lines has to have a COALESCE: the
 // rows of a local table alone would be numbered before they are dealt to parts.
-func (s *session) piped(lines string) string {
+func (s *session) pipedQuery(lines string) string {
 	// Of a subquery plans and logs show no value.
 	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"
-	return s.transform("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+lineName+")",
+	return s.transformQuery("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+lineName+")",
 		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
 }
 
-// ordered is a column of a table of so many tasks that has their order, in one place.
-func ordered(order []byte, tasks int) column {
+// orderColumn is a column of a table of so many tasks that has their order, in one place.
+func orderColumn(order []byte, tasks int) column {
 	cells := make([][]byte, tasks)
 	cells[0] = order
 	return column{orderName, cells}
@@ -46,19 +46,19 @@ func ordered(order []byte, tasks int) column {
 // described is a column of a query.
 type described struct{ name, kind string }
 
-// say executes a statement that has no answer.
-func (s *session) say(ctx context.Context, statement string) error {
-	return s.execute(ctx, said(statement), func(response) error { return nil })
+// executeStatement executes a statement that has no answer.
+func (s *session) executeStatement(ctx context.Context, statement string) error {
+	return s.executePlan(ctx, statementPlan(statement), func(response) error { return nil })
 }
 
-// columns returns the columns of a query, which Spark reads no row for. Nothing but a query can stand between the
+// describeColumns returns the columns of a query, which Spark reads no row for. Nothing but a query can stand between the
 // brackets. Times are those of UTC.
-func (s *session) columns(ctx context.Context, query string) ([]described, error) {
-	if err := s.say(ctx, "SET TIME ZONE 'UTC'"); err != nil {
+func (s *session) describeColumns(ctx context.Context, query string) ([]described, error) {
+	if err := s.executeStatement(ctx, "SET TIME ZONE 'UTC'"); err != nil {
 		return nil, err
 	}
 	both := make([][][]byte, 2)
-	err := s.execute(ctx, said("DESCRIBE QUERY (\n"+query+"\n)"), func(r response) (err error) {
+	err := s.executePlan(ctx, statementPlan("DESCRIBE QUERY (\n"+query+"\n)"), func(r response) (err error) {
 		both, err = appendBatch(both, r)
 		return err
 	})
@@ -75,7 +75,7 @@ func (s *session) columns(ctx context.Context, query string) ([]described, error
 		if strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0xfeff }) {
 			return nil, &failure{Word: "name"}
 		}
-		if c.cell(0) == "" {
+		if c.cellExpression(0) == "" {
 			return nil, &failure{Word: "type", Column: c.name, Type: c.kind}
 		}
 		out = append(out, c)
@@ -83,9 +83,9 @@ func (s *session) columns(ctx context.Context, query string) ([]described, error
 	return out, nil
 }
 
-// cell is an expression for the cell of a line of CSV, of the column that is the i-th of a query; empty for a type
+// cellExpression is an expression for the cell of a line of CSV, of the column that is the i-th of a query; empty for a type
 // that has none. Line ends inside a text become blanks, because a record is one line.
-func (d described) cell(i int) string {
+func (d described) cellExpression(i int) string {
 	kind, _, _ := strings.Cut(d.kind, "(")
 	kind, _, _ = strings.Cut(kind, " ")
 	name := fmt.Sprintf("c%d", i)
@@ -101,9 +101,9 @@ func (d described) cell(i int) string {
 	return ""
 }
 
-// rows is a query for the lines of CSV of a query with these columns. i is the number of a row in its part, below the
+// rowsQuery is a query for the lines of CSV of a query with these columns. i is the number of a row in its part, below the
 // number of the part.
-func rows(query string, columns []described) string {
+func rowsQuery(query string, columns []described) string {
 	var names, cells []string
 	for i, c := range columns {
 		names = append(names, fmt.Sprintf("c%d", i))
@@ -111,7 +111,7 @@ func rows(query string, columns []described) string {
 		if len(columns) == 1 { // a line is not empty
 			empty = `'""'`
 		}
-		cells = append(cells, "coalesce("+c.cell(i)+", "+empty+")")
+		cells = append(cells, "coalesce("+c.cellExpression(i)+", "+empty+")")
 	}
 	return "SELECT monotonically_increasing_id() AS i, concat_ws(',', " + strings.Join(cells, ", ") + ") AS " + lineName +
 		" FROM (SELECT * FROM (\n" + query + "\n) AS q(" + strings.Join(names, ", ") + "))"
@@ -123,10 +123,10 @@ const (
 	firstOfPart = "shiftleft(shiftright(i, 33), 33) = i"
 )
 
-// keep makes the rows of a query to what the program says to them, which stays in the memory and on the disks of
+// keepRows makes the rows of a query to what the program says to them, which stays in the memory and on the disks of
 // executors, and returns how it begins. What is lost there Spark makes again. Before the first row of a part the program gets the task and the number of the part.
-func (s *session) keep(ctx context.Context, r *request, with [][]byte) ([][]byte, error) {
-	columns, err := s.columns(ctx, r.Query)
+func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]byte, error) {
+	columns, err := s.describeColumns(ctx, r.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -134,24 +134,24 @@ func (s *session) keep(ctx context.Context, r *request, with [][]byte) ([][]byte
 	if !slices.EqualFunc(r.Columns, columns, same) || len(columns) == 0 {
 		return nil, &failure{Word: "changed"}
 	}
-	table, err := local(column{columnName, with})
+	table, err := localTable(column{columnName, with})
 	if err != nil {
 		return nil, err
 	}
 	// Beside a join Spark would leave out the ORDER BY of the query. Of a subquery plans and logs show no value.
 	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)", columnName, tableName, partBits, lineName)
-	query := s.transform("IF("+firstOfPart+", "+before+", "+lineName+")", "("+rows(r.Query, columns)+")")
+	query := s.transformQuery("IF("+firstOfPart+", "+before+", "+lineName+")", "("+rowsQuery(r.Query, columns)+")")
 	s.kept = true
 	for _, plan := range [][]byte{
-		viewed(keptName, query, table),
-		said("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // sealed text is as short as can be
-		said("CACHE LAZY TABLE " + keptName + " OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
+		viewPlan(keptName, query, table),
+		statementPlan("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // sealed text is as short as can be
+		statementPlan("CACHE LAZY TABLE " + keptName + " OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
 	} {
-		if err := s.execute(ctx, plan, func(response) error { return nil }); err != nil {
+		if err := s.executePlan(ctx, plan, func(response) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
-	return s.strings(ctx, said(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
+	return s.queryStrings(ctx, statementPlan(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
 }
 
 // runKept is run for tasks that begin with what is kept, by so many programs at most.
@@ -168,20 +168,20 @@ func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]b
 		}
 		places.cells, rest.cells = append(places.cells, place), append(rest.cells, of)
 	}
-	table, err := local(places, ordered(list[0], len(tasks)), rest)
+	table, err := localTable(places, orderColumn(list[0], len(tasks)), rest)
 	if err != nil {
 		return nil, err
 	}
 	from := fmt.Sprintf("(SELECT /*+ COALESCE(%[8]d), BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
 		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName, max(r.Workers, 1))
-	return s.strings(ctx, queried(s.piped(from), table))
+	return s.queryStrings(ctx, queryPlan(s.pipedQuery(from), table))
 }
 
-// forget removes what is kept. Executors keep it beyond the end of a session.
-func (s *session) forget() {
+// forgetRows removes what is kept. Executors keep it beyond the end of a session.
+func (s *session) forgetRows() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience+2*time.Second)
 	defer cancel()
 	was := s.open
-	_ = s.say(ctx, "UNCACHE TABLE IF EXISTS "+keptName)
+	_ = s.executeStatement(ctx, "UNCACHE TABLE IF EXISTS "+keptName)
 	s.open = s.open || was
 }

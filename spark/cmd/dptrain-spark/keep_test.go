@@ -96,33 +96,33 @@ func TestOnSpark(t *testing.T) {
 	if address == "" || table == "" {
 		t.Skip("there is no cluster: .ci/spark has one")
 	}
-	s, err := open(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-555555555555"})
+	s, err := openSession(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-555555555555"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
 	for _, statement := range []string{"DROP TABLE IF EXISTS " + table,
 		"CREATE TABLE " + table + " USING csv OPTIONS (path '" + os.Getenv("DPTRAIN_SPARK_FILE") + "', header 'true', inferSchema 'true')"} {
-		if err := s.say(t.Context(), statement); err != nil {
+		if err := s.executeStatement(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
 	for _, query := range []string{"DROP TABLE " + table, "select 1; select 2", "select * from not_there", "insert into " + table + " values (1)"} {
 		var failed *failure
-		if _, err := s.columns(t.Context(), query); !errors.As(err, &failed) || failed.Word != "query" {
+		if _, err := s.describeColumns(t.Context(), query); !errors.As(err, &failed) || failed.Word != "query" {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
-	if c, err := s.columns(t.Context(), "select * from "+table); err != nil || len(c) == 0 {
+	if c, err := s.describeColumns(t.Context(), "select * from "+table); err != nil || len(c) == 0 {
 		t.Errorf("%d columns: %v", len(c), err)
 	}
 	const query = `select 1 as i, 2.5d as d, 3d as e, float(0.1) as f, 1.50 as m, true as b, 'a "quoted", text' || char(10) || 'x' as t, cast(null as string) as n,` +
 		` date'2020-02-29' as day, timestamp'2020-01-01 12:00:00.5+02:00' as at, double('NaN') as nan, 1e22d as large`
-	columns, err := s.columns(t.Context(), query)
+	columns, err := s.describeColumns(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.strings(t.Context(), said("SELECT "+lineName+" FROM ("+rows(query, columns)+")"))
+	got, err := s.queryStrings(t.Context(), statementPlan("SELECT "+lineName+" FROM ("+rowsQuery(query, columns)+")"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +143,13 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := open(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-666666666666"})
+	s, err := openSession(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-666666666666"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.close()
 	for _, statement := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if err := s.say(t.Context(), statement); err != nil {
+		if err := s.executeStatement(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}

@@ -63,7 +63,7 @@ func (f *failure) Error() string { return f.Word }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := answer(ctx, os.Stdin, os.Stdout)
+	err := answerRequests(ctx, os.Stdin, os.Stdout)
 	stop()
 	if err == nil {
 		return
@@ -76,10 +76,10 @@ func main() {
 	os.Exit(1)
 }
 
-// answer reads the question, and then answers lists until standard input ends. Whoever asked keeps it open as long as
+// answerRequests reads the question, and then answers lists until standard input ends. Whoever asked keeps it open as long as
 // answers are wanted; once it ends, or the context does, what the cluster still does for the session is
 // interrupted.
-func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func answerRequests(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in, out := bufio.NewReader(stdin), bufio.NewWriter(stdout)
@@ -88,7 +88,7 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format {
 		return &failure{Word: "question"}
 	}
-	s, err := open(ctx, &q)
+	s, err := openSession(ctx, &q)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 		}
 	}()
 	for list := range lists {
-		answers, err := s.answer(ctx, list)
+		answers, err := s.answerRequest(ctx, list)
 		if err != nil {
 			return err
 		}

@@ -45,8 +45,8 @@ type session struct {
 	kept    bool   // something may be kept
 }
 
-// open connects, and sends the program.
-func open(ctx context.Context, q *question) (*session, error) {
+// openSession connects, and sends the program.
+func openSession(ctx context.Context, q *question) (*session, error) {
 	how := insecure.NewCredentials()
 	if q.TLS {
 		how = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
@@ -60,23 +60,23 @@ func open(ctx context.Context, q *question) (*session, error) {
 	if q.Program == "" {
 		return s, nil
 	}
-	if err := s.send(s.as(ctx), q.Program); err != nil {
+	if err := s.sendProgram(s.withToken(ctx), q.Program); err != nil {
 		s.close()
-		return nil, word(ctx, err, "connect")
+		return nil, errorWord(ctx, err, "connect")
 	}
 	return s, nil
 }
 
-// as says who asks.
-func (s *session) as(ctx context.Context) context.Context {
+// withToken says who asks.
+func (s *session) withToken(ctx context.Context) context.Context {
 	if s.token == "" {
 		return ctx
 	}
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+s.token)
 }
 
-// word returns the failure for an error of a call: if the server was not there, what the caller says.
-func word(ctx context.Context, err error, absent string) error {
+// errorWord returns the failure for an error of a call: if the server was not there, what the caller says.
+func errorWord(ctx context.Context, err error, absent string) error {
 	switch status.Code(err) {
 	case codes.OK:
 		return &failure{Word: "broken"}
@@ -91,9 +91,9 @@ func word(ctx context.Context, err error, absent string) error {
 	return &failure{Word: "job"}
 }
 
-// send makes the program a file of the session, which Spark brings to every executor. The name is that of no other
+// sendProgram makes the program a file of the session, which Spark brings to every executor. The name is that of no other
 // session.
-func (s *session) send(ctx context.Context, path string) error {
+func (s *session) sendProgram(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return &failure{Word: "program"}
@@ -108,9 +108,9 @@ func (s *session) send(ctx context.Context, path string) error {
 		chunk := artifactChunk(part, crc32.ChecksumIEEE(part))
 		request := addArtifacts(s.id)
 		if i == 0 {
-			request = request.bytes(4, message(nil).text(1, "files/"+s.program).number(2, int64(len(data))).number(3, int64(chunks)).bytes(4, chunk))
+			request = request.addBytes(4, message(nil).addText(1, "files/"+s.program).addNumber(2, int64(len(data))).addNumber(3, int64(chunks)).addBytes(4, chunk))
 		} else {
-			request = request.bytes(5, chunk)
+			request = request.addBytes(5, chunk)
 		}
 		m := []byte(request)
 		if err := stream.SendMsg(&m); err != nil {
@@ -130,46 +130,46 @@ func (s *session) send(ctx context.Context, path string) error {
 	return nil
 }
 
-// answer does what the first string of a list says.
-func (s *session) answer(ctx context.Context, list [][]byte) ([][]byte, error) {
+// answerRequest does what the first string of a list says.
+func (s *session) answerRequest(ctx context.Context, list [][]byte) ([][]byte, error) {
 	var r request
 	if len(list) == 0 || json.Unmarshal(list[0], &r) != nil {
 		return nil, &failure{Word: "question"}
 	}
 	switch r.Ask {
 	case "tasks":
-		return s.run(ctx, list[1:])
+		return s.runTasks(ctx, list[1:])
 	case "columns":
-		columns, err := s.columns(ctx, r.Query)
+		columns, err := s.describeColumns(ctx, r.Query)
 		var names [][]byte
 		for _, c := range columns {
 			names = append(names, []byte(c.name))
 		}
 		return names, err
 	case "keep":
-		return s.keep(ctx, &r, list[1:])
+		return s.keepRows(ctx, &r, list[1:])
 	case "kept":
 		return s.runKept(ctx, &r, list[1:])
 	}
 	return nil, &failure{Word: "question"}
 }
 
-// run answers a pass: the order comes first, then the tasks. The number of answers may be any: whoever asked looks at them.
-func (s *session) run(ctx context.Context, list [][]byte) ([][]byte, error) {
+// runTasks answers a pass: the order comes first, then the tasks. The number of answers may be any: whoever asked looks at them.
+func (s *session) runTasks(ctx context.Context, list [][]byte) ([][]byte, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}
-	table, err := local(ordered(list[0], len(list)-1), column{columnName, list[1:]})
+	table, err := localTable(orderColumn(list[0], len(list)-1), column{columnName, list[1:]})
 	if err != nil {
 		return nil, err
 	}
-	return s.strings(ctx, queried(s.piped(fmt.Sprintf("(SELECT /*+ COALESCE(%d) */ %s AS %s FROM %s)", len(list)-1, columnName, lineName, tableName)), table))
+	return s.queryStrings(ctx, queryPlan(s.pipedQuery(fmt.Sprintf("(SELECT /*+ COALESCE(%d) */ %s AS %s FROM %s)", len(list)-1, columnName, lineName, tableName)), table))
 }
 
-// strings executes a plan and returns the cells of the one column of its answer.
-func (s *session) strings(ctx context.Context, plan []byte) ([][]byte, error) {
+// queryStrings executes a plan and returns the cells of the one column of its answer.
+func (s *session) queryStrings(ctx context.Context, plan []byte) ([][]byte, error) {
 	var answers [][]byte
-	err := s.execute(ctx, plan, func(r response) error {
+	err := s.executePlan(ctx, plan, func(r response) error {
 		columns, err := appendBatch([][][]byte{answers}, r)
 		if err == nil {
 			answers = columns[0]
@@ -179,8 +179,8 @@ func (s *session) strings(ctx context.Context, plan []byte) ([][]byte, error) {
 	return answers, err
 }
 
-// execute executes a plan, and calls do with what the server sends.
-func (s *session) execute(ctx context.Context, plan []byte, do func(response) error) error {
+// executePlan executes a plan, and calls do with what the server sends.
+func (s *session) executePlan(ctx context.Context, plan []byte, do func(response) error) error {
 	within, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
 	stop := context.AfterFunc(ctx, func() { // the stream is read to its end: see [session.close]
@@ -188,17 +188,17 @@ func (s *session) execute(ctx context.Context, plan []byte, do func(response) er
 		time.AfterFunc(patience, drop)
 	})
 	defer stop()
-	stream, err := s.conn.NewStream(s.as(within), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
+	stream, err := s.conn.NewStream(s.withToken(within), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
 	if err != nil {
-		return word(ctx, err, "broken")
+		return errorWord(ctx, err, "broken")
 	}
 	s.open = true
 	request := executePlan(s.id, "", plan)
 	if err := stream.SendMsg(&request); err != nil && err != io.EOF {
-		return word(ctx, err, "broken")
+		return errorWord(ctx, err, "broken")
 	}
 	if err := stream.CloseSend(); err != nil {
-		return word(ctx, err, "broken")
+		return errorWord(ctx, err, "broken")
 	}
 	for {
 		var m []byte
@@ -210,7 +210,7 @@ func (s *session) execute(ctx context.Context, plan []byte, do func(response) er
 			return nil
 		}
 		if err != nil {
-			return word(ctx, err, "broken")
+			return errorWord(ctx, err, "broken")
 		}
 		r, err := readResponse(m)
 		if err != nil {
@@ -228,8 +228,8 @@ type column struct {
 	cells [][]byte
 }
 
-// local returns columns as a table, in the format of Arrow streams.
-func local(columns ...column) ([]byte, error) {
+// localTable returns columns as a table, in the format of Arrow streams.
+func localTable(columns ...column) ([]byte, error) {
 	var fields []arrow.Field
 	for _, c := range columns {
 		fields = append(fields, arrow.Field{Name: c.name, Type: arrow.BinaryTypes.String})
@@ -289,7 +289,7 @@ func appendBatch(to [][][]byte, r response) ([][][]byte, error) {
 
 // interrupt ends what the cluster still does for the session.
 func (s *session) interrupt() {
-	ctx, cancel := context.WithTimeout(s.as(context.Background()), patience)
+	ctx, cancel := context.WithTimeout(s.withToken(context.Background()), patience)
 	defer cancel()
 	var answer []byte
 	request := interruptAll(s.id)
@@ -304,13 +304,13 @@ const settling = 500 * time.Millisecond
 // itself, after the time that the server gives to idle ones, if the end of an operation was not seen.
 func (s *session) close() {
 	if s.kept {
-		s.forget()
+		s.forgetRows()
 	}
 	if s.open {
 		s.interrupt()
 	} else {
 		time.Sleep(settling)
-		ctx, cancel := context.WithTimeout(s.as(context.Background()), patience)
+		ctx, cancel := context.WithTimeout(s.withToken(context.Background()), patience)
 		defer cancel()
 		var answer []byte
 		release := releaseSession(s.id)

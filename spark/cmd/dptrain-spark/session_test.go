@@ -101,20 +101,20 @@ func (s *server) take(stream grpc.ServerStream) error {
 		if err != nil {
 			return err
 		}
-		err = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+		err = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
 			switch field {
 			case 4:
-				return fields(b, func(field protowire.Number, b []byte, _ uint64) error {
+				return eachField(b, func(field protowire.Number, b []byte, _ uint64) error {
 					switch field {
 					case 1:
 						name = string(b)
 					case 4:
-						return fields(b, chunk)
+						return eachField(b, chunk)
 					}
 					return nil
 				})
 			case 5:
-				return fields(b, chunk)
+				return eachField(b, chunk)
 			}
 			return nil
 		})
@@ -129,7 +129,7 @@ func (s *server) take(stream grpc.ServerStream) error {
 	if good {
 		ok = 1
 	}
-	m := []byte(message(nil).bytes(1, message(nil).text(1, name).number(2, ok)))
+	m := []byte(message(nil).addBytes(1, message(nil).addText(1, name).addNumber(2, ok)))
 	return stream.SendMsg(&m)
 }
 
@@ -137,7 +137,7 @@ func (s *server) take(stream grpc.ServerStream) error {
 func inside(m []byte, path ...protowire.Number) []byte {
 	for _, at := range path {
 		var found []byte
-		_ = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+		_ = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
 			if field == at {
 				found = b
 			}
@@ -182,7 +182,7 @@ func (s *server) execute(stream grpc.ServerStream) error {
 		for i := range cells.Len() {
 			answers = append(answers, []byte(strings.ToUpper(cells.Value(i))))
 		}
-		batch, err := local(column{columnName, answers})
+		batch, err := localTable(column{columnName, answers})
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *server) execute(stream grpc.ServerStream) error {
 				return err
 			}
 		}
-		m := []byte(message(nil).bytes(2, message(nil).number(1, int64(len(answers))).bytes(2, batch)))
+		m := []byte(message(nil).addBytes(2, message(nil).addNumber(1, int64(len(answers))).addBytes(2, batch)))
 		if err := stream.SendMsg(&m); err != nil {
 			return err
 		}
@@ -211,11 +211,11 @@ func (s *server) state(stream grpc.ServerStream, text string) error {
 		if !strings.HasPrefix(text, begin) {
 			continue
 		}
-		batch, err := local(columns...)
+		batch, err := localTable(columns...)
 		if err != nil {
 			return err
 		}
-		m := []byte(message(nil).bytes(2, message(nil).number(1, int64(len(columns[0].cells))).bytes(2, batch)))
+		m := []byte(message(nil).addBytes(2, message(nil).addNumber(1, int64(len(columns[0].cells))).addBytes(2, batch)))
 		return stream.SendMsg(&m)
 	}
 	return nil
@@ -263,7 +263,7 @@ func converse(t *testing.T, input string, want int) (string, error) {
 	read, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := answer(t.Context(), in, out)
+		err := answerRequests(t.Context(), in, out)
 		_ = out.Close()
 		ended <- err
 	}()
@@ -324,7 +324,7 @@ func TestBadBatch(t *testing.T) {
 	if _, err := converse(t, head+tasks(t, "a"), 100); err == nil || err.Error() != "protocol" {
 		t.Error(err)
 	}
-	batch, err := local(column{columnName, [][]byte{[]byte("a")}})
+	batch, err := localTable(column{columnName, [][]byte{[]byte("a")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestInterrupted(t *testing.T) {
 	head, _ := asked(t, serve(t, s))
 	in, write := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- answer(t.Context(), in, io.Discard) }()
+	go func() { ended <- answerRequests(t.Context(), in, io.Discard) }()
 	if _, err := io.WriteString(write, head+tasks(t, "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -361,10 +361,10 @@ func TestInterrupted(t *testing.T) {
 // TestNotThere: without a server, and with a question of another version.
 func TestNotThere(t *testing.T) {
 	head, _ := asked(t, "127.0.0.1:1")
-	if err := answer(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
+	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
 		t.Error(err)
 	}
-	if err := answer(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)), io.Discard); err == nil || err.Error() != "question" {
+	if err := answerRequests(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)), io.Discard); err == nil || err.Error() != "question" {
 		t.Error(err)
 	}
 }

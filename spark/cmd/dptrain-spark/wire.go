@@ -12,87 +12,87 @@ import (
 // message is a message being written.
 type message []byte
 
-// text adds a string, unless it is empty.
-func (m message) text(field protowire.Number, s string) message {
+// addText adds a string, unless it is empty.
+func (m message) addText(field protowire.Number, s string) message {
 	if s == "" {
 		return m
 	}
 	return protowire.AppendString(protowire.AppendTag(m, field, protowire.BytesType), s)
 }
 
-// bytes adds bytes, or a message.
-func (m message) bytes(field protowire.Number, b []byte) message {
+// addBytes adds bytes, or a message.
+func (m message) addBytes(field protowire.Number, b []byte) message {
 	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), b)
 }
 
-// number adds a number.
-func (m message) number(field protowire.Number, v int64) message {
+// addNumber adds a number.
+func (m message) addNumber(field protowire.Number, v int64) message {
 	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), uint64(v))
 }
 
-// user is spark.connect.UserContext.
-func user() []byte { return message(nil).text(1, "dptrain") }
+// userContext is spark.connect.UserContext.
+func userContext() []byte { return message(nil).addText(1, "dptrain") }
 
 const client = "dptrain-spark"
 
 // executePlan is ExecutePlanRequest.
 func executePlan(session, operation string, plan []byte) []byte {
-	return message(nil).text(1, session).bytes(2, user()).bytes(3, plan).text(4, client).text(6, operation)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addBytes(3, plan).addText(4, client).addText(6, operation)
 }
 
-// queried is a plan with a query over a local table.
-func queried(query string, table []byte) []byte {
-	return message(nil).bytes(1, over(query, table)) // Plan.root
+// queryPlan is a plan with a query over a local table.
+func queryPlan(query string, table []byte) []byte {
+	return message(nil).addBytes(1, queryOverTable(query, table)) // Plan.root
 }
 
-// said is a plan with a statement.
-func said(statement string) []byte {
-	return message(nil).bytes(1, relation(0, 10, message(nil).text(1, statement))) // SQL
+// statementPlan is a plan with a statement.
+func statementPlan(statement string) []byte {
+	return message(nil).addBytes(1, newRelation(0, 10, message(nil).addText(1, statement))) // SQL
 }
 
-// viewed is a plan with a command, which gives a query over a local table a name in the session.
-func viewed(name, query string, table []byte) []byte {
-	view := message(nil).bytes(1, over(query, table)).text(2, name).number(4, 1) // CreateDataFrameViewCommand
-	return message(nil).bytes(2, message(nil).bytes(3, view))                    // Plan.command
+// viewPlan is a plan with a command, which gives a query over a local table a name in the session.
+func viewPlan(name, query string, table []byte) []byte {
+	view := message(nil).addBytes(1, queryOverTable(query, table)).addText(2, name).addNumber(4, 1) // CreateDataFrameViewCommand
+	return message(nil).addBytes(2, message(nil).addBytes(3, view))                                 // Plan.command
 }
 
-// over is a query over a local relation, which goes beside the text of the query and not in it.
-func over(query string, table []byte) []byte {
-	local := relation(3, 11, message(nil).bytes(1, table))                    // LocalRelation
-	named := relation(2, 16, message(nil).bytes(1, local).text(2, tableName)) // SubqueryAlias
-	sql := relation(1, 10, message(nil).text(1, query))                       // SQL
-	return relation(0, 41, message(nil).bytes(1, sql).bytes(2, named))        // WithRelations
+// queryOverTable is a query over a local relation, which goes beside the text of the query and not in it.
+func queryOverTable(query string, table []byte) []byte {
+	local := newRelation(3, 11, message(nil).addBytes(1, table))                       // LocalRelation
+	named := newRelation(2, 16, message(nil).addBytes(1, local).addText(2, tableName)) // SubqueryAlias
+	sql := newRelation(1, 10, message(nil).addText(1, query))                          // SQL
+	return newRelation(0, 41, message(nil).addBytes(1, sql).addBytes(2, named))        // WithRelations
 }
 
-// relation is spark.connect.Relation with a number of its own and one kind.
-func relation(id int64, kind protowire.Number, of []byte) []byte {
-	return message(nil).bytes(1, message(nil).number(2, id)).bytes(kind, of)
+// newRelation is spark.connect.Relation with a number of its own and one kind.
+func newRelation(id int64, kind protowire.Number, of []byte) []byte {
+	return message(nil).addBytes(1, message(nil).addNumber(2, id)).addBytes(kind, of)
 }
 
 // addArtifacts is the beginning of each AddArtifactsRequest.
 func addArtifacts(session string) message {
-	return message(nil).text(1, session).bytes(2, user()).text(6, client)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addText(6, client)
 }
 
 // artifactChunk is AddArtifactsRequest.ArtifactChunk.
 func artifactChunk(data []byte, crc uint32) []byte {
-	return message(nil).bytes(1, data).number(2, int64(crc))
+	return message(nil).addBytes(1, data).addNumber(2, int64(crc))
 }
 
 // interruptAll is InterruptRequest for all operations of a session.
 func interruptAll(session string) []byte {
-	return message(nil).text(1, session).bytes(2, user()).text(3, client).number(4, 1)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addText(3, client).addNumber(4, 1)
 }
 
 // releaseSession is ReleaseSessionRequest.
 func releaseSession(session string) []byte {
-	return message(nil).text(1, session).bytes(2, user()).text(3, client)
+	return message(nil).addText(1, session).addBytes(2, userContext()).addText(3, client)
 }
 
 var errMessage = errors.New("a message of the server cannot be read")
 
-// fields calls do for every field of a message: b is its bytes, v its number.
-func fields(m []byte, do func(field protowire.Number, b []byte, v uint64) error) error {
+// eachField calls do for every field of a message: b is its bytes, v its number.
+func eachField(m []byte, do func(field protowire.Number, b []byte, v uint64) error) error {
 	for len(m) > 0 {
 		field, kind, n := protowire.ConsumeTag(m)
 		if n < 0 {
@@ -127,11 +127,11 @@ type response struct {
 }
 
 func readResponse(m []byte) (r response, err error) {
-	err = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+	err = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
 		if field != 2 { // ArrowBatch
 			return nil
 		}
-		return fields(b, func(field protowire.Number, b []byte, v uint64) error {
+		return eachField(b, func(field protowire.Number, b []byte, v uint64) error {
 			switch field {
 			case 1:
 				r.rows = v
@@ -147,12 +147,12 @@ func readResponse(m []byte) (r response, err error) {
 // artifactsArrived reports whether AddArtifactsResponse says that every artifact came whole.
 func artifactsArrived(m []byte) (ok bool, err error) {
 	all, arrived := 0, 0
-	err = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+	err = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {
 		if field != 1 { // ArtifactSummary
 			return nil
 		}
 		all++
-		return fields(b, func(field protowire.Number, _ []byte, v uint64) error {
+		return eachField(b, func(field protowire.Number, _ []byte, v uint64) error {
 			if field == 2 && v == 1 {
 				arrived++
 			}

@@ -24,8 +24,8 @@ const inMemory = ":memory:"
 // interval is how long the engine has until it is interrupted again.
 const interval = 50 * time.Millisecond
 
-// duckdb answers a question from a file of DuckDB, or from Parquet files.
-func duckdb(ctx context.Context, q *question, stdout io.Writer) error {
+// answerDuckDB answers a question from a file of DuckDB, or from Parquet files.
+func answerDuckDB(ctx context.Context, q *question, stdout io.Writer) error {
 	e, err := openFile(q.DSN, q.Memory)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func duckdb(ctx context.Context, q *question, stdout io.Writer) error {
 	if q.Want == "columns" {
 		return w.flush()
 	}
-	if !slices.Equal(names(columns), q.Columns) {
+	if !slices.Equal(columnNames(columns), q.Columns) {
 		return &failure{Word: "changed"}
 	}
 	if err := p.run(); err != nil {
@@ -133,7 +133,7 @@ func copyRows(ctx context.Context, p *prepared, columns []described, w *lines) e
 			for i := range all {
 				row[i] = all[i].at(r)
 			}
-			if err := w.row(row); err != nil {
+			if err := w.writeRow(row); err != nil {
 				c.close()
 				return err
 			}

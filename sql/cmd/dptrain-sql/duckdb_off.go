@@ -7,5 +7,5 @@ import (
 	"io"
 )
 
-// duckdb answers a question where the library of DuckDB is not part of the program.
-func duckdb(context.Context, *question, io.Writer) error { return &failure{Word: "without"} }
+// answerDuckDB answers a question where the library of DuckDB is not part of the program.
+func answerDuckDB(context.Context, *question, io.Writer) error { return &failure{Word: "without"} }

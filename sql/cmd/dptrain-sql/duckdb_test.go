@@ -49,7 +49,7 @@ func duckOpen(t *testing.T, want, dsn, query, columns string) io.Reader {
 func duckAsk(t *testing.T, dsn, query, columns string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := answer(t.Context(), duckOpen(t, "rows", dsn, query, columns), &out)
+	err := answerQuestion(t.Context(), duckOpen(t, "rows", dsn, query, columns), &out)
 	return out.String(), err
 }
 
@@ -177,7 +177,7 @@ func TestDuckRefused(t *testing.T) {
 	}
 	for dsn, word := range map[string]string{filepath.Join(folder, "none"): "nofile", folder: "nofile", "md:shop": "nofile", csv: "file"} {
 		var got *failure
-		if err := answer(t.Context(), duckOpen(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard); !errors.As(err, &got) || got.Word != word {
+		if err := answerQuestion(t.Context(), duckOpen(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard); !errors.As(err, &got) || got.Word != word {
 			t.Errorf("%s: %+v, want %s", dsn, err, word)
 		}
 	}
@@ -222,12 +222,12 @@ func TestDuckFailsLate(t *testing.T) {
 func TestDuckCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}
-	if err := answer(ctx, duckOpen(t, "rows", inMemory, "SELECT i AS x FROM range(100000000000) r(i)", `"x"`), out); err == nil {
+	if err := answerQuestion(ctx, duckOpen(t, "rows", inMemory, "SELECT i AS x FROM range(100000000000) r(i)", `"x"`), out); err == nil {
 		t.Error("it went on")
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if err := answer(ctx, duckOpen(t, "rows", inMemory, "SELECT count(*) AS x FROM range(100000000000) r(i) WHERE hash(i) = 1", `"x"`), io.Discard); err == nil {
+	if err := answerQuestion(ctx, duckOpen(t, "rows", inMemory, "SELECT count(*) AS x FROM range(100000000000) r(i) WHERE hash(i) = 1", `"x"`), io.Discard); err == nil {
 		t.Error("it counted on")
 	}
 }

@@ -45,7 +45,7 @@ type described struct {
 func readable(all []described) ([]column, error) {
 	var out []column
 	for _, d := range all {
-		if unnamed(d.name) {
+		if isUnnamed(d.name) {
 			return nil, &failure{Word: "name"}
 		}
 		if d.kind.alias == "JSON" {

@@ -17,14 +17,14 @@ type lines struct {
 func newLines(to io.Writer, columns []column) *lines {
 	l := &lines{bufio.NewWriterSize(to, 1<<18), columns}
 	for i, c := range columns {
-		l.cell(i, []byte(c.name))
+		l.writeCell(i, []byte(c.name))
 	}
 	_ = l.w.WriteByte('\n') // an error stays until flush
 	return l
 }
 
-// row writes a row, whose values are in the text format of the server; nil is NULL.
-func (l *lines) row(values [][]byte) error {
+// writeRow writes a row, whose values are in the text format of the server; nil is NULL.
+func (l *lines) writeRow(values [][]byte) error {
 	for i, v := range values {
 		if l.columns[i].boolean {
 			switch string(v) {
@@ -34,13 +34,13 @@ func (l *lines) row(values [][]byte) error {
 				v = []byte("false")
 			}
 		}
-		l.cell(i, v)
+		l.writeCell(i, v)
 	}
 	return l.w.WriteByte('\n')
 }
 
-// cell writes the cell of column i. One that is alone in its line is quoted, so that the line is not empty.
-func (l *lines) cell(i int, v []byte) {
+// writeCell writes the cell of column i. One that is alone in its line is quoted, so that the line is not empty.
+func (l *lines) writeCell(i int, v []byte) {
 	if i > 0 {
 		_ = l.w.WriteByte(',')
 	}

@@ -49,11 +49,11 @@ type failure struct {
 func (f *failure) Error() string { return f.Word }
 
 // drivers lists who answers.
-var drivers = map[string]func(context.Context, *question, io.Writer) error{"postgres": postgres, "duckdb": duckdb}
+var drivers = map[string]func(context.Context, *question, io.Writer) error{"postgres": answerPostgres, "duckdb": answerDuckDB}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := answer(ctx, os.Stdin, os.Stdout)
+	err := answerQuestion(ctx, os.Stdin, os.Stdout)
 	stop()
 	if err == nil {
 		return
@@ -66,9 +66,9 @@ func main() {
 	os.Exit(1)
 }
 
-// answer reads one question and writes its answer. Whoever asked keeps standard input open
+// answerQuestion reads one question and writes its answer. Whoever asked keeps standard input open
 // as long as the answer is wanted.
-func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func answerQuestion(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in := bufio.NewReader(stdin)

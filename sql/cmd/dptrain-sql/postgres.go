@@ -21,51 +21,51 @@ BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 // fetch asks for a block of rows. The server computes no more than a block ahead.
 const fetch = "FETCH FORWARD 8192 FROM dptrain_rows"
 
-// postgres answers a question from PostgreSQL.
-func postgres(ctx context.Context, q *question, stdout io.Writer) error {
-	conn, err := connect(ctx, q.DSN)
+// answerPostgres answers a question from PostgreSQL.
+func answerPostgres(ctx context.Context, q *question, stdout io.Writer) error {
+	conn, err := connectPostgres(ctx, q.DSN)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.Exec(ctx, begin).ReadAll(); err != nil {
-		return stated("connect", err)
+		return statedError("connect", err)
 	}
-	columns, err := describe(ctx, conn, q.Query)
+	columns, err := describeQuery(ctx, conn, q.Query)
 	if err != nil {
 		return err
 	}
 	// The extended protocol takes one statement only, and a cursor one that returns rows.
-	if err := run(ctx, conn, "DECLARE dptrain_rows NO SCROLL CURSOR WITHOUT HOLD FOR "+q.Query); err != nil {
-		return stated("query", err)
+	if err := runStatement(ctx, conn, "DECLARE dptrain_rows NO SCROLL CURSOR WITHOUT HOLD FOR "+q.Query); err != nil {
+		return statedError("query", err)
 	}
 	w := newLines(stdout, columns)
 	if q.Want == "columns" {
 		return w.flush()
 	}
-	if !slices.Equal(names(columns), q.Columns) {
+	if !slices.Equal(columnNames(columns), q.Columns) {
 		return &failure{Word: "changed"}
 	}
 	for more := true; more; {
-		if more, err = block(ctx, conn, w); err != nil {
+		if more, err = copyBlock(ctx, conn, w); err != nil {
 			return err
 		}
 	}
-	if err := run(ctx, conn, "COMMIT"); err != nil {
-		return stated("row", err)
+	if err := runStatement(ctx, conn, "COMMIT"); err != nil {
+		return statedError("row", err)
 	}
 	return w.flush()
 }
 
-// connect opens a connection. Off this machine it must be encrypted.
-func connect(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
+// connectPostgres opens a connection. Off this machine it must be encrypted.
+func connectPostgres(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
 		return nil, &failure{Word: "dsn"}
 	}
 	ways := []*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}
 	for _, way := range append(ways, config.Fallbacks...) {
-		if way.TLSConfig == nil && !local(way.Host) {
+		if way.TLSConfig == nil && !isLocal(way.Host) {
 			return nil, &failure{Word: "tls"}
 		}
 	}
@@ -75,19 +75,19 @@ func connect(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
 	}
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, stated("connect", err)
+		return nil, statedError("connect", err)
 	}
 	return conn, nil
 }
 
-// local reports whether a host is this machine: the folder of a socket, or a loopback address.
-func local(host string) bool {
+// isLocal reports whether a host is this machine: the folder of a socket, or a loopback address.
+func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return filepath.IsAbs(host) || strings.HasPrefix(host, "@") || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run runs one statement without rows.
-func run(ctx context.Context, conn *pgconn.PgConn, statement string) error {
+// runStatement runs one statement without rows.
+func runStatement(ctx context.Context, conn *pgconn.PgConn, statement string) error {
 	return conn.ExecParams(ctx, statement, nil, nil, nil, nil).Read().Err
 }
 
@@ -104,11 +104,11 @@ var plain = map[uint32]bool{
 	1082: true, 1083: true, 1114: true, 1184: true, 2950: true, // date, time, timestamp, timestamp with time zone, uuid
 }
 
-// describe returns the columns of a query, which is not run for it, or refuses one by its type.
-func describe(ctx context.Context, conn *pgconn.PgConn, query string) ([]column, error) {
+// describeQuery returns the columns of a query, which is not run for it, or refuses one by its type.
+func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]column, error) {
 	d, err := conn.Prepare(ctx, "", query, nil)
 	if err != nil {
-		return nil, stated("query", err)
+		return nil, statedError("query", err)
 	}
 	if len(d.ParamOIDs) > 0 {
 		return nil, &failure{Word: "query", SQLState: "42P02"} // nobody gives parameters
@@ -118,7 +118,7 @@ func describe(ctx context.Context, conn *pgconn.PgConn, query string) ([]column,
 	}
 	var out []column
 	for _, f := range d.Fields {
-		if unnamed(f.Name) {
+		if isUnnamed(f.Name) {
 			return nil, &failure{Word: "name"}
 		}
 		if !plain[f.DataTypeOID] {
@@ -135,8 +135,8 @@ func describe(ctx context.Context, conn *pgconn.PgConn, query string) ([]column,
 	return out, nil
 }
 
-// unnamed reports whether a name has what a header line must not have.
-func unnamed(name string) bool {
+// isUnnamed reports whether a name has what a header line must not have.
+func isUnnamed(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0xfeff })
 }
 
@@ -145,7 +145,7 @@ func typeOf(ctx context.Context, conn *pgconn.PgConn, oid uint32) (name string, 
 	const ask = "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_catalog.pg_type WHERE oid = $1::oid"
 	got := conn.ExecParams(ctx, ask, [][]byte{strconv.AppendUint(nil, uint64(oid), 10)}, nil, nil, nil).Read()
 	if got.Err != nil {
-		return "", false, stated("query", got.Err)
+		return "", false, statedError("query", got.Err)
 	}
 	if len(got.Rows) == 0 {
 		return "unknown", false, nil
@@ -153,24 +153,24 @@ func typeOf(ctx context.Context, conn *pgconn.PgConn, oid uint32) (name string, 
 	return string(got.Rows[0][0]), string(got.Rows[0][1]) == "t", nil
 }
 
-// block fetches a block of rows and reports whether there may be more.
-func block(ctx context.Context, conn *pgconn.PgConn, w *lines) (more bool, err error) {
+// copyBlock fetches a block of rows and reports whether there may be more.
+func copyBlock(ctx context.Context, conn *pgconn.PgConn, w *lines) (more bool, err error) {
 	rows := conn.ExecParams(ctx, fetch, nil, nil, nil, nil)
 	for rows.NextRow() {
 		more = true
-		if err := w.row(rows.Values()); err != nil {
+		if err := w.writeRow(rows.Values()); err != nil {
 			_, _ = rows.Close()
 			return false, err
 		}
 	}
 	if _, err := rows.Close(); err != nil {
-		return false, stated("row", err)
+		return false, statedError("row", err)
 	}
 	return more, nil
 }
 
-// names returns the names of columns.
-func names(columns []column) []string {
+// columnNames returns the names of columns.
+func columnNames(columns []column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
 		out[i] = c.name
@@ -178,9 +178,9 @@ func names(columns []column) []string {
 	return out
 }
 
-// stated returns the failure that stands for an error of the server. Its text stays behind. Of a
+// statedError returns the failure that stands for an error of the server. Its text stays behind. Of a
 // statement that has read no row the whole SQLSTATE is said, else the class alone.
-func stated(word string, err error) error {
+func statedError(word string, err error) error {
 	var said *pgconn.PgError
 	switch {
 	case !errors.As(err, &said) || len(said.Code) != 5:

@@ -54,7 +54,7 @@ func open(t *testing.T, want, dsn, query, columns string) io.Reader {
 func ask(t *testing.T, query, columns string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := answer(t.Context(), open(t, "rows", server(t), query, columns), &out)
+	err := answerQuestion(t.Context(), open(t, "rows", server(t), query, columns), &out)
 	return out.String(), err
 }
 
@@ -117,7 +117,7 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 	}
 	for dsn, word := range map[string]string{"host=db.example.org user=me sslmode=prefer": "tls", "host=db.example.org sslmode=disable": "tls", "port=x": "dsn",
 		server(t) + " password=geheim dbname=none": "connect"} {
-		err := answer(t.Context(), open(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard)
+		err := answerQuestion(t.Context(), open(t, "columns", dsn, "SELECT 1 AS x", ""), io.Discard)
 		var got *failure
 		if !errors.As(err, &got) || got.Word != word {
 			t.Errorf("%s: %+v, want %s", dsn, err, word)
@@ -131,7 +131,7 @@ func TestSnapshot(t *testing.T) {
 	out := &after{do: func() {
 		execute(t, "INSERT INTO shot SELECT -1, 'b' FROM generate_series(1, 1000); DELETE FROM shot WHERE x > 99000")
 	}}
-	if err := answer(t.Context(), open(t, "rows", server(t), "SELECT x, s FROM shot", `"x","s"`), out); err != nil {
+	if err := answerQuestion(t.Context(), open(t, "rows", server(t), "SELECT x, s FROM shot", `"x","s"`), out); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 100001 || strings.Contains(out.String(), "-1,") {
@@ -266,7 +266,7 @@ func TestCut(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}
-	if err := answer(ctx, open(t, "rows", server(t), "SELECT generate_series(1, 100000000) AS x", `"x"`), out); err == nil {
+	if err := answerQuestion(ctx, open(t, "rows", server(t), "SELECT generate_series(1, 100000000) AS x", `"x"`), out); err == nil {
 		t.Error("it went on")
 	}
 }
