@@ -33,7 +33,7 @@ func ExampleNeighbours() {
 }
 
 func ExampleStep() {
-	count, _ := mechanism.WorstPairOf(mechanism.StatCount)
+	count, _ := audit.WorstPairOf(mechanism.StatCount)
 	law := budget.Law{Kind: budget.Laplace, Epsilon: 2, Draws: 1}
 	m, err := audit.Step(context.Background(), count, law, budget.AddRemove, 0, audit.Options{Draws: 4000, Confidence: 1 - 1e-6})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // measuredWith measures a step in sessions that carry a fault out.
 func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {
 	t.Helper()
-	x, ok := mechanism.WorstPairOf(name)
+	x, ok := WorstPairOf(name)
 	if !ok {
 		t.Fatal(name)
 	}

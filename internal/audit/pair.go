@@ -5,7 +5,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -41,7 +40,7 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 			for i := range c.rows {
 				rows = append(rows, ordinary(p, i))
 			}
-			if v := mechanism.RecordOn(p.Budget.Relation, side); v != 0 {
+			if v := RecordOn(p.Budget.Relation, side); v != 0 {
 				for range max(p.Budget.Unit.MaxRows, 1) {
 					rows = append(rows, extreme(p, v, c.apart, columnEnds))
 				}

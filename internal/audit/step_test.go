@@ -14,7 +14,7 @@ import (
 )
 
 // lawOf is the law of a step that has all of epsilon and delta.
-func lawOf(x mechanism.WorstPair, epsilon, delta float64) budget.Law {
+func lawOf(x WorstPair, epsilon, delta float64) budget.Law {
 	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
 	switch x.Kind {
 	case budget.Gaussian:
@@ -27,7 +27,7 @@ func lawOf(x mechanism.WorstPair, epsilon, delta float64) budget.Law {
 }
 
 // leafOf measures a statistic on its own.
-func leafOf(t *testing.T, x mechanism.WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
+func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
 	t.Helper()
 	const delta = 1e-6
 	law := lawOf(x, epsilon, delta)
@@ -47,7 +47,7 @@ func leafOf(t *testing.T, x mechanism.WorstPair, rel budget.Relation, epsilon fl
 // .023 beside .167), so that by the normal law a case misses it with odds below 1e-10.
 func TestStepsComeClose(t *testing.T) {
 	most := map[budget.Statistic]int{mechanism.StatAgreement: 80_000, mechanism.StatHistogram: 200_000, mechanism.StatVotes: 80_000} // at epsilon .5
-	for _, x := range mechanism.WorstPairs() {
+	for _, x := range WorstPairs() {
 		rel := budget.AddRemove
 		for rel < budget.SubstitutePrivateColumns && !slices.Contains(x.Relations, rel) {
 			rel++
@@ -74,7 +74,7 @@ func TestStepsComeClose(t *testing.T) {
 
 // drawsAt3 is the number of draws at epsilon 3. The pairs of some statistics are less
 // easily told apart.
-func drawsAt3(x mechanism.WorstPair) int {
+func drawsAt3(x WorstPair) int {
 	switch x.Statistic {
 	case mechanism.StatLipschitz:
 		return 32_000
@@ -87,7 +87,7 @@ func drawsAt3(x mechanism.WorstPair) int {
 // TestStepSubstitution: the pairs under substitution are as far apart; the odds are
 // those of TestStepsComeClose.
 func TestStepSubstitution(t *testing.T) {
-	for _, x := range mechanism.WorstPairs() {
+	for _, x := range WorstPairs() {
 		if !slices.Contains(x.Relations, budget.Substitute) || x.Slow {
 			continue
 		}
@@ -99,8 +99,8 @@ func TestStepSubstitution(t *testing.T) {
 }
 
 func TestStepMistakes(t *testing.T) {
-	x, _ := mechanism.WorstPairOf(mechanism.StatCount)
-	blocks, _ := mechanism.WorstPairOf(mechanism.StatPrivateBlocks)
+	x, _ := WorstPairOf(mechanism.StatCount)
+	blocks, _ := WorstPairOf(mechanism.StatPrivateBlocks)
 	law := lawOf(x, 1, 0)
 	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0, Options{}); !errors.Is(err, ErrStatistic) {
 		t.Error(err)
@@ -164,7 +164,7 @@ func TestStepTable(t *testing.T) {
 	if *tableDraws == 0 {
 		t.Skip("prints a table; give -table a number of draws")
 	}
-	for _, x := range mechanism.WorstPairs() {
+	for _, x := range WorstPairs() {
 		t.Run(string(x.Statistic), func(t *testing.T) {
 			for rel := range budget.SubstitutePrivateColumns + 1 {
 				if !slices.Contains(x.Relations, rel) {

@@ -9,7 +9,6 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
@@ -172,8 +171,8 @@ func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o
 
 // statisticOf returns the worst pair of the statistic that a leaf names. Its error is
 // [ErrStatistic].
-func statisticOf(l budget.PricedLeaf, rel budget.Relation) (mechanism.WorstPair, error) {
-	x, ok := mechanism.WorstPairOf(l.Statistic)
+func statisticOf(l budget.PricedLeaf, rel budget.Relation) (WorstPair, error) {
+	x, ok := WorstPairOf(l.Statistic)
 	if ok {
 		_, ok = x.Under(rel)
 	}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -267,41 +266,3 @@ const (
 	StatLipschitz            budget.Statistic = "lipschitz"
 	StatLipschitzExponential budget.Statistic = "lipschitz-exponential"
 )
-
-func worstTopK(form TopKForm) WorstPair {
-	x := TopK{Form: form}
-	out := WorstPair{Statistic: x.Statistic(), Kind: budget.Exponential, Single: true, Relations: anyRecord()}
-	if form == LipschitzExponential {
-		out.Kind = budget.Pure
-	}
-	out.Prepare = func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-		return x.pairOfSets(s, law, side), nil
-	}
-	return out
-}
-
-func (t TopK) pairOfSets(s *Session, law budget.Law, side int) WorstRelease {
-	t.K = 2
-	if !t.lipschitz() {
-		t.K = law.Draws
-	}
-	ahead := lead(law, 2) - 1
-	switch {
-	case t.lipschitz():
-		// With gamma near 1 a set is as good as its worst member: five of the six
-		// sets lose together against the best one, and by the whole width.
-		t.Gamma, t.HasGamma = .99, true
-		ahead += int(math.Ceil(2 * math.Log(5) / law.Epsilon))
-	case t.K > 1:
-		ahead = min(ahead, 2) // a set of k that lose would be too rare
-	}
-	x := twoSets(s, t.K, ahead, side)
-	return func(s *Session, name string, _ int) ([]float64, error) {
-		chosen, err := t.Release(s, name, x)
-		out := make([]float64, 2*t.K)
-		for _, j := range chosen.Value() {
-			out[j] = 1
-		}
-		return out, err
-	}
-}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -235,38 +234,3 @@ func threshold(delta float64, scale uint64) int64 {
 
 // StatTukey is the statistic of [Points.Bound].
 const StatTukey budget.Statistic = "tukey"
-
-func worstDepth() WorstPair {
-	return WorstPair{Statistic: StatTukey, Kind: budget.Approximate, Single: true, Slow: true, Relations: anyRecord(), Prepare: pairOfClouds}
-}
-
-// pairOfClouds is a cloud of one dimension in which all points but a few coincide, so
-// many of them that the check passes about half of the time. On side 1 one of
-// them moves away.
-func pairOfClouds(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-	// The check compares h with ln(1/(2 delta))/e1, e1 = .4 epsilon. If all of m
-	// points coincide except u on either side, h is m/4 - 2 - u, unless the weight
-	// of the points is too small: another m/4 of about ln(1/delta)/(.3 epsilon)
-	// steps of depth.
-	h := math.Log(1/(2*law.Delta))/(.4*law.Epsilon) + 1
-	steps := math.Ceil(math.Log(1/law.Delta)/(.3*law.Epsilon)) + 2
-	quarter := int(math.Ceil(h+steps)) + 4
-	u := quarter - 2 - int(math.Round(h))
-	m := 4 * quarter
-	p := s.NewPoints(m, 1)
-	for i := range u {
-		p.Set(i, []float64{-1})
-		p.Set(u+i, []float64{1})
-	}
-	if side == 1 {
-		p.Set(2*u, []float64{1})
-	}
-	x := p.Bound()
-	return func(s *Session, name string, _ int) ([]float64, error) {
-		point, ok, err := TukeyDepth(s, name, x, UsualSplit())
-		if !ok {
-			return []float64{0, 0}, err
-		}
-		return []float64{1, point.Value()[0]}, err
-	}, nil
-}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
@@ -62,18 +61,3 @@ func (h *Histogram) CellBound() Bounded[Vector] {
 
 // StatCells is the statistic of [Histogram.CellBound].
 const StatCells budget.Statistic = "cells"
-
-func worstCells() WorstPair {
-	return WorstPair{
-		Statistic: StatCells, Kind: budget.Pure, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			h := s.NewHistogram([]int{1}, 3)
-			h.Add(pick(RecordOn(s.Relation(), side), [][]uint16{{0}}, [][]uint16{{}}, [][]uint16{{1}}))
-			x := h.CellBound()
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := LaplaceCells(s, name, x)
-				return out.Value(), err
-			}, nil
-		},
-	}
-}

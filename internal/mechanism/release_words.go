@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -235,72 +234,4 @@ func (x Lexicon) release(key noise.Key, path string, sigma uint64, least int64) 
 		})
 	}
 	return out, err
-}
-
-// worstWords is a word that many records have and one more or less. Its count passes whatever
-// the threshold is, which is taken for a delta of one half.
-func worstWords() WorstPair {
-	return WorstPair{
-		Statistic: StatWords, Kind: budget.Gaussian, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			sigma := math.Sqrt2 / law.Mu
-			n := int64(2 + math.Ceil(20*sigma))
-			counts := pick(RecordOn(s.Relation(), side), []int64{n + 1, n}, []int64{n, n}, []int64{n, n + 1})
-			x := s.lexicon(Lexicon{columns: []WordCounts{{[]string{"a", "b"}, counts}}})
-			return func(s *Session, name string, draw int) ([]float64, error) {
-				t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, 1)
-				if err != nil {
-					return nil, err
-				}
-				least, err := s.leastCount(.5, sigma, 1)
-				out := []float64{0, 0}
-				if err != nil {
-					return nil, err
-				}
-				passed, err := x.value.release(s.core.key, fmt.Sprint(t.path, draw), sigma, least)
-				if err != nil {
-					return nil, err
-				}
-				for _, w := range passed[0] {
-					out[w.Text[0]-'a'] = w.Count
-				}
-				s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
-				return out, err
-			}, nil
-		},
-	}
-}
-
-// worstNewWords is a word that one record alone has, in each of two columns.
-func worstNewWords() WorstPair {
-	return WorstPair{
-		Statistic: StatNewWords, Kind: budget.Approximate, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			x := Lexicon{columns: make([]WordCounts, 2)}
-			if v := RecordOn(s.Relation(), side); v != 0 {
-				word := pick(v, "a", "", "b")
-				x.columns = []WordCounts{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}
-			}
-			return func(s *Session, name string, draw int) ([]float64, error) {
-				t, err := s.take(name, draw, budget.Approximate, StatNewWords)
-				if err != nil {
-					return nil, err
-				}
-				const sigma = 8 << 20
-				least, err := s.leastCount(law.Delta, sigma, 2)
-				out := []float64{0, 0}
-				if err != nil {
-					return nil, err
-				}
-				passed, err := x.release(s.core.key, t.path, sigma, least)
-				for _, words := range passed {
-					for _, w := range words {
-						out[w.Text[0]-'a'] = 1
-					}
-				}
-				s.note(t, 1, sigma*countUnit)
-				return out, err
-			}, nil
-		},
-	}
 }

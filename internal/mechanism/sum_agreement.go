@@ -152,29 +152,3 @@ const (
 
 // StatAlone is the statistic of [Alone] for a number with the statistic x.
 func StatAlone(x budget.Statistic) budget.Statistic { return x + " sum" }
-
-// pairOfAgreements has a record of the largest weight alone.
-func pairOfAgreements(s *Session, side int) (Bounded[int64], error) {
-	a := s.NewAgreement(.5, 2)
-	if v := RecordOn(s.Relation(), side); v != 0 {
-		a.Add([]float64{2}, []int8{int8(v)})
-	}
-	return a.Sum(), nil
-}
-
-func worstAgreement() WorstPair { return numberPair(StatAgreement, anyRecord(), pairOfAgreements) }
-
-func worstAgreementAlone() WorstPair { return alonePair(StatAgreement, anyRecord(), pairOfAgreements) }
-
-// pairOfRatios has a record of the largest weight beside records of the least that all
-// agree.
-func pairOfRatios(s *Session, side int) (Bounded[int64], error) {
-	a := s.NewAgreement(.5, 2)
-	a.Add([]float64{.5, .5, .5}, []int8{1, 1, 1})
-	a.Add([]float64{2}, []int8{int8(RecordOn(s.Relation(), side))})
-	return a.Ratio()
-}
-
-func worstRatio() WorstPair {
-	return numberPair(StatAgreementRatio, []budget.Relation{budget.Substitute}, pairOfRatios)
-}

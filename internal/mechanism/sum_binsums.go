@@ -123,13 +123,3 @@ func (g numberGrid) round(v float64) int16 {
 
 // StatBinSums is the statistic of [BinSums.Bound].
 const StatBinSums budget.Statistic = "bin sums"
-
-func worstBinSums() WorstPair {
-	return vectorPair(StatBinSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		b := s.NewBinSums(3, 2)
-		if v := RecordOn(s.Relation(), side); v != 0 {
-			b.Add([]uint8{1}, []float64{2 * float64(v)})
-		}
-		return b.Bound(), nil
-	})
-}

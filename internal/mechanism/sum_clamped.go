@@ -93,11 +93,3 @@ func (b *Sums) Bound() Bounded[Vector] {
 
 // StatSums is the statistic of [Sums.Bound].
 const StatSums budget.Statistic = "sums"
-
-func worstSums() WorstPair {
-	return vectorPair(StatSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		b := s.NewSums([]float64{-1, 0}, []float64{1, 2})
-		b.Add(pick(RecordOn(s.Relation(), side), [][]float64{{-1}, {0}}, [][]float64{{}, {}}, [][]float64{{1}, {2}}))
-		return b.Bound(), nil
-	})
-}

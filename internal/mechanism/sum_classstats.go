@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -209,23 +208,3 @@ func (c *ClassStats) Release(s *Session, name string) (Public[ClassMoments], err
 
 // StatClassStatistics is the statistic of [ClassStats.Bound].
 const StatClassStatistics budget.Statistic = "class statistics"
-
-func worstClassStats() WorstPair {
-	return WorstPair{
-		Statistic: StatClassStatistics, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			c, v := s.NewClassStats(2, 2, 1, ClassWeights{}), RecordOn(s.Relation(), side)
-			rows := pick(v, [][]int16{{0}, {FixedOne}}, [][]int16{{}, {}}, [][]int16{{FixedOne}, {0}})
-			c.Add(rows, pick(v, []int32{1}, nil, []int32{0}))
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := c.Release(s, name)
-				m := out.Value()
-				all := append([]float64(nil), m.Counts...)
-				for k := range m.Sums {
-					all = append(append(all, m.Sums[k]...), m.Squares[k]...)
-				}
-				return append(all, m.Products...), err
-			}, nil
-		},
-	}
-}

@@ -13,10 +13,3 @@ func (s *Session) Count(records int) Bounded[int64] {
 
 // StatCount is the statistic of [Session.Count].
 const StatCount budget.Statistic = "count"
-
-// pairOfCounts counts one more record on side 1.
-func pairOfCounts(s *Session, side int) (Bounded[int64], error) { return s.Count(10 + side), nil }
-
-func worstCount() WorstPair { return numberPair(StatCount, anyRecord(), pairOfCounts) }
-
-func worstCountAlone() WorstPair { return alonePair(StatCount, anyRecord(), pairOfCounts) }

@@ -85,13 +85,3 @@ func (c *Cross) Bound() Bounded[Vector] {
 
 // StatCross is the statistic of [Cross.Bound].
 const StatCross budget.Statistic = "cross"
-
-func worstCross() WorstPair {
-	return vectorPair(StatCross, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		c := s.NewCross(2, 1, 3)
-		if v := RecordOn(s.Relation(), side); v != 0 {
-			c.Add([][]int16{{FixedOne}, {0}}, []float64{3 * float64(v)})
-		}
-		return c.Bound(), nil
-	})
-}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -43,25 +42,6 @@ func differenceOf(f direction.Fit, n int, score string, r direction.Ridge, all b
 // StatScoreDifference is the statistic of [Session.ScoreDifference].
 const StatScoreDifference budget.Statistic = "score difference"
 
-// pairOfDifferences has a record that agrees with the order of the others, or runs against it.
-func pairOfDifferences(_ *Session, side int) (Bounded[int64], error) {
-	const m = 12
-	var f direction.Fit
-	for i := range m {
-		v := float64(i)
-		f.X, f.ResidualY = append(f.X, v), append(f.ResidualY, v)
-		f.Y, f.ResidualX = append(f.Y, v), append(f.ResidualX, float64((5*i)%m))
-	}
-	if side == 1 {
-		f.X[0], f.Y[0] = m, 0
-	}
-	return differenceOf(f, 2*m, direction.Kendall, direction.Ridge{Penalty: 1, Width: 1}, false), nil
-}
-
-func worstScoreDifference() WorstPair {
-	return numberPair(StatScoreDifference, []budget.Relation{budget.Substitute}, pairOfDifferences)
-}
-
 // QuartilePoints is the number of points of the grid that a quartile is chosen from.
 const QuartilePoints = 257
 
@@ -99,20 +79,3 @@ func quartileOf(values []float64, reach, q float64) Bounded[Vector] {
 
 // StatQuartile is the statistic of [Session.Quartile].
 const StatQuartile budget.Statistic = "quartile"
-
-func worstQuartile() WorstPair {
-	return WorstPair{
-		Statistic: StatQuartile, Kind: budget.Exponential, Relations: []budget.Relation{budget.Substitute},
-		Prepare: func(_ context.Context, _ *Session, law budget.Law, side int) (WorstRelease, error) {
-			// The replaced value takes a count away from one side of the quartile.
-			values := make([]float64, 4*lead(law, 2))
-			for i := range values {
-				values[i] = -.5 + float64(i)/float64(len(values))
-			}
-			if side == 1 {
-				values[0] = 1
-			}
-			return worstChoice(quartileOf(values, 1, .25), QuartilePoints), nil
-		},
-	}
-}

@@ -104,11 +104,3 @@ func definite(a *mat.SymDense, c float64) bool {
 
 // StatEigenvalue is the statistic of [Gram.SmallestEigenvalue].
 const StatEigenvalue budget.Statistic = "eigenvalue"
-
-func worstEigenvalue() WorstPair {
-	return vectorPair(StatEigenvalue, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		g := s.NewGram(1, 1)
-		g.Add([][]int16{pick(RecordOn(s.Relation(), side), []int16{0}, nil, []int16{FixedOne})})
-		return g.SmallestEigenvalue(), nil
-	})
-}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 	"math/bits"
 
@@ -148,33 +147,3 @@ const (
 	StatGram        budget.Statistic = "gram"
 	StatGramEntries budget.Statistic = "gram entries"
 )
-
-func worstGramEntries() WorstPair {
-	return WorstPair{
-		Statistic: StatGramEntries, Kind: budget.Pure, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			g := s.NewGram(1, 1)
-			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}}, [][]int16{{}}, [][]int16{{FixedOne}}))
-			x := g.EntryBound()
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := LaplaceCells(s, name, x)
-				return out.Value(), err
-			}, nil
-		},
-	}
-}
-
-func worstGram() WorstPair {
-	return WorstPair{
-		Statistic: StatGram, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			g := s.NewGram(2, 1)
-			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}, {FixedOne}}, [][]int16{{}, {}}, [][]int16{{FixedOne}, {0}}))
-			x := g.Bound()
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := SymmetricGaussian(s, name, x)
-				return out.Value(), err
-			}, nil
-		},
-	}
-}

@@ -141,13 +141,3 @@ func (g *GroupSums) Noise(scale float64) (records, sum float64) {
 
 // StatGroupSums is the statistic of [GroupSums.Bound].
 const StatGroupSums budget.Statistic = "group sums"
-
-// worstGroupSums is a record that moves to another group.
-func worstGroupSums() WorstPair {
-	return vectorPair(StatGroupSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		g := s.NewGroupSums(2, []bool{true, false})
-		g.Add(pick(RecordOn(s.Relation(), side), []int32{0}, nil, []int32{1}),
-			pick(RecordOn(s.Relation(), side), [][]float64{{1}, {1}}, [][]float64{nil, nil}, [][]float64{{1}, {-1}}))
-		return g.Bound(), nil
-	})
-}

@@ -143,11 +143,3 @@ func (h *Histogram) Bound() Bounded[Vector] {
 
 // StatHistogram is the statistic of [Histogram.Bound].
 const StatHistogram budget.Statistic = "histogram"
-
-func worstHistogram() WorstPair {
-	return vectorPair(StatHistogram, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		h := s.NewHistogram([]int{1, 2}, 3)
-		h.Add(pick(RecordOn(s.Relation(), side), [][]uint16{{0}, {2}}, [][]uint16{{}, {}}, [][]uint16{{1}, {0}}))
-		return h.Bound(), nil
-	})
-}

@@ -1,8 +1,6 @@
 package mechanism
 
 import (
-	"context"
-
 	"github.com/dptrain/dptrain/budget"
 )
 
@@ -82,27 +80,3 @@ func (a *Intercepts) Scores() Bounded[Vector] {
 
 // StatIntercepts is the statistic of [Intercepts.Scores].
 const StatIntercepts budget.Statistic = "intercepts"
-
-// worstIntercepts has two candidates with sums above 0, and a record that agrees with one of them and not with the other.
-// The one that it agrees with is so far behind that it is rarely chosen.
-func worstIntercepts() WorstPair {
-	return WorstPair{
-		Statistic: StatIntercepts, Kind: budget.Exponential, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			a := s.NewIntercepts(1, 1, 2)
-			// The records with label -1 that vote -1 with both candidates add 2 ahead to both sums. The others vote +1 with
-			// candidate 1, so the sums are 3 ahead and ahead.
-			width := 2.
-			if s.Relation() != budget.AddRemove {
-				width = 4
-			}
-			ahead := max(1, lead(law, width)/2)
-			for range ahead {
-				a.Add([]float64{1, 1, 1}, []int8{-1, -1, -1}, []int{1, 2, 2})
-			}
-			// With label +1 it disagrees with candidate 0 and agrees with candidate 1.
-			a.Add([]float64{1}, []int8{int8(RecordOn(s.Relation(), side))}, []int{1})
-			return worstChoice(a.Scores(), 2), nil
-		},
-	}
-}

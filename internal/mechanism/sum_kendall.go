@@ -131,39 +131,3 @@ func (k *Kendall) tau(counts []int64) []int64 {
 
 // StatKendall is the statistic of [Kendall.Scores].
 const StatKendall budget.Statistic = "kendall"
-
-func worstKendall() WorstPair {
-	return WorstPair{Statistic: StatKendall, Kind: budget.Exponential, Relations: anyRecord(), Prepare: pairOfRanks}
-}
-
-// pairOfRanks has two columns. One agrees with the target everywhere except at the
-// record, which costs it 3/2 (2 under substitution). The other is nearly constant apart
-// from the record, from which it gains 1 (2).
-func pairOfRanks(ctx context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-	width := 2.5
-	if s.Relation() != budget.AddRemove {
-		width = 4
-	}
-	n := 2 * lead(law, width)
-	var target, agrees, constant []float64
-	for i := range n {
-		target, agrees, constant = append(target, float64(i)), append(agrees, float64(i)), append(constant, 0)
-	}
-	if s.Relation() != budget.AddRemove {
-		constant[0] = -1 // |S| is n-1 without the record, so that it can fall to 0
-	}
-	switch RecordOn(s.Relation(), side) {
-	case 1: // above all targets: the first column lowest of all, the second highest
-		target, agrees, constant = append(target, float64(n)), append(agrees, -1), append(constant, 1)
-	case -1:
-		target, agrees, constant = append(target, float64(n)), append(agrees, float64(n)), append(constant, -2)
-	}
-	columns := [][]float64{constant, agrees}
-	k, err := s.NewKendallOnce(ctx, len(columns), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
-		return kendall.Rank(columns[j], scratch)
-	}, kendall.Rank(target, nil).Kept)
-	if err != nil {
-		return nil, err
-	}
-	return worstChoice(k.Scores([]int{0, 1}), 2), nil
-}

@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
@@ -108,32 +107,3 @@ func (m *Medians) Bound() Bounded[Lists] {
 
 // StatMedians is the statistic of [Medians.Bound].
 const StatMedians budget.Statistic = "medians"
-
-// worstMedians has two points, the lower one nearer to the median, and a record above both:
-// it moves the median from the lower point to the upper one.
-func worstMedians() WorstPair {
-	return WorstPair{
-		Statistic: StatMedians, Kind: budget.Exponential, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			width := 1.
-			if s.Relation() != budget.AddRemove {
-				width = 2
-			}
-			ahead := lead(law, width)
-			values := append(slices.Repeat([]float64{0}, ahead), slices.Repeat([]float64{1}, 2*ahead)...)
-			values = append(values, pick(RecordOn(s.Relation(), side), []float64{0}, nil, []float64{2})...)
-			m := s.NewMedians(1, []float64{0, 1})
-			m.Add([][]float64{values}, [][]float64{slices.Repeat([]float64{1}, len(values))})
-			x := m.Bound()
-			return func(s *Session, name string, draw int) ([]float64, error) {
-				chosen, err := ChooseEach(s, name, draw, x)
-				if err != nil {
-					return make([]float64, 2), err
-				}
-				out := make([]float64, 2)
-				out[chosen.Value()[0]] = 1
-				return out, nil
-			}, nil
-		},
-	}
-}

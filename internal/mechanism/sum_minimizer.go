@@ -230,32 +230,3 @@ const (
 	StatMinimizer            budget.Statistic = "minimizer"
 	StatMinimizerCoordinates budget.Statistic = "minimizer coordinates"
 )
-
-// worstMinimizerCoordinates has a record whose entry is as large as the constant, and R^2/Lambda = 1/2.
-func worstMinimizerCoordinates() WorstPair {
-	return WorstPair{
-		Statistic: StatMinimizerCoordinates, Kind: budget.Pure, Single: true, Relations: anyRecord(),
-		Prepare: func(ctx context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			m, v := s.NewMinimizer(1, 1, 1, 4, 2), RecordOn(s.Relation(), side)
-			m.Add([][]int16{pick(v, []int16{FixedOne}, nil, []int16{FixedOne})}, pick(v, []int32{0}, nil, []int32{1}))
-			x, err := m.CoordinateBound(ctx)
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := LaplaceCells(s, name, x)
-				return out.Value(), err
-			}, err
-		},
-	}
-}
-
-// worstMinimizer has R^2/Lambda = 1/2, where the bound is attained.
-func worstMinimizer() WorstPair {
-	return WorstPair{
-		Statistic: StatMinimizer, Kind: budget.Gaussian, Relations: anyRecord(),
-		Prepare: func(ctx context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			m, v := s.NewMinimizer(1, 1, 0, 2, 2), RecordOn(s.Relation(), side)
-			m.Add([][]int16{pick(v, []int16{FixedOne}, nil, []int16{FixedOne})}, pick(v, []int32{0}, nil, []int32{1}))
-			x, err := m.Bound(ctx)
-			return worstGaussian(x), err
-		},
-	}
-}

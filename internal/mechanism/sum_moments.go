@@ -105,14 +105,3 @@ func MomentNoise(scale float64) ColumnMoments {
 
 // StatMoments is the statistic of [Moments.Bound].
 const StatMoments budget.Statistic = "moments"
-
-// worstMoments is a record at an end of both columns, at the opposite ends on the other side.
-func worstMoments() WorstPair {
-	return vectorPair(StatMoments, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		q := s.NewMoments(2)
-		if v := float64(RecordOn(s.Relation(), side)); v != 0 {
-			q.Add(1, [][]float64{{v}, {v}})
-		}
-		return q.Bound(), nil
-	})
-}

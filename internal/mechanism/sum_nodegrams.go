@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -142,26 +141,3 @@ func (g *NodeGrams) Bound() Bounded[Symmetric] {
 
 // StatNodeGrams is the statistic of [NodeGrams.Bound].
 const StatNodeGrams budget.Statistic = "node grams"
-
-// worstNodeGrams has a row of full length in the first node, and on the other side of a
-// substitution in the second.
-func worstNodeGrams() WorstPair {
-	return WorstPair{
-		Statistic: StatNodeGrams, Kind: budget.Gaussian, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			g := s.NewNodeGrams(2, 1, 1)
-			if v := RecordOn(s.Relation(), side); v != 0 {
-				weights := [][]float64{{1}, {0}}
-				if v < 0 {
-					weights = [][]float64{{0}, {1}}
-				}
-				g.Add([][]int16{{FixedOne}}, weights)
-			}
-			x := g.Bound()
-			return func(s *Session, name string, draw int) ([]float64, error) {
-				out, err := SymmetricGaussianDraw(s, name, draw, x)
-				return out.Value(), err
-			}, nil
-		},
-	}
-}

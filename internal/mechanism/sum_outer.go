@@ -133,17 +133,3 @@ func (o *Outer) Bound() Bounded[Vector] {
 
 // StatOuter is the statistic of [Outer.Bound].
 const StatOuter budget.Statistic = "outer"
-
-func worstOuter() WorstPair {
-	return vectorPair(StatOuter, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		o := s.NewOuter(16, 1, .5, 1)
-		if v := RecordOn(s.Relation(), side); v != 0 {
-			weights := make([][]float64, 16) // as long together as one alone
-			for j := range weights {
-				weights[j] = []float64{float64(v)}
-			}
-			o.Add([][]int16{{FixedOne}}, weights)
-		}
-		return o.Bound(), nil
-	})
-}

@@ -206,13 +206,3 @@ func (g *PartGram) Unpack(released []float64, sigma float64) (cross, square, cro
 
 // StatPrivateBlocks is the statistic of [PartGram.Bound].
 const StatPrivateBlocks budget.Statistic = "private blocks"
-
-// worstPartGram has z and -z where the public part is long.
-func worstPartGram() WorstPair {
-	relations := []budget.Relation{budget.SubstitutePrivateColumns}
-	return vectorPair(StatPrivateBlocks, relations, func(s *Session, side int) (Bounded[Vector], error) {
-		g := s.NewPartGram([]int{CrossWeight(2)}, 1, 1)
-		g.Add([][]int16{{FixedOne}}, [][]int16{{pick(RecordOn(s.Relation(), side), int16(-FixedOne), 0, int16(FixedOne))}})
-		return g.Bound()
-	})
-}

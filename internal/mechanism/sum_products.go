@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
@@ -156,26 +155,3 @@ func (p *Products) score(j int) int64 {
 
 // StatProducts is the statistic of [Products.Scores] and [Products.Balance].
 const StatProducts budget.Statistic = "products"
-
-func worstProducts() WorstPair {
-	return WorstPair{Statistic: StatProducts, Kind: budget.Exponential, Relations: anyRecord(), Prepare: pairOfProducts}
-}
-
-func pairOfProducts(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-	p := s.NewProducts([]int{0, 0})
-	width := 2.
-	if s.Relation() != budget.AddRemove {
-		width = 4
-	}
-	for i := range lead(law, width) + 4 {
-		first := int16(0)
-		if i < 4 { // both sums stay above 0 whatever the record does
-			first = FixedOne
-		}
-		p.Add([][]int16{{first}, {FixedOne}}, nil, []int16{FixedOne})
-	}
-	if v := int16(RecordOn(s.Relation(), side)); v != 0 {
-		p.Add([][]int16{{v * FixedOne}, {-v * FixedOne}}, nil, []int16{FixedOne})
-	}
-	return worstChoice(p.Scores([]int{0, 1}), 2), nil
-}

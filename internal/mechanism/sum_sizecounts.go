@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -112,21 +111,3 @@ func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
 
 // StatSizeCounts is the statistic of [SizeCounts.Release].
 const StatSizeCounts budget.Statistic = "size counts"
-
-func worstSizeCounts() WorstPair {
-	return WorstPair{
-		Statistic: StatSizeCounts, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			c := s.NewSizeCounts(2)
-			if v := RecordOn(s.Relation(), side); v != 0 {
-				bin := pick[uint16](v, 0, 0, 1)
-				c.Add([]uint16{bin}, []uint16{bin})
-			}
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := c.Release(s, name)
-				m := out.Value()
-				return append(append(append([]float64(nil), m.First...), m.Second...), m.Missing), err
-			}, nil
-		},
-	}
-}

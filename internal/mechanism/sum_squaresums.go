@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 	"sort"
 
@@ -310,21 +309,3 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 
 // StatSquareSums is the statistic of [SquareSums.Release].
 const StatSquareSums budget.Statistic = "square sums"
-
-// worstSquareSums is the pair of neighbours that attains the bound: one record on the
-// level of a node, whose target is at its limit.
-func worstSquareSums() WorstPair {
-	return WorstPair{
-		Statistic: StatSquareSums, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			q, v := s.NewSquareSums(Nodes{Top: 2}, CellGroups{}), RecordOn(s.Relation(), side)
-			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{2}),
-				pick(v, []uint16{NoSize}, nil, []uint16{NoSize}))
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, err := q.Release(s, name)
-				m := out.Value()
-				return append([]float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, m.Nodes...), err
-			}, nil
-		},
-	}
-}

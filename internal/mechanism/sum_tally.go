@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -109,22 +108,3 @@ func (t *Tally) Bound() Bounded[Weighted] {
 
 // StatTally is the statistic of [Tally.Bound].
 const StatTally budget.Statistic = "tally"
-
-// worstTally has a record in both joint tables, and under substitution one in other cells
-// of both.
-func worstTally() WorstPair {
-	return WorstPair{
-		Statistic: StatTally, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			c := s.NewTally([]JointTable{{2, .3}, {2, .7}}, 1)
-			if v := RecordOn(s.Relation(), side); v != 0 {
-				cell := pick[uint16](v, 0, 0, 1)
-				c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})
-			}
-			return func(s *Session, name string, _ int) ([]float64, error) {
-				out, _, err := WeightedGaussian(s, name, c.Bound())
-				return out.Value(), err
-			}, nil
-		},
-	}
-}

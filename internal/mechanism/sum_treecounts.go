@@ -150,13 +150,3 @@ func (t *TreeCounts) Read(released []float64) []TreeColumn {
 
 // StatTreeCounts is the statistic of [TreeCounts.Bound].
 const StatTreeCounts budget.Statistic = "tree counts"
-
-// worstTreeCounts is a record whose two numeric columns are missing on one side, and outside the range on the other.
-func worstTreeCounts() WorstPair {
-	return vectorPair(StatTreeCounts, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		t := s.NewTreeCounts(2, []int{2})
-		t.Add(pick(RecordOn(s.Relation(), side), [][]uint16{{TreeAbove}, {TreeBelow}, {0}}, [][]uint16{{}, {}, {}},
-			[][]uint16{{TreeMissing}, {TreeMissing}, {1}}))
-		return t.Bound(), nil
-	})
-}

@@ -92,13 +92,3 @@ func (v *ValueSums) Read(c int, released []float64) (counts, sums []float64) {
 
 // StatValueSums is the statistic of [ValueSums.Bound].
 const StatValueSums budget.Statistic = "value sums"
-
-func worstValueSums() WorstPair {
-	return vectorPair(StatValueSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		v := s.NewValueSums([]int{3, 2})
-		if r := RecordOn(s.Relation(), side); r != 0 {
-			v.Add([][]int32{{1}, {0}}, []float64{float64(r)})
-		}
-		return v.Bound(), nil
-	})
-}

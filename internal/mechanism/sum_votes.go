@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -108,35 +107,3 @@ const (
 	StatVotes        budget.Statistic = "votes"
 	StatVotesCounted budget.Statistic = "votes counted"
 )
-
-func worstVotesCounted() WorstPair {
-	return vectorPair(StatVotesCounted, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
-		v := s.NewVotes(4, 2)
-		v.Add([][]int{{0, 1}, {2, 3}}[side])
-		return v.Counts(), nil
-	})
-}
-
-// twoSets returns the votes for 2k candidates. The last k of them lead by so many
-// buckets; one bucket more votes for the last k on side 0 and for the first k on side 1.
-func twoSets(s *Session, k, lead, side int) Bounded[Vector] {
-	v := s.NewVotes(2*k, k)
-	low, high := make([]int, k), make([]int, k)
-	for i := range k {
-		low[i], high[i] = i, k+i
-	}
-	for range lead {
-		v.Add(high)
-	}
-	v.Add([][]int{high, low}[side])
-	return v.Scores(append(low, high...))
-}
-
-func worstVotes() WorstPair {
-	return WorstPair{
-		Statistic: StatVotes, Kind: budget.Exponential, Relations: anyRecord(),
-		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			return worstChoice(twoSets(s, 1, lead(law, 2)-1, side), 2), nil
-		},
-	}
-}

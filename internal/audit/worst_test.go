@@ -1,4 +1,4 @@
-package mechanism
+package audit
 
 import (
 	"go/ast"
@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestEveryStatisticHasAPair: each constant of the type budget.Statistic in this package,
+// TestEveryStatisticHasAPair: each constant of the type budget.Statistic in package mechanism,
 // and each alone, is the statistic of one worst pair, and no pair has another.
 func TestEveryStatisticHasAPair(t *testing.T) {
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("../mechanism/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func TestEveryStatisticHasAPair(t *testing.T) {
 	for _, file := range files {
 		named = append(named, statisticsIn(t, file)...)
 	}
-	named = append(named, StatAlone(StatCount), StatAlone(StatAgreement))
+	named = append(named, mechanism.StatAlone(mechanism.StatCount), mechanism.StatAlone(mechanism.StatAgreement))
 	var paired []budget.Statistic
 	for _, x := range WorstPairs() {
 		paired = append(paired, x.Statistic)
