@@ -209,11 +209,11 @@ func (e *slow) Forget(dptrain.State)   {}
 func (e *slow) Sum(ctx context.Context, p dptrain.Pass) ([]int64, error) {
 	var lists [][]int64
 	for _, place := range e.places {
-		v, err := p.Part.Of(ctx, place)
+		v, err := p.Part.Select(ctx, place)
 		if err != nil {
 			return nil, err
 		}
-		values, err := p.Over(ctx, v, nil)
+		values, err := p.Sums(ctx, v, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func (p *privateSide) draw() (h weighted, span float64) {
 		chosen[k] = k
 	}
 	if !p.all {
-		chosen = []int{p.stream.Below(len(p.features))}
+		chosen = []int{p.stream.Uniform(len(p.features))}
 	}
 	reach := 0.
 	for _, k := range chosen {

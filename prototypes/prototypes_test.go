@@ -279,7 +279,7 @@ func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []
 // exactly returns the exact cells of a statistic over a table.
 func exactly(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset.View) []int64 {
 	t.Helper()
-	values, err := mechanism.Pass{Statistic: x, Relation: rel}.Over(context.Background(), v, nil)
+	values, err := mechanism.Pass{Statistic: x, Relation: rel}.Sums(context.Background(), v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

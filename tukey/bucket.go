@@ -63,7 +63,7 @@ func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 
 // coordinateShift returns the coin of a coordinate, uniform in [-1, 1).
 func coordinateShift(c mechanism.Coins, coordinate int) float64 {
 	const steps = 1 << 30
-	return 2*float64(c.Below(uint64(coordinate), steps))/steps - 1
+	return 2*float64(c.Uniform(uint64(coordinate), steps))/steps - 1
 }
 
 // bucketFit is the buffer in which one goroutine fits buckets.

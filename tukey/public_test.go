@@ -78,7 +78,7 @@ func TestPublicData(t *testing.T) {
 					t.Fatal(err)
 				}
 				coins := s.Coins("split")
-				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Below(id, 10), 1) })
+				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Uniform(id, 10), 1) })
 				held := parts[0]
 				train := parts[1]
 				r, err := private.Run(context.Background(), s.Sub("scaling"), memory.Over(train))

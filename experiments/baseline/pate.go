@@ -155,14 +155,14 @@ func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset
 	labels := Labels(v)
 	var size [2]float64
 	for i, label := range labels {
-		student := roles.Below(studentOf) == 0
+		student := roles.Uniform(studentOf) == 0
 		switch {
 		case int(label) > 1: // in no class: neither's
 		case student:
 			students = append(students, int32(i))
 			size[label]++
 		default:
-			b := coins.Below(v.ID(i), t.Buckets)
+			b := coins.Uniform(v.ID(i), t.Buckets)
 			teachers[b] = append(teachers[b], int32(i))
 		}
 	}

@@ -168,11 +168,11 @@ func TestEngineWorker(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		v, err := p.Part.Of(t.Context(), table.All())
+		v, err := p.Part.Select(t.Context(), table.All())
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, err := p.Over(t.Context(), v, nil)
+		values, err := p.Sums(t.Context(), v, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,11 +36,11 @@ const (
 // Only the accumulators of this package make one. The sensitivity is that of one
 // record; where the session protects units of several, the release multiplies it.
 type Bounded[T any] struct {
-	value T
-	norm  Norm
-	sens  float64 // in units
-	unit  float64 // value of one grid unit, a power of two or a weight
-	of    budget.Statistic
+	value     T
+	norm      Norm
+	sens      float64 // in units
+	unit      float64 // value of one grid unit, a power of two or a weight
+	statistic budget.Statistic
 }
 
 // Sensitivity returns the public bound on the change between tables that differ

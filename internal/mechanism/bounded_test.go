@@ -118,8 +118,8 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return g.SmallestEigenvalue().sens
 		},
 		"products": func(s *Session) float64 { return s.NewProducts([]int{0, 2}).Scores([]int{0, 1}).sens },
-		"sizes":    func(s *Session) float64 { return s.NewSizeCounts(4).bound().sens },
-		"squares":  func(s *Session) float64 { return s.NewSquareSums(Nodes{}, CellGroups{}).bound().sens },
+		"sizes":    func(s *Session) float64 { return s.NewSizeCounts(4).boundCounts().sens },
+		"squares":  func(s *Session) float64 { return s.NewSquareSums(Nodes{}, CellGroups{}).boundSums().sens },
 		"votes":    func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
 		"ballots":  func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
 		"classes": func(s *Session) float64 {
@@ -288,7 +288,7 @@ func TestClip(t *testing.T) {
 			before[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, fmt.Sprint("column", k))
 			after[k] = append([]int16(nil), before[k]...)
 		}
-		g.clip(after)
+		g.clipRows(after)
 		for i := range n {
 			var was, is uint64
 			for k := range before {
@@ -325,7 +325,7 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 		a, b := s.NewSums([]float64{-1}, []float64{1}), s.NewSums([]float64{-1}, []float64{1})
 		a.Add([][]float64{order[:cut]})
 		b.Add([][]float64{order[cut:]})
-		a.Cells().merge(b.Cells().values())
+		a.Cells().mergeValues(b.Cells().copyValues())
 		if a.sums[0] != whole.sums[0] {
 			t.Fatalf("%d and %d", a.sums[0], whole.sums[0])
 		}

@@ -61,20 +61,20 @@ type Winner[T any] struct {
 //     no less private.
 func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T, float64, error)) (Winner[T], error) {
 	best := Winner[T]{Score: math.Inf(-1)}
-	runs, candidates, err := s.begin(name)
+	runs, candidates, err := s.beginSelection(name)
 	if err != nil {
 		return best, err
 	}
-	defer s.core.finish()
+	defer s.core.endSelection()
 	var events map[string]Event
 	for i := 1; i <= runs; i++ {
 		t, c := s.newTry(name, i, candidates)
 		result, score, err := try(c, t)
-		won := t.core.end()
+		won := t.core.endTry()
 		if err != nil {
 			return Winner[T]{}, err
 		}
-		if events == nil || score > best.Score && !s.core.rehearsal() {
+		if events == nil || score > best.Score && !s.core.isRehearsal() {
 			if score != score {
 				score = math.Inf(-1)
 			}
@@ -89,9 +89,9 @@ func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T
 	return best, nil
 }
 
-// begin takes the selection at name, draws K and lists the candidates.
-func (s *Session) begin(name string) (runs int, candidates []string, err error) {
-	path := s.join(name)
+// beginSelection takes the selection at name, draws K and lists the candidates.
+func (s *Session) beginSelection(name string) (runs int, candidates []string, err error) {
+	path := s.childPath(name)
 	law, candidates, ok := s.core.priced.Selection(path)
 	switch {
 	case !ok:
@@ -106,35 +106,35 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 	if s.core.tries[path] {
 		return 0, nil, fmt.Errorf("%w: the selection %q", ErrSpent, path)
 	}
-	if err := s.core.ready(path); err != nil {
+	if err := s.core.checkReady(path); err != nil {
 		return 0, nil, err
 	}
-	if err := s.core.enter(path); err != nil {
+	if err := s.core.takeBranches(path); err != nil {
 		return 0, nil, err
 	}
 	s.core.tries[path], s.core.busy = true, true
-	if s.core.rehearsal() {
+	if s.core.isRehearsal() {
 		return len(candidates), candidates, nil
 	}
-	return s.core.tap.runs(path, noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)), candidates, nil
+	return s.core.tap.watchTries(path, noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)), candidates, nil
 }
 
 // newTry returns a session for try i, from 1, and its candidate. Its key is that of
 // a run of its own, derived from the run key, the selection and the try.
 func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
-	path := s.join(name)
+	path := s.childPath(name)
 	c := newCore(s.core.priced)
 	c.key, c.tap, c.try, c.narrow = s.core.key.Derive("try", path, uint64(i)), s.core.tap, i, s.core.narrow
-	j := int(noise.NewStream(c.key.Derive("candidate", path, 0)).Below(uint64(len(candidates))))
-	if c.rehearsal() {
+	j := int(noise.NewStream(c.key.Derive("candidate", path, 0)).Uniform(uint64(len(candidates))))
+	if c.isRehearsal() {
 		j = i - 1
 	}
 	c.within = path + "/" + candidates[j]
-	return c.at(c.within), j
+	return c.sessionAt(c.within), j
 }
 
-// end closes a try and returns what it released.
-func (c *core) end() map[string]Event {
+// endTry closes a try and returns what it released.
+func (c *core) endTry() map[string]Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true

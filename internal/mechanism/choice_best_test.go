@@ -57,7 +57,7 @@ func TestBestLaw(t *testing.T) {
 	for i := range uint64(n) {
 		core := newCore(base.core.priced)
 		binary.BigEndian.PutUint64(core.key[:], i)
-		w, err := Best(core.at("fit"), "train", func(c int, _ *Session) (int, float64, error) { return 0, float64(c), nil })
+		w, err := Best(core.sessionAt("fit"), "train", func(c int, _ *Session) (int, float64, error) { return 0, float64(c), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,14 +140,14 @@ func TestTriesAreApart(t *testing.T) {
 		if _, err := spend(c, s); !errors.Is(err, ErrSpent) {
 			t.Errorf("twice in a try: %v", err)
 		}
-		other := s.core.at("fit/train/" + []string{"b", "a"}[c])
+		other := s.core.sessionAt("fit/train/" + []string{"b", "a"}[c])
 		if _, err := Gaussian(other, "model", vector(0)); !errors.Is(err, ErrTry) {
 			t.Errorf("of the other candidate: %v", err)
 		}
-		if _, err := Gaussian(s.core.at("fit"), "metric", vector(0)); !errors.Is(err, ErrTry) {
+		if _, err := Gaussian(s.core.sessionAt("fit"), "metric", vector(0)); !errors.Is(err, ErrTry) {
 			t.Errorf("outside the selection: %v", err)
 		}
-		if _, err := Best(s.core.at("fit"), "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
+		if _, err := Best(s.core.sessionAt("fit"), "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
 			t.Errorf("a selection in a try: %v", err)
 		}
 		return 0, 0, nil

@@ -20,20 +20,20 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 		return Public[int]{}, err
 	}
 	if len(scores.value) == 0 {
-		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))
 	}
-	t, err := s.take(name, draw, budget.Exponential, scores.of)
+	t, err := s.takeDraw(name, draw, budget.Exponential, scores.statistic)
 	if err != nil {
 		return Public[int]{}, err
 	}
 	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with ChoiceScaleBits more
 	// binary digits and rounded up: a larger scale is a smaller epsilon.
-	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
+	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
 	if err != nil {
 		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
-	j := s.core.tap.choice(t, scores.value, scores.sens, t.random.ExponentialChoice(scores.value, scale))
-	s.note(t, scores.Sensitivity(), 0)
+	j := s.core.tap.watchChoice(t, scores.value, scores.sens, t.random.ExponentialChoice(scores.value, scale))
+	s.noteRelease(t, scores.Sensitivity(), 0)
 	return Public[int]{j}, nil
 }
 
@@ -52,13 +52,13 @@ func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Publi
 		return Public[[]int]{}, err
 	}
 	if len(scores.value.Scores) == 0 {
-		return Public[[]int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+		return Public[[]int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))
 	}
-	t, err := s.take(name, draw, budget.Exponential, scores.of)
+	t, err := s.takeDraw(name, draw, budget.Exponential, scores.statistic)
 	if err != nil {
 		return Public[[]int]{}, err
 	}
-	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
+	scale, err := scaleWithin(roundUp(scores.sens/t.law.Epsilon*(1<<noise.ChoiceScaleBits)), noise.MaxChoiceScale)
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -66,7 +66,7 @@ func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Publi
 	for list := range slices.Chunk(scores.value.Scores, scores.value.Size) {
 		out = append(out, t.random.ExponentialChoice(list, scale))
 	}
-	out = s.core.tap.lists(t, scores.value, scores.sens, out)
-	s.note(t, scores.Sensitivity(), 0)
+	out = s.core.tap.watchLists(t, scores.value, scores.sens, out)
+	s.noteRelease(t, scores.Sensitivity(), 0)
 	return Public[[]int]{out}, nil
 }

@@ -67,10 +67,10 @@ func newLipschitz(scores Vector, k int, gamma, rate float64) *lipschitz {
 	})
 	last := scores[l.order[k-1]]
 	for h := range l.head {
-		l.head[h] = (1 - gamma) * gap(scores[l.order[h]], last) * rate
+		l.head[h] = (1 - gamma) * scoreGap(scores[l.order[h]], last) * rate
 	}
 	for t := k; t < d; t++ {
-		l.tail[t] = gamma * gap(last, scores[l.order[t]]) * rate
+		l.tail[t] = gamma * scoreGap(last, scores[l.order[t]]) * rate
 	}
 	return l
 }
@@ -80,29 +80,29 @@ func (l *lipschitz) logSize(h, t int) float64 {
 	return l.logs[t-h-2] - l.logs[t-l.k-1] - l.logs[l.k-h-1]
 }
 
-// loss returns the loss of class (h, t), t > k, in units of the noise, counted
+// classLoss returns the loss of class (h, t), t > k, in units of the noise, counted
 // from the best set's.
-func (l *lipschitz) loss(h, t int) float64 {
+func (l *lipschitz) classLoss(h, t int) float64 {
 	return math.Min(l.head[h]+l.tail[t-1], lipschitzReach)
 }
 
-// choose draws a set, increasing: a class, then uniformly one of its sets.
-func (l *lipschitz) choose(s *noise.Stream, exponential bool) []int {
-	h, t := l.class(s, exponential)
-	return l.open(s, h, t)
+// drawSet draws a set, increasing: a class, then uniformly one of its sets.
+func (l *lipschitz) drawSet(s *noise.Stream, exponential bool) []int {
+	h, t := l.drawClass(s, exponential)
+	return l.drawFromClass(s, h, t)
 }
 
-// class draws a class; (k-1, k) is the best set alone. Every class draws its
+// drawClass draws a class; (k-1, k) is the best set alone. Every class draws its
 // bits, but the logarithms are taken only where they can decide: a class whose
 // value is certain to stay below the best so far is passed over.
-func (l *lipschitz) class(s *noise.Stream, exponential bool) (h, t int) {
+func (l *lipschitz) drawClass(s *noise.Stream, exponential bool) (h, t int) {
 	const margin = 0x1p-10 // far above any rounding error
 	h, t = l.k-1, l.k
-	best := noisy(0, s.Gumbel().Value(), exponential)
+	best := classNoise(0, s.Gumbel().Value(), exponential)
 	for j := l.k + 1; j <= len(l.order); j++ {
 		for i := range l.k {
 			gumbel := s.Gumbel()
-			size, loss := l.logSize(i, j), l.loss(i, j)
+			size, loss := l.logSize(i, j), l.classLoss(i, j)
 			most := size + gumbel.UpperBound()
 			if exponential {
 				most = noise.MaxExponentialUpperBound(most)
@@ -110,7 +110,7 @@ func (l *lipschitz) class(s *noise.Stream, exponential bool) (h, t int) {
 			if most-loss+margin < best {
 				continue
 			}
-			if v := noisy(size, gumbel.Value(), exponential) - loss; v > best {
+			if v := classNoise(size, gumbel.Value(), exponential) - loss; v > best {
 				best, h, t = v, i, j
 			}
 		}
@@ -118,24 +118,24 @@ func (l *lipschitz) class(s *noise.Stream, exponential bool) (h, t int) {
 	return h, t
 }
 
-// noisy returns the largest noise of a class.
-func noisy(logSize, gumbel float64, exponential bool) float64 {
+// classNoise returns the largest noise of a class.
+func classNoise(logSize, gumbel float64, exponential bool) float64 {
 	if exponential {
 		return noise.MaxExponential(logSize + gumbel)
 	}
 	return logSize + gumbel
 }
 
-// open returns a uniform set of class (h, t): ranks 1..h and t, and k-h-1 of
+// drawFromClass returns a uniform set of class (h, t): ranks 1..h and t, and k-h-1 of
 // h+2..t-1 without replacement (Floyd's algorithm), exactly.
-func (l *lipschitz) open(s *noise.Stream, h, t int) []int {
+func (l *lipschitz) drawFromClass(s *noise.Stream, h, t int) []int {
 	chosen := append(make([]int, 0, l.k), l.order[:h]...)
 	chosen = append(chosen, l.order[t-1])
 	if need := l.k - h - 1; need > 0 {
 		body := l.order[h+1 : t-1]
 		taken := make(map[int]bool, need)
 		for last := len(body) - need; last < len(body); last++ {
-			i := int(s.Below(uint64(last + 1)))
+			i := int(s.Uniform(uint64(last + 1)))
 			if taken[i] {
 				i = last
 			}

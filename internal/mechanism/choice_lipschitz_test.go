@@ -100,7 +100,7 @@ func classLaw(l *lipschitz, exponential, published bool) setLaw {
 			if published {
 				n = binomial(t-h-1, l.k-h-1)
 			}
-			classes, u, size = append(classes, class{h, t}), append(u, -l.loss(h, t)), append(size, math.Round(n))
+			classes, u, size = append(classes, class{h, t}), append(u, -l.classLoss(h, t)), append(size, math.Round(n))
 		}
 	}
 	law := make(setLaw, 1<<len(l.order))
@@ -182,7 +182,7 @@ func TestLipschitzValues(t *testing.T) {
 			}
 		}
 		s := testStream(100)
-		sampleSets(t, 300000, expected, func() []int { return l.choose(s, exponential) })
+		sampleSets(t, 300000, expected, func() []int { return l.drawSet(s, exponential) })
 	}
 }
 
@@ -204,7 +204,7 @@ func TestLipschitzLaw(t *testing.T) {
 						}
 						seed++
 						s := testStream(seed)
-						sampleSets(t, 1000, want, func() []int { return l.choose(s, exponential) })
+						sampleSets(t, 1000, want, func() []int { return l.drawSet(s, exponential) })
 					}
 				})
 			}
@@ -367,15 +367,15 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 		for _, exponential := range []bool{false, true} {
 			plain := testStream(byte(trial))
 			h, at := l.k-1, l.k
-			best := noisy(0, plain.Gumbel().Value(), exponential)
+			best := classNoise(0, plain.Gumbel().Value(), exponential)
 			for j := l.k + 1; j <= d; j++ {
 				for i := range l.k {
-					if v := noisy(l.logSize(i, j), plain.Gumbel().Value(), exponential) - l.loss(i, j); v > best {
+					if v := classNoise(l.logSize(i, j), plain.Gumbel().Value(), exponential) - l.classLoss(i, j); v > best {
 						best, h, at = v, i, j
 					}
 				}
 			}
-			if gotH, gotT := l.class(testStream(byte(trial)), exponential); gotH != h || gotT != at {
+			if gotH, gotT := l.drawClass(testStream(byte(trial)), exponential); gotH != h || gotT != at {
 				t.Fatalf("d %d, k %d: class (%d, %d), the plain loop gives (%d, %d)", d, l.k, gotH, gotT, h, at)
 			}
 		}
@@ -392,7 +392,7 @@ func TestLipschitzFarScores(t *testing.T) {
 			for _, exponential := range []bool{false, true} {
 				l := newLipschitz(x, 2, gamma, rate)
 				for seed := range byte(50) {
-					if got := l.choose(testStream(seed), exponential); !slices.Equal(got, []int{1, 3}) {
+					if got := l.drawSet(testStream(seed), exponential); !slices.Equal(got, []int{1, 3}) {
 						t.Fatalf("gamma %v, rate %v: chose %v", gamma, rate, got)
 					}
 				}

@@ -78,8 +78,8 @@ type TopK struct {
 	HasGamma bool
 }
 
-// gamma returns the weight in use.
-func (t TopK) gamma() float64 {
+// lossWeight returns the weight in use.
+func (t TopK) lossWeight() float64 {
 	if t.HasGamma {
 		return t.Gamma
 	}
@@ -100,7 +100,7 @@ func (t TopK) Statistic() budget.Statistic {
 	return StatOneShot
 }
 
-func (t TopK) lipschitz() bool { return t.Form == Lipschitz || t.Form == LipschitzExponential }
+func (t TopK) isLipschitz() bool { return t.Form == Lipschitz || t.Form == LipschitzExponential }
 
 // Plan returns the leaf that a release spends.
 func (t TopK) Plan(name string, share float64) budget.Node {
@@ -121,13 +121,13 @@ func (t TopK) Validate(d int) error {
 		return fmt.Errorf("%w: %v is none of %q", ErrTopK, t.Form, topKNames)
 	case t.K < 1 || t.K >= d:
 		return fmt.Errorf("%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK, t.K, d)
-	case t.lipschitz() && d > maxLipschitz:
+	case t.isLipschitz() && d > maxLipschitz:
 		return fmt.Errorf("%w: %v takes at most %d candidates, there are %d; use %v", ErrTopK, t.Form, maxLipschitz, d, OneShot)
-	case t.lipschitz() && int64(t.K)*int64(d-t.K) > maxClasses:
+	case t.isLipschitz() && int64(t.K)*int64(d-t.K) > maxClasses:
 		return fmt.Errorf("%w: %v looks at k(d-k) = %d classes of sets, more than %d; use %v", ErrTopK, t.Form, int64(t.K)*int64(d-t.K), maxClasses, OneShot)
 	case !t.HasGamma && t.Gamma != 0:
 		return fmt.Errorf("%w: gamma is %v but HasGamma is not set", ErrTopK, t.Gamma)
-	case t.HasGamma && !t.lipschitz():
+	case t.HasGamma && !t.isLipschitz():
 		return fmt.Errorf("%w: gamma belongs to the Lipschitz forms, not to %v", ErrTopK, t.Form)
 	case t.HasGamma && !(t.Gamma >= 0 && t.Gamma < 1):
 		return fmt.Errorf("%w: gamma is %v and must be in [0, 1)", ErrTopK, t.Gamma)
@@ -145,10 +145,10 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 		return Public[[]int]{}, err
 	}
 	if err := t.Validate(len(scores.value)); err != nil {
-		return Public[[]int]{}, fmt.Errorf("%w: %q", err, s.join(name))
+		return Public[[]int]{}, fmt.Errorf("%w: %q", err, s.childPath(name))
 	}
 	if t.Form == Peeling {
-		return t.peel(s, name, scores) // every round widens by itself
+		return t.releaseByPeeling(s, name, scores) // every round widens by itself
 	}
 	scores = wide
 	kind, draws := budget.Exponential, 1
@@ -161,49 +161,49 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 	tickets := make([]ticket, draws)
 	for i := range tickets {
 		var err error
-		if tickets[i], err = s.take(name, i, kind, t.Statistic()); err != nil {
+		if tickets[i], err = s.takeDraw(name, i, kind, t.Statistic()); err != nil {
 			return Public[[]int]{}, err
 		}
 	}
 	first := tickets[0]
-	rate, err := t.rate(first.law.Epsilon, scores.sens)
+	rate, err := t.noiseRate(first.law.Epsilon, scores.sens)
 	if err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, first.path)
 	}
-	chosen := t.choose(first.random, scores.value, rate)
-	chosen = s.core.tap.choices(first, scores.value, scores.sens, chosen)
+	chosen := t.drawSet(first.random, scores.value, rate)
+	chosen = s.core.tap.watchChoices(first, scores.value, scores.sens, chosen)
 	for _, k := range tickets {
-		s.note(k, scores.Sensitivity(), 0)
+		s.noteRelease(k, scores.Sensitivity(), 0)
 	}
 	return Public[[]int]{chosen}, nil
 }
 
-// choose draws the set, in increasing order, for the forms that take one pass. rate converts
+// drawSet draws the set, in increasing order, for the forms that take one pass. rate converts
 // score units into units of the noise.
-func (t TopK) choose(random *noise.Stream, scores Vector, rate float64) []int {
+func (t TopK) drawSet(random *noise.Stream, scores Vector, rate float64) []int {
 	if t.Form == OneShot {
-		return oneShot(random, scores, t.K, rate)
+		return drawOneShot(random, scores, t.K, rate)
 	}
-	return newLipschitz(scores, t.K, t.gamma(), rate).choose(random, t.Form == LipschitzExponential)
+	return newLipschitz(scores, t.K, t.lossWeight(), rate).drawSet(random, t.Form == LipschitzExponential)
 }
 
-// rate returns (epsilon - slack)/sens, rounded down: the epsilon of a draw after paying
+// noiseRate returns (epsilon - slack)/sens, rounded down: the epsilon of a draw after paying
 // for the numerical error of the noise (choice_topk_slack.go). sens is in score units.
-func (t TopK) rate(epsilon, sens float64) (float64, error) {
-	epsilon -= t.slack()
+func (t TopK) noiseRate(epsilon, sens float64) (float64, error) {
+	epsilon -= t.numericalSlack()
 	if !(epsilon > 0) || !(sens <= noise.MaxScale) {
-		return 0, fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale, t.Form, t.slack())
+		return 0, fmt.Errorf("%w: %v needs an epsilon above %g a draw and a finite width", ErrScale, t.Form, t.numericalSlack())
 	}
-	return epsilon / up(max(sens, 1)), nil
+	return epsilon / roundUp(max(sens, 1)), nil
 }
 
-// peel chooses one candidate per round and takes it out.
-func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
+// releaseByPeeling chooses one candidate per round and takes it out.
+func (t TopK) releaseByPeeling(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
 	left := make([]int, len(scores.value))
 	for j := range left {
 		left[j] = j
 	}
-	scores.value, scores.of = slices.Clone(scores.value), t.Statistic()
+	scores.value, scores.statistic = slices.Clone(scores.value), t.Statistic()
 	chosen := make([]int, t.K)
 	for round := range chosen {
 		choice, err := Choose(s, name, round, scores)
@@ -219,7 +219,7 @@ func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]in
 	return Public[[]int]{chosen}, nil
 }
 
-// oneShot returns the k candidates with the largest score plus Gumbel noise.
+// drawOneShot returns the k candidates with the largest score plus Gumbel noise.
 //
 // The score in use is rate (x_j - x_(k)), x_(k) the k-th largest, clamped to
 // [-oneShotReach, oneShotReach]. When a record is added, x_j and x_(k) move
@@ -229,14 +229,14 @@ func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]in
 // rounds of the exponential mechanism without replacement (P(j first) ~
 // exp(u_j), and the rest independent of the maximum), and the set is a function
 // of it. Ties between computed sums go to the smaller index.
-func oneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
+func drawOneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
 	sorted := slices.Clone(scores)
 	slices.Sort(sorted)
 	boundary := sorted[len(sorted)-k]
 	sums := make([]float64, len(scores))
 	order := make([]int, len(scores))
 	for j, x := range scores {
-		u := math.Min(rate*gap(max(x, boundary), min(x, boundary)), oneShotReach)
+		u := math.Min(rate*scoreGap(max(x, boundary), min(x, boundary)), oneShotReach)
 		if x < boundary {
 			u = -u
 		}
@@ -256,8 +256,8 @@ func oneShot(random *noise.Stream, scores Vector, k int, rate float64) []int {
 	return chosen
 }
 
-// gap returns a - b for a >= b, exact before it is rounded to a float64.
-func gap(a, b int64) float64 { return float64(uint64(a) - uint64(b)) }
+// scoreGap returns a - b for a >= b, exact before it is rounded to a float64.
+func scoreGap(a, b int64) float64 { return float64(uint64(a) - uint64(b)) }
 
 // The statistics of [TopK.Release], by form.
 const (

@@ -61,9 +61,9 @@ const (
 	maxClasses     = 1 << 28 // most classes of a Lipschitz form: some seconds
 )
 
-// slack is the part of the epsilon of a draw that pays for the numerical error
+// numericalSlack is the part of the epsilon of a draw that pays for the numerical error
 // of the noise.
-func (t TopK) slack() float64 {
+func (t TopK) numericalSlack() float64 {
 	switch t.Form {
 	case OneShot:
 		return float64(t.K) * oneShotSlack

@@ -91,7 +91,7 @@ func TestOneShotLaw(t *testing.T) {
 				}
 				seed++
 				s := testStream(seed)
-				sampleSets(t, 5000, gumbel, func() []int { return oneShot(s, x, k, .3) })
+				sampleSets(t, 5000, gumbel, func() []int { return drawOneShot(s, x, k, .3) })
 			})
 		}
 	}
@@ -115,7 +115,7 @@ func TestRoundsPrivacy(t *testing.T) {
 func TestOneShotReach(t *testing.T) {
 	x := []int64{math.MinInt64, 5, math.MaxInt64, 1 << 40, -(1 << 40), 0}
 	for seed := range byte(50) {
-		if got := oneShot(testStream(seed), x, 3, 1e3); !slices.Equal(got, []int{1, 2, 3}) {
+		if got := drawOneShot(testStream(seed), x, 3, 1e3); !slices.Equal(got, []int{1, 2, 3}) {
 			t.Fatalf("chose %v", got)
 		}
 	}
@@ -161,7 +161,7 @@ func TestTopKReleaseLaw(t *testing.T) {
 		}
 		seed := 0
 		sampleSets(t, runs, want, func() []int {
-			s := (&core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).at("run")
+			s := (&core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).sessionAt("run")
 			s.core.key = noise.Key{byte(seed), byte(seed >> 8), byte(form)}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))
@@ -264,15 +264,15 @@ func TestTopKRefuses(t *testing.T) {
 func TestTopKSlack(t *testing.T) {
 	for _, form := range []TopKForm{OneShot, Lipschitz, LipschitzExponential} {
 		top := TopK{Form: form, K: 4}
-		slack := top.slack()
+		slack := top.numericalSlack()
 		if slack <= 0 || slack > 1e-6 {
 			t.Errorf("%v: slack %v", form, slack)
 		}
-		rate, err := top.rate(1, 8)
+		rate, err := top.noiseRate(1, 8)
 		if err != nil || rate*8 > 1-slack || rate*8 < 1-slack-1e-12 {
 			t.Errorf("%v: rate %v, %v", form, rate, err)
 		}
-		if _, err := top.rate(slack, 8); !errors.Is(err, ErrScale) {
+		if _, err := top.noiseRate(slack, 8); !errors.Is(err, ErrScale) {
 			t.Errorf("%v: an epsilon of %v: %v", form, slack, err)
 		}
 	}

@@ -177,34 +177,34 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (po
 		return point, false, err
 	}
 	if err := split.Validate(); err != nil {
-		return point, false, fmt.Errorf("%w: %q", err, s.join(name))
+		return point, false, fmt.Errorf("%w: %q", err, s.childPath(name))
 	}
 	c := x.value
 	if c.m < LeastPoints || c.d < 1 {
-		return point, false, fmt.Errorf("%w: %q", ErrPoints, s.join(name))
+		return point, false, fmt.Errorf("%w: %q", ErrPoints, s.childPath(name))
 	}
-	t, err := s.take(name, 0, budget.Approximate, x.of)
+	t, err := s.takeDraw(name, 0, budget.Approximate, x.statistic)
 	if err != nil {
 		return point, false, err
 	}
 	// h has sensitivity 1, that is hUnits of the noise grid. Rounding the scale
 	// up lowers e1; the threshold is that of the rounded scale, rounded up.
-	scale, err := s.scaleUp(up(hUnits / (split.Check * t.law.Epsilon)))
+	scale, err := s.scaleUp(roundUp(hUnits / (split.Check * t.law.Epsilon)))
 	if err != nil {
 		return point, false, fmt.Errorf("%w: %q", err, t.path)
 	}
 	law := depthLaw{step: depthStep(split.Step * t.law.Epsilon), delta: t.law.Delta}
 	n := newNest(c)
-	h, total := n.stability(law)
+	h, total := n.measureStability(law)
 	out := make(Vector, 1+c.d)
-	if addSaturating(int64(h)*hUnits, t.random.Laplace(scale)) > threshold(t.law.Delta, scale) {
+	if addSaturating(int64(h)*hUnits, t.random.Laplace(scale)) > passThreshold(t.law.Delta, scale) {
 		out[0] = 1
-		for j, y := range n.draw(t.random, law, total) {
+		for j, y := range n.drawPoint(t.random, law, total) {
 			out[1+j] = int64(math.Float64bits(y))
 		}
 	}
-	out = s.core.tap.points(t, c, out)
-	s.note(t, x.Sensitivity(), float64(scale)/hUnits)
+	out = s.core.tap.watchPoints(t, c, out)
+	s.noteRelease(t, x.Sensitivity(), float64(scale)/hUnits)
 	if out[0] != 1 {
 		return point, false, nil
 	}
@@ -218,11 +218,11 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (po
 // hUnits is how many grid units of noise one step of h is worth.
 const hUnits = 1 << 20
 
-// threshold returns the least integer not below scale ln(1/(2 delta)), but at
+// passThreshold returns the least integer not below scale ln(1/(2 delta)), but at
 // least 0: the rounded noise exceeds it with probability at most delta.
 // (round(X) > v for an integer v implies X > v.)
-func threshold(delta float64, scale uint64) int64 {
-	v := math.Ceil(up(-float64(scale) * math.Log(2*delta)))
+func passThreshold(delta float64, scale uint64) int64 {
+	v := math.Ceil(roundUp(-float64(scale) * math.Log(2*delta)))
 	switch {
 	case v <= 0:
 		return 0

@@ -61,7 +61,7 @@ func newNest(c Cloud) *nest {
 	for depth := 1; depth <= n.q; depth++ {
 		v := big.NewInt(1)
 		for j := range n.sorted {
-			_, length := n.side(j, depth)
+			_, length := n.boxSide(j, depth)
 			v.Mul(v, length)
 		}
 		n.volumes[depth-1] = v
@@ -69,15 +69,15 @@ func newNest(c Cloud) *nest {
 	return n
 }
 
-// side returns the lower end of the side of U_depth in coordinate j and the
+// boxSide returns the lower end of the side of U_depth in coordinate j and the
 // number of grid points on it, at least 1.
-func (n *nest) side(j, depth int) (lower, length *big.Int) {
+func (n *nest) boxSide(j, depth int) (lower, length *big.Int) {
 	lower = n.sorted[j][depth-1]
 	length = new(big.Int).Sub(n.sorted[j][n.m-depth], lower)
-	return lower, length.Add(length, one)
+	return lower, length.Add(length, bigOne)
 }
 
-// volume returns V_depth, 1 <= depth <= Q.
-func (n *nest) volume(depth int) *big.Int { return n.volumes[depth-1] }
+// boxVolume returns V_depth, 1 <= depth <= Q.
+func (n *nest) boxVolume(depth int) *big.Int { return n.volumes[depth-1] }
 
-var one = big.NewInt(1)
+var bigOne = big.NewInt(1)

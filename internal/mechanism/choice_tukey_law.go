@@ -24,7 +24,7 @@ func depthStep(e float64) uint64 {
 	return max(1<<stepBits, uint64(math.Ldexp(rho, stepBits)))
 }
 
-// stability returns h, and for the draw the weight of U_t in units of
+// measureStability returns h, and for the draw the weight of U_t in units of
 // rho^t 2^(-stepBits (Q-t)).
 //
 // Divided by rho^p, the weight of U_p is
@@ -39,14 +39,14 @@ func depthStep(e float64) uint64 {
 //
 // r_k increases in k, so the largest k that meets this, the first met as p
 // falls from Q to t+1, is h-1.
-func (n *nest) stability(law depthLaw) (h int, total *big.Int) {
-	a, c := dyadic(law.delta)
+func (n *nest) measureStability(law depthLaw) (h int, total *big.Int) {
+	a, c := toDyadic(law.delta)
 	step := new(big.Int).SetUint64(law.step)
-	b := new(big.Int).Set(n.volume(n.q))
+	b := new(big.Int).Set(n.boxVolume(n.q))
 	var left, right, exact big.Int
 	for p := n.q; ; p-- {
 		if p < n.q {
-			exact.Sub(n.volume(p), n.volume(p+1))
+			exact.Sub(n.boxVolume(p), n.boxVolume(p+1))
 			exact.Lsh(&exact, uint(stepBits*(n.q-p)))
 			b.Mul(b, step)
 			b.Add(b, &exact)
@@ -58,7 +58,7 @@ func (n *nest) stability(law depthLaw) (h int, total *big.Int) {
 		if h > 0 || n.t-k-2 < 1 {
 			continue
 		}
-		left.Mul(n.volume(n.t-k-2), step)
+		left.Mul(n.boxVolume(n.t-k-2), step)
 		left.Lsh(&left, uint(stepBits*(n.q-p)+c))
 		right.Mul(b, a)
 		right.Lsh(&right, stepBits)
@@ -68,13 +68,13 @@ func (n *nest) stability(law depthLaw) (h int, total *big.Int) {
 	}
 }
 
-// dyadic returns x = a 2^-c exactly for x in [0, 1).
-func dyadic(x float64) (a *big.Int, c int) {
+// toDyadic returns x = a 2^-c exactly for x in [0, 1).
+func toDyadic(x float64) (a *big.Int, c int) {
 	fraction, exponent := math.Frexp(x)
 	return new(big.Int).SetUint64(uint64(math.Ldexp(fraction, 53))), 53 - exponent
 }
 
-// draw returns a point of U_t with the distribution rho^T, exactly. total is the result of
+// drawPoint returns a point of U_t with the distribution rho^T, exactly. total is the result of
 // stability.
 //
 // On U_t the weight is a sum over nested boxes,
@@ -85,28 +85,28 @@ func dyadic(x float64) (a *big.Int, c int) {
 // its factor, and then a point of the box uniformly, side by side. In units of
 // rho^t 2^(-32 (Q-t)) the factors are 2^(32 (Q-t)) and, with N = 2^32 rho,
 // N^(q-1-t) (N - 2^32) 2^(32 (Q-q)).
-func (n *nest) draw(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
-	depth := n.box(law, s.BelowBig(total))
+func (n *nest) drawPoint(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
+	depth := n.selectBox(law, s.UniformBig(total))
 	point := make([]float64, len(n.sorted))
 	for j := range point {
-		lower, length := n.side(j, depth)
-		y := s.BelowBig(length)
+		lower, length := n.boxSide(j, depth)
+		y := s.UniformBig(length)
 		point[j] = gridValue(y.Add(y, lower))
 	}
 	return point
 }
 
-// box returns the depth of the box that is selected by a number u in [0, total).
-func (n *nest) box(law depthLaw, u *big.Int) int {
+// selectBox returns the depth of the box that is selected by a number u in [0, total).
+func (n *nest) selectBox(law depthLaw, u *big.Int) int {
 	step := new(big.Int).SetUint64(law.step)
 	power := new(big.Int).SetUint64(law.step - 1<<stepBits)
 	rest := new(big.Int).Set(u)
 	depth := n.t
-	weight := new(big.Int).Lsh(n.volume(depth), uint(stepBits*(n.q-depth)))
+	weight := new(big.Int).Lsh(n.boxVolume(depth), uint(stepBits*(n.q-depth)))
 	for rest.Cmp(weight) >= 0 && depth < n.q {
 		rest.Sub(rest, weight)
 		depth++
-		weight.Mul(n.volume(depth), power)
+		weight.Mul(n.boxVolume(depth), power)
 		weight.Lsh(weight, uint(stepBits*(n.q-depth)))
 		power.Mul(power, step)
 	}

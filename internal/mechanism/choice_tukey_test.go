@@ -50,12 +50,12 @@ func TestDepthExample(t *testing.T) {
 	}
 	n := newNest(columns(x, y))
 	law := depthLaw{depthStep(.5), 1e-5}
-	_, total := n.stability(law)
+	_, total := n.measureStability(law)
 	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
-		close6(t, "a volume", ratio(n.volumes[i], one, -2*gridBits), want, 1e-6)
+		close6(t, "a volume", ratio(n.volumes[i], bigOne, -2*gridBits), want, 1e-6)
 	}
 	// The weight of U_3 in units of rho^3 2^-96.
-	weight := math.Exp(1.5) * ratio(total, one, -2*gridBits-3*stepBits)
+	weight := math.Exp(1.5) * ratio(total, bigOne, -2*gridBits-3*stepBits)
 	close6(t, "the weight of U_3", weight, 3243.4528401, 1e-6)
 	close6(t, "r_0", brute{n: n, law: law}.r(0), 35.5708, 1e-5)
 
@@ -64,9 +64,9 @@ func TestDepthExample(t *testing.T) {
 	for q := 6; q >= 3; q-- {
 		inner := 0.
 		if q < 6 {
-			inner = ratio(n.volume(q+1), one, -2*gridBits)
+			inner = ratio(n.boxVolume(q+1), bigOne, -2*gridBits)
 		}
-		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.volume(q), one, -2*gridBits) - inner) / weight
+		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.boxVolume(q), bigOne, -2*gridBits) - inner) / weight
 	}
 	for i, want := range []float64{.829404, .140059, .029927, .000609} {
 		if got := boxes[i]; math.Abs(got-want) > 6e-7 {
@@ -90,8 +90,8 @@ func drawLaw(n *nest, law depthLaw, total *big.Int) []float64 {
 		for lo.Cmp(hi) < 0 {
 			mid := new(big.Int).Add(lo, hi)
 			mid.Rsh(mid, 1)
-			if n.box(law, mid) <= q {
-				lo.Add(mid, one)
+			if n.selectBox(law, mid) <= q {
+				lo.Add(mid, bigOne)
 			} else {
 				hi = mid
 			}
@@ -111,19 +111,19 @@ func TestDepthGaussianGrid(t *testing.T) {
 	}
 	n := newNest(columns(x, x, x, x, x))
 	law := depthLaw{depthStep(UsualSplit().Step * math.Log(3)), delta}
-	h, total := n.stability(law)
+	h, total := n.measureStability(law)
 	if h != 40 {
 		t.Errorf("h is %d, want 40", h)
 	}
 	scale := uint64(math.Ceil(hUnits / (UsualSplit().Check * math.Log(3))))
-	close6(t, "the threshold", float64(threshold(delta, scale))/hUnits, 24.6215, 2e-6)
+	close6(t, "the threshold", float64(passThreshold(delta, scale))/hUnits, 24.6215, 2e-6)
 	logOf := func(v *big.Int, shift int) float64 {
 		f := new(big.Float).SetInt(v)
 		e := f.MantExp(f)
 		mantissa, _ := f.Float64()
 		return math.Log(mantissa) + float64(e+shift)*math.Ln2
 	}
-	close6(t, "lv_125", logOf(n.volume(125), -5*gridBits), 1.520040, 1e-6)
+	close6(t, "lv_125", logOf(n.boxVolume(125), -5*gridBits), 1.520040, 1e-6)
 	lw := logOf(total, -5*gridBits-stepBits*(250-125)) + 125*UsualSplit().Step*math.Log(3)
 	close6(t, "lw(125)", lw, 69.7331067, 1e-8)
 }
@@ -150,7 +150,7 @@ func newBrute(points [][]int, side int, law depthLaw) brute {
 }
 
 func (b brute) rho() *big.Rat {
-	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step), new(big.Int).Lsh(one, stepBits))
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step), new(big.Int).Lsh(bigOne, stepBits))
 }
 
 func power(x *big.Rat, k int) *big.Rat {
@@ -225,13 +225,13 @@ func (b brute) r(k int) float64 {
 	sum := new(big.Rat)
 	for q := b.n.q; q >= p; q-- { // B_q
 		sum.Mul(sum, b.rho())
-		exact := new(big.Int).Set(b.n.volume(q))
+		exact := new(big.Int).Set(b.n.boxVolume(q))
 		if q < b.n.q {
-			exact.Sub(exact, b.n.volume(q+1))
+			exact.Sub(exact, b.n.boxVolume(q+1))
 		}
 		sum.Add(sum, new(big.Rat).SetInt(exact))
 	}
-	r := new(big.Rat).SetInt(b.n.volume(b.n.t - k - 2))
+	r := new(big.Rat).SetInt(b.n.boxVolume(b.n.t - k - 2))
 	r.Mul(r, b.rho())
 	x, _ := r.Quo(r, sum).Float64()
 	return x
@@ -315,8 +315,8 @@ func TestDepthLemmas(t *testing.T) {
 						count++
 					}
 				}
-				if z.n.volume(q).Cmp(big.NewInt(count)) != 0 {
-					t.Fatalf("box %d has %v points, counted %d", q, z.n.volume(q), count)
+				if z.n.boxVolume(q).Cmp(big.NewInt(count)) != 0 {
+					t.Fatalf("box %d has %v points, counted %d", q, z.n.boxVolume(q), count)
 				}
 			}
 			r := z.ratios(depths)
@@ -360,9 +360,9 @@ func TestDepthSplits(t *testing.T) {
 			t.Fatal(err)
 		}
 		law := depthLaw{depthStep(split.Step * epsilon), delta}
-		scale := uint64(math.Ceil(up(hUnits / (split.Check * epsilon))))
+		scale := uint64(math.Ceil(roundUp(hUnits / (split.Check * epsilon))))
 		passes := func(h int) float64 {
-			x := (float64(threshold(delta, scale)) - float64(h)*hUnits + .5) / float64(scale)
+			x := (float64(passThreshold(delta, scale)) - float64(h)*hUnits + .5) / float64(scale)
 			if x < 0 {
 				return 1 - math.Exp(x)/2
 			}
@@ -431,7 +431,7 @@ func TestDepthSplits(t *testing.T) {
 }
 
 func stable(b brute) int {
-	h, _ := b.n.stability(b.law)
+	h, _ := b.n.measureStability(b.law)
 	return h
 }
 
@@ -488,12 +488,12 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 func TestDepthDrawLaw(t *testing.T) {
 	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1}, {5, 5}, {6, 2}, {0, 4}, {7, 7}}
 	b := newBrute(points, 8, depthLaw{depthStep(.4), .1})
-	_, total := b.n.stability(b.law)
+	_, total := b.n.measureStability(b.law)
 	const draws = 200000
 	s := testStream(60)
 	counts, expected := make([]float64, 64), make([]float64, 64)
 	for range draws {
-		y := b.n.draw(s, b.law, total)
+		y := b.n.drawPoint(s, b.law, total)
 		counts[int(y[0]/smallUnit)+8*int(y[1]/smallUnit)]++
 	}
 	for i, p := range b.probabilities(b.depths()) {
@@ -545,7 +545,7 @@ func TestTukeyDepthAbstains(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
-		h, _ := newNest(c).stability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
+		h, _ := newNest(c).measureStability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
 		z := (float64(h) - math.Log(1/(2*delta))/(UsualSplit().Check*epsilon)) * UsualSplit().Check * epsilon
 		want := math.Exp(z) / 2
@@ -691,13 +691,13 @@ func TestDepthStep(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	for _, scale := range []uint64{1, 1000, 1 << 22} {
 		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {
-			v := threshold(delta, scale)
+			v := passThreshold(delta, scale)
 			if p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2; p > delta || v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
 				t.Errorf("scale %d, delta %v: passes with probability %v", scale, delta, p)
 			}
 		}
 	}
-	if threshold(0, 1000) != math.MaxInt64 {
+	if passThreshold(0, 1000) != math.MaxInt64 {
 		t.Error("delta 0 can be passed")
 	}
 }

@@ -37,7 +37,7 @@ type Coins struct {
 
 // Coins returns the coins of this session's path and the given name.
 func (s *Session) Coins(name string) Coins {
-	c := coinsOf(s.core.key.Derive("coin", s.join(name), 0))
+	c := coinsOf(s.core.key.Derive("coin", s.childPath(name), 0))
 	c.fault = s.core.tap.coinFault()
 	return c
 }
@@ -62,12 +62,12 @@ func (c *Coins) UnmarshalBinary(key []byte) error {
 	return nil
 }
 
-func (c Coins) word(record, try uint64) uint64 {
+func (c Coins) randomWord(record, try uint64) uint64 {
 	return coinWord(c.block, new([aes.BlockSize]byte), record, try)
 }
 
 // coinWord returns 64 pseudorandom bits of a record: half of an encrypted block. It uses b as a buffer. The blocks of
-// consecutive records are those of a counter, which [tosses.sides] relies on.
+// consecutive records are those of a counter, which [tosses.assignSides] relies on.
 func coinWord(by cipher.Block, b *[aes.BlockSize]byte, record, try uint64) uint64 {
 	binary.BigEndian.PutUint64(b[:8], try)
 	binary.BigEndian.PutUint64(b[8:], record)
@@ -75,11 +75,11 @@ func coinWord(by cipher.Block, b *[aes.BlockSize]byte, record, try uint64) uint6
 	return binary.LittleEndian.Uint64(b[:8])
 }
 
-// Below returns the record's uniform coin in [0, m), m >= 1.
-func (c Coins) Below(record uint64, m int) int {
+// Uniform returns the record's uniform coin in [0, m), m >= 1.
+func (c Coins) Uniform(record uint64, m int) int {
 	n := uint64(m)
 	for try := uint64(0); ; try++ {
-		hi, lo := bits.Mul64(c.word(record, try), n)
+		hi, lo := bits.Mul64(c.randomWord(record, try), n)
 		if lo >= n || lo >= -n%n {
 			return int(hi)
 		}
@@ -89,70 +89,72 @@ func (c Coins) Below(record uint64, m int) int {
 // Heads returns true with probability p in [0, 1], rounded to a multiple of
 // 2^-53; see [Odds].
 func (c Coins) Heads(record uint64, p float64) bool {
-	return c.tosses(p).heads(record)
+	return c.newTosser(p).tossRecord(record)
 }
 
 // tossRows is the number of coins that are tossed at a time.
 const tossRows = 1 << 11
 
-// tosses computes [Coins.Heads] of many records for one goroutine.
-type tosses struct {
-	block cipher.Block
-	below uint64 // of 2^53
-	place [aes.BlockSize]byte
-	room  *tossRoom     // memory for sides
-	pads  cipher.Stream // the encrypted blocks from record next on
-	next  uint64        // 0 if pads is not set
+// tosser computes [Coins.Heads] of many records for one goroutine.
+type tosser struct {
+	block      cipher.Block
+	threshold  uint64 // of 2^53
+	counter    [aes.BlockSize]byte
+	buffer     *tossBuffer   // memory for sides
+	keystream  cipher.Stream // the encrypted blocks from record next on
+	nextRecord uint64        // 0 if pads is not set
 }
 
-// tossRoom is memory for tossRows coins.
-type tossRoom struct {
+// tossBuffer is memory for tossRows coins.
+type tossBuffer struct {
 	ids [tossRows]uint64
 	pad [tossRows * aes.BlockSize]byte
 }
 
-var tossRooms = sync.Pool{New: func() any { return new(tossRoom) }}
+var tossBuffers = sync.Pool{New: func() any { return new(tossBuffer) }}
 
-// tosses returns coins that are heads with probability p.
-func (c Coins) tosses(p float64) *tosses {
-	return &tosses{block: c.block, below: uint64(math.Round(min(p, 1) * (1 << 53)))}
+// newTosser returns coins that are heads with probability p.
+func (c Coins) newTosser(p float64) *tosser {
+	return &tosser{block: c.block, threshold: uint64(math.Round(min(p, 1) * (1 << 53)))}
 }
 
-func (t *tosses) heads(record uint64) bool { return t.isHeads(coinWord(t.block, &t.place, record, 0)) }
+func (t *tosser) tossRecord(record uint64) bool {
+	return t.isHeads(coinWord(t.block, &t.counter, record, 0))
+}
 
 // isHeads reports whether the coin with these bits is heads.
-func (t *tosses) isHeads(word uint64) bool { return word>>11 < t.below }
+func (t *tosser) isHeads(word uint64) bool { return word>>11 < t.threshold }
 
-// sides sets each side to 0 if the coin of its record equals heads, and otherwise to 1. There are at most tossRows
+// assignSides sets each side to 0 if the coin of its record equals heads, and otherwise to 1. There are at most tossRows
 // records.
-func (t *tosses) sides(sides []uint8, records []uint64, heads bool) {
+func (t *tosser) assignSides(sides []uint8, records []uint64, heads bool) {
 	is := [2]uint8{1, 0}
 	if !heads {
 		is = [2]uint8{0, 1}
 	}
-	if !consecutive(records) {
+	if !areConsecutive(records) {
 		for k, record := range records {
-			sides[k] = is[bit(t.heads(record))]
+			sides[k] = is[boolBit(t.tossRecord(record))]
 		}
 		return
 	}
 	// The counter mode of AES encrypts the same blocks as coinWord, several at once.
-	pad := t.room.pad[:aes.BlockSize*len(records)]
+	pad := t.buffer.pad[:aes.BlockSize*len(records)]
 	clear(pad)
-	if t.next == 0 || records[0] != t.next {
-		binary.BigEndian.PutUint64(t.place[:8], 0)
-		binary.BigEndian.PutUint64(t.place[8:], records[0])
-		t.pads = cipher.NewCTR(t.block, t.place[:])
+	if t.nextRecord == 0 || records[0] != t.nextRecord {
+		binary.BigEndian.PutUint64(t.counter[:8], 0)
+		binary.BigEndian.PutUint64(t.counter[8:], records[0])
+		t.keystream = cipher.NewCTR(t.block, t.counter[:])
 	}
-	t.pads.XORKeyStream(pad, pad)
-	t.next = records[0] + uint64(len(records))
+	t.keystream.XORKeyStream(pad, pad)
+	t.nextRecord = records[0] + uint64(len(records))
 	for k := range records {
-		sides[k] = is[bit(t.isHeads(binary.LittleEndian.Uint64(pad[aes.BlockSize*k:])))]
+		sides[k] = is[boolBit(t.isHeads(binary.LittleEndian.Uint64(pad[aes.BlockSize*k:])))]
 	}
 }
 
-// consecutive reports whether every record is its predecessor plus 1, as positions in a table are.
-func consecutive(records []uint64) bool {
+// areConsecutive reports whether every record is its predecessor plus 1, as positions in a table are.
+func areConsecutive(records []uint64) bool {
 	for k := 1; k < len(records); k++ {
 		if records[k]-records[0] != uint64(k) || records[k] < records[0] {
 			return false
@@ -161,8 +163,8 @@ func consecutive(records []uint64) bool {
 	return len(records) > 0
 }
 
-// bit returns 1 for true and 0 for false. It compiles to code without a branch.
-func bit(b bool) uint8 {
+// boolBit returns 1 for true and 0 for false. It compiles to code without a branch.
+func boolBit(b bool) uint8 {
 	if b {
 		return 1
 	}

@@ -23,7 +23,7 @@ type Lots struct{ mac hash.Hash }
 
 // Lots returns the lots of this session's path and the given name.
 func (s *Session) Lots(name string) Lots {
-	key := s.core.key.Derive("lot", s.join(name), 0)
+	key := s.core.key.Derive("lot", s.childPath(name), 0)
 	return Lots{hmac.New(sha256.New, key[:])}
 }
 

@@ -28,10 +28,10 @@ func TestSides(t *testing.T) {
 				records[k] = of(k)
 			}
 			for _, heads := range []bool{true, false} {
-				tosses := c.tosses(.3)
-				tosses.room = new(tossRoom)
-				tosses.sides(sides[:n/3], records[:n/3], heads)
-				tosses.sides(sides[n/3:], records[n/3:], heads)
+				tosses := c.newTosser(.3)
+				tosses.buffer = new(tossBuffer)
+				tosses.assignSides(sides[:n/3], records[:n/3], heads)
+				tosses.assignSides(sides[n/3:], records[n/3:], heads)
 				kept := 0
 				for k, record := range records {
 					if want := c.Heads(record, .3) == heads; (sides[k] == 0) != want {

@@ -13,7 +13,7 @@ type PublicStream struct{ s *noise.Stream }
 // PublicStream returns the public stream of this session's path and the given
 // name, from its beginning.
 func (s *Session) PublicStream(name string) *PublicStream {
-	return &PublicStream{noise.NewStream(s.core.key.Derive("public", s.join(name), 0))}
+	return &PublicStream{noise.NewStream(s.core.key.Derive("public", s.childPath(name), 0))}
 }
 
 // A Seed is a key of a public stream that is published, so that a reader can draw the same
@@ -24,7 +24,7 @@ type Seed noise.Key
 // given name. Like [PublicStream] it depends on the run key and the name only. No other key
 // can be computed from it.
 func (s *Session) PublicSeed(name string) Seed {
-	return Seed(s.core.key.Derive("public seed", s.join(name), 0))
+	return Seed(s.core.key.Derive("public seed", s.childPath(name), 0))
 }
 
 // Stream returns the public stream of a seed, from its beginning.
@@ -40,5 +40,5 @@ func (p *PublicStream) Symmetric() float64 {
 	return float64(2*k-(1<<53-1)) * 0x1p-53
 }
 
-// Below returns a uniform integer in [0, n), n >= 1.
-func (p *PublicStream) Below(n int) int { return int(p.s.Below(uint64(n))) }
+// Uniform returns a uniform integer in [0, n), n >= 1.
+func (p *PublicStream) Uniform(n int) int { return int(p.s.Uniform(uint64(n))) }

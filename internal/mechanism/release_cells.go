@@ -21,13 +21,13 @@ func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64]
 		return Public[[]float64]{}, err
 	}
 	if len(x.value) == 0 {
-		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))
 	}
-	t, err := s.take(name, 0, budget.Pure, x.of)
+	t, err := s.takeDraw(name, 0, budget.Pure, x.statistic)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	b, err := s.scaleUp(up(x.sens / t.law.Epsilon))
+	b, err := s.scaleUp(roundUp(x.sens / t.law.Epsilon))
 	if err != nil {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -36,9 +36,9 @@ func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64]
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.random.Laplace(b))
 	}
-	out = s.core.tap.cells(t, x.value, x.sens, s.core.tap.dense(x.value, out))
-	s.note(t, x.Sensitivity(), float64(b)*x.unit)
-	return Public[[]float64]{floats(out, x.unit)}, nil
+	out = s.core.tap.watchCells(t, x.value, x.sens, s.core.tap.noisyCounts(x.value, out))
+	s.noteRelease(t, x.Sensitivity(), float64(b)*x.unit)
+	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
 
 // CellBound returns the weighted counts of [Histogram.Bound] with their L1 sensitivity.

@@ -23,7 +23,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, len(x.value))
+	t, sigma, err := s.takeGaussian(name, draw, x.statistic, x.sens, len(x.value))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -31,9 +31,9 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.random.Normal(sigma))
 	}
-	out = s.core.tap.vector(t, x.value, x.sens, s.core.tap.dense(x.value, out))
-	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
-	return Public[[]float64]{floats(out, x.unit)}, nil
+	out = s.core.tap.watchVector(t, x.value, x.sens, s.core.tap.noisyCounts(x.value, out))
+	s.noteRelease(t, x.Sensitivity(), float64(sigma)*x.unit)
+	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
 
 // SymmetricGaussian releases a symmetric matrix with isometric noise: std sigma
@@ -52,11 +52,11 @@ func SymmetricGaussianDraw(s *Session, name string, draw int, x Bounded[Symmetri
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, len(x.value.Packed))
+	t, sigma, err := s.takeGaussian(name, draw, x.statistic, x.sens, len(x.value.Packed))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	off := uint64(math.Ceil(up(float64(sigma) / math.Sqrt2)))
+	off := uint64(math.Ceil(roundUp(float64(sigma) / math.Sqrt2)))
 	out := make(Vector, len(x.value.Packed))
 	for k := 0; k < len(out); {
 		for i := range x.value.P {
@@ -69,24 +69,24 @@ func SymmetricGaussianDraw(s *Session, name string, draw int, x Bounded[Symmetri
 			}
 		}
 	}
-	out = s.core.tap.symmetric(t, x.value, x.sens, out)
-	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
-	return Public[[]float64]{floats(out, x.unit)}, nil
+	out = s.core.tap.watchSymmetric(t, x.value, x.sens, out)
+	s.noteRelease(t, x.Sensitivity(), float64(sigma)*x.unit)
+	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
 
 // takeGaussian spends a draw of a Gaussian leaf for n numbers and returns its
 // standard deviation. sens is an L2 sensitivity that perUnit has seen.
 func (s *Session) takeGaussian(name string, draw int, of budget.Statistic, sens float64, n int) (ticket, uint64, error) {
 	if n == 0 {
-		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))
 	}
-	t, err := s.take(name, draw, budget.Gaussian, of)
+	t, err := s.takeDraw(name, draw, budget.Gaussian, of)
 	if err != nil {
 		return ticket{}, 0, err
 	}
 	// mu = sensitivity/sigma, so sigma = sensitivity/mu; rounding sigma up only
 	// lowers mu.
-	sigma, err := s.scaleUp(up(sens / t.law.Mu))
+	sigma, err := s.scaleUp(roundUp(sens / t.law.Mu))
 	if err != nil {
 		return ticket{}, 0, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -106,7 +106,7 @@ func addSaturating(a, b int64) int64 {
 	return c
 }
 
-func floats(v Vector, unit float64) []float64 {
+func toFloats(v Vector, unit float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = float64(x) * unit

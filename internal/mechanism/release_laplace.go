@@ -16,17 +16,17 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 	if err != nil {
 		return Public[float64]{}, err
 	}
-	t, err := s.take(name, draw, budget.Laplace, x.of)
+	t, err := s.takeDraw(name, draw, budget.Laplace, x.statistic)
 	if err != nil {
 		return Public[float64]{}, err
 	}
-	b, err := s.scaleUp(up(x.sens / t.law.Epsilon))
+	b, err := s.scaleUp(roundUp(x.sens / t.law.Epsilon))
 	if err != nil {
 		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
 	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
 	out := Vector{addSaturating(x.value, t.random.Laplace(b))}
-	out = s.core.tap.vector(t, Vector{x.value}, x.sens, out)
-	s.note(t, x.Sensitivity(), float64(b)*x.unit)
+	out = s.core.tap.watchVector(t, Vector{x.value}, x.sens, out)
+	s.noteRelease(t, x.Sensitivity(), float64(b)*x.unit)
 	return Public[float64]{float64(out[0]) * x.unit}, nil
 }

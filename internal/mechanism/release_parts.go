@@ -13,7 +13,7 @@ import (
 // of the draw has the standard deviation [Bounded.Sensitivity]/Mu, up to rounding. If the session protects units of m
 // records, it is 1/m of the parameter of the unit. It is 0 for any other name.
 func (s *Session) Mu(name string) float64 {
-	law, ok := s.core.priced.Law(s.join(name))
+	law, ok := s.core.priced.Law(s.childPath(name))
 	if !ok || law.Kind != budget.Gaussian {
 		return 0
 	}
@@ -51,13 +51,13 @@ func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bou
 		return Public[[]float64]{}, err
 	}
 	if len(x.value) == 0 {
-		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.childPath(name))
 	}
-	t, err := s.takePart(name, draw, part, weights, x.of)
+	t, err := s.takePart(name, draw, part, weights, x.statistic)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	sigma, err := s.scaleUp(up(x.sens * math.Sqrt(inverseShare(weights, part)) / t.law.Mu))
+	sigma, err := s.scaleUp(roundUp(x.sens * math.Sqrt(inverseShare(weights, part)) / t.law.Mu))
 	if err != nil {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -65,9 +65,9 @@ func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bou
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.random.Normal(sigma))
 	}
-	out = s.core.tap.vector(t, x.value, x.sens, out)
+	out = s.core.tap.watchVector(t, x.value, x.sens, out)
 	s.notePart(t, len(weights), x.Sensitivity(), float64(sigma)*x.unit)
-	return Public[[]float64]{floats(out, x.unit)}, nil
+	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
 
 // inverseShare returns the sum of the weights by that of one part.
@@ -98,13 +98,13 @@ type progress struct {
 // takePart spends a part of a draw: the first takes the draw, a later one must
 // be the next, after parts of the same weights, with the same sum of all.
 func (s *Session) takePart(name string, draw, part int, weights []int, of budget.Statistic) (ticket, error) {
-	id := drawID{s.join(name), draw}
+	id := drawID{s.childPath(name), draw}
 	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, len(weights), id.path)
 	}
 	law, _ := s.core.priced.Law(id.path)
 	if part == 0 {
-		t, err := s.take(name, draw, budget.Gaussian, of)
+		t, err := s.takeDraw(name, draw, budget.Gaussian, of)
 		if err != nil {
 			return ticket{}, err
 		}
@@ -116,7 +116,7 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 		s.core.parts[id] = progress{weights: slices.Clone(weights)}
 	}
 	p := s.core.parts[id]
-	if err := s.core.ready(id.path); err != nil {
+	if err := s.core.checkReady(id.path); err != nil {
 		return ticket{}, err
 	}
 	if p.next != part || !slices.Equal(p.weights[:part], weights[:part]) || sumOf(p.weights) != sumOf(weights) {
@@ -130,7 +130,7 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 // notePart records the description of a part; a draw counts as released with
 // its last part.
 func (s *Session) notePart(t ticket, parts int, sensitivity, scale float64) {
-	s.note(t, sensitivity, scale)
+	s.noteRelease(t, sensitivity, scale)
 	if t.part+1 == parts {
 		return
 	}

@@ -25,22 +25,22 @@ func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, dev
 	if err != nil {
 		return none, none, err
 	}
-	t, _, err := s.takeGaussian(name, 0, x.of, x.sens, len(x.value.Values))
+	t, _, err := s.takeGaussian(name, 0, x.statistic, x.sens, len(x.value.Values))
 	if err != nil {
 		return none, none, err
 	}
 	noise := x.sens / t.law.Mu
 	out, scales := make(Vector, len(x.value.Values)), make([]float64, len(x.value.Values))
 	for k, v := range x.value.Values {
-		sigma, err := s.scaleUp(up(noise / x.value.Weights[k]))
+		sigma, err := s.scaleUp(roundUp(noise / x.value.Weights[k]))
 		if err != nil {
 			return none, none, fmt.Errorf("%w: %q", err, t.path)
 		}
 		out[k] = addSaturating(v, t.random.Normal(sigma))
 		scales[k] = float64(sigma) * x.value.Units[k]
 	}
-	out = s.core.tap.weighted(t, x.value, x.sens, out)
-	s.note(t, x.Sensitivity(), noise*x.unit)
+	out = s.core.tap.watchWeighted(t, x.value, x.sens, out)
+	s.noteRelease(t, x.Sensitivity(), noise*x.unit)
 	released := make([]float64, len(out))
 	for k, v := range out {
 		released[k] = float64(v) * x.value.Units[k]

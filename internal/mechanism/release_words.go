@@ -27,8 +27,8 @@ func LexiconIn(columns, parts int, part func(k int) ([]WordCounts, error)) Lexic
 	return Lexicon{columns: make([]WordCounts, columns), parts: parts, part: part}
 }
 
-// each calls do for all parts.
-func (x Lexicon) each(do func([]WordCounts)) error {
+// forEachPart calls do for all parts.
+func (x Lexicon) forEachPart(do func([]WordCounts)) error {
 	if x.parts == 0 {
 		do(x.columns)
 	}
@@ -52,7 +52,7 @@ type WordCounts struct {
 // that differ in one record differ, in each column, by at most 1 in the count of one word, and
 // under substitution by at most 1 in the counts of two.
 func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
-	return m.lexicon(CountWords(v, columns))
+	return m.boundLexicon(CountWords(v, columns))
 }
 
 // CountWords returns the counts of the words of columns of a view, which have [dataset.Column.Found].
@@ -64,7 +64,7 @@ func CountWords(v dataset.View, columns []int) Lexicon {
 	return Lexicon{columns: out}
 }
 
-// lexicon returns counts with their sensitivity.
+// boundLexicon returns counts with their sensitivity.
 //
 // Seen as a vector with an entry for every text that there could be, almost all of them 0, the
 // counts of d columns change
@@ -75,12 +75,12 @@ func CountWords(v dataset.View, columns []int) Lexicon {
 //
 // Both are attained. That a word which nobody else has comes or goes is not in this number: the
 // release charges a delta for it.
-func (m Maker) lexicon(x Lexicon) Bounded[Lexicon] {
+func (m Maker) boundLexicon(x Lexicon) Bounded[Lexicon] {
 	squares := float64(len(x.columns))
 	if m.Relation() != budget.AddRemove {
 		squares *= 2
 	}
-	return Bounded[Lexicon]{x, L2, up(math.Sqrt(squares)) / countUnit, countUnit, StatWords}
+	return Bounded[Lexicon]{x, L2, roundUp(math.Sqrt(squares)) / countUnit, countUnit, StatWords}
 }
 
 // StatWords is the statistic of the counts of words, and StatNewWords that of whether words that
@@ -108,19 +108,19 @@ type Word struct {
 // constants, and so the two leaves cost what they are priced as, whatever the number of columns is.
 func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Word], error) {
 	var none Public[[][]Word]
-	law, ok := s.core.priced.Law(s.join(words))
+	law, ok := s.core.priced.Law(s.childPath(words))
 	if !ok {
-		return none, fmt.Errorf("%w: %q", ErrUnknownLeaf, s.join(words))
+		return none, fmt.Errorf("%w: %q", ErrUnknownLeaf, s.childPath(words))
 	}
 	x, err := perUnit(s, counts, x, L2)
 	if err != nil {
 		return none, err
 	}
-	t, sigma, err := s.takeGaussian(counts, 0, x.of, x.sens, len(x.value.columns))
+	t, sigma, err := s.takeGaussian(counts, 0, x.statistic, x.sens, len(x.value.columns))
 	if err != nil {
 		return none, err
 	}
-	appear, err := s.take(words, 0, budget.Approximate, StatNewWords)
+	appear, err := s.takeDraw(words, 0, budget.Approximate, StatNewWords)
 	if err != nil {
 		return none, err
 	}
@@ -128,13 +128,13 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 	if err != nil {
 		return none, fmt.Errorf("%w: %q", err, appear.path)
 	}
-	passed, err := x.value.release(s.core.key, t.path, sigma, least)
+	passed, err := x.value.releaseWords(s.core.key, t.path, sigma, least)
 	if err != nil {
 		return none, err
 	}
-	out := s.core.tap.words(t, x.value, x.sens, passed)
-	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
-	s.note(appear, float64(s.unitRecords()), float64(sigma)*x.unit)
+	out := s.core.tap.watchWords(t, x.value, x.sens, passed)
+	s.noteRelease(t, x.Sensitivity(), float64(sigma)*x.unit)
+	s.noteRelease(appear, float64(s.unitRecords()), float64(sigma)*x.unit)
 	s.noteThreshold(appear, float64(least)*countUnit, len(x.value.columns))
 	return Public[[][]Word]{out}, nil
 }
@@ -142,7 +142,7 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 // LeastCount returns the count, with its noise, from which [Words] publishes a word of one of d
 // columns: a public fact of leaves that were not released yet.
 func LeastCount(s *Session, words string, sigma float64, d int) float64 {
-	law, _ := s.core.priced.Law(s.join(words))
+	law, _ := s.core.priced.Law(s.childPath(words))
 	least, err := s.leastCount(law.Delta, uint64(math.Ceil(sigma/countUnit)), d)
 	if err != nil {
 		return math.Inf(1)
@@ -168,7 +168,7 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 // Then sum P(c_i) = sum c_i (P(c_i)/c_i) <= m max_c P(c)/c, and all d columns have at most d m times
 // the largest P(c)/c, which is at most q where P(c) <= q c/(d m) for every c from 1 to m.
 func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
-	return leastCount(q, float64(sigma), d, s.unitRecords(), s.core.tap.quantile)
+	return leastCount(q, float64(sigma), d, s.unitRecords(), s.core.tap.thresholdQuantile)
 }
 
 // CategoryThreshold returns the noisy count from which [Words] publishes a text category, for the probability q that a
@@ -187,7 +187,7 @@ func leastCount(q, sigma float64, d, m int, adjust func(float64) float64) (int64
 		if m == 1 {
 			p = -math.Expm1(math.Log1p(-q) / float64(d))
 		}
-		most = max(most, float64(c)/countUnit+up(sigma*adjust(upperQuantile(p))))
+		most = max(most, float64(c)/countUnit+roundUp(sigma*adjust(upperQuantile(p))))
 	}
 	least := math.Ceil(most + .5)
 	if !(least < noise.MaxScale*16) {
@@ -209,12 +209,12 @@ func upperQuantile(p float64) float64 {
 	return z
 }
 
-// release adds noise to every count and returns the words that reach the threshold. The noise
+// releaseWords adds noise to every count and returns the words that reach the threshold. The noise
 // of a word comes from a stream keyed by the column and the word, so it does not depend on
 // other words.
-func (x Lexicon) release(key noise.Key, path string, sigma uint64, least int64) ([][]Word, error) {
+func (x Lexicon) releaseWords(key noise.Key, path string, sigma uint64, least int64) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
-	err := x.each(func(columns []WordCounts) {
+	err := x.forEachPart(func(columns []WordCounts) {
 		for i, c := range columns {
 			name := binary.BigEndian.AppendUint32([]byte(path), uint32(i))
 			for k, word := range c.Words {

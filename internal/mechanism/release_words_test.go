@@ -195,9 +195,9 @@ func TestWordsPublishes(t *testing.T) {
 		t.Errorf("second column: %v", second)
 	}
 	slices.Reverse(rows)
-	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
+	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(s.core.key, "leaf", 1<<20, 10<<20)
 	slices.Reverse(rows)
-	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
+	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.releaseWords(s.core.key, "leaf", 1<<20, 10<<20)
 	if !slices.EqualFunc(a, b, slices.Equal[[]Word]) {
 		t.Errorf("another order of the records: %v and %v", a, b)
 	}
@@ -212,6 +212,6 @@ func BenchmarkWords(b *testing.B) {
 		x.columns[0].Words[i], x.columns[0].Counts[i] = fmt.Sprint("code ", i), 1+int64(100_000/(i+1))
 	}
 	for b.Loop() {
-		x.release(noise.Key{1}, "leaf", 14<<20, 71<<20)
+		x.releaseWords(noise.Key{1}, "leaf", 14<<20, 71<<20)
 	}
 }

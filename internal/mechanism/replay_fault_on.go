@@ -77,34 +77,34 @@ func NewFaultySession(p *budget.Priced, f Fault) (*Session, error) {
 		return nil, err
 	}
 	s.core.tap.fault = f
-	return s.core.at(s.path), nil
+	return s.core.sessionAt(s.path), nil
 }
 
 // Planted reports whether the session carries a fault out, for the hooks of
 // other packages.
-func (s *Session) Planted(f Fault) bool { return s.core.tap.planted(f) }
+func (s *Session) Planted(f Fault) bool { return s.core.tap.isPlanted(f) }
 
 // Planted is [Session.Planted] of the accumulators of a session.
-func (m Maker) Planted(f Fault) bool { return m.tap.planted(f) }
+func (m Maker) Planted(f Fault) bool { return m.tap.isPlanted(f) }
 
-func (t tap) planted(f Fault) bool { return t.fault&f != 0 }
+func (t tap) isPlanted(f Fault) bool { return t.fault&f != 0 }
 
 func (t tap) laplaceScale(scale uint64, sens, epsilon float64) uint64 {
-	if t.planted(LaplaceInverted) {
+	if t.isPlanted(LaplaceInverted) {
 		return uint64(max(sens*epsilon, 1))
 	}
 	return scale
 }
 
-func (t tap) priced(law budget.Law) budget.Law {
-	if t.planted(RoundsNotComposed) && law.Kind == budget.Exponential {
+func (t tap) pricedLaw(law budget.Law) budget.Law {
+	if t.isPlanted(RoundsNotComposed) && law.Kind == budget.Exponential {
 		law.Epsilon *= float64(law.Draws)
 	}
 	return law
 }
 
-func (t tap) dense(in, out Vector) Vector {
-	if t.planted(EmptyWithoutNoise) {
+func (t tap) noisyCounts(in, out Vector) Vector {
+	if t.isPlanted(EmptyWithoutNoise) {
 		for i, v := range in {
 			if v == 0 {
 				out[i] = 0
@@ -115,14 +115,14 @@ func (t tap) dense(in, out Vector) Vector {
 }
 
 func (t tap) withoutNoise(in Symmetric, out Vector) Vector {
-	if t.planted(RoutedByExact) {
+	if t.isPlanted(RoutedByExact) {
 		return append(Vector(nil), in.Packed...)
 	}
 	return out
 }
 
-func (t tap) declared(sens float64) float64 {
-	if t.planted(ClipNotCharged) {
+func (t tap) declaredGram(sens float64) float64 {
+	if t.isPlanted(ClipNotCharged) {
 		return sens / 4
 	}
 	return sens
@@ -130,35 +130,35 @@ func (t tap) declared(sens float64) float64 {
 
 // declaredCross and unclipped are those of a Cross.
 func (t tap) declaredCross(sens float64) float64 {
-	if t.planted(ClampOfAnotherEpoch) {
+	if t.isPlanted(ClampOfAnotherEpoch) {
 		return sens / 2
 	}
 	return sens
 }
 
-func (t tap) quantile(z float64) float64 {
-	if t.planted(ThresholdWithoutDelta) {
+func (t tap) thresholdQuantile(z float64) float64 {
+	if t.isPlanted(ThresholdWithoutDelta) {
 		return 0
 	}
 	return z
 }
 
-func (t tap) unclipped() bool { return t.planted(LengthUnchecked) }
+func (t tap) skipsClipping() bool { return t.isPlanted(LengthUnchecked) }
 
-func (t tap) weightsAlone() bool { return t.planted(WeightsAlone) }
+func (t tap) weightsAlone() bool { return t.isPlanted(WeightsAlone) }
 
 // Exact returns the exact values of a statistic, in its own measure: what a faulty trainer reads.
-func Exact(x Bounded[Vector]) []float64 { return floats(x.value, x.unit) }
+func Exact(x Bounded[Vector]) []float64 { return toFloats(x.value, x.unit) }
 
-func (t tap) sum(a, b int64) int64 {
-	if t.planted(FloatSums) {
+func (t tap) addProduct(a, b int64) int64 {
+	if t.isPlanted(FloatSums) {
 		return int64(float32(a) + float32(b))
 	}
 	return a + b
 }
 
-func (t tap) relation(r budget.Relation) budget.Relation {
-	if t.planted(RelationMixed) {
+func (t tap) declaredRelation(r budget.Relation) budget.Relation {
+	if t.isPlanted(RelationMixed) {
 		return budget.AddRemove
 	}
 	return r
@@ -167,10 +167,10 @@ func (t tap) relation(r budget.Relation) budget.Relation {
 // coinFault is what is wrong with coins.
 type coinFault struct{ byIndex bool }
 
-func (t tap) coinFault() coinFault { return coinFault{t.planted(CoinsByIndex)} }
+func (t tap) coinFault() coinFault { return coinFault{t.isPlanted(CoinsByIndex)} }
 
-// identity returns what the coin of record k of a deal is drawn from.
-func (f coinFault) identity(k int, id uint64) uint64 {
+// coinIdentity returns what the coin of record k of a deal is drawn from.
+func (f coinFault) coinIdentity(k int, id uint64) uint64 {
 	if f.byIndex {
 		return uint64(k) + 1
 	}

@@ -30,7 +30,7 @@ func runKey(p *budget.Priced, purpose string) (key noise.Key, err error) {
 	}
 	issued.Lock()
 	defer issued.Unlock()
-	plan := issued.last.digest(seed, purpose, p)
+	plan := issued.last.hashPlan(seed, purpose, p)
 	issued.by[plan]++
 	return noise.Key(plan).Derive(purpose, "", issued.by[plan]), nil
 }
@@ -44,8 +44,8 @@ type planDigest struct {
 	hash          [sha256.Size]byte
 }
 
-// digest returns the hash of a seed, a purpose and a plan, and keeps it in d.
-func (d *planDigest) digest(seed, purpose string, p *budget.Priced) [sha256.Size]byte {
+// hashPlan returns the hash of a seed, a purpose and a plan, and keeps it in d.
+func (d *planDigest) hashPlan(seed, purpose string, p *budget.Priced) [sha256.Size]byte {
 	target, leaves := p.Target(), p.Leaves()
 	if d.leaves != nil && d.seed == seed && d.purpose == purpose && d.target == target && slices.Equal(d.leaves, leaves) {
 		return d.hash

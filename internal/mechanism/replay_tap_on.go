@@ -43,15 +43,15 @@ type Release struct {
 	Words [][]Word
 }
 
-// released describes the release that a ticket paid for.
-func released(k ticket, shape int, kind string, in Vector, bound float64, out Vector) Release {
+// newRelease describes the release that a ticket paid for.
+func newRelease(k ticket, shape int, kind string, in Vector, bound float64, out Vector) Release {
 	return Release{
 		Path: k.path, Draw: k.draw, Part: k.part, Try: k.try, Law: k.law,
 		Shape: shape, Kind: kind, Input: in, Bound: bound, Out: out,
 	}
 }
 
-func (x Release) weighted(w []float64) Release {
+func (x Release) withWeights(w []float64) Release {
 	x.Weights = w
 	return x
 }
@@ -105,8 +105,8 @@ func (r *Recorder) KeepColumns() *Recorder {
 	return r
 }
 
-// keeps reports whether a test wants that.
-func (t tap) keeps() bool { return t.rec != nil && t.rec.keep }
+// keepsColumns reports whether a test wants that.
+func (t tap) keepsColumns() bool { return t.rec != nil && t.rec.keep }
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
@@ -117,11 +117,11 @@ func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	r.tries = map[string]int{}
 	c := newCore(p)
 	c.key, c.tap = r.key, tap{r, r.fault}
-	return c.at(p.Tree().Name)
+	return c.sessionAt(p.Tree().Name)
 }
 
-// runs notes how often a private selection tries.
-func (t tap) runs(path string, k int) int {
+// watchTries notes how often a private selection tries.
+func (t tap) watchTries(path string, k int) int {
 	if t.rec == nil {
 		return k
 	}
@@ -134,15 +134,15 @@ func (t tap) runs(path string, k int) int {
 	return k
 }
 
-func (t tap) watch(rel Release) Vector { return t.watched(rel).Out }
+func (t tap) watchOutput(rel Release) Vector { return t.watchRelease(rel).Out }
 
-// words watches the release of a lexicon, whose input names what it counts.
-func (t tap) words(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
-	rel := released(k, len(in.columns), "words", nil, bound, nil)
+// watchWords watches the release of a lexicon, whose input names what it counts.
+func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
+	rel := newRelease(k, len(in.columns), "words", nil, bound, nil)
 	if t.rec == nil {
 		return out
 	}
-	err := in.each(func(columns []WordCounts) {
+	err := in.forEachPart(func(columns []WordCounts) {
 		for i, c := range columns {
 			for j, word := range c.Words {
 				rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.Counts[j])
@@ -153,11 +153,11 @@ func (t tap) words(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
 		panic(err) // the same was read a moment ago
 	}
 	rel.Words = out
-	return t.watched(rel).Words
+	return t.watchRelease(rel).Words
 }
 
-// watched notes a release, and in a second run puts the first run's output in its place.
-func (t tap) watched(rel Release) Release {
+// watchRelease notes a release, and in a second run puts the first run's output in its place.
+func (t tap) watchRelease(rel Release) Release {
 	r := t.rec
 	if r == nil {
 		return rel
@@ -185,44 +185,44 @@ func (t tap) watched(rel Release) Release {
 	return rel
 }
 
-func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(released(k, 0, "vector", append(Vector(nil), in...), bound, out))
+func (t tap) watchVector(k ticket, in Vector, bound float64, out Vector) Vector {
+	return t.watchOutput(newRelease(k, 0, "vector", append(Vector(nil), in...), bound, out))
 }
 
-// cells watches a release of a vector with an L1 sensitivity.
-func (t tap) cells(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(released(k, 0, "cells", append(Vector(nil), in...), bound, out))
+// watchCells watches a release of a vector with an L1 sensitivity.
+func (t tap) watchCells(k ticket, in Vector, bound float64, out Vector) Vector {
+	return t.watchOutput(newRelease(k, 0, "cells", append(Vector(nil), in...), bound, out))
 }
 
-func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	out = t.watch(released(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
+func (t tap) watchSymmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
+	out = t.watchOutput(newRelease(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
 	return t.withoutNoise(in, out)
 }
 
-func (t tap) weighted(k ticket, in Weighted, bound float64, out Vector) Vector {
-	return t.watch(released(k, 0, "weighted", append(Vector(nil), in.Values...), bound, out).weighted(in.Weights))
+func (t tap) watchWeighted(k ticket, in Weighted, bound float64, out Vector) Vector {
+	return t.watchOutput(newRelease(k, 0, "weighted", append(Vector(nil), in.Values...), bound, out).withWeights(in.Weights))
 }
 
-func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
-	return t.choices(k, in, bound, []int{out})[0]
+func (t tap) watchChoice(k ticket, in Vector, bound float64, out int) int {
+	return t.watchChoices(k, in, bound, []int{out})[0]
 }
 
-// choices watches a release of several candidates at once.
-func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
-	return t.indices(k, 0, "choice", in, bound, out)
+// watchChoices watches a release of several candidates at once.
+func (t tap) watchChoices(k ticket, in Vector, bound float64, out []int) []int {
+	return t.watchIndices(k, 0, "choice", in, bound, out)
 }
 
-// lists watches a release of one candidate of each of several lists.
-func (t tap) lists(k ticket, in Lists, bound float64, out []int) []int {
-	return t.indices(k, in.Size, "lists", in.Scores, bound, out)
+// watchLists watches a release of one candidate of each of several lists.
+func (t tap) watchLists(k ticket, in Lists, bound float64, out []int) []int {
+	return t.watchIndices(k, in.Size, "lists", in.Scores, bound, out)
 }
 
-func (t tap) indices(k ticket, shape int, kind string, in Vector, bound float64, out []int) []int {
+func (t tap) watchIndices(k ticket, shape int, kind string, in Vector, bound float64, out []int) []int {
 	indices := make(Vector, len(out))
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(released(k, shape, kind, append(Vector(nil), in...), bound, indices))
+	indices = t.watchOutput(newRelease(k, shape, kind, append(Vector(nil), in...), bound, indices))
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -230,15 +230,15 @@ func (t tap) indices(k ticket, shape int, kind string, in Vector, bound float64,
 	return out
 }
 
-// points watches the release of a point of a cloud: the input is the bit
+// watchPoints watches the release of a point of a cloud: the input is the bit
 // patterns of all coordinates, the output the pass bit and the bit patterns of
 // the released point.
-func (t tap) points(k ticket, in Cloud, out Vector) Vector {
+func (t tap) watchPoints(k ticket, in Cloud, out Vector) Vector {
 	bits := make(Vector, len(in.values))
 	for i, x := range in.values {
 		bits[i] = int64(math.Float64bits(x))
 	}
-	return t.watch(released(k, in.d, "points", bits, 1, out))
+	return t.watchOutput(newRelease(k, in.d, "points", bits, 1, out))
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -279,7 +279,7 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 		if x.Kind != "words" && len(x.Input) != len(y.Input) {
 			continue // reported by watch
 		}
-		ratio := x.distance(y) / x.Bound
+		ratio := x.inputDistance(y) / x.Bound
 		if ratio > 0 {
 			touched[a.parts[x.Path]] = true
 		}
@@ -299,8 +299,8 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 	return faults, closest
 }
 
-// distance is the change between two inputs in the norm of the release.
-func (x Release) distance(y Release) float64 {
+// inputDistance is the change between two inputs in the norm of the release.
+func (x Release) inputDistance(y Release) float64 {
 	switch x.Kind {
 	case "points": // number of points that differ
 		differing := 0
@@ -311,13 +311,13 @@ func (x Release) distance(y Release) float64 {
 		}
 		return float64(differing)
 	case "choice":
-		return width(x.Input, y.Input)
+		return widthOfChange(x.Input, y.Input)
 	case "words":
 		return wordDistance(x, y)
 	case "lists":
 		sum := 0.
 		for i := 0; i < len(x.Input); i += x.Shape {
-			sum += width(x.Input[i:i+x.Shape], y.Input[i:i+x.Shape])
+			sum += widthOfChange(x.Input[i:i+x.Shape], y.Input[i:i+x.Shape])
 		}
 		return sum
 	case "cells":
@@ -361,8 +361,8 @@ func wordDistance(x, y Release) float64 {
 	return math.Sqrt(sum) / countUnit
 }
 
-// width is that of the range of the changes of scores.
-func width(x, y Vector) float64 {
+// widthOfChange is that of the range of the changes of scores.
+func widthOfChange(x, y Vector) float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := range x {
 		d := float64(y[i] - x[i])

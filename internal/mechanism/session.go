@@ -55,8 +55,8 @@ type Session struct {
 	path string
 }
 
-// at returns a session at a path.
-func (c *core) at(path string) *Session {
+// sessionAt returns a session at a path.
+func (c *core) sessionAt(path string) *Session {
 	return &Session{Maker{c.priced.Target().Relation, c.tap}, c, path}
 }
 
@@ -108,22 +108,22 @@ type Event struct {
 // run. NewSession also fails if the operating system's random source fails; the tree can
 // then still be opened.
 func NewSession(p *budget.Priced) (*Session, error) {
-	s, err := open(p, "run")
+	s, err := openSession(p, "run")
 	if err == nil && !p.Open() {
 		return nil, ErrOpened
 	}
 	return s, err
 }
 
-// open opens a session under a fresh key. The purpose gives runs and rehearsals different
+// openSession opens a session under a fresh key. The purpose gives runs and rehearsals different
 // keys in tests, whose keys come from a seed.
-func open(p *budget.Priced, purpose string) (*Session, error) {
+func openSession(p *budget.Priced, purpose string) (*Session, error) {
 	c := newCore(p)
 	var err error
 	if c.key, err = runKey(p, purpose); err != nil {
 		return nil, fmt.Errorf("no random source: %w", err)
 	}
-	return c.at(p.Tree().Name), nil
+	return c.sessionAt(p.Tree().Name), nil
 }
 
 // rehearsalMargin is the factor by which earlier releases may increase the scale of a draw
@@ -137,29 +137,29 @@ const rehearsalMargin = 1 << 4
 // scale within a factor of 2^4 of the limit, because earlier releases can increase it. (The
 // width of a choice is a constant of its statistic.)
 func NewRehearsal(p *budget.Priced) (*Session, error) {
-	s, err := open(p, "rehearsal")
+	s, err := openSession(p, "rehearsal")
 	if err == nil {
 		s.core.narrow = rehearsalMargin
 	}
 	return s, err
 }
 
-// rehearsal reports whether the session is one of [NewRehearsal].
-func (c *core) rehearsal() bool { return c.narrow != 1 }
+// isRehearsal reports whether the session is one of [NewRehearsal].
+func (c *core) isRehearsal() bool { return c.narrow != 1 }
 
 // KeepsColumns reports whether a run keeps columns whose ranges it could not find. Only a
 // rehearsal does, because it has no records and checks the noise of the widest model.
-func (s *Session) KeepsColumns() bool { return s.core.rehearsal() || s.core.tap.keeps() }
+func (s *Session) KeepsColumns() bool { return s.core.isRehearsal() || s.core.tap.keepsColumns() }
 
 // Sub returns the session of the node with the given name below this one.
 func (s *Session) Sub(name string) *Session {
-	return s.core.at(s.join(name))
+	return s.core.sessionAt(s.childPath(name))
 }
 
 // Path returns the path of a node below this one.
-func (s *Session) Path(name string) string { return s.join(name) }
+func (s *Session) Path(name string) string { return s.childPath(name) }
 
-func (s *Session) join(name string) string {
+func (s *Session) childPath(name string) string {
 	if s.path == "" {
 		return name
 	}
@@ -193,9 +193,9 @@ type ticket struct {
 	random *noise.Stream
 }
 
-// take spends draw i of a leaf for a statistic.
-func (s *Session) take(name string, draw int, kind budget.Kind, of budget.Statistic) (ticket, error) {
-	path := s.join(name)
+// takeDraw spends draw i of a leaf for a statistic.
+func (s *Session) takeDraw(name string, draw int, kind budget.Kind, of budget.Statistic) (ticket, error) {
+	path := s.childPath(name)
 	leaf, ok := s.core.priced.Leaf(path)
 	if !ok {
 		return ticket{}, fmt.Errorf("%w: %q", ErrUnknownLeaf, path)
@@ -212,24 +212,24 @@ func (s *Session) take(name string, draw int, kind budget.Kind, of budget.Statis
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	if err := s.core.ready(path); err != nil {
+	if err := s.core.checkReady(path); err != nil {
 		return ticket{}, err
 	}
 	if draw < 0 || draw >= law.Draws || s.core.spent[path][draw] {
 		return ticket{}, fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
 	}
-	if err := s.core.enter(path); err != nil {
+	if err := s.core.takeBranches(path); err != nil {
 		return ticket{}, err
 	}
 	if s.core.spent[path] == nil {
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.pricedLaw(law), random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw)))}, nil
 }
 
-// note records the public description of a release.
-func (s *Session) note(t ticket, sensitivity, scale float64) {
+// noteRelease records the public description of a release.
+func (s *Session) noteRelease(t ticket, sensitivity, scale float64) {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	e := s.core.events[t.path]
@@ -263,8 +263,8 @@ func scaleWithin(x, most float64) (uint64, error) {
 	return uint64(math.Max(x, 1)), nil
 }
 
-// up increases a computed sensitivity by more than its rounding error.
-func up(x float64) float64 { return x * (1 + 0x1p-48) }
+// roundUp increases a computed sensitivity by more than its rounding error.
+func roundUp(x float64) float64 { return x * (1 + 0x1p-48) }
 
 // Scale returns the noise scale, in the statistic's own measure, of a leaf
 // that was released: a public fact that depends on the plan only. It is 0
@@ -272,7 +272,7 @@ func up(x float64) float64 { return x * (1 + 0x1p-48) }
 func (s *Session) Scale(name string) float64 {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	return s.core.events[s.join(name)].Scale
+	return s.core.events[s.childPath(name)].Scale
 }
 
 // Sensitivity returns the sensitivity of a leaf that was released, or the width of the change
@@ -281,11 +281,11 @@ func (s *Session) Scale(name string) float64 {
 func (s *Session) Sensitivity(name string) float64 {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	return s.core.events[s.join(name)].Sensitivity
+	return s.core.events[s.childPath(name)].Sensitivity
 }
 
 // Epsilon returns the epsilon of the law of a leaf, for one draw: a public fact of the plan.
 func (s *Session) Epsilon(name string) float64 {
-	law, _ := s.core.priced.Law(s.join(name))
+	law, _ := s.core.priced.Law(s.childPath(name))
 	return law.Epsilon
 }

@@ -12,9 +12,9 @@ func (s *Session) Close() {
 	s.core.closed = true
 }
 
-// ready returns an error if nothing can be released: the session is closed, its try is over,
+// checkReady returns an error if nothing can be released: the session is closed, its try is over,
 // or it waits for the tries of a private selection. The caller holds the lock.
-func (c *core) ready(path string) error {
+func (c *core) checkReady(path string) error {
 	switch {
 	case c.closed:
 		return fmt.Errorf("%w: %q", ErrClosed, path)
@@ -26,11 +26,11 @@ func (c *core) ready(path string) error {
 	return nil
 }
 
-// enter takes the branches that lead to a leaf or a private selection. The price of a
+// takeBranches takes the branches that lead to a leaf or a private selection. The price of a
 // OneOf covers its informers and one branch. The first release in a branch takes this
 // branch, and it must follow every draw of the informers. Inside a try the choices outside
 // the try are made already. The caller holds the lock.
-func (c *core) enter(path string) error {
+func (c *core) takeBranches(path string) error {
 	choices := c.priced.Choices(path)
 	for _, x := range choices {
 		if c.within != "" && !strings.HasPrefix(x.Branch, c.within+"/") {
@@ -51,8 +51,8 @@ func (c *core) enter(path string) error {
 	return nil
 }
 
-// finish ends a private selection.
-func (c *core) finish() {
+// endSelection ends a private selection.
+func (c *core) endSelection() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = false

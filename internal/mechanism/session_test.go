@@ -187,20 +187,20 @@ func TestCoins(t *testing.T) {
 	counts, expected := make([]float64, 7), make([]float64, 7)
 	heads, same, other := 0.0, 0.0, s.Coins("bucket")
 	for id := range uint64(n) {
-		counts[c.Below(id, 7)]++
+		counts[c.Uniform(id, 7)]++
 		if c.Heads(id, .1) {
 			heads++
 		}
-		if c.Below(id, 2) == other.Below(id, 2) {
+		if c.Uniform(id, 2) == other.Uniform(id, 2) {
 			same++
 		}
-		if c.Below(id, 7) != s.Coins("split").Below(id, 7) {
+		if c.Uniform(id, 7) != s.Coins("split").Uniform(id, 7) {
 			t.Fatal("a record's coin changes within a run")
 		}
 		if id > 1000 {
 			continue
 		}
-		if c.Below(id, 1) != 0 || c.Heads(id, 0) || !c.Heads(id, 1) {
+		if c.Uniform(id, 1) != 0 || c.Heads(id, 0) || !c.Heads(id, 1) {
 			t.Fatal("certain coins are not certain")
 		}
 	}

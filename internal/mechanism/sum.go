@@ -37,17 +37,17 @@ type Block struct {
 }
 
 // Cells are the integers that an accumulator adds to. Other packages cannot read them; an engine
-// gets the sums of a whole pass from [Pass.Over] or [Total.Values].
-type Cells struct{ parts []cells }
+// gets the sums of a whole pass from [Pass.Sums] or [Total.Values].
+type Cells struct{ parts []cellGroup }
 
-type cells struct {
-	values []int64
-	most   bool // whether two values are merged to the larger one instead of their sum
+type cellGroup struct {
+	values   []int64
+	takesMax bool // whether two values are merged to the larger one instead of their sum
 }
 
-func sums(values []int64) Cells { return Cells{[]cells{{values: values}}} }
+func sumCells(values []int64) Cells { return Cells{[]cellGroup{{values: values}}} }
 
-func most(values []int64) Cells { return Cells{[]cells{{values, true}}} }
+func maxCells(values []int64) Cells { return Cells{[]cellGroup{{values, true}}} }
 
 // Join returns the cells of an accumulator that wraps several.
 func Join(all ...Cells) Cells {
@@ -58,8 +58,8 @@ func Join(all ...Cells) Cells {
 	return out
 }
 
-// len returns the number of integers.
-func (c Cells) len() int {
+// numValues returns the number of integers.
+func (c Cells) numValues() int {
 	n := 0
 	for _, p := range c.parts {
 		n += len(p.values)
@@ -67,24 +67,24 @@ func (c Cells) len() int {
 	return n
 }
 
-// values returns a copy of the integers. They are exact and private.
-func (c Cells) values() []int64 {
-	out := make([]int64, 0, c.len())
+// copyValues returns a copy of the integers. They are exact and private.
+func (c Cells) copyValues() []int64 {
+	out := make([]int64, 0, c.numValues())
 	for _, p := range c.parts {
 		out = append(out, p.values...)
 	}
 	return out
 }
 
-// merge adds the values of another accumulator of the same statistic over other records.
+// mergeValues adds the values of another accumulator of the same statistic over other records.
 // The result does not depend on the order of merges. It panics if the number of values differs.
-func (c Cells) merge(values []int64) {
-	if len(values) != c.len() {
+func (c Cells) mergeValues(values []int64) {
+	if len(values) != c.numValues() {
 		panic("mechanism: the cells of two accumulators differ in number")
 	}
 	for _, p := range c.parts {
 		for i := range p.values {
-			if p.most {
+			if p.takesMax {
 				p.values[i] = max(p.values[i], values[i])
 			} else {
 				p.values[i] += values[i]
@@ -112,9 +112,9 @@ func (p Pass) New() Accumulator { return p.Statistic.New(Maker{p.Relation, p.tap
 func (p Pass) Merge(values ...[]int64) []int64 {
 	all := p.New().Cells()
 	for _, v := range values {
-		all.merge(v)
+		all.mergeValues(v)
 	}
-	return all.values()
+	return all.copyValues()
 }
 
 // blockRows is the default number of records of a block. A block of 90 columns fits into a
@@ -129,13 +129,13 @@ func (p Pass) BlockRows() int {
 	return blockRows
 }
 
-// Over returns the sums of the statistic over the records of a view, which are records of the
+// Sums returns the sums of the statistic over the records of a view, which are records of the
 // part. It uses GOMAXPROCS goroutines, each with its own accumulator. kept, if not nil, returns
 // the state of a block, up to date; otherwise the state is computed for this pass. The only
 // error is that of the context, which is checked before every block.
-func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
+func (p Pass) Sums(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
 	if kept == nil {
-		kept = p.computed()
+		kept = p.computedState()
 	}
 	blocks := p.Blocks(v)
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
@@ -150,12 +150,12 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 				if i >= blocks {
 					return
 				}
-				accs[w].Add(p.block(v, i, kept))
+				accs[w].Add(p.blockAt(v, i, kept))
 			}
 		})
 	}
 	group.Wait()
-	return joined(accs), ctx.Err()
+	return mergeAll(accs), ctx.Err()
 }
 
 // A Total accumulates a pass over records that arrive view by view. It is for one goroutine.
@@ -166,7 +166,7 @@ type Total struct {
 }
 
 // Total returns an empty total.
-func (p Pass) Total() *Total { return &Total{p, p.New(), p.computed()} }
+func (p Pass) Total() *Total { return &Total{p, p.New(), p.computedState()} }
 
 // Add adds the records of a view, which are records of the part. A state is computed for this
 // view. The only error is that of the context.
@@ -187,7 +187,7 @@ func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.B
 	if kept == nil {
 		kept = t.computed
 	}
-	b := t.pass.block(v, i, kept)
+	b := t.pass.blockAt(v, i, kept)
 	t.acc.Add(b)
 	if left, ok := b.Kept.(Leaver); ok {
 		left.Leave()
@@ -195,10 +195,10 @@ func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.B
 }
 
 // Values returns the sums. They are exact and private.
-func (t *Total) Values() []int64 { return t.acc.Cells().values() }
+func (t *Total) Values() []int64 { return t.acc.Cells().copyValues() }
 
-// computed returns a function that computes the state of a block, or nil for a statistic without state.
-func (p Pass) computed() func(block int, b dataset.Block) Kept {
+// computedState returns a function that computes the state of a block, or nil for a statistic without state.
+func (p Pass) computedState() func(block int, b dataset.Block) Kept {
 	x, ok := p.Statistic.(Stateful)
 	if !ok {
 		return nil
@@ -209,8 +209,8 @@ func (p Pass) computed() func(block int, b dataset.Block) Kept {
 // Blocks returns the number of blocks of a view.
 func (p Pass) Blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
 
-// block returns block i of a view, with its state.
-func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
+// blockAt returns block i of a view, with its state.
+func (p Pass) blockAt(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
 	rows := p.BlockRows()
 	b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
 	if kept != nil {
@@ -219,12 +219,12 @@ func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block)
 	return b
 }
 
-// joined returns the sums of accumulators of one statistic over disjoint records.
-func joined(accs []Accumulator) []int64 {
+// mergeAll returns the sums of accumulators of one statistic over disjoint records.
+func mergeAll(accs []Accumulator) []int64 {
 	for _, acc := range accs[1:] {
-		accs[0].Cells().merge(acc.Cells().values())
+		accs[0].Cells().mergeValues(acc.Cells().copyValues())
 	}
-	return accs[0].Cells().values()
+	return accs[0].Cells().copyValues()
 }
 
 // Sum accumulates a statistic over records. It is the only way from many records to a private
@@ -242,6 +242,6 @@ func SumFor[A Accumulator](ctx context.Context, m Maker, r Records, x Statistic)
 		var none A
 		return none, err
 	}
-	acc.Cells().merge(values)
+	acc.Cells().mergeValues(values)
 	return acc, nil
 }

@@ -82,7 +82,7 @@ func (a *Agreement) Add(weights []float64, votes []int8) {
 }
 
 // Cells are those that [Agreement.Add] adds to.
-func (a *Agreement) Cells() Cells { return sums(a.n[:]) }
+func (a *Agreement) Cells() Cells { return sumCells(a.n[:]) }
 
 // Sum returns the sum of w times vote.
 //
@@ -134,14 +134,14 @@ func (a *Agreement) Ratio() (Bounded[int64], error) {
 		rate = (float64(a.n[allWeight]) + float64(a.n[agreeing]-a.n[disagreeing])) / (2 * float64(a.n[allWeight]))
 	}
 	others := float64(max(a.n[recordCount]-1, 0)) * float64(a.lo)
-	sens := math.Ceil(up(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient
+	sens := math.Ceil(roundUp(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient
 	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit, StatAgreementRatio}, nil
 }
 
 // Alone returns a single number as a vector of one entry, for releases of
 // vectors: its absolute change is the Euclidean length of that of the vector.
 func Alone(x Bounded[int64]) Bounded[Vector] {
-	return Bounded[Vector]{Vector{x.value}, L2, x.sens, x.unit, StatAlone(x.of)}
+	return Bounded[Vector]{Vector{x.value}, L2, x.sens, x.unit, StatAlone(x.statistic)}
 }
 
 // The statistics of [Agreement.Sum] and [Agreement.Ratio].

@@ -97,7 +97,7 @@ func TestAgreementMerges(t *testing.T) {
 		whole.Add(w, votes)
 		a.Add(w[:cut], votes[:cut])
 		b.Add(w[cut:], votes[cut:])
-		a.Cells().merge(b.Cells().values())
+		a.Cells().mergeValues(b.Cells().copyValues())
 		if *a != *whole {
 			t.Fatalf("%+v, want %+v", *a, *whole)
 		}
@@ -137,7 +137,7 @@ func TestPublicStream(t *testing.T) {
 	}
 	counts, expected := make([]float64, 7), make([]float64, 7)
 	for range n {
-		counts[a.Below(7)]++
+		counts[a.Uniform(7)]++
 	}
 	for i := range expected {
 		expected[i] = n / 7.

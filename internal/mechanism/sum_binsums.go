@@ -63,12 +63,12 @@ func NewClamped(bound float64) *Clamped { return &Clamped{grid: newNumberGrid(bo
 func (c *Clamped) Set(g []float64) {
 	c.g = slices.Grow(c.g[:0], len(g))[:len(g)]
 	for i, v := range g {
-		c.g[i] = c.grid.round(v)
+		c.g[i] = c.grid.roundToGrid(v)
 	}
 }
 
 // Cells are those that [BinSums.Add] adds to.
-func (b *BinSums) Cells() Cells { return sums(b.sums) }
+func (b *BinSums) Cells() Cells { return sumCells(b.sums) }
 
 // Bound returns the sums with their L2 sensitivity.
 //
@@ -89,7 +89,7 @@ func (b *BinSums) Bound() Bounded[Vector] {
 // bound of Cross is that of the sums, for every relation.
 func (b *BinSums) CrossBound() Bounded[Vector] {
 	x := b.Bound()
-	x.of = StatCross
+	x.statistic = StatCross
 	return x
 }
 
@@ -112,8 +112,8 @@ func newNumberGrid(bound float64) numberGrid {
 	return numberGrid{unit, 1 / unit, math.Floor(bound / unit)}
 }
 
-// round clamps a number and returns it in grid units; NaN becomes 0.
-func (g numberGrid) round(v float64) int16 {
+// roundToGrid clamps a number and returns it in grid units; NaN becomes 0.
+func (g numberGrid) roundToGrid(v float64) int16 {
 	v = min(max(v*g.inverse, -g.bound), g.bound) // NaN stays NaN
 	if v != v {
 		return 0

@@ -40,7 +40,7 @@ func TestBinSumsAddsUp(t *testing.T) {
 		a, b, whole := s.NewBinSums(3, bound), s.NewBinSums(3, bound), s.NewBinSums(3, bound)
 		a.Add(bins[cut:], g[cut:])
 		b.Add(bins[:cut], g[:cut])
-		a.Cells().merge(b.Cells().values())
+		a.Cells().mergeValues(b.Cells().copyValues())
 		whole.Add(bins, g)
 		clamped, again := NewClamped(bound), s.NewBinSums(3, bound)
 		clamped.Set(make([]float64, 50)) // numbers of another block

@@ -27,7 +27,7 @@ func (c Coins) Split(ctx context.Context, v dataset.View, m, first, last int) ([
 	bucket := make([]int32, v.Len())
 	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {
 		for k := range b.Len() {
-			bucket[start+k] = int32(c.Below(b.ID(k), m) - first)
+			bucket[start+k] = int32(c.Uniform(b.ID(k), m) - first)
 		}
 	})
 	if err != nil {

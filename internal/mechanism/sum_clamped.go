@@ -48,14 +48,14 @@ func (b *Sums) Add(values [][]float64) {
 		}
 		lo, hi, sum := b.lo[k], b.hi[k], int64(0)
 		for _, x := range column {
-			sum += fixed(x, lo, hi)
+			sum += toFixed(x, lo, hi)
 		}
 		b.sums[k] += sum
 	}
 }
 
-// fixed rounds x toward zero to the grid and clamps it.
-func fixed(x float64, lo, hi int64) int64 {
+// toFixed rounds x toward zero to the grid and clamps it.
+func toFixed(x float64, lo, hi int64) int64 {
 	x /= sumUnit
 	switch {
 	case x != x:
@@ -69,7 +69,7 @@ func fixed(x float64, lo, hi int64) int64 {
 }
 
 // Cells are those that [Sums.Add] adds to.
-func (b *Sums) Cells() Cells { return sums(b.sums) }
+func (b *Sums) Cells() Cells { return sumCells(b.sums) }
 
 // Bound returns the sums with their L2 sensitivity.
 //
@@ -88,7 +88,7 @@ func (b *Sums) Bound() Bounded[Vector] {
 		}
 		total += float64(reach * reach) // the conversion forbids fusing
 	}
-	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, up(math.Sqrt(total)), sumUnit, StatSums}
+	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, roundUp(math.Sqrt(total)), sumUnit, StatSums}
 }
 
 // StatSums is the statistic of [Sums.Bound].

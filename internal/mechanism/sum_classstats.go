@@ -19,19 +19,19 @@ type ClassWeights struct {
 // the root of 2.74, under add-remove and the root of 5.48 under substitution.
 func DefaultClassWeights() ClassWeights { return ClassWeights{.5, 1, .7, 1} }
 
-// sensitivity returns the L2 sensitivity of the weighted statistics; see
+// l2Sensitivity returns the L2 sensitivity of the weighted statistics; see
 // [ClassStats.Bound].
-func (w ClassWeights) sensitivity(relation budget.Relation) float64 {
+func (w ClassWeights) l2Sensitivity(relation budget.Relation) float64 {
 	a, b, c, g := w.Counts*w.Counts, w.Sums*w.Sums, w.Squares*w.Squares, w.Products*w.Products
 	if relation == budget.AddRemove {
-		return up(math.Sqrt(a + b + c + g))
+		return roundUp(math.Sqrt(a + b + c + g))
 	}
 	// One class: the sums and products together, beyond 2b + 2g.
 	same := 2*b - 2*g
 	if b <= 2*g {
 		same = b * b / (2 * g)
 	}
-	return up(math.Sqrt(2*(b+c+g) + max(2*a, same)))
+	return roundUp(math.Sqrt(2*(b+c+g) + max(2*a, same)))
 }
 
 // ClassStats accumulates, over records of a class and a fixed-point row x whose
@@ -87,7 +87,7 @@ func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 	if len(classes) != len(columns[0]) {
 		panic("mechanism: a block of class statistics has one class a record")
 	}
-	c.rows.clip(columns)
+	c.rows.clipRows(columns)
 	for i, k := range classes {
 		if uint(k) < uint(len(c.counts)) {
 			c.counts[k]++
@@ -110,9 +110,9 @@ func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 
 // Cells are those that [ClassStats.Add] adds to.
 func (c *ClassStats) Cells() Cells {
-	all := []Cells{c.rows.Cells(), sums(c.counts)}
+	all := []Cells{c.rows.Cells(), sumCells(c.counts)}
 	for k := range c.sums {
-		all = append(all, sums(c.sums[k]), sums(c.squares[k]))
+		all = append(all, sumCells(c.sums[k]), sumCells(c.squares[k]))
 	}
 	return Join(all...)
 }
@@ -169,7 +169,7 @@ func (c *ClassStats) Bound() Bounded[Weighted] {
 		add(perProduct, gramUnit, c.rows.sums[from])
 		add(perProduct*math.Sqrt2, gramUnit, c.rows.sums[from+1:from+c.rows.p-i]...)
 	}
-	return Bounded[Weighted]{x, L2, w.sensitivity(c.rows.relation), 1, StatClassStatistics}
+	return Bounded[Weighted]{x, L2, w.l2Sensitivity(c.rows.relation), 1, StatClassStatistics}
 }
 
 // ClassMoments are released (or, in experiments, exact) class statistics of

@@ -109,7 +109,7 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
 		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48), budget.SubstitutePrivateColumns: math.Sqrt(5.48),
 	} {
-		if got := DefaultClassWeights().sensitivity(rel); math.Abs(got-want) > 1e-9 {
+		if got := DefaultClassWeights().l2Sensitivity(rel); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 		weight := rapid.Float64Range(.01, 5)
 		w := ClassWeights{weight.Draw(t, "a"), weight.Draw(t, "b"), weight.Draw(t, "c"), weight.Draw(t, "g")}
 		a, b, c, g := w.Counts*w.Counts, w.Sums*w.Sums, w.Squares*w.Squares, w.Products*w.Products
-		if got, loose := w.sensitivity(budget.Substitute), math.Sqrt(2*max(a, b)+2*(b+c+g)); got > loose*(1+1e-12) {
+		if got, loose := w.l2Sensitivity(budget.Substitute), math.Sqrt(2*max(a, b)+2*(b+c+g)); got > loose*(1+1e-12) {
 			t.Fatalf("%v above %v", got, loose)
 		}
 	})
@@ -150,7 +150,7 @@ func TestClassStatsValues(t *testing.T) {
 	const one, half = FixedOne, FixedOne / 2
 	a.Add([][]int16{{one, half, -one}, {half, 0, one}}, []int32{0, 1, 2})
 	b.Add([][]int16{{-half, one}, {one, 0}}, []int32{1, -1})
-	a.Cells().merge(b.Cells().values())
+	a.Cells().mergeValues(b.Cells().copyValues())
 	released, err := a.Release(s, "stats")
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestClassStatsNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, noise := released.Value(), DefaultClassWeights().sensitivity(budget.AddRemove)/s.Mu("stats")
+	m, noise := released.Value(), DefaultClassWeights().l2Sensitivity(budget.AddRemove)/s.Mu("stats")
 	for name, c := range map[string]struct{ got, want float64 }{
 		"count": {m.CountNoise, noise / .5}, "sum": {m.SumNoise, noise * 2}, "square": {m.SquareNoise, noise * 2 / .7}, "product": {m.ProductNoise, noise * 4},
 	} {

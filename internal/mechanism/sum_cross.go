@@ -39,8 +39,8 @@ func (c *Cross) Clip(columns [][]int16) {
 	if len(columns) != c.rows.p {
 		panic("mechanism: a Cross block has one slice an entry of the row")
 	}
-	if !c.tap.unclipped() {
-		c.rows.clip(columns)
+	if !c.tap.skipsClipping() {
+		c.rows.clipRows(columns)
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 	}
 	grid := c.g[:len(g)]
 	for i, v := range g {
-		grid[i] = c.grid.round(v)
+		grid[i] = c.grid.roundToGrid(v)
 	}
 	for j, column := range columns {
 		c.sums[j] += gram.Dot(column, grid)
@@ -67,7 +67,7 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 }
 
 // Cells are those that [Cross.Add] adds to.
-func (c *Cross) Cells() Cells { return sums(c.sums) }
+func (c *Cross) Cells() Cells { return sumCells(c.sums) }
 
 // Bound returns the sum of x g with its L2 sensitivity.
 //
@@ -76,7 +76,7 @@ func (c *Cross) Cells() Cells { return sums(c.sums) }
 // x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x and
 // g' = -g. (docs/proofs/adassp.md, "Sensitivity and proof")
 func (c *Cross) Bound() Bounded[Vector] {
-	sens := c.tap.declaredCross(up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound))
+	sens := c.tap.declaredCross(roundUp(math.Sqrt(float64(c.rows.limit)) * c.grid.bound))
 	if c.rows.relation != budget.AddRemove {
 		sens *= 2
 	}

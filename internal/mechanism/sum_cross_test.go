@@ -96,7 +96,7 @@ func TestCrossIsExact(t *testing.T) {
 		}
 		part.Add([][]int16{x[:100]}, g[:100])
 		part.Add([][]int16{x[100:]}, g[100:])
-		total.Cells().merge(part.Cells().values())
+		total.Cells().mergeValues(part.Cells().copyValues())
 	}
 	want := new(big.Int).Mul(big.NewInt(-n*repeats), big.NewInt(FixedOne*FixedOne))
 	if got := big.NewInt(total.sums[0]); got.Cmp(want) != 0 {

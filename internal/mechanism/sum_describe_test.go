@@ -96,7 +96,7 @@ func TestDescribeSensitivities(t *testing.T) {
 // TestDescribeReads compares numbers that were read back with the records, for statistics without noise.
 func TestDescribeReads(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
-	exact := func(b Bounded[Vector]) []float64 { return floats(b.value, b.unit) }
+	exact := func(b Bounded[Vector]) []float64 { return toFloats(b.value, b.unit) }
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-6 {

@@ -35,7 +35,7 @@ func differenceOf(f direction.Fit, n int, score string, r direction.Ridge, all b
 		bound = direction.HSICBound(r, max(n-m, 1), m)
 	}
 	x := f.Score(score)
-	return Bounded[int64]{int64(math.Round((x.Backward - x.Forward) / directionUnit)), Absolute, math.Ceil(up(2*bound)/directionUnit) + 1,
+	return Bounded[int64]{int64(math.Round((x.Backward - x.Forward) / directionUnit)), Absolute, math.Ceil(roundUp(2*bound)/directionUnit) + 1,
 		directionUnit, StatScoreDifference}
 }
 

@@ -29,7 +29,7 @@ const (
 //
 // That is the exact eigenvalue. What is returned is the lower end v of an
 // interval of width w = 2^-12 B^2, certified by Cholesky factorisations to
-// within e: lmin in [v - e, v + w + e] (see [pin]), rounded down to the grid.
+// within e: lmin in [v - e, v + w + e] (see [pinEigenvalue]), rounded down to the grid.
 // Two neighbours therefore differ by at most B^2 + w + 2e and one grid unit.
 //
 // With u = 2^-53, m = min(B^2, 1) and n <= 2^31 records, e = u n m p(p+5):
@@ -50,13 +50,13 @@ func (g *Gram) SmallestEigenvalue() Bounded[Vector] {
 	limit, p := float64(g.limit), float64(g.p)
 	width := eigenWidth * limit
 	slack := maxRecords * 0x1p-53 * min(limit, 1/gramUnit) * p * (p + 5)
-	value := int64(pin(a, width, estimate(a)))
-	return Bounded[Vector]{Vector{value}, L2, up(limit + width + 2*slack + 1), gramUnit, StatEigenvalue}
+	value := int64(pinEigenvalue(a, width, estimateEigenvalue(a)))
+	return Bounded[Vector]{Vector{value}, L2, roundUp(limit + width + 2*slack + 1), gramUnit, StatEigenvalue}
 }
 
-// estimate returns the smallest eigenvalue of a as floating point sees it, or
+// estimateEigenvalue returns the smallest eigenvalue of a as floating point sees it, or
 // NaN. Nothing relies on it: it only makes pin fast.
-func estimate(a *mat.SymDense) float64 {
+func estimateEigenvalue(a *mat.SymDense) float64 {
 	var eig mat.EigenSym
 	if !eig.Factorize(a, false) {
 		return math.NaN()
@@ -64,11 +64,11 @@ func estimate(a *mat.SymDense) float64 {
 	return eig.Values(nil)[0]
 }
 
-// pin returns the lower end of an interval of the given width that holds the
+// pinEigenvalue returns the lower end of an interval of the given width that holds the
 // smallest eigenvalue of a positive semidefinite matrix, up to the rounding of
 // the factorisations that decide on which side of a point it lies. The first
 // two points are around the guess; if it was good, they are the last.
-func pin(a *mat.SymDense, width, guess float64) float64 {
+func pinEigenvalue(a *mat.SymDense, width, guess float64) float64 {
 	low, high := 0.0, a.At(0, 0)
 	for i := range a.SymmetricDim() {
 		high = min(high, a.At(i, i)) // no diagonal entry is below lmin
@@ -76,7 +76,7 @@ func pin(a *mat.SymDense, width, guess float64) float64 {
 	try := func(c float64) {
 		switch {
 		case !(c > low && c < high):
-		case definite(a, c):
+		case isDefinite(a, c):
 			low = c
 		default:
 			high = c
@@ -90,8 +90,8 @@ func pin(a *mat.SymDense, width, guess float64) float64 {
 	return low
 }
 
-// definite reports whether a - c I has a Cholesky factorisation.
-func definite(a *mat.SymDense, c float64) bool {
+// isDefinite reports whether a - c I has a Cholesky factorisation.
+func isDefinite(a *mat.SymDense, c float64) bool {
 	p := a.SymmetricDim()
 	shifted := mat.NewSymDense(p, nil)
 	shifted.CopySym(a)

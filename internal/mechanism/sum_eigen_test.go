@@ -74,7 +74,7 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 				k++
 			}
 		}
-		want, got := estimate(a), float64(g.SmallestEigenvalue().value[0])*gramUnit
+		want, got := estimateEigenvalue(a), float64(g.SmallestEigenvalue().value[0])*gramUnit
 		if d := want - got; d > eigenWidth*limit+1e-6 || d < -1e-6 {
 			t.Fatalf("%v, want %v", got, want)
 		}
@@ -98,7 +98,7 @@ func TestPinNeedsNoGuess(t *testing.T) {
 		a := mat.NewSymDense(2, []float64{c.entries[0], c.entries[1], 0, c.entries[2]})
 		for _, guess := range []float64{c.want, 0, -5, math.NaN(), math.Inf(1), c.want * 1.1, c.want * .9, 1e300} {
 			const width, rounding = 1. / 4096, 1e-5
-			got := pin(a, width, guess)
+			got := pinEigenvalue(a, width, guess)
 			if got > c.want+rounding || got < c.want-width-rounding || got < 0 {
 				t.Errorf("%v with guess %v: %v, want %v", c.entries, guess, got, c.want)
 			}

@@ -45,17 +45,17 @@ func (g *Gram) Add(columns [][]int16) {
 	if len(columns) != g.p {
 		panic("mechanism: a Gram block has one slice a column")
 	}
-	g.clip(columns)
+	g.clipRows(columns)
 	g.scratch.Accumulate(g.sums, columns)
 }
 
 // rescaleBits is the precision of the factor that shortens a row.
 const rescaleBits = 15
 
-// clip enforces |value| <= FixedOne and |z|^2 <= limit on every row, in
+// clipRows enforces |value| <= FixedOne and |z|^2 <= limit on every row, in
 // integers: v is replaced by trunc(v f / 2^15) with f = floor(2^15 B/|z|), so
 // the new norm is at most |z| f/2^15 <= B.
-func (g *Gram) clip(columns [][]int16) {
+func (g *Gram) clipRows(columns [][]int16) {
 	n := len(columns[0])
 	if cap(g.norms) < n {
 		g.norms, g.factors = make([]uint64, n), make([]int32, n)
@@ -84,7 +84,7 @@ func (g *Gram) clip(columns [][]int16) {
 	for i, n2 := range norms {
 		factors[i] = 1 << rescaleBits
 		if n2 > g.limit {
-			factors[i] = shrink(g.limit, n2)
+			factors[i] = shrinkFactor(g.limit, n2)
 		}
 	}
 	for _, column := range columns {
@@ -95,23 +95,23 @@ func (g *Gram) clip(columns [][]int16) {
 	}
 }
 
-// shrink returns the largest f with f^2 n2 <= limit 2^30, for n2 > limit.
-func shrink(limit, n2 uint64) int32 {
+// shrinkFactor returns the largest f with f^2 n2 <= limit 2^30, for n2 > limit.
+func shrinkFactor(limit, n2 uint64) int32 {
 	f := uint64(math.Sqrt(float64(limit)/float64(n2)) * (1 << rescaleBits))
-	for f > 0 && !fits(f, n2, limit) {
+	for f > 0 && !factorFits(f, n2, limit) {
 		f--
 	}
 	return int32(f)
 }
 
-func fits(f, n2, limit uint64) bool {
+func factorFits(f, n2, limit uint64) bool {
 	ah, al := bits.Mul64(f*f, n2)
 	bh, bl := limit>>(64-2*rescaleBits), limit<<(2*rescaleBits)
 	return ah < bh || ah == bh && al <= bl
 }
 
 // Cells are those that [Gram.Add] adds to.
-func (g *Gram) Cells() Cells { return sums(g.sums) }
+func (g *Gram) Cells() Cells { return sumCells(g.sums) }
 
 // Bound returns the sum of z z^T with its Frobenius sensitivity.
 //
@@ -121,9 +121,9 @@ func (g *Gram) Cells() Cells { return sums(g.sums) }
 // orthogonal rows of full length; so sqrt2 B^2. (docs/proofs/joint-gram.md,
 // "Sensitivity and proof")
 func (g *Gram) Bound() Bounded[Symmetric] {
-	sens := g.tap.declared(float64(g.limit))
+	sens := g.tap.declaredGram(float64(g.limit))
 	if g.relation != budget.AddRemove {
-		sens = up(sens * math.Sqrt2)
+		sens = roundUp(sens * math.Sqrt2)
 	}
 	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit, StatGram}
 }
@@ -135,7 +135,7 @@ func (g *Gram) Bound() Bounded[Symmetric] {
 // (|z|_1^2 + |z|^2)/2. As |z|_1^2 <= p |z|^2 (Cauchy and Schwarz), it is at most (p+1)/2 B^2, attained by a row of full
 // length whose entries are equally large. Substitution: a row leaves and another one comes, so at most twice that.
 func (g *Gram) EntryBound() Bounded[Vector] {
-	sens := up(g.tap.declared(float64(g.limit)) * float64(g.p+1) / 2)
+	sens := roundUp(g.tap.declaredGram(float64(g.limit)) * float64(g.p+1) / 2)
 	if g.relation != budget.AddRemove {
 		sens *= 2
 	}

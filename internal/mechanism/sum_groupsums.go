@@ -38,7 +38,7 @@ func (m Maker) NewGroupSums(groups int, counted []bool) *GroupSums {
 	share := groupCountShare(m.Relation())
 	return &GroupSums{
 		relation: m.Relation(), groups: groups, counted: counted,
-		a: grains(math.Sqrt(share)), b: grains(math.Sqrt((1 - share) / float64(d))),
+		a: toGrains(math.Sqrt(share)), b: toGrains(math.Sqrt((1 - share) / float64(d))),
 		counts: make([]int64, groups), values: make([]int64, groups*d), missing: make([]int64, groups*d),
 	}
 }
@@ -66,7 +66,7 @@ func (g *GroupSums) Add(groups []int32, columns [][]float64) {
 			switch {
 			case k < 0 || k >= g.groups:
 			case x == x:
-				g.values[k*d+j] += grains(b * min(max(x, -1), 1))
+				g.values[k*d+j] += toGrains(b * min(max(x, -1), 1))
 			case g.counted[j]:
 				g.missing[k*d+j]++
 			}
@@ -75,7 +75,9 @@ func (g *GroupSums) Add(groups []int32, columns [][]float64) {
 }
 
 // Cells are those that [GroupSums.Add] adds to.
-func (g *GroupSums) Cells() Cells { return Join(sums(g.counts), sums(g.values), sums(g.missing)) }
+func (g *GroupSums) Cells() Cells {
+	return Join(sumCells(g.counts), sumCells(g.values), sumCells(g.missing))
+}
 
 // Bound returns, for each group, its weighted number of records, and for each column the weighted sum and, where they are
 // counted, the weighted number of missing values, with their L2 sensitivity.
@@ -103,7 +105,7 @@ func (g *GroupSums) Bound() Bounded[Vector] {
 			}
 		}
 	}
-	return Bounded[Vector]{out, L2, up(math.Sqrt(square)) / sumUnit, sumUnit, StatGroupSums}
+	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(square)) / sumUnit, sumUnit, StatGroupSums}
 }
 
 // GroupMoments are the released numbers of one group. Missing is 0 for a column whose missing values were not counted.

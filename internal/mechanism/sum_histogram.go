@@ -67,7 +67,7 @@ func (h *Histogram) Add(bins [][]uint16) {
 		if len(column) != len(bins[0]) {
 			panic("mechanism: the columns of a histogram block differ in length")
 		}
-		h.count(c, column)
+		h.countColumn(c, column)
 	}
 }
 
@@ -77,12 +77,12 @@ func (h *Histogram) AddColumns(n int, write func(c int, bins []uint16)) {
 	h.bin = slices.Grow(h.bin[:0], n)[:n]
 	for c := range h.weights {
 		write(c, h.bin)
-		h.count(c, h.bin)
+		h.countColumn(c, h.bin)
 	}
 }
 
-// count adds the bins of column c.
-func (h *Histogram) count(c int, column []uint16) {
+// countColumn adds the bins of column c.
+func (h *Histogram) countColumn(c int, column []uint16) {
 	counts := h.counts[h.starts[c]:h.starts[c+1]]
 	a, b := h.others[0][:len(counts)], h.others[1][:len(counts)]
 	for len(column) > 3 { // where neighbours are equal, one count need not wait for the other
@@ -114,7 +114,7 @@ func (h *Histogram) count(c int, column []uint16) {
 }
 
 // Cells are those that [Histogram.Add] adds to.
-func (h *Histogram) Cells() Cells { return sums(h.counts) }
+func (h *Histogram) Cells() Cells { return sumCells(h.counts) }
 
 // Bound returns the weighted counts, column by column, with their L2
 // sensitivity.
@@ -138,7 +138,7 @@ func (h *Histogram) Bound() Bounded[Vector] {
 			out[i] = h.counts[i] * int64(w) << 20
 		}
 	}
-	return Bounded[Vector]{out, L2, up(math.Sqrt(float64(squares))) / countUnit, countUnit, StatHistogram}
+	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / countUnit, countUnit, StatHistogram}
 }
 
 // StatHistogram is the statistic of [Histogram.Bound].

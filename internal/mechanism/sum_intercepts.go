@@ -53,7 +53,7 @@ func (a *Intercepts) Add(weights []float64, labels []int8, first []int) {
 }
 
 // Cells are those that [Intercepts.Add] adds to.
-func (a *Intercepts) Cells() Cells { return sums(a.moved) }
+func (a *Intercepts) Cells() Cells { return sumCells(a.moved) }
 
 // Scores returns the score of every candidate with the width of its change.
 //

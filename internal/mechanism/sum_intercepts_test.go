@@ -58,7 +58,7 @@ func TestInterceptsAreAgreements(t *testing.T) {
 		a, b := s.NewIntercepts(.5, 2, 5), s.NewIntercepts(.5, 2, 5)
 		a.Add(w[:cut], labels[:cut], first[:cut])
 		b.Add(w[cut:], labels[cut:], first[cut:])
-		a.Cells().merge(b.Cells().values())
+		a.Cells().mergeValues(b.Cells().copyValues())
 		for c, got := range a.Scores().value {
 			votes := make([]int8, len(w))
 			for i, y := range labels {

@@ -61,7 +61,7 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 		return nil, err
 	}
 	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
-	k.target = k.tau(counts)
+	k.target = k.gridTau(counts)
 	return k, nil
 }
 
@@ -72,7 +72,7 @@ func (k *Kendall) Pick(ctx context.Context, j int) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range k.tau(counts) {
+	for i, c := range k.gridTau(counts) {
 		k.between[i] += c
 	}
 	k.picked++
@@ -100,23 +100,23 @@ func (k *Kendall) Scores(candidates []int) Bounded[Vector] {
 	}
 	out := make(Vector, len(candidates))
 	for i, j := range candidates {
-		out[i] = k.score(j)
+		out[i] = k.columnScore(j)
 	}
 	return Bounded[Vector]{out, Width, width/kendallUnit + 6, kendallUnit, StatKendall}
 }
 
-// score returns the score of column j in kendallUnit.
-func (k *Kendall) score(j int) int64 {
+// columnScore returns the score of column j in kendallUnit.
+func (k *Kendall) columnScore(j int) int64 {
 	if k.picked == 0 {
 		return k.target[j]
 	}
 	return k.target[j] - k.between[j]/int64(k.picked)
 }
 
-// tau returns floor(2^20 |S|/(n-1)) for each S, at most 2^19 n: sums over
+// gridTau returns floor(2^20 |S|/(n-1)) for each S, at most 2^19 n: sums over
 // thousands of picked columns stay far from the ends of int64 for any n that a
 // table can have.
-func (k *Kendall) tau(counts []int64) []int64 {
+func (k *Kendall) gridTau(counts []int64) []int64 {
 	out := make([]int64, len(counts))
 	if k.n <= 1 {
 		return out

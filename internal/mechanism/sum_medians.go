@@ -55,13 +55,13 @@ func (m *Medians) Add(values, weights [][]float64) {
 			}
 			units := min(int64(min(w, 1)/medianUnit), left[i])
 			left[i] -= units
-			cells[m.cell(values[k][i])] += units
+			cells[m.cellIndex(values[k][i])] += units
 		}
 	}
 }
 
-// cell returns the first point that is at least v.
-func (m *Medians) cell(v float64) int {
+// cellIndex returns the first point that is at least v.
+func (m *Medians) cellIndex(v float64) int {
 	if v != v {
 		return len(m.points)
 	}
@@ -70,7 +70,7 @@ func (m *Medians) cell(v float64) int {
 }
 
 // Cells are those that [Medians.Add] adds to.
-func (m *Medians) Cells() Cells { return sums(m.weights) }
+func (m *Medians) Cells() Cells { return sumCells(m.weights) }
 
 // Lists are scores of several choices that are made in one draw, each among Size candidates.
 type Lists struct {

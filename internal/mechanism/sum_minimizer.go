@@ -75,25 +75,25 @@ func (m *Minimizer) Add(columns [][]int16, codes []int32) {
 	if len(columns) != len(m.columns) || len(columns[0]) != len(codes) {
 		panic("mechanism: a Minimizer block has one slice an entry and one code a record")
 	}
-	m.clipper.clip(columns)
+	m.clipper.clipRows(columns)
 	for j, column := range columns {
 		m.columns[j] = append(m.columns[j], column...)
 	}
 	m.codes = append(m.codes, codes...)
 }
 
-// scores returns the number of minimisers.
-func (m *Minimizer) scores() int {
+// numMinimizers returns the number of minimisers.
+func (m *Minimizer) numMinimizers() int {
 	if m.classes == 2 {
 		return 1
 	}
 	return m.classes
 }
 
-// norm returns R, the norm that no row z exceeds, in 1/FixedOne.
-func (m *Minimizer) norm() float64 {
+// rowNorm returns R, the norm that no row z exceeds, in 1/FixedOne.
+func (m *Minimizer) rowNorm() float64 {
 	k := float64(m.constant)
-	return up(math.Sqrt(float64(m.clipper.limit) + k*k))
+	return roundUp(math.Sqrt(float64(m.clipper.limit) + k*k))
 }
 
 // Bound returns the minimisers, one after another, each with p+1 coordinates of
@@ -133,11 +133,11 @@ func (m *Minimizer) norm() float64 {
 // unit, so two rounded points are at most 2 sqrt(P) units further apart; clamping
 // brings none further apart.
 func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
-	x, err := m.solve(ctx)
+	x, err := m.findMinimizers(ctx)
 	if err != nil {
 		return Bounded[Vector]{}, err
 	}
-	sens := up(x.distance/x.unit + 2*math.Sqrt(float64(len(x.values))))
+	sens := roundUp(x.distance/x.unit + 2*math.Sqrt(float64(len(x.values))))
 	return Bounded[Vector]{x.values, L2, sens, x.unit * FixedOne, StatMinimizer}, nil
 }
 
@@ -148,12 +148,12 @@ func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
 // and Schwarz). It is attained, as d is, by a record whose entries are all as large as the constant. Rounding moves each of
 // the P coordinates by at most one unit, so two rounded points are at most 2 P units further apart.
 func (m *Minimizer) CoordinateBound(ctx context.Context) (Bounded[Vector], error) {
-	x, err := m.solve(ctx)
+	x, err := m.findMinimizers(ctx)
 	if err != nil {
 		return Bounded[Vector]{}, err
 	}
 	p := float64(len(x.values))
-	sens := up(up(math.Sqrt(p))*x.distance/x.unit + 2*p)
+	sens := roundUp(roundUp(math.Sqrt(p))*x.distance/x.unit + 2*p)
 	return Bounded[Vector]{x.values, L1, sens, x.unit * FixedOne, StatMinimizerCoordinates}, nil
 }
 
@@ -164,9 +164,9 @@ type minimum struct {
 	distance, unit float64
 }
 
-// solve finds the minimisers.
-func (m *Minimizer) solve(ctx context.Context) (minimum, error) {
-	r, g := m.norm(), m.norm()*MinimizerTolerance
+// findMinimizers finds the minimisers.
+func (m *Minimizer) findMinimizers(ctx context.Context) (minimum, error) {
+	r, g := m.rowNorm(), m.rowNorm()*MinimizerTolerance
 	change := r
 	if m.clipper.relation != budget.AddRemove {
 		change *= 2
@@ -174,12 +174,12 @@ func (m *Minimizer) solve(ctx context.Context) (minimum, error) {
 	// In units of rows 1/FixedOne the penalty is lambda FixedOne^2, and a
 	// coordinate is worth FixedOne.
 	lambda := m.lambda * FixedOne * FixedOne
-	distance := up(math.Sqrt(float64(m.scores())) * (change + 2*g) / lambda)
+	distance := roundUp(math.Sqrt(float64(m.numMinimizers())) * (change + 2*g) / lambda)
 	unit := math.Exp2(math.Floor(math.Log2(distance)) - 30)
 	p := len(m.columns) + 1
-	out := make(Vector, 0, p*m.scores())
-	for c := range m.scores() {
-		problem := &hinge.Problem{Columns: m.columns, Labels: m.labels(c), Constant: m.constant, Norm: r, Lambda: lambda, Loss: m.loss}
+	out := make(Vector, 0, p*m.numMinimizers())
+	for c := range m.numMinimizers() {
+		problem := &hinge.Problem{Columns: m.columns, Labels: m.classLabels(c), Constant: m.constant, Norm: r, Lambda: lambda, Loss: m.loss}
 		w, err := problem.Minimize(ctx, g)
 		if err != nil {
 			return minimum{}, err
@@ -191,8 +191,8 @@ func (m *Minimizer) solve(ctx context.Context) (minimum, error) {
 	return minimum{out, distance, unit}, nil
 }
 
-// labels returns the labels of minimiser number c.
-func (m *Minimizer) labels(c int) []int8 {
+// classLabels returns the labels of minimiser number c.
+func (m *Minimizer) classLabels(c int) []int8 {
 	positive := int32(c)
 	if m.classes == 2 {
 		positive = 1

@@ -35,8 +35,8 @@ func (q *Moments) Add(n int, columns [][]float64) {
 	if 3*len(columns) != len(q.sums) {
 		panic("mechanism: a block of Moments has one slice a column")
 	}
-	q.records[0] += int64(n) * grains(1)
-	missing := grains(momentMissingWeight)
+	q.records[0] += int64(n) * toGrains(1)
+	missing := toGrains(momentMissingWeight)
 	for j, column := range columns {
 		if len(column) != n {
 			panic("mechanism: the columns of a block of Moments differ in length")
@@ -47,16 +47,16 @@ func (q *Moments) Add(n int, columns [][]float64) {
 				sums[2] += missing
 				continue
 			}
-			value := grains(min(max(x, -1), 1))
+			value := toGrains(min(max(x, -1), 1))
 			rounded := float64(value) * sumUnit
 			sums[0] += value
-			sums[1] += grains(momentSquareWeight * (rounded * rounded))
+			sums[1] += toGrains(momentSquareWeight * (rounded * rounded))
 		}
 	}
 }
 
 // Cells are those that [Moments.Add] adds to.
-func (q *Moments) Cells() Cells { return Join(sums(q.records[:]), sums(q.sums)) }
+func (q *Moments) Cells() Cells { return Join(sumCells(q.records[:]), sumCells(q.sums)) }
 
 // Bound returns the sums with their L2 sensitivity. The number of records comes first under add-remove; under the other
 // relations it is public and no part of the vector.
@@ -80,7 +80,7 @@ func (q *Moments) Bound() Bounded[Vector] {
 		square = 1 + d*(1+momentSquareWeight*momentSquareWeight)
 		out = append(out, q.records[0])
 	}
-	return Bounded[Vector]{append(out, q.sums...), L2, up(math.Sqrt(square)) / sumUnit, sumUnit, StatMoments}
+	return Bounded[Vector]{append(out, q.sums...), L2, roundUp(math.Sqrt(square)) / sumUnit, sumUnit, StatMoments}
 }
 
 // ColumnMoments are the released sums of one column: of its values, of their squares, and of its missing values.

@@ -51,7 +51,7 @@ func (g *NodeGrams) Add(columns [][]int16, weights [][]float64) {
 	if len(columns) != g.rows.p || len(weights) != len(g.sums) {
 		panic("mechanism: a NodeGrams block has one slice per entry and one per node")
 	}
-	g.rows.clip(columns)
+	g.rows.clipRows(columns)
 	n := len(columns[0])
 	if cap(g.left) < n {
 		g.left, g.factors = make([]int64, n), make([]int32, n)
@@ -111,7 +111,7 @@ func factorOf(w float64, left int64) int32 {
 func (g *NodeGrams) Cells() Cells {
 	all := make([]Cells, len(g.sums))
 	for k, s := range g.sums {
-		all[k] = sums(s)
+		all[k] = sumCells(s)
 	}
 	return Join(all...)
 }
@@ -128,9 +128,9 @@ func (g *NodeGrams) Cells() Cells {
 // and by orthogonal rows in one: sqrt2 B^2. (docs/proofs/cost-tree.md, "Sensitivity and
 // proof")
 func (g *NodeGrams) Bound() Bounded[Symmetric] {
-	sens := g.rows.tap.declared(float64(g.rows.limit))
+	sens := g.rows.tap.declaredGram(float64(g.rows.limit))
 	if g.rows.relation != budget.AddRemove {
-		sens = up(sens * math.Sqrt2)
+		sens = roundUp(sens * math.Sqrt2)
 	}
 	var packed []int64
 	for _, s := range g.sums {

@@ -24,7 +24,7 @@ func (m Maker) NewOuter(k, p int, bound, limit2 float64) *Outer {
 	if !(bound >= 0x1p-7 && bound <= 0x1p7) {
 		panic("mechanism: the norm of the weights of an Outer leaves [2^-7, 2^7]")
 	}
-	return &Outer{rows: m.shortener(p, limit2), weights: m.shortener(k, bound*bound), grid: make([][]int16, k), sums: make([]int64, k*p)}
+	return &Outer{rows: m.newClipper(p, limit2), weights: m.newClipper(k, bound*bound), grid: make([][]int16, k), sums: make([]int64, k*p)}
 }
 
 // A Shortener limits the norm of fixed-point rows as [Gram.Add] does, for a caller that limits part
@@ -33,18 +33,18 @@ type Shortener struct{ gram *Gram }
 
 // NewShortener returns a Shortener of rows of p entries to norm at most sqrt(limit2), limit2 >= 0.
 func (m Maker) NewShortener(p int, limit2 float64) *Shortener {
-	return &Shortener{m.shortener(p, limit2)}
+	return &Shortener{m.newClipper(p, limit2)}
 }
 
 // Clip limits the rows of a block in place. Rows without entries are left as they are.
 func (s *Shortener) Clip(rows [][]int16) {
 	if len(rows) > 0 {
-		s.gram.clip(rows)
+		s.gram.clipRows(rows)
 	}
 }
 
-// shortener returns a Gram that clips rows and adds up nothing.
-func (m Maker) shortener(p int, limit2 float64) *Gram {
+// newClipper returns a Gram that clips rows and adds up nothing.
+func (m Maker) newClipper(p int, limit2 float64) *Gram {
 	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()}
 }
 
@@ -54,7 +54,7 @@ func (o *Outer) Clip(rows [][]int16) {
 	if len(rows) != o.rows.p {
 		panic("mechanism: an Outer block has one slice per entry of the row")
 	}
-	o.rows.clip(rows)
+	o.rows.clipRows(rows)
 }
 
 // Add clips a block of records in place and adds its products. rows holds one slice per entry of the
@@ -92,11 +92,11 @@ func (o *Outer) Add(rows [][]int16, weights [][]float64) {
 func (o *Outer) clipWeights() {
 	if o.weights.tap.weightsAlone() {
 		for j := range o.grid {
-			o.weights.clip(o.grid[j : j+1])
+			o.weights.clipRows(o.grid[j : j+1])
 		}
 		return
 	}
-	o.weights.clip(o.grid)
+	o.weights.clipRows(o.grid)
 }
 
 // gridWeight rounds a weight toward zero to the grid of rows and clamps it to [-1, 1]; NaN is 0.
@@ -114,7 +114,7 @@ func gridWeight(v float64) int16 {
 }
 
 // Cells are those that [Outer.Add] adds to.
-func (o *Outer) Cells() Cells { return sums(o.sums) }
+func (o *Outer) Cells() Cells { return sumCells(o.sums) }
 
 // Bound returns the sum of w z^T, by weight and then by entry, with its L2 sensitivity.
 //
@@ -124,7 +124,7 @@ func (o *Outer) Cells() Cells { return sums(o.sums) }
 // triangle inequality, attained by z' = z and w' = -w. (docs/proofs/prototypes.md,
 // "Sensitivity and proof")
 func (o *Outer) Bound() Bounded[Vector] {
-	sens := up(math.Sqrt(float64(o.rows.limit)) * math.Sqrt(float64(o.weights.limit)))
+	sens := roundUp(math.Sqrt(float64(o.rows.limit)) * math.Sqrt(float64(o.weights.limit)))
 	if o.rows.relation != budget.AddRemove {
 		sens *= 2
 	}

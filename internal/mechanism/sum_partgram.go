@@ -74,7 +74,7 @@ func (g *PartGram) Add(u, z [][]int16) {
 	}
 	if len(u) > 0 {
 		g.u.Add(u)
-		g.measure(u)
+		g.updateLongest(u)
 	}
 	if len(z) == 0 {
 		return
@@ -88,8 +88,8 @@ func (g *PartGram) Add(u, z [][]int16) {
 	}
 }
 
-// measure updates the longest weighted public part.
-func (g *PartGram) measure(u [][]int16) {
+// updateLongest updates the longest weighted public part.
+func (g *PartGram) updateLongest(u [][]int16) {
 	for i := range u[0] {
 		sum := int64(0)
 		for k, column := range u {
@@ -102,20 +102,20 @@ func (g *PartGram) measure(u [][]int16) {
 
 // Cells are those that [PartGram.Add] adds to.
 func (g *PartGram) Cells() Cells {
-	return Join(g.u.Cells(), g.z.Cells(), sums(g.cross), most(g.longest[:]))
+	return Join(g.u.Cells(), g.z.Cells(), sumCells(g.cross), maxCells(g.longest[:]))
 }
 
 // Exact returns the sum of u u^T, packed by rows of the upper triangle, in its
 // own measure. It is a function of columns that are public under this relation;
 // under any other it returns [ErrRelation].
 func (g *PartGram) Exact() (Public[[]float64], error) {
-	if err := g.check(); err != nil {
+	if err := g.checkRelation(); err != nil {
 		return Public[[]float64]{}, err
 	}
-	return Public[[]float64]{floats(g.u.sums, gramUnit)}, nil
+	return Public[[]float64]{toFloats(g.u.sums, gramUnit)}, nil
 }
 
-func (g *PartGram) check() error {
+func (g *PartGram) checkRelation() error {
 	if g.relation != budget.SubstitutePrivateColumns {
 		return fmt.Errorf("%w: blocks of public columns need %v, the run has %v", ErrRelation, budget.SubstitutePrivateColumns, g.relation)
 	}
@@ -145,7 +145,7 @@ func (g *PartGram) check() error {
 //
 //	A B^2 (k+2)/sqrt2  for k <= 2,   2 R B  for k > 2.
 func (g *PartGram) Bound() (Bounded[Vector], error) {
-	if err := g.check(); err != nil {
+	if err := g.checkRelation(); err != nil {
 		return Bounded[Vector]{}, err
 	}
 	square := squareWeight * float64(g.z.limit) // A B^2
@@ -158,16 +158,16 @@ func (g *PartGram) Bound() (Bounded[Vector], error) {
 	out := make(Vector, 0, len(g.cross)+len(g.z.sums))
 	for i, w := range g.weights {
 		for _, v := range g.cross[i*g.z.p : (i+1)*g.z.p] {
-			out = append(out, weighted(v, w))
+			out = append(out, clampedProduct(v, w))
 		}
 	}
-	eachPacked(g.z.p, func(k, w int) { out = append(out, weighted(g.z.sums[k], w)) })
-	return Bounded[Vector]{out, L2, up(sens), gramUnit, StatPrivateBlocks}, nil
+	eachPacked(g.z.p, func(k, w int) { out = append(out, clampedProduct(g.z.sums[k], w)) })
+	return Bounded[Vector]{out, L2, roundUp(sens), gramUnit, StatPrivateBlocks}, nil
 }
 
-// weighted returns v w, v first clamped so that the product cannot wrap. A
+// clampedProduct returns v w, v first clamped so that the product cannot wrap. A
 // clamp moves no two values apart.
-func weighted(v int64, w int) int64 {
+func clampedProduct(v int64, w int) int64 {
 	most := int64(1<<62) / int64(w)
 	return min(max(v, -most), most) * int64(w)
 }

@@ -124,7 +124,7 @@ func TestPartGramValues(t *testing.T) {
 	u := [][]int16{{FixedOne, 2000}, {-9000, 300}}
 	z := [][]int16{{5000, -6000}, {700, FixedOne}}
 	g, b := partOf(t, s, []int{3, 200}, 2, 2, u, z)
-	cross, square, sigmas, sigma := g.Unpack(floats(b.value, b.unit), 7)
+	cross, square, sigmas, sigma := g.Unpack(toFloats(b.value, b.unit), 7)
 	exact, err := g.Exact()
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPartGramMerges(t *testing.T) {
 	_, whole := partOf(t, s, []int{1, 2}, 1, .3, u, z)
 	a, _ := partOf(t, s, []int{1, 2}, 1, .3, u[:1], z[:1])
 	b, _ := partOf(t, s, []int{1, 2}, 1, .3, u[1:], z[1:])
-	a.Cells().merge(b.Cells().values())
+	a.Cells().mergeValues(b.Cells().copyValues())
 	merged, err := a.Bound()
 	if err != nil || change(merged, whole) != 0 || merged.sens != whole.sens {
 		t.Errorf("%v and %v, %v", merged, whole, err)

@@ -68,7 +68,7 @@ func (p *Products) Add(columns [][]int16, codes [][]int32, y []int16) {
 			panic("mechanism: the columns of a Products block differ in length")
 		}
 		p.x = clampFixed(p.x, columns[j])
-		p.sums[p.first[j]] = p.tap.sum(p.sums[p.first[j]], gram.Dot(p.x, p.y))
+		p.sums[p.first[j]] = p.tap.addProduct(p.sums[p.first[j]], gram.Dot(p.x, p.y))
 	}
 }
 
@@ -98,7 +98,7 @@ func clampFixed(buf, values []int16) []int16 {
 }
 
 // Cells are those that [Products.Add] adds to.
-func (p *Products) Cells() Cells { return sums(p.sums) }
+func (p *Products) Cells() Cells { return sumCells(p.sums) }
 
 // Scores returns the scores of the candidate columns.
 //
@@ -121,7 +121,7 @@ func (p *Products) Scores(candidates []int) Bounded[Vector] {
 	}
 	out := make(Vector, len(candidates))
 	for i, j := range candidates {
-		out[i] = p.score(j)
+		out[i] = p.columnScore(j)
 	}
 	return Bounded[Vector]{out, Width, width, productUnit, StatProducts}
 }
@@ -136,8 +136,8 @@ func (p *Products) Balance(candidates []int) Bounded[Vector] {
 	return b
 }
 
-// score returns the score of column j in productUnit.
-func (p *Products) score(j int) int64 {
+// columnScore returns the score of column j in productUnit.
+func (p *Products) columnScore(j int) int64 {
 	const perUnit = productUnit / gramUnit
 	sums := p.sums[p.first[j]:p.first[j+1]]
 	if !p.category[j] {

@@ -206,7 +206,7 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 		before := slices.Clone(y)
 		category.Add([][]int16{nil}, [][]int32{codes[:at]}, y[:at])
 		rest.Add([][]int16{nil}, [][]int32{codes[at:]}, y[at:])
-		category.Cells().merge(rest.Cells().values())
+		category.Cells().mergeValues(rest.Cells().copyValues())
 		all := make([]int, levels)
 		for k := range all {
 			all[k] = k

@@ -28,7 +28,7 @@ func (c *PublicCounts) Add(list, bin int) {
 }
 
 // Cells are those that [PublicCounts.Add] adds to.
-func (c *PublicCounts) Cells() Cells { return sums(c.counts) }
+func (c *PublicCounts) Cells() Cells { return sumCells(c.counts) }
 
 // Exact returns the counts, list by list. Under any other relation it returns [ErrRelation].
 func (c *PublicCounts) Exact() (Public[[]int64], error) {

@@ -22,6 +22,6 @@ func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) 
 	if err != nil {
 		return nil, err
 	}
-	k.target = k.tau(counts)
+	k.target = k.gridTau(counts)
 	return k, nil
 }

@@ -101,18 +101,18 @@ func (r Records) Columns(columns []int) Records {
 }
 
 // Known returns the records whose cell of column j can be read; see [dataset.View.Known].
-func (r Records) Known(j int) Records { return r.cut(Cut{Known: r.part.Columns[j]}) }
+func (r Records) Known(j int) Records { return r.withCut(Cut{Known: r.part.Columns[j]}) }
 
 // Deal assigns every record by its coin to the second part with probability share in [0, 1],
 // and otherwise to the first.
 func (r Records) Deal(c Coins, share float64) (first, second Records) {
 	if share == 0 {
-		return r, r.cut(Cut{None: true})
+		return r, r.withCut(Cut{None: true})
 	}
-	return r.cut(Cut{Coin: &c, Share: share}), r.cut(Cut{Coin: &c, Share: share, Heads: true})
+	return r.withCut(Cut{Coin: &c, Share: share}), r.withCut(Cut{Coin: &c, Share: share, Heads: true})
 }
 
-func (r Records) cut(c Cut) Records {
+func (r Records) withCut(c Cut) Records {
 	r.part.Cuts = slices.Concat(r.part.Cuts, []Cut{c})
 	return r
 }
@@ -142,16 +142,16 @@ func (r Records) Len(ctx context.Context) (int, error) {
 type Number struct{}
 
 // New implements [Statistic].
-func (Number) New(Maker) Accumulator { return &number{} }
+func (Number) New(Maker) Accumulator { return &recordCounter{} }
 
-type number struct{ n [1]int64 }
+type recordCounter struct{ n [1]int64 }
 
-func (n *number) Add(b Block)  { n.n[0] += int64(b.Len()) }
-func (n *number) Cells() Cells { return sums(n.n[:]) }
+func (n *recordCounter) Add(b Block)  { n.n[0] += int64(b.Len()) }
+func (n *recordCounter) Cells() Cells { return sumCells(n.n[:]) }
 
-// Of returns the records of a view that belong to the part, with the columns of the part. The
+// Select returns the records of a view that belong to the part, with the columns of the part. The
 // view has the columns of the engine's schema. The only error is that of the context.
-func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
+func (p Part) Select(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
 		kept, _, err := c.Deal(ctx, v)
 		if err != nil {
@@ -187,20 +187,20 @@ func (c Cut) Sides(v dataset.View, buffer []uint8) []uint8 {
 	var group parallel.Group
 	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several batches to do
 		group.Go(func() {
-			t := c.Coin.tosses(c.Share)
-			t.room = tossRooms.Get().(*tossRoom)
-			defer tossRooms.Put(t.room)
+			t := c.Coin.newTosser(c.Share)
+			t.buffer = tossBuffers.Get().(*tossBuffer)
+			defer tossBuffers.Put(t.buffer)
 			for {
 				from := int(next.Add(tossRows)) - tossRows
 				if from >= len(of) {
 					return
 				}
 				some := of[from:min(from+tossRows, len(of))]
-				ids := t.room.ids[:len(some)]
+				ids := t.buffer.ids[:len(some)]
 				for k := range some {
-					ids[k] = c.Coin.fault.identity(from+k, v.ID(from+k))
+					ids[k] = c.Coin.fault.coinIdentity(from+k, v.ID(from+k))
 				}
-				t.sides(some, ids, c.Heads)
+				t.assignSides(some, ids, c.Heads)
 			}
 		})
 	}

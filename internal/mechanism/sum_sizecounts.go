@@ -55,9 +55,11 @@ func (c *SizeCounts) Add(first, second []uint16) {
 }
 
 // Cells are those that [SizeCounts.Add] adds to.
-func (c *SizeCounts) Cells() Cells { return Join(sums(c.first), sums(c.second), sums(c.missing[:])) }
+func (c *SizeCounts) Cells() Cells {
+	return Join(sumCells(c.first), sumCells(c.second), sumCells(c.missing[:]))
+}
 
-// bound returns the weighted counts with their L2 sensitivity.
+// boundCounts returns the weighted counts with their L2 sensitivity.
 //
 // A record adds either 1 to a bin of the first size and 1/2 to one of the second,
 // or w <= sqrt(1.25) to the cell of those without a size. Add or remove one record:
@@ -67,7 +69,7 @@ func (c *SizeCounts) Cells() Cells { return Join(sums(c.first), sums(c.second), 
 // without, or the other way round: sqrt(1.25 + w^2), no more. So 1.581139. All are
 // attained (up to the rounding of w). Substituted private columns are a case of
 // substitution.
-func (c *SizeCounts) bound() Bounded[Vector] {
+func (c *SizeCounts) boundCounts() Bounded[Vector] {
 	squares := float64(firstSizeWeight*firstSizeWeight + secondSizeWeight*secondSizeWeight)
 	if c.relation != budget.AddRemove {
 		squares *= 2
@@ -79,7 +81,7 @@ func (c *SizeCounts) bound() Bounded[Vector] {
 	for _, v := range c.second {
 		out = append(out, v*secondSizeWeight)
 	}
-	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit, StatSizeCounts}
+	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, roundUp(math.Sqrt(squares)), countUnit, StatSizeCounts}
 }
 
 // Sizes are released [SizeCounts]: noisy numbers of records, which noise may make
@@ -93,7 +95,7 @@ type Sizes struct {
 
 // Release releases the counts by [Gaussian] as draw 0 of the leaf name.
 func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
-	noisy, err := Gaussian(s, name, c.bound())
+	noisy, err := Gaussian(s, name, c.boundCounts())
 	if err != nil {
 		return Public[Sizes]{}, err
 	}

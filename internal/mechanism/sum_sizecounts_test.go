@@ -23,10 +23,10 @@ func TestSizeCountsSensitivity(t *testing.T) {
 				c.Add([]uint16{uint16(r % bins)}, []uint16{uint16(r / bins)})
 			}
 		}
-		return c.bound()
+		return c.boundCounts()
 	})
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.118034, budget.Substitute: 1.581139} {
-		if got := session(t, rel, 1).NewSizeCounts(2).bound().Sensitivity(); math.Abs(got-want) > 5e-7 {
+		if got := session(t, rel, 1).NewSizeCounts(2).boundCounts().Sensitivity(); math.Abs(got-want) > 5e-7 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
@@ -38,12 +38,12 @@ func TestSizeCountsOfMissing(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
 	one.Add([]uint16{NoSize}, []uint16{3})
-	if got := change(none.bound(), one.bound()) / one.bound().sens; got > 1 || got < 1-1e-6 {
+	if got := change(none.boundCounts(), one.boundCounts()) / one.boundCounts().sens; got > 1 || got < 1-1e-6 {
 		t.Errorf("a record without a size moves the counts by %v of the bound", got)
 	}
 	merged := s.NewSizeCounts(4)
-	merged.Cells().merge(one.Cells().values())
-	merged.Cells().merge(one.Cells().values())
+	merged.Cells().mergeValues(one.Cells().copyValues())
+	merged.Cells().mergeValues(one.Cells().copyValues())
 	if merged.missing[0] != 2 || merged.first[3] != 0 {
 		t.Errorf("merged: %+v", merged)
 	}

@@ -114,22 +114,22 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
 	return q
 }
 
-// weights returns the weights of the first cell and of the other cells, which are those of
+// cellWeights returns the weights of the first cell and of the other cells, which are those of
 // groups too, in grid units. Under add-remove a record in the first cell adds
 // r^2 <= 1 and .6, one in any other r^2 <= reach^2 and w twice, with
 // reach^4 + 2 w^2 = 1 + .6^2: the largest w that costs nothing. Under the other
 // relations records may change places, and all weights are small.
-func (q *SquareSums) weights() (far, other int64) {
+func (q *SquareSums) cellWeights() (far, other int64) {
 	if q.relation != budget.AddRemove {
-		return grains(anyCellWeight), grains(anyCellWeight)
+		return toGrains(anyCellWeight), toGrains(anyCellWeight)
 	}
 	most := 1 + squareNodeWeight*squareNodeWeight
 	reach2 := q.groups.Reach * q.groups.Reach
-	return grains(farCellWeight), grains(math.Sqrt((most - reach2*reach2) / 2))
+	return toGrains(farCellWeight), toGrains(math.Sqrt((most - reach2*reach2) / 2))
 }
 
-// grains returns a number of at most 1 in magnitude in grid units, toward zero.
-func grains(x float64) int64 { return int64(x / sumUnit) }
+// toGrains returns a number of at most 1 in magnitude in grid units, toward zero.
+func toGrains(x float64) int64 { return int64(x / sumUnit) }
 
 // Add adds a block of records: t and r of each, and its cell, [NoSize] for
 // none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
@@ -141,13 +141,13 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	}
 	for i, x := range t {
 		if x != x {
-			q.sums[4] += grains(squareMissingWeight)
+			q.sums[4] += toGrains(squareMissingWeight)
 			continue
 		}
 		x = min(max(x, -1), 1)
-		q.sums[0] += grains(squareCountWeight)
-		q.sums[1] += grains(squareSumWeight * x)
-		q.sums[2] += grains(squareTargetWeight * (x * x))
+		q.sums[0] += toGrains(squareCountWeight)
+		q.sums[1] += toGrains(squareSumWeight * x)
+		q.sums[2] += toGrains(squareTargetWeight * (x * x))
 		q.addResidual(math.Abs(r[i]), cell[i])
 	}
 }
@@ -162,12 +162,12 @@ func (q *SquareSums) addResidual(r float64, cell uint16) {
 		q.addBeyond(r)
 		r = 1
 	case cell == 0 && q.groups.Len() > 0:
-		far, _ := q.weights()
+		far, _ := q.cellWeights()
 		q.far[0] += far
 	}
 	if r == r {
 		r = min(r, 1)
-		q.sums[3] += grains(squareResidualWeight * (r * r))
+		q.sums[3] += toGrains(squareResidualWeight * (r * r))
 	}
 }
 
@@ -178,21 +178,21 @@ func (q *SquareSums) addBeyond(r float64) {
 	square := min(r*r, q.squares[last])
 	j := max(sort.SearchFloat64s(q.squares, square), 1)
 	share := (square - q.squares[j-1]) / (q.squares[j] - q.squares[j-1])
-	upper := grains(squareNodeWeight * min(share, 1))
+	upper := toGrains(squareNodeWeight * min(share, 1))
 	q.beyond[j-1] += upper
 	switch {
 	case j > 1:
 		// The rest of the rounded weight, so that the squares of both still add up to at most the square of the weight.
-		q.beyond[j-2] += grains(squareNodeWeight) - upper
+		q.beyond[j-2] += toGrains(squareNodeWeight) - upper
 	case q.groups.Len() > 0:
-		far, _ := q.weights()
-		q.far[0] += far - min(grains(float64(far)*sumUnit*min(share, 1)), far)
+		far, _ := q.cellWeights()
+		q.far[0] += far - min(toGrains(float64(far)*sumUnit*min(share, 1)), far)
 	}
 }
 
 // Cells are those that [SquareSums.Add] adds to.
 func (q *SquareSums) Cells() Cells {
-	return Join(sums(q.sums[:]), sums(q.beyond), sums(q.far[:]), sums(q.cells))
+	return Join(sumCells(q.sums[:]), sumCells(q.beyond), sumCells(q.far[:]), sumCells(q.cells))
 }
 
 // squareSumsSensitivity returns the L2 sensitivity of [SquareSums], with or without cells.
@@ -221,13 +221,13 @@ func squareSumsSensitivity(relation budget.Relation, cells bool) float64 {
 	square := func(x float64) float64 { return x * x }
 	change := square(squareTargetWeight) + square(squareResidualWeight) + square(squareNodeWeight)
 	if relation == budget.AddRemove {
-		return up(math.Sqrt(change + square(squareCountWeight) + square(squareSumWeight)))
+		return roundUp(math.Sqrt(change + square(squareCountWeight) + square(squareSumWeight)))
 	}
 	change += square(2 * squareSumWeight)
 	if cells {
 		change += 2 * square(anyCellWeight)
 	}
-	return up(math.Sqrt(change))
+	return roundUp(math.Sqrt(change))
 }
 
 // SquareSumsNoise returns the standard deviation of the noise of a cell of weight 1 in [SquareSums]
@@ -237,14 +237,14 @@ func SquareSumsNoise(s *Session, name string) float64 {
 	return squareSumsSensitivity(s.Relation(), true) / s.Mu(name)
 }
 
-// bound returns the sums with their L2 sensitivity.
-func (q *SquareSums) bound() Bounded[Vector] {
+// boundSums returns the sums with their L2 sensitivity.
+func (q *SquareSums) boundSums() Bounded[Vector] {
 	value := append(make(Vector, 0, len(q.sums)+len(q.beyond)+q.groups.Len()+q.groups.Groups), q.sums[:]...)
 	value = append(value, q.beyond...)
 	if q.groups.Len() > 0 {
 		value = append(value, q.far[0])
 	}
-	_, other := q.weights()
+	_, other := q.cellWeights()
 	for _, n := range q.cells {
 		value = append(value, n*other)
 	}
@@ -278,12 +278,12 @@ type Squares struct {
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
 func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
-	noisy, err := Gaussian(s, name, q.bound())
+	noisy, err := Gaussian(s, name, q.boundSums())
 	if err != nil {
 		return Public[Squares]{}, err
 	}
 	v, sigma := noisy.Value(), s.Scale(name)
-	far, other := q.weights()
+	far, other := q.cellWeights()
 	farUnit, unit := float64(far)*sumUnit, float64(other)*sumUnit
 	nodes := v[len(q.sums):][:len(q.beyond):len(q.beyond)]
 	for j := range nodes {

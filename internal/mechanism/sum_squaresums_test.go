@@ -34,7 +34,7 @@ func TestSquareSumsSensitivity(t *testing.T) {
 				k := r / len(cells)
 				q.Add([]float64{targets[k%len(targets)]}, []float64{residuals[k/len(targets)]}, []uint16{cells[r%len(cells)]})
 			}
-			return q.bound()
+			return q.boundSums()
 		})
 	}
 	for _, c := range []struct {
@@ -45,7 +45,7 @@ func TestSquareSumsSensitivity(t *testing.T) {
 		{budget.AddRemove, CellGroups{}, 1.563650}, {budget.AddRemove, CellGroups{4, 16, .5}, 1.563650},
 		{budget.Substitute, CellGroups{}, 1.615549}, {budget.Substitute, CellGroups{4, 16, .5}, 1.653784},
 	} {
-		if got := session(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups).bound().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
+		if got := session(t, c.relation, 1).NewSquareSums(Nodes{4}, c.groups).boundSums().Sensitivity(); math.Abs(got-c.want) > 5e-7 {
 			t.Errorf("%v, %+v: %v, want %v", c.relation, c.groups, got, c.want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestSquareSumsRelease(t *testing.T) {
 	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2, .8}), s.NewSquareSums(Nodes{4}, CellGroups{1, 2, .8})
 	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1}, []uint16{NoSize, 2, 0})
 	other.Add([]float64{math.NaN(), 0, 0}, []float64{math.NaN(), math.NaN(), -math.Sqrt(2.5)}, []uint16{0, 2, 0})
-	q.Cells().merge(other.Cells().values())
+	q.Cells().mergeValues(other.Cells().copyValues())
 	released, err := q.Release(s, "leaf")
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 }
 
 // Cells are those that [Tally.Add] adds to.
-func (t *Tally) Cells() Cells { return sums(t.counts) }
+func (t *Tally) Cells() Cells { return sumCells(t.counts) }
 
 // Bound returns the counts with their sensitivity in the weighted norm.
 //
@@ -103,7 +103,7 @@ func (t *Tally) Bound() Bounded[Weighted] {
 		square = 2
 	}
 	// Shares and weights that were rounded up: their squares add up to at most 1 + shareSlack + 1e-15.
-	return Bounded[Weighted]{x, L2, up(math.Sqrt(square*(1+2*shareSlack))) / countUnit, countUnit, StatTally}
+	return Bounded[Weighted]{x, L2, roundUp(math.Sqrt(square*(1+2*shareSlack))) / countUnit, countUnit, StatTally}
 }
 
 // StatTally is the statistic of [Tally.Bound].

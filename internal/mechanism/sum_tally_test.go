@@ -71,7 +71,7 @@ func TestTallySplits(t *testing.T) {
 		rows[i] = r.IntN(48)
 	}
 	whole, part := tallyOf(s, rows), tallyOf(s, rows[300:])
-	part.Cells().merge(tallyOf(s, rows[:300]).Cells().values())
+	part.Cells().mergeValues(tallyOf(s, rows[:300]).Cells().copyValues())
 	want := make([]int64, 8)
 	for _, row := range rows {
 		switch a, b := row%4, row/4%4; {

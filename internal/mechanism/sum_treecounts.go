@@ -73,7 +73,7 @@ func (t *TreeCounts) Add(cells [][]uint16) {
 }
 
 // Cells are those that [TreeCounts.Add] adds to.
-func (t *TreeCounts) Cells() Cells { return sums(t.counts) }
+func (t *TreeCounts) Cells() Cells { return sumCells(t.counts) }
 
 // Bound returns, for each numeric column, the counts of its nodes and then of its cells, and for each category column the
 // counts of its codes, with their L2 sensitivity. Nodes and the intervals within the range have the weight w, which is
@@ -91,7 +91,7 @@ func (t *TreeCounts) Bound() Bounded[Vector] {
 	if t.relation != budget.AddRemove {
 		squares *= 2
 	}
-	w, one := grains(treeWeight), grains(1)
+	w, one := toGrains(treeWeight), toGrains(1)
 	out := make(Vector, 0, len(t.counts)+t.numeric*TreeNodes)
 	for c := range len(t.starts) - 1 {
 		counts := t.counts[t.starts[c]:t.starts[c+1]]
@@ -112,7 +112,7 @@ func (t *TreeCounts) Bound() Bounded[Vector] {
 			out = append(out, n*one)
 		}
 	}
-	return Bounded[Vector]{out, L2, up(math.Sqrt(float64(squares))) / sumUnit, sumUnit, StatTreeCounts}
+	return Bounded[Vector]{out, L2, roundUp(math.Sqrt(float64(squares))) / sumUnit, sumUnit, StatTreeCounts}
 }
 
 // TreeColumn holds the released counts of one column.
@@ -125,7 +125,7 @@ type TreeColumn struct {
 // Read splits released numbers by column and divides them by their weights. The noise of a node or a leaf is sqrt(2) times that
 // of the other counts, whose noise is the scale of the release.
 func (t *TreeCounts) Read(released []float64) []TreeColumn {
-	w := float64(grains(treeWeight)) * sumUnit
+	w := float64(toGrains(treeWeight)) * sumUnit
 	var out []TreeColumn
 	take := func(n int, weight float64) []float64 {
 		part := make([]float64, n)

@@ -50,14 +50,14 @@ func (v *ValueSums) Add(values [][]int32, g []float64) {
 		for i, k := range column {
 			if x := g[i]; k >= 0 && int(k) < n && x == x {
 				counts[k] += count
-				sums[k] += int64(v.grid.round(x))
+				sums[k] += int64(v.grid.roundToGrid(x))
 			}
 		}
 	}
 }
 
 // Cells are those that [ValueSums.Add] adds to.
-func (v *ValueSums) Cells() Cells { return sums(v.sums) }
+func (v *ValueSums) Cells() Cells { return sumCells(v.sums) }
 
 // Bound returns, column by column, the counts times one half and then the sums, with their L2
 // sensitivity.
@@ -72,7 +72,7 @@ func (v *ValueSums) Bound() Bounded[Vector] {
 	if v.relation != budget.AddRemove {
 		square = max(2*square, 4)
 	}
-	sens := up(math.Sqrt(square*float64(len(v.levels)))) * v.grid.bound
+	sens := roundUp(math.Sqrt(square*float64(len(v.levels)))) * v.grid.bound
 	return Bounded[Vector]{append(Vector(nil), v.sums...), L2, sens, v.grid.unit, StatValueSums}
 }
 

@@ -40,7 +40,7 @@ func TestValueSumsAddUp(t *testing.T) {
 		a, b := s.NewValueSums(levels), s.NewValueSums(levels)
 		a.Add([][]int32{values[0][cut:], values[1][cut:]}, g[cut:])
 		b.Add([][]int32{values[0][:cut], values[1][:cut]}, g[:cut])
-		a.Cells().merge(b.Cells().values())
+		a.Cells().mergeValues(b.Cells().copyValues())
 		bound := a.Bound()
 		exact := make([]float64, len(bound.value))
 		for i, x := range bound.value {

@@ -13,7 +13,7 @@ import (
 // "Sensitivity and proof").
 //
 // The bounds hold when every record is dealt to one bucket by its own coin
-// ([Coins.Below] of its identity), the number of buckets is public, and what a
+// ([Coins.Uniform] of its identity), the number of buckets is public, and what a
 // bucket votes for is a function of the records in it alone. Buckets must not
 // be balanced, merged or dropped by their size: one record would then move
 // others.
@@ -91,7 +91,7 @@ func (v *Votes) Counts() Bounded[Vector] {
 	for j, c := range v.counts {
 		out[j] = c << 20
 	}
-	sens := up(math.Sqrt(float64(min(2*v.k, v.d)))) / countUnit
+	sens := roundUp(math.Sqrt(float64(min(2*v.k, v.d)))) / countUnit
 	return Bounded[Vector]{out, L2 | OfUnit, sens, countUnit, StatVotesCounted}
 }
 
@@ -99,7 +99,7 @@ func (v *Votes) Counts() Bounded[Vector] {
 // its draws, and whether it is planned: a public fact, known before anything
 // is released.
 func (s *Session) Law(name string) (budget.Law, bool) {
-	return s.core.priced.Law(s.join(name))
+	return s.core.priced.Law(s.childPath(name))
 }
 
 // The statistics of [Votes.Scores] and [Votes.Counts].

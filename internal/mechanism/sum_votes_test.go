@@ -84,7 +84,7 @@ func TestVotesOneBucket(t *testing.T) {
 			var out [m][]int
 			for id := range uint64(20) {
 				if r, ok := rows[id]; ok {
-					b := coins.Below(id, m)
+					b := coins.Uniform(id, m)
 					out[b] = append(out[b], r)
 				}
 			}

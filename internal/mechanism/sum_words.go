@@ -15,7 +15,7 @@ func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Boun
 		return Bounded[Lexicon]{}, ErrGather
 	}
 	x, err := count(ctx, r.part, columns)
-	return s.Maker.lexicon(x), err
+	return s.Maker.boundLexicon(x), err
 }
 
 // Resolve replaces the columns of parts of one table, which all have the same columns, by as; see

@@ -33,7 +33,7 @@ func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records
 // privacy loss of a unit.
 func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T], error) {
 	if x.norm&^OfUnit != kind {
-		return x, fmt.Errorf("%w: %q needs %s", ErrNorm, s.join(name), kind)
+		return x, fmt.Errorf("%w: %q needs %s", ErrNorm, s.childPath(name), kind)
 	}
 	if m := s.unitRecords(); m > 1 && x.norm&OfUnit == 0 {
 		x.sens, x.norm = timesUp(float64(m), x.sens), x.norm|OfUnit

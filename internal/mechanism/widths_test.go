@@ -61,8 +61,8 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 		StatClassStatistics: {accumulator{s.Cells}, func() []int64 { return s.Bound().value.Values }},
 		StatBinSums:         {accumulator{b.Cells}, func() []int64 { return b.Bound().value }}, StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
 		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }}, StatCells: {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
-		StatTally: {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }}, StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.bound().value }},
-		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.bound().value }}, StatSums: {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
+		StatTally: {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }}, StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.boundCounts().value }},
+		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.boundSums().value }}, StatSums: {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
 	}
 }
 
@@ -89,14 +89,14 @@ func TestWidths(t *testing.T) {
 				}
 				most := MostOf(x)
 				one := slices.Clone(a.value())
-				cells := a.of.Cells().values()
+				cells := a.of.Cells().copyValues()
 				for i, v := range cells {
 					if v > 1<<growth || v < -1<<growth {
 						t.Errorf("%s: a record adds %d to a cell", x, v)
 					}
 					cells[i] = v * (most - 1) // and the one that is there
 				}
-				a.of.Cells().merge(cells)
+				a.of.Cells().mergeValues(cells)
 				for i, v := range a.value() {
 					want := new(big.Int).Mul(big.NewInt(one[i]), big.NewInt(most))
 					if big.NewInt(v).Cmp(want) != 0 {
@@ -112,7 +112,7 @@ func TestWidths(t *testing.T) {
 		t.Errorf("a count of %d is %d", most, v)
 	}
 	words := Lexicon{columns: []WordCounts{{[]string{"a"}, []int64{MostRecords}}}}
-	if out, err := words.release(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
+	if out, err := words.releaseWords(noise.Key{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
 		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
 	}
 	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {

@@ -20,7 +20,7 @@ func (s *Stream) ExponentialChoice(scores []int64, scale uint64) int {
 		top = max(top, u)
 	}
 	for {
-		j := int(s.Below(uint64(len(scores))))
+		j := int(s.Uniform(uint64(len(scores))))
 		if s.bernoulliExpScaled(uint64(top)-uint64(scores[j]), scale) {
 			return j
 		}

@@ -5,7 +5,7 @@ package noise
 // and round(E) = floor((floor(2E)+1)/2), so the rounded distribution is sampled
 // exactly in integers.
 func (s *Stream) Laplace(b uint64) int64 {
-	m := s.geometric(2 * b)
+	m := s.drawGeometric(2 * b)
 	v := int64((m + 1) / 2)
 	if s.Bit() {
 		return -v
@@ -13,11 +13,11 @@ func (s *Stream) Laplace(b uint64) int64 {
 	return v
 }
 
-// geometric returns m >= 0 with P(m) = (1-q) q^m, q = exp(-1/t) (Canonne,
+// drawGeometric returns m >= 0 with P(m) = (1-q) q^m, q = exp(-1/t) (Canonne,
 // Kamath, Steinke 2020, algorithm 2, steps for |Z|).
-func (s *Stream) geometric(t uint64) uint64 {
+func (s *Stream) drawGeometric(t uint64) uint64 {
 	for {
-		u := s.Below(t)
+		u := s.Uniform(t)
 		if !s.bernoulliExp(u, t) {
 			continue
 		}

@@ -203,7 +203,7 @@ func TestRoundScaledExact(t *testing.T) {
 func TestLessUsesLaterDigits(t *testing.T) {
 	s := testStream(61)
 	a, b := lazyUniform{first: 5, more: []uint64{1, 9}}, lazyUniform{first: 5, more: []uint64{2, 3}}
-	if !s.less(&a, &b) || s.less(&b, &a) {
+	if !s.isLess(&a, &b) || s.isLess(&b, &a) {
 		t.Error("later digits are not compared")
 	}
 }
@@ -215,7 +215,7 @@ func TestBelowIsUniform(t *testing.T) {
 		counts := make([]float64, min(n, cells))
 		expected := make([]float64, len(counts))
 		for range draws {
-			v := s.Below(n)
+			v := s.Uniform(n)
 			if v >= n {
 				t.Fatalf("%d is not below %d", v, n)
 			}

@@ -11,8 +11,8 @@ type lazyUniform struct {
 
 func (s *Stream) lazyUniform() lazyUniform { return lazyUniform{first: s.Uint64()} }
 
-// digit returns the i-th 64-bit digit of u, and draws it if necessary.
-func (s *Stream) digit(u *lazyUniform, i int) uint64 {
+// digitAt returns the i-th 64-bit digit of u, and draws it if necessary.
+func (s *Stream) digitAt(u *lazyUniform, i int) uint64 {
 	if i == 0 {
 		return u.first
 	}
@@ -22,13 +22,13 @@ func (s *Stream) digit(u *lazyUniform, i int) uint64 {
 	return u.more[i-1]
 }
 
-// less reports whether a < b, exactly (ties have probability zero).
-func (s *Stream) less(a, b *lazyUniform) bool {
+// isLess reports whether a < b, exactly (ties have probability zero).
+func (s *Stream) isLess(a, b *lazyUniform) bool {
 	if a.first != b.first {
 		return a.first < b.first
 	}
 	for i := 1; ; i++ {
-		if x, y := s.digit(a, i), s.digit(b, i); x != y {
+		if x, y := s.digitAt(a, i), s.digitAt(b, i); x != y {
 			return x < y
 		}
 	}
@@ -68,18 +68,18 @@ func (s *Stream) fractionTrial(k uint64, x *lazyUniform) bool {
 	y := *x
 	for n := 0; ; n++ {
 		z := s.lazyUniform()
-		below := s.less(&z, &y)
+		below := s.isLess(&z, &y)
 		if n == 0 {
 			*x = y // keep the digits of x that the comparison drew
 		}
 		if !below {
 			return n&1 == 0
 		}
-		switch f := s.Below(2*k + 2); {
+		switch f := s.Uniform(2*k + 2); {
 		case f == 2*k+1:
 			return n&1 == 0
 		case f == 2*k:
-			if r := s.lazyUniform(); !s.less(&r, x) {
+			if r := s.lazyUniform(); !s.isLess(&r, x) {
 				return n&1 == 0
 			}
 		}
@@ -112,7 +112,7 @@ func (s *Stream) roundScaled(sigma uint64, x *lazyUniform) uint64 {
 	// sigma*x = hi + (lo + sigma*rest)/2^64, rest in (0,1): up if and only if
 	// sigma*rest >= gap.
 	for gap, i := half-lo, 1; gap <= sigma; i++ {
-		h, l := bits.Mul64(sigma, s.digit(x, i))
+		h, l := bits.Mul64(sigma, s.digitAt(x, i))
 		if h >= gap {
 			return hi + 1
 		}

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Below returns a uniform integer in [0, n), n > 0, exactly. Words that would
+// Uniform returns a uniform integer in [0, n), n > 0, exactly. Words that would
 // favour small results are rejected (Lemire's multiply-and-reject method).
-func (s *Stream) Below(n uint64) uint64 {
+func (s *Stream) Uniform(n uint64) uint64 {
 	hi, lo := bits.Mul64(s.Uint64(), n)
 	if lo < n {
 		for threshold := -n % n; lo < threshold; {
@@ -18,9 +18,9 @@ func (s *Stream) Below(n uint64) uint64 {
 	return hi
 }
 
-// BelowBig returns a uniform integer in [0, n), n > 0, exactly. It draws
+// UniformBig returns a uniform integer in [0, n), n > 0, exactly. It draws
 // integers with as many bits as n until one is below n.
-func (s *Stream) BelowBig(n *big.Int) *big.Int {
+func (s *Stream) UniformBig(n *big.Int) *big.Int {
 	length := n.BitLen()
 	buffer := make([]byte, (length+7)/8)
 	v := new(big.Int)
@@ -59,7 +59,7 @@ func (s *Stream) Bernoulli(p float64) bool {
 }
 
 // bernoulliRatio returns true with probability num/den, 0 <= num <= den, den > 0.
-func (s *Stream) bernoulliRatio(num, den uint64) bool { return s.Below(den) < num }
+func (s *Stream) bernoulliRatio(num, den uint64) bool { return s.Uniform(den) < num }
 
 // bernoulliExp returns true with probability exp(-a/b), 0 <= a <= b, b > 0
 // (Canonne, Kamath, Steinke 2020, algorithm 1: the number of successes of
@@ -67,7 +67,7 @@ func (s *Stream) bernoulliRatio(num, den uint64) bool { return s.Below(den) < nu
 // probability sum (-a/b)^j/j!).
 func (s *Stream) bernoulliExp(a, b uint64) bool {
 	k := uint64(1)
-	for s.bernoulliRatio(a, b) && (k == 1 || s.Below(k) == 0) {
+	for s.bernoulliRatio(a, b) && (k == 1 || s.Uniform(k) == 0) {
 		k++
 	}
 	return k&1 == 1
@@ -89,7 +89,7 @@ func (s *Stream) Logarithmic(gamma float64) int {
 		for !s.Bernoulli(gamma) {
 			k++
 		}
-		if s.Below(uint64(k)) == 0 {
+		if s.Uniform(uint64(k)) == 0 {
 			return k
 		}
 	}

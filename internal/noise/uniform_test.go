@@ -18,7 +18,7 @@ func TestBelowBig(t *testing.T) {
 		const draws = 100000
 		counts, expected := make([]float64, n), make([]float64, n)
 		for range draws {
-			counts[s.BelowBig(big.NewInt(n)).Int64()]++
+			counts[s.UniformBig(big.NewInt(n)).Int64()]++
 		}
 		for i := range expected {
 			expected[i] = draws / float64(n)
@@ -30,7 +30,7 @@ func TestBelowBig(t *testing.T) {
 	wide := new(big.Int).Lsh(big.NewInt(5), 300) // the leading digits
 	counts := make([]float64, 5)
 	for range 50000 {
-		v := s.BelowBig(wide)
+		v := s.UniformBig(wide)
 		counts[v.Rsh(v, 300).Int64()]++
 	}
 	chisquare.Check(t, counts, []float64{10000, 10000, 10000, 10000, 10000})

@@ -67,7 +67,7 @@ func noCells(s dataset.Schema) *cells {
 func (s *split) records(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	out := &cells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
 	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
-		v, err := o.Pass.Part.Of(ctx, v)
+		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func (s share) among(word string) bool {
 func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
 	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
-		v, err := o.Pass.Part.Of(ctx, v)
+		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err
 		}

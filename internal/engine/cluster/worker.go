@@ -124,7 +124,7 @@ func (s *split) count(ctx context.Context, o *order) (content []byte, rows int, 
 func (s *split) sums(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
 	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
-		v, err := o.Pass.Part.Of(ctx, v)
+		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err
 		}

@@ -94,11 +94,11 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	}
 	x, ok := p.Statistic.(mechanism.Stateful)
 	if !ok {
-		return p.Over(ctx, v, nil)
+		return p.Sums(ctx, v, nil)
 	}
 	state := x.State()
 	kept := e.blockStates(state, p.Blocks(v))
-	return p.Over(ctx, v, func(i int, b dataset.Block) mechanism.Kept {
+	return p.Sums(ctx, v, func(i int, b dataset.Block) mechanism.Kept {
 		if kept.blocks[i] == nil {
 			kept.blocks[i] = state.Begin(b)
 		}

@@ -121,7 +121,7 @@ func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 			}
 		}
 		for k := range b.Len() {
-			g := d.groupOf(d.coins.Below(b.ID(k), d.m))
+			g := d.groupOf(d.coins.Uniform(b.ID(k), d.m))
 			to := binary.LittleEndian.AppendUint64(g.cells, b.ID(k))
 			for j, c := range d.schema.Columns {
 				if c.Kind == dataset.Numeric {

@@ -112,7 +112,7 @@ func TestStreamKeepsCells(t *testing.T) {
 	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100}, {1234, 0}} {
 		table, e := spilled(t, tt.rows, tt.chunk)
 		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
-			want, err := p.Of(t.Context(), table.All())
+			want, err := p.Select(t.Context(), table.All())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func TestStreamCountsWords(t *testing.T) {
 	defer e.Close()
 	coins := testCoins(5)
 	p := mechanism.Part{Columns: []int{2, 1, 0}, Cuts: []mechanism.Cut{{Coin: &coins, Share: .3}}}
-	part, err := p.Of(t.Context(), table.All())
+	part, err := p.Select(t.Context(), table.All())
 	if err != nil {
 		t.Fatal(err)
 	}
