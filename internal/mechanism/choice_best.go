@@ -9,56 +9,51 @@ import (
 
 // A Winner is the best try of a private selection.
 type Winner[T any] struct {
-	Candidate int     // which candidate it was of, in the order of the plan
-	Result    T       // what it returned
-	Score     float64 // by which it won; -Inf if no try had a score
+	Candidate int     // index of the candidate, in the order of the plan
+	Result    T       // result of the try
+	Score     float64 // score of the try; -Inf if no try had a score
 }
 
-// Best carries out the private selection that is planned as the node name: it
-// draws the number of tries K from the node's law, calls try K times, each time
-// with a candidate drawn uniformly and a session at that candidate's node, and
-// returns the try with the largest score; of equal ones the first. A score that is
-// not a number is below all others. How often try was called is no part of the
-// result, and whoever writes try must let it reach nothing that leaves: no
-// message, count, file or timing of a single try.
+// Best runs the private selection that is planned as the node name. It draws the
+// number of tries K from the distribution of the node and calls try K times, each
+// time with a candidate drawn uniformly and a session at that candidate's node. It
+// returns the first try with the largest score; a NaN score is below all others. The
+// number of tries must stay secret, so try must not reveal it by messages, counts,
+// files or timings.
 //
-// Inside a try every leaf of its candidate can be spent, once; leaves of other
-// candidates and of the rest of the plan cannot, in this session neither until Best
-// returns, and nothing can after the try is over. Noise, coins and public streams are keyed by (run key, try, path), so
-// those of two tries are independent. [Session.Events] then shows the winner's
-// releases as if there had been one try, and none of the other candidates',
-// whether they were tried or not.
+// Inside a try each leaf of its candidate can be spent once, and no other leaf can.
+// Until Best returns, s cannot spend leaves either, and the session of a try cannot
+// after the try is over. Noise, coins and public streams are keyed by (run key, try,
+// path), so those of two tries are independent. Afterwards [Session.Events] shows the
+// winner's releases as if there had been one try, and no releases of other candidates.
 //
-// The result and the score must follow from what was released, and try must not
-// look at how earlier tries ended. It must not be told to stop early. The law
-// must have eta = 0, the logarithmic law, or Best returns [ErrLaw]; a node that
-// is no selection is [ErrUnknownLeaf], one that was begun before [ErrSpent], and
-// one inside a try [ErrTry]. An error of try ends the selection and is returned.
+// The result and the score must be functions of released values, and try must not
+// depend on earlier tries or stop early. Best returns [ErrLaw] unless the
+// distribution has eta = 0 (the logarithmic distribution), [ErrUnknownLeaf] for a node
+// that is not a selection, [ErrSpent] for a selection that has started before, and
+// [ErrTry] for one inside a try. An error of try ends the selection and is returned.
 //
-// In a session of [NewRehearsal], which sees no records, every candidate is tried once
-// and the first is returned: the best of a number of tries that is known would cost more
-// than the plan has priced, if records were there all the same.
+// In a session of [NewRehearsal], which has no records, every candidate is tried once
+// and the first is returned. With records, the best of a known number of tries would
+// cost more than the plan has priced.
 //
-// # Why it is private
+// # Privacy
 //
-// A try is a run of one mechanism Q: a candidate, its releases, its result with the
-// score. The tries are independent and equal in law, K is independent of
-// all of them and secret, and the maximum is over a total order, so this is
-// Algorithm 1 of N. Papernot and T. Steinke ("Hyperparameter tuning with Rényi
-// differential privacy", 2022), whose Theorem 2 is the price of the node. Three
-// details:
+// A try is a run of one mechanism Q: a candidate, its releases, and its result with the
+// score. The tries are independent and identically distributed, K is secret and
+// independent of them, and the maximum is over a total order, so this is Algorithm 1 of
+// N. Papernot and T. Steinke ("Hyperparameter tuning with Rényi differential privacy",
+// 2022), whose Theorem 2 is the price of the node. Three details:
 //
-//   - Ties. Let every output of Q carry a uniform number of its own, which no
-//     record has a part in, and order by (score, number). That order is total and
-//     Q as private as before. The tries are exchangeable, so the first of the
-//     best ones is distributed as the one with the largest number.
-//   - Errors. An error counts as a score above all others; ending at the first is
-//     then only a shorter way to the same output. Errors do not depend on a record
-//     anyway.
-//   - The split into records that train and records that score, and the cap on a
-//     privacy unit, come from coins drawn before the first try. Given them the
-//     tries are independent and the theorem holds; the mixture over the coins is
-//     no less private.
+//   - Ties. Let every output of Q carry a uniform number that is independent of the
+//     records, and order by (score, number). That order is total and Q as private as
+//     before. The tries are exchangeable, so the first of the best tries is distributed
+//     as the one with the largest number.
+//   - Errors. An error counts as a score above all others, so stopping at the first
+//     error gives the same output. Errors do not depend on a record anyway.
+//   - The split into training and scoring records and the cap on a privacy unit come
+//     from coins drawn before the first try. Given the coins the tries are independent
+//     and the theorem holds; the mixture over the coins is no less private.
 func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T, float64, error)) (Winner[T], error) {
 	best := Winner[T]{Score: math.Inf(-1)}
 	runs, candidates, err := s.beginSelection(name)
@@ -78,7 +73,8 @@ func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T
 			if score != score {
 				score = math.Inf(-1)
 			}
-			best, events = Winner[T]{c, result, score}, won
+			best = Winner[T]{c, result, score}
+			events = won
 		}
 	}
 	s.core.mu.Lock()
@@ -89,7 +85,7 @@ func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T
 	return best, nil
 }
 
-// beginSelection takes the selection at name, draws K and lists the candidates.
+// beginSelection starts the selection at name. It returns K and the candidates.
 func (s *Session) beginSelection(name string) (runs int, candidates []string, err error) {
 	path := s.childPath(name)
 	law, candidates, ok := s.core.priced.Selection(path)
@@ -112,19 +108,23 @@ func (s *Session) beginSelection(name string) (runs int, candidates []string, er
 	if err := s.core.takeBranches(path); err != nil {
 		return 0, nil, err
 	}
-	s.core.tries[path], s.core.busy = true, true
+	s.core.tries[path] = true
+	s.core.busy = true
 	if s.core.isRehearsal() {
 		return len(candidates), candidates, nil
 	}
 	return s.core.tap.watchTries(path, noise.NewStream(s.core.key.Derive("tries", path, 0)).Logarithmic(law.Gamma)), candidates, nil
 }
 
-// newTry returns a session for try i, from 1, and its candidate. Its key is that of
-// a run of its own, derived from the run key, the selection and the try.
+// newTry returns a session for try i, from 1, and the index of its candidate. The session
+// has a separate key, derived from the run key, the selection and the try.
 func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
 	path := s.childPath(name)
 	c := newCore(s.core.priced)
-	c.key, c.tap, c.try, c.narrow = s.core.key.Derive("try", path, uint64(i)), s.core.tap, i, s.core.narrow
+	c.key = s.core.key.Derive("try", path, uint64(i))
+	c.tap = s.core.tap
+	c.try = i
+	c.narrow = s.core.narrow
 	j := int(noise.NewStream(c.key.Derive("candidate", path, 0)).Uniform(uint64(len(candidates))))
 	if c.isRehearsal() {
 		j = i - 1
@@ -133,7 +133,7 @@ func (s *Session) newTry(name string, i int, candidates []string) (*Session, int
 	return c.sessionAt(c.within), j
 }
 
-// endTry closes a try and returns what it released.
+// endTry closes a try and returns its releases.
 func (c *core) endTry() map[string]Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()

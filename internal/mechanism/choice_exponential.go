@@ -38,14 +38,14 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 }
 
 // ChooseEach releases one index per list, each by the exponential mechanism: candidate j of a
-// list with probability proportional to exp(epsilon u_j / width), where width bounds what
-// the widths of the changes of all lists add up to when a record is added. It spends draw
-// number draw of a leaf priced as Exponential.
+// list with probability proportional to exp(epsilon u_j / width), where width bounds the sum,
+// over all lists, of the widths of the changes when a record is added. It spends draw number
+// draw of a leaf priced as Exponential.
 //
-// With scores that move by something in [a_k, b_k] in list k, the logarithm of the
-// probability of an outcome moves by a constant and, for each list, by something in epsilon
-// [a_k, b_k]/width. These ranges add up to epsilon, so the whole is epsilon-bounded-range as
-// one choice is (range lemma, docs/proofs/kendall.md, "Sensitivity and proof").
+// If the scores of list k move by amounts in [a_k, b_k], the logarithm of the probability of an
+// outcome moves by a constant and, for each list, by an amount in epsilon [a_k, b_k]/width. The
+// widths of these ranges add up to at most epsilon, so the release is epsilon-bounded-range like
+// one choice (range lemma, docs/proofs/kendall.md, "Sensitivity and proof").
 func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Public[[]int], error) {
 	scores, err := perUnit(s, name, scores, Width)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 //
 // For a set y of k candidates let a be the best score outside and b the worst
 // score inside; LOSS(y) = (1-g) max(a, b) - g b. When a record moves every
-// score by something in [lo, hi], then max(a, b) and b, being monotone and
+// score by an amount in [lo, hi], then max(a, b) and b, being monotone and
 // moving with a common shift of the scores, move within [lo, hi] too, and LOSS
 // within [(1-g)lo - g hi, (1-g)hi - g lo]: a range of width hi - lo, for every
 // g. So with w = hi - lo, the utility -(epsilon/w) LOSS moves within a range of
@@ -52,7 +52,13 @@ type lipschitz struct {
 // scores' change, in score units.
 func newLipschitz(scores Vector, k int, gamma, rate float64) *lipschitz {
 	d := len(scores)
-	l := &lipschitz{k: k, order: make([]int, d), head: make([]float64, k), tail: make([]float64, d), logs: newLogFactorials(d)}
+	l := &lipschitz{
+		k:     k,
+		order: make([]int, d),
+		head:  make([]float64, k),
+		tail:  make([]float64, d),
+		logs:  newLogFactorials(d),
+	}
 	for i := range l.order {
 		l.order[i] = i
 	}
@@ -93,16 +99,18 @@ func (l *lipschitz) drawSet(s *noise.Stream, exponential bool) []int {
 }
 
 // drawClass draws a class; (k-1, k) is the best set alone. Every class draws its
-// bits, but the logarithms are taken only where they can decide: a class whose
-// value is certain to stay below the best so far is passed over.
+// bits, but logarithms are computed only if they can matter: a class whose value is
+// certain to stay below the best so far is skipped.
 func (l *lipschitz) drawClass(s *noise.Stream, exponential bool) (h, t int) {
 	const margin = 0x1p-10 // far above any rounding error
-	h, t = l.k-1, l.k
+	h = l.k - 1
+	t = l.k
 	best := classNoise(0, s.Gumbel().Value(), exponential)
 	for j := l.k + 1; j <= len(l.order); j++ {
 		for i := range l.k {
 			gumbel := s.Gumbel()
-			size, loss := l.logSize(i, j), l.classLoss(i, j)
+			size := l.logSize(i, j)
+			loss := l.classLoss(i, j)
 			most := size + gumbel.UpperBound()
 			if exponential {
 				most = noise.MaxExponentialUpperBound(most)
@@ -111,7 +119,9 @@ func (l *lipschitz) drawClass(s *noise.Stream, exponential bool) (h, t int) {
 				continue
 			}
 			if v := classNoise(size, gumbel.Value(), exponential) - loss; v > best {
-				best, h, t = v, i, j
+				best = v
+				h = i
+				t = j
 			}
 		}
 	}

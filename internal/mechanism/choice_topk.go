@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// ErrTopK is returned for a choice of k of d candidates that cannot be made:
-// k is not in [1, d-1], there are too many candidates for the form, the form is
-// unknown, or gamma is out of place. It depends on public facts only.
+// ErrTopK is returned for an invalid choice of k of d candidates: k is not in
+// [1, d-1], there are too many candidates for the form, the form is unknown, or
+// gamma does not apply. It depends on public facts only.
 var ErrTopK = errors.New("not a valid choice of k candidates")
 
 // TopKForm is a method to choose k of d candidates.
@@ -100,7 +100,9 @@ func (t TopK) Statistic() budget.Statistic {
 	return StatOneShot
 }
 
-func (t TopK) isLipschitz() bool { return t.Form == Lipschitz || t.Form == LipschitzExponential }
+func (t TopK) isLipschitz() bool {
+	return t.Form == Lipschitz || t.Form == LipschitzExponential
+}
 
 // Plan returns the leaf that a release spends.
 func (t TopK) Plan(name string, share float64) budget.Node {
@@ -118,7 +120,7 @@ func (t TopK) Plan(name string, share float64) budget.Node {
 func (t TopK) Validate(d int) error {
 	switch {
 	case int(t.Form) >= len(topKNames):
-		return fmt.Errorf("%w: %v is none of %q", ErrTopK, t.Form, topKNames)
+		return fmt.Errorf("%w: form %v is unknown; there are %q", ErrTopK, t.Form, topKNames)
 	case t.K < 1 || t.K >= d:
 		return fmt.Errorf("%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK, t.K, d)
 	case t.isLipschitz() && d > maxLipschitz:
@@ -135,10 +137,10 @@ func (t TopK) Validate(d int) error {
 	return nil
 }
 
-// Release returns the indices of the chosen candidates, increasing; their order
-// of merit is not released. scores carry the width b - a of the range of the
-// change of any score when a record is added, which is all that any form needs.
-// It spends every draw of the leaf that Plan returned under this name.
+// Release returns the indices of the chosen candidates in increasing order; their
+// ranks are not released. The sensitivity of scores is the width b - a of the range
+// of the change of any score when a record is added. Release spends every draw of
+// the leaf that Plan returned under this name.
 func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
 	wide, err := perUnit(s, name, scores, Width)
 	if err != nil {
@@ -151,7 +153,8 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 		return t.releaseByPeeling(s, name, scores) // every round widens by itself
 	}
 	scores = wide
-	kind, draws := budget.Exponential, 1
+	kind := budget.Exponential
+	draws := 1
 	if t.Form == LipschitzExponential {
 		kind = budget.Pure
 	}
@@ -197,7 +200,7 @@ func (t TopK) noiseRate(epsilon, sens float64) (float64, error) {
 	return epsilon / roundUp(max(sens, 1)), nil
 }
 
-// releaseByPeeling chooses one candidate per round and takes it out.
+// releaseByPeeling chooses one candidate per round and removes it from the list.
 func (t TopK) releaseByPeeling(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
 	left := make([]int, len(scores.value))
 	for j := range left {
@@ -240,7 +243,8 @@ func drawOneShot(random *noise.Stream, scores Vector, k int, rate float64) []int
 		if x < boundary {
 			u = -u
 		}
-		sums[j], order[j] = u+random.Gumbel().Value(), j
+		sums[j] = u + random.Gumbel().Value()
+		order[j] = j
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {

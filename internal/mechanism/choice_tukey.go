@@ -11,8 +11,8 @@ import (
 // Replaced bounds the number of points of a [Cloud] that differ.
 const Replaced Norm = 1 << 6
 
-// LeastPoints is the smallest number of points of [TukeyDepth]: with fewer, its
-// check has no depth to look at on either side of m/4 and never passes.
+// LeastPoints is the smallest number of points of [TukeyDepth]. With fewer points there
+// are no depths on either side of m/4 to compare, so the check cannot pass.
 const LeastPoints = 12
 
 // ErrPoints is returned for a cloud of fewer than LeastPoints points, or of
@@ -26,11 +26,11 @@ var ErrSplit = errors.New("the shares of a Tukey mechanism must be above 0, and 
 // weight of one step of depth in the draw. The proof needs e1 + 2 e' <= epsilon only.
 type DepthSplit struct{ Check, Step float64 }
 
-// UsualSplit is the split that passes with the fewest points.
+// UsualSplit returns the split that passes the check with the fewest points.
 func UsualSplit() DepthSplit { return DepthSplit{Check: .4, Step: .3} }
 
 // Validate returns [ErrSplit] for shares that the proof does not cover. That Check + 2 Step is rounded to 2^-53 is covered by
-// the factors below 1 in the numbers that are used (up and depthStep).
+// the factors below 1 in the numbers that are used ([roundUp] and [depthStep]).
 func (d DepthSplit) Validate() error {
 	if !(d.Check > 0 && d.Step > 0 && d.Check+2*d.Step <= 1) {
 		return fmt.Errorf("%w, not %v and %v", ErrSplit, d.Check, d.Step)

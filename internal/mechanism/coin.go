@@ -12,23 +12,20 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// Coins assigns every record its own coin: a keyed pseudorandom function of the
-// record's identity under a key of this run and this path. The key is fresh
-// and secret in every run, so the coins of different identities are independent
-// uniform draws for any identities.
+// Coins assigns a coin to every record: a keyed pseudorandom function of the record's identity
+// under a key of this run and this path. The key is fresh and secret in every run, so the coins of
+// different identities are independent and uniform.
 //
-// With a privacy unit the identity is the hash of the unit's name, and adding or removing
-// a unit does not change the coin of any other unit. Without a privacy unit it is the
-// record's position in the table, and adding or removing a record shifts the positions
-// behind it. The proofs need no more than a coupling. The key is secret, so the outputs
-// have the distribution of a mixture over independent coins, however the records are
-// numbered. Compare the two tables with the same coin for every record they share; what
-// is proved for each assignment of coins holds for the mixture, because the hockey-stick
-// divergence is jointly convex. (A replay assigns coins by identities of its own, see
-// package audit.)
+// With a privacy unit the identity is the hash of the unit's name, and adding or removing a unit
+// does not change the coin of any other unit. Without a privacy unit it is the record's position
+// in the table, and adding or removing a record shifts all later positions. The proofs need a
+// coupling only. The key is secret, so the outputs have the distribution of a mixture over
+// independent coins for any numbering of the records. Compare the two tables with the same coin
+// for every record that both contain: a bound that is proved for each assignment of coins holds
+// for the mixture, because the hockey-stick divergence is jointly convex. (A replay assigns coins
+// by its own identities, see package audit.)
 //
-// Coins never come from a noise stream. A Coins value may be used by several
-// goroutines at once.
+// Coins do not come from a noise stream. A Coins value may be used by several goroutines at once.
 type Coins struct {
 	key   noise.Key
 	block cipher.Block
@@ -86,8 +83,8 @@ func (c Coins) Uniform(record uint64, m int) int {
 	}
 }
 
-// Heads returns true with probability p in [0, 1], rounded to a multiple of
-// 2^-53; see [Odds].
+// Heads reports whether the record's coin is heads, which has probability p in [0, 1], rounded to a
+// multiple of 2^-53; see [Odds].
 func (c Coins) Heads(record uint64, p float64) bool {
 	return c.newTosser(p).tossRecord(record)
 }
@@ -98,11 +95,11 @@ const tossRows = 1 << 11
 // tosser computes [Coins.Heads] of many records for one goroutine.
 type tosser struct {
 	block      cipher.Block
-	threshold  uint64 // of 2^53
+	threshold  uint64 // a coin is heads if its first 53 bits are below threshold
 	counter    [aes.BlockSize]byte
-	buffer     *tossBuffer   // memory for sides
-	keystream  cipher.Stream // the encrypted blocks from record next on
-	nextRecord uint64        // 0 if pads is not set
+	buffer     *tossBuffer
+	keystream  cipher.Stream // the encrypted blocks of the records from nextRecord on
+	nextRecord uint64        // 0 if keystream is not set
 }
 
 // tossBuffer is memory for tossRows coins.
@@ -113,11 +110,12 @@ type tossBuffer struct {
 
 var tossBuffers = sync.Pool{New: func() any { return new(tossBuffer) }}
 
-// newTosser returns coins that are heads with probability p.
+// newTosser returns a tosser of coins that are heads with probability p.
 func (c Coins) newTosser(p float64) *tosser {
 	return &tosser{block: c.block, threshold: uint64(math.Round(min(p, 1) * (1 << 53)))}
 }
 
+// tossRecord reports whether the coin of a record is heads.
 func (t *tosser) tossRecord(record uint64) bool {
 	return t.isHeads(coinWord(t.block, &t.counter, record, 0))
 }
@@ -125,8 +123,7 @@ func (t *tosser) tossRecord(record uint64) bool {
 // isHeads reports whether the coin with these bits is heads.
 func (t *tosser) isHeads(word uint64) bool { return word>>11 < t.threshold }
 
-// assignSides sets each side to 0 if the coin of its record equals heads, and otherwise to 1. There are at most tossRows
-// records.
+// assignSides sets each side to 0 if the coin of its record equals heads, and otherwise to 1, for at most tossRows records.
 func (t *tosser) assignSides(sides []uint8, records []uint64, heads bool) {
 	is := [2]uint8{1, 0}
 	if !heads {
@@ -172,4 +169,6 @@ func boolBit(b bool) uint8 {
 }
 
 // Odds returns the exact probability with which [Coins.Heads] returns true for p.
-func Odds(p float64) float64 { return math.Min(1, math.Round(p*(1<<53))/(1<<53)) }
+func Odds(p float64) float64 {
+	return math.Min(1, math.Round(p*(1<<53))/(1<<53))
+}

@@ -7,16 +7,15 @@ import (
 	"hash"
 )
 
-// Lots select the records of a privacy unit that are kept if the unit has more records
-// than the plan's cap: those with the smallest lots. The lot of a record is a keyed
-// pseudorandom function (HMAC-SHA-256) of its unit's identity, of its content and of the
-// number of preceding records with the same unit and content, under a key of this run and
-// path that is used for nothing else.
+// Lots select the records that are kept of a privacy unit with more records than the plan's cap:
+// those with the smallest lots. The lot of a record is a keyed pseudorandom function (HMAC-SHA-256)
+// of its unit's identity, of its content and of the number of preceding records with the same unit
+// and content, under a separate key of this run and path.
 //
-// The records of a unit that are kept are therefore a function of the run key and of the
-// records of this unit. Adding or removing a unit changes no lot of another unit, which the
-// bounds for units rely on. The position of a record in the file does not matter either:
-// among equal records any may be kept.
+// The kept records of a unit are therefore a function of the run key and of the records of this
+// unit. Adding or removing a unit does not change the lots of other units, which the bounds for
+// units rely on. The position of a record in the file does not matter either, because equal
+// records are interchangeable.
 //
 // A Lots value must not be used by several goroutines at once.
 type Lots struct{ mac hash.Hash }

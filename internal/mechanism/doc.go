@@ -3,31 +3,27 @@
 //
 // # Sessions
 //
-// A [Session] is made from a priced plan tree (package budget). It holds the
-// relation, the law of every leaf and a fresh secret key. A stage is handed
-// the part of the session that belongs to it ([Session.Sub]) and names the
-// leaf it spends; a leaf that was not planned, a draw spent twice or a law of
-// the wrong kind is an error and nothing is released.
+// A [Session] is created from a priced plan tree (package budget). It holds the relation, the
+// noise distribution of every leaf and a fresh secret key. A stage gets its part of the session
+// ([Session.Sub]) and names the leaf that it spends. If the leaf was not planned, the draw was
+// spent before or the noise distribution is of another kind, the release fails with an error.
 //
 // # Private and public types
 //
-// A [Bounded] value is a private statistic together with an upper bound on how
-// far it can lie from the same statistic on a neighbouring table. Only the
-// bounding accumulators of this package make one ([Histogram], [Gram],
-// [Cross], [BinSums], [ClassStats], [Ranks], [Sums], [Kendall], [Votes], the
-// products; [Session.Count] for a number of records; [Minimizer], which proves
-// its bound instead): they clamp, count and add in integers, so the
-// bound holds by construction and does not depend on the order of the rows or
-// the number of threads. A [Public] value is what a release returns, or a
-// declared fact ([Const]).
+// A [Bounded] value is a private statistic together with an upper bound on its distance from the
+// same statistic on a neighbouring table. Only the accumulators of this package create one
+// ([Histogram], [Gram], [Cross], [BinSums], [ClassStats], [Sums], [Kendall], [Votes], [Products];
+// [Session.Count] for a number of records; [Minimizer], whose bound is a theorem about the
+// minimiser). They clamp, count and add in integers, so the bound holds by construction and does
+// not depend on the order of the rows or the number of threads. A [Public] value is the output of
+// a release or a declared fact.
 //
 // # Who is protected
 //
-// Bounds are derived for one record. Where the plan protects units of up to m
-// records, every release widens the bound of what it is given to that of a whole
-// unit, in one place ([perUnit]), by the triangle inequality. Bounds about buckets
-// stay, for a unit touches one bucket. [Lots] decide which m records of a unit are
-// kept.
+// Bounds are derived for one record. If the plan protects units of up to m records, every release
+// widens the bound of its input to that of a whole unit, in one place ([perUnit]), by the triangle
+// inequality. Bounds about buckets stay, because a unit touches one bucket. [Lots] decide which m
+// records of a unit are kept.
 //
 // # Noise
 //
@@ -44,30 +40,27 @@
 //
 // Scales are rounded up to an integer number of grid units, never down.
 //
-// [TopK] chooses several candidates at once. Its peeling form is the exponential
-// mechanism round by round; the forms that take one pass compare Gumbel or
-// exponential noise in floating point, drawn with full relative precision in
-// both tails. A bound on the error of every comparison is turned into a bound on
-// the change of the law and taken off the epsilon, 2^-20 at most for up to 1000
-// chosen, so the declared law holds exactly there too.
+// [TopK] chooses several candidates at once. Its peeling form runs the exponential mechanism round
+// by round. The forms that take one pass compare Gumbel or exponential noise in floating point,
+// drawn with full relative precision in both tails. A bound on the error of every comparison
+// becomes a bound on the change of the distribution and is subtracted from epsilon, at most 2^-20
+// for up to 1000 chosen candidates, so the declared guarantee holds exactly there too.
 //
-// [TukeyDepth] releases no statistic but a point of a cloud of models, each
-// fitted to one bucket of records, or abstains. Its volumes, its check and its
-// draw are computed in integers of any length.
+// [TukeyDepth] releases a point of a cloud of models, each fitted to one bucket of records, or
+// abstains. Its volumes, its check and its draw are computed in integers of any length.
 //
 // # Private selection
 //
-// [Best] runs one of several planned candidates a secret, random number of times and
-// returns the best run. Outside it the candidates' leaves cannot be spent.
+// [Best] runs planned candidates, drawn at random, a secret random number of times and returns the
+// best run. The leaves of candidates can be spent inside it only.
 //
 // # Streams and coins
 //
 // The noise of draw i of a leaf comes from a stream whose key is derived from (run key,
-// leaf path, i), so the order of goroutines does not matter. Coins of
-// records (which part of the split, which bucket) are a keyed function of
-// (run key, path, record identity), from keys that never touch noise; the identity is the
-// place of a record where there is no privacy unit, which is enough ([Coins]). The run
-// key comes from crypto/rand and cannot be set, except in builds with the tag
-// "replay", which exists for tests and holds exact private values; there a test's
-// keys come from a seed, so that it has the same answer on every machine.
+// leaf path, i), so the order of goroutines does not matter. Coins of records, which choose the
+// part of a split or the bucket, are a keyed function of (run key, path, record identity), under
+// keys that are not used for noise. Without a privacy unit the identity is the position of the
+// record; [Coins] explains why that is enough. The run key comes from crypto/rand and cannot be
+// set, except in builds with the tag "replay", which exist for tests and hold exact private
+// values. There the keys come from a seed, so a test has the same result on every machine.
 package mechanism

@@ -12,7 +12,7 @@ const L1 Norm = 1 << 4
 // LaplaceCells releases a vector of counts by the Laplace mechanism: every entry plus
 // round(Lap(b)) in grid units, b = ceil(sensitivity/epsilon). x carries an L1 sensitivity.
 // The result is in the statistic's own measure. It spends draw 0 of a leaf priced as Pure,
-// the law of any epsilon-private step. (Dwork, McSherry, Nissim and Smith 2006,
+// which fits any epsilon-private step. (Dwork, McSherry, Nissim and Smith 2006,
 // proposition 1: the density of the noise changes by at most the factor
 // exp(|x - x'|_1/b).)
 func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {

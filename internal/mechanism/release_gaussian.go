@@ -40,8 +40,8 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // on the diagonal and sigma/sqrt2 off it, so that in the coordinates svec(A) =
 // (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean one, the
 // noise is N(0, sigma^2 I) (docs/proofs/joint-gram.md, "Sensitivity and
-// proof"). x carries its Frobenius sensitivity, of several matrices that of the whole. The
-// result is packed like x.
+// proof"). The sensitivity of x is the Frobenius norm of the change of all its matrices
+// together. The result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
 	return SymmetricGaussianDraw(s, name, 0, x)
 }

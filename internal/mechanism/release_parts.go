@@ -26,25 +26,25 @@ func (s *Session) Mu(name string) float64 {
 // released. The number of parts is fixed by the first one; it may depend on
 // anything released before.
 //
-// For every value of the releases before it the draw as a whole is therefore
-// the adaptive composition of parts steps of Mu/sqrt(parts), which is
-// Mu-GDP (Dong, Roth and Su 2022, theorem 3.2 and corollary 3.3): what the
-// leaf was priced as. If not all parts of a draw are released, it has cost less.
+// For every value of the earlier releases the whole draw is therefore the adaptive
+// composition of parts steps of Mu/sqrt(parts), which is Mu-GDP (Dong, Roth and Su
+// 2022, theorem 3.2 and corollary 3.3), the price of the leaf. A draw with unreleased
+// parts has cost less.
 func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vector]) (Public[[]float64], error) {
 	return GaussianShare(s, name, draw, part, slices.Repeat([]int{1}, max(parts, 0)), x)
 }
 
-// GaussianShare is [GaussianPart] for parts that are not equal: part number part, in order from
-// 0, has the parameter Mu sqrt(w/W), w its weight and W the sum of all. Weights lie in [1, 2^30]
-// and may depend on anything released before. Their sum is fixed by the first part, and the
-// weight of a part by that part; those to come may be divided anew, also among more parts or fewer.
+// GaussianShare is [GaussianPart] for unequal parts. Part number part, in order from 0, has the
+// parameter Mu sqrt(w/W), where w is its weight and W the sum of all weights. Weights are in
+// [1, 2^30] and may depend on earlier releases. Their sum is fixed by the first part and the weight
+// of a part by that part; the weights of later parts may change, and so may their number.
 //
-// The squares of the parameters sum to Mu^2 exactly, because weights are whole numbers, so
-// that the argument of [GaussianPart] holds: for every value of the releases before
-// the draw, it is the adaptive composition of steps that were fixed then, and Mu-GDP. Where weights change
-// after weights of sum V are spent, those parts are sqrt(V/W) Mu-GDP. For every value of what they
-// released, the others are the composition of steps that were fixed then, and so
-// sqrt((W-V)/W) Mu-GDP whatever the new weights are. The two compose to Mu (corollary 3.3 again).
+// The squares of the parameters sum to Mu^2 exactly, because weights are whole numbers, so the
+// argument of [GaussianPart] holds: given the releases before the draw, it is the adaptive
+// composition of fixed steps and Mu-GDP. If weights change after weights of sum V are spent, the
+// spent parts are sqrt(V/W) Mu-GDP. Given their outputs, the remaining parts are a composition of
+// fixed steps and therefore sqrt((W-V)/W) Mu-GDP for any new weights. The two compose to Mu
+// (corollary 3.3 again).
 func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bounded[Vector]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
@@ -70,7 +70,7 @@ func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bou
 	return Public[[]float64]{toFloats(out, x.unit)}, nil
 }
 
-// inverseShare returns the sum of the weights by that of one part.
+// inverseShare returns the sum of the weights divided by the weight of one part.
 func inverseShare(weights []int, part int) float64 {
 	return float64(sumOf(weights)) / float64(weights[part])
 }
@@ -95,8 +95,9 @@ type progress struct {
 	next    int   // index of the next part
 }
 
-// takePart spends a part of a draw: the first takes the draw, a later one must
-// be the next, after parts of the same weights, with the same sum of all.
+// takePart spends a part of a draw. The first part takes the draw. A later part must be
+// the next one, the weights of the parts before it must be unchanged, and so must the
+// sum of all weights.
 func (s *Session) takePart(name string, draw, part int, weights []int, of budget.Statistic) (ticket, error) {
 	id := drawID{s.childPath(name), draw}
 	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {
@@ -124,11 +125,17 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 	}
 	s.core.parts[id] = progress{slices.Clone(weights), part + 1}
 	key := s.core.key.Derive("noise part", id.path, uint64(draw)<<32|uint64(part))
-	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, random: noise.NewStream(key)}, nil
+	return ticket{
+		path:   id.path,
+		draw:   draw,
+		part:   part,
+		try:    s.core.try,
+		law:    law,
+		random: noise.NewStream(key),
+	}, nil
 }
 
-// notePart records the description of a part; a draw counts as released with
-// its last part.
+// notePart records the description of a part. A draw counts as released after its last part.
 func (s *Session) notePart(t ticket, parts int, sensitivity, scale float64) {
 	s.noteRelease(t, sensitivity, scale)
 	if t.part+1 == parts {

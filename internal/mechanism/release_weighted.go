@@ -2,10 +2,9 @@ package mechanism
 
 import "fmt"
 
-// A Weighted is a list of statistics of different measures that are released
-// together: coordinate k counts Weights[k] times in the norm that its
-// sensitivity bounds, and one of its grid units is worth Units[k]. Both are
-// public.
+// A Weighted is a list of statistics in different measures that are released together.
+// Coordinate k has the weight Weights[k] in the norm that the sensitivity bounds, and
+// one of its grid units is worth Units[k]. Weights and units are public.
 type Weighted struct {
 	Values  Vector
 	Weights []float64
@@ -30,7 +29,8 @@ func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, dev
 		return none, none, err
 	}
 	noise := x.sens / t.law.Mu
-	out, scales := make(Vector, len(x.value.Values)), make([]float64, len(x.value.Values))
+	out := make(Vector, len(x.value.Values))
+	scales := make([]float64, len(x.value.Values))
 	for k, v := range x.value.Values {
 		sigma, err := s.scaleUp(roundUp(noise / x.value.Weights[k]))
 		if err != nil {

@@ -66,15 +66,15 @@ func CountWords(v dataset.View, columns []int) Lexicon {
 
 // boundLexicon returns counts with their sensitivity.
 //
-// Seen as a vector with an entry for every text that there could be, almost all of them 0, the
-// counts of d columns change
+// The counts of d columns are a vector with an entry for every possible text, almost all of them
+// 0. The vector changes
 //
-//   - add or remove one record: in each column at most one entry, by 1. At most sqrt(d);
-//   - substitution: in each column at most one entry falls by 1 and one rises by 1. At most
+//   - when a record is added or removed: in each column at most one entry, by 1; at most sqrt(d);
+//   - under substitution: in each column at most one entry falls by 1 and one rises by 1; at most
 //     sqrt(2d).
 //
-// Both are attained. That a word which nobody else has comes or goes is not in this number: the
-// release charges a delta for it.
+// Both are attained. The sensitivity does not cover that a word of one record alone appears or
+// disappears: the release charges a delta for it.
 func (m Maker) boundLexicon(x Lexicon) Bounded[Lexicon] {
 	squares := float64(len(x.columns))
 	if m.Relation() != budget.AddRemove {
@@ -83,8 +83,8 @@ func (m Maker) boundLexicon(x Lexicon) Bounded[Lexicon] {
 	return Bounded[Lexicon]{x, L2, roundUp(math.Sqrt(squares)) / countUnit, countUnit, StatWords}
 }
 
-// StatWords is the statistic of the counts of words, and StatNewWords that of whether words that
-// are in one of two neighbouring tables alone appear.
+// StatWords is the statistic of the counts of words. StatNewWords is the event that words appear
+// which occur in only one of two neighbouring tables.
 const (
 	StatWords    budget.Statistic = "words"
 	StatNewWords budget.Statistic = "new-words"
@@ -96,16 +96,17 @@ type Word struct {
 	Count float64
 }
 
-// Words releases the words of several columns that enough records have: of every word that
-// occurs, count + N(0, sigma²), and the word is published with this number where it is at least a
-// threshold (docs/proofs/vocabulary.md, "Theorem"). It spends draw 0 of two leaves. That of the counts
-// is priced as Gaussian with mu, sigma = sensitivity/mu. That of the words is priced as Approximate with epsilon 0
-// and a delta q: the threshold is so high that a word which is in one of two neighbouring tables
-// alone appears with probability at most q. Of each column the words are sorted by their
-// counts, the largest first.
+// Words releases the frequent words of several columns. It adds N(0, sigma²) to the count of every
+// word that occurs and publishes the words whose noisy count reaches a threshold, with that count
+// (docs/proofs/vocabulary.md, "Theorem"). The words of each column are sorted by decreasing count.
 //
-// For every value of what was released before, the sensitivity and the number of columns are
-// constants, and so the two leaves cost what they are priced as, whatever the number of columns is.
+// Words spends draw 0 of two leaves. The leaf counts is priced as Gaussian with mu, sigma =
+// sensitivity/mu. The leaf words is priced as Approximate with epsilon 0 and a delta q: the
+// threshold is so high that a word which occurs in only one of two neighbouring tables appears
+// with probability at most q.
+//
+// Given the earlier releases, the sensitivity and the number of columns are constants, so the two
+// leaves have the planned price for any number of columns.
 func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Word], error) {
 	var none Public[[][]Word]
 	law, ok := s.core.priced.Law(s.childPath(words))
@@ -139,8 +140,8 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 	return Public[[][]Word]{out}, nil
 }
 
-// LeastCount returns the count, with its noise, from which [Words] publishes a word of one of d
-// columns: a public fact of leaves that were not released yet.
+// LeastCount returns the noisy count from which [Words] publishes a word of one of d columns, for
+// noise of standard deviation sigma. It is a public fact, known before the release.
 func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 	law, _ := s.core.priced.Law(s.childPath(words))
 	least, err := s.leastCount(law.Delta, uint64(math.Ceil(sigma/countUnit)), d)
@@ -153,18 +154,18 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 // leastCount returns the threshold in grid units for noise of standard deviation sigma, such that
 // words that only one of two neighbouring tables has appear with probability at most q.
 //
-// One record, d columns. Say D has the record and D' does not. A word that is in D alone has
-// the count 1 there, and at most one in each column is. Its noise is the rounding of a normal number, so
-// with T the threshold and u grid units in a count it passes with probability
+// One record, d columns. Say D has the record and D' does not. At most one word of each column is
+// in D only, and its count is 1. Its noise is a rounded normal number, so with T the threshold and
+// u grid units in a count it passes with probability
 //
 //	P(u + round(N) >= T) <= P(N >= T - u - 1/2) = 1 - Phi((T - u - 1/2)/sigma) <= p,
 //
-// independently of all others. The probability that any passes is at most 1-(1-p)^d = q, which
-// defines p. Under substitution each of the two tables has at most one word a
-// column that the other lacks, and the same holds of each side by itself; see the theorem.
+// independently of all others. The probability that any word passes is at most 1-(1-p)^d = q, which
+// defines p. Under substitution each of the two tables has at most one word per column that the
+// other lacks, and the same bound holds for each side; see the theorem.
 //
-// A unit of m records. In a column its records make words of sizes c_1, c_2, .. with sum at most
-// m that no other record has; each passes with probability at most P(c) = 1 - Phi((T - c u - 1/2)/sigma).
+// A unit of m records. In a column the words that only its records have occur c_1, c_2, .. times, with
+// sum at most m; each passes with probability at most P(c) = 1 - Phi((T - c u - 1/2)/sigma).
 // Then sum P(c_i) = sum c_i (P(c_i)/c_i) <= m max_c P(c)/c, and all d columns have at most d m times
 // the largest P(c)/c, which is at most q where P(c) <= q c/(d m) for every c from 1 to m.
 func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
@@ -175,7 +176,9 @@ func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
 // new category appears, the standard deviation sigma of the noise, the number of columns, and the number of records of
 // a unit. Verification of a report recomputes it. The error is [ErrScale] for a threshold that no count reaches.
 func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) {
-	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records, func(z float64) float64 { return z })
+	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records, func(z float64) float64 {
+		return z
+	})
 	return float64(least) * countUnit, err
 }
 

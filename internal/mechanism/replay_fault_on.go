@@ -26,7 +26,7 @@ const (
 	FloatSums
 	// RelationMixed takes the sensitivities of add-remove whatever the relation is.
 	RelationMixed
-	// HeldOutInTraining trains on all records and evaluates on some of them.
+	// HeldOutInTraining trains on all records, including the test set.
 	HeldOutInTraining
 	// CoinsByIndex draws the coin of a record from its position.
 	CoinsByIndex
@@ -147,7 +147,7 @@ func (t tap) skipsClipping() bool { return t.isPlanted(LengthUnchecked) }
 
 func (t tap) weightsAlone() bool { return t.isPlanted(WeightsAlone) }
 
-// Exact returns the exact values of a statistic, in its own measure: what a faulty trainer reads.
+// Exact returns the exact values of a statistic, in its own measure, for faulty trainers.
 func Exact(x Bounded[Vector]) []float64 { return toFloats(x.value, x.unit) }
 
 func (t tap) addProduct(a, b int64) int64 {
@@ -164,12 +164,14 @@ func (t tap) declaredRelation(r budget.Relation) budget.Relation {
 	return r
 }
 
-// coinFault is what is wrong with coins.
+// coinFault describes the faults of coins.
 type coinFault struct{ byIndex bool }
 
-func (t tap) coinFault() coinFault { return coinFault{t.isPlanted(CoinsByIndex)} }
+func (t tap) coinFault() coinFault {
+	return coinFault{t.isPlanted(CoinsByIndex)}
+}
 
-// coinIdentity returns what the coin of record k of a deal is drawn from.
+// coinIdentity returns the identity from which the coin of record k is computed.
 func (f coinFault) coinIdentity(k int, id uint64) uint64 {
 	if f.byIndex {
 		return uint64(k) + 1

@@ -46,7 +46,8 @@ type planDigest struct {
 
 // hashPlan returns the hash of a seed, a purpose and a plan, and keeps it in d.
 func (d *planDigest) hashPlan(seed, purpose string, p *budget.Priced) [sha256.Size]byte {
-	target, leaves := p.Target(), p.Leaves()
+	target := p.Target()
+	leaves := p.Leaves()
 	if d.leaves != nil && d.seed == seed && d.purpose == purpose && d.target == target && slices.Equal(d.leaves, leaves) {
 		return d.hash
 	}

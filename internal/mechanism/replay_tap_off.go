@@ -2,7 +2,8 @@
 
 package mechanism
 
-// tap is empty outside test builds: exact values reach nothing but the noise.
+// tap records the releases of a session in test builds. It is empty in all other builds, where exact
+// values are only used to add noise.
 type tap struct{}
 
 // coinFault is empty outside test builds.
@@ -10,7 +11,7 @@ type coinFault struct{}
 
 func (tap) coinFault() coinFault { return coinFault{} }
 
-// coinIdentity returns what the coin of record k of a deal is drawn from.
+// coinIdentity returns the identity from which the coin of record k is computed.
 func (coinFault) coinIdentity(_ int, id uint64) uint64 { return id }
 
 func (tap) watchVector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }

@@ -37,8 +37,8 @@ type Release struct {
 	// Weights are those of the coordinates of a weighted vector in its norm; nil
 	// for every other kind.
 	Weights []float64
-	// Names are, of a lexicon, the columns and words that Input counts, and Words what was
-	// published; nil for every other kind.
+	// Names are the columns and words that the Input of a lexicon counts, and Words are the
+	// published words; both are nil for every other kind.
 	Names []string
 	Words [][]Word
 }
@@ -46,8 +46,16 @@ type Release struct {
 // newRelease describes the release that a ticket paid for.
 func newRelease(k ticket, shape int, kind string, in Vector, bound float64, out Vector) Release {
 	return Release{
-		Path: k.path, Draw: k.draw, Part: k.part, Try: k.try, Law: k.law,
-		Shape: shape, Kind: kind, Input: in, Bound: bound, Out: out,
+		Path:  k.path,
+		Draw:  k.draw,
+		Part:  k.part,
+		Try:   k.try,
+		Law:   k.law,
+		Shape: shape,
+		Kind:  kind,
+		Input: in,
+		Bound: bound,
+		Out:   out,
 	}
 }
 
@@ -84,15 +92,22 @@ func NewRecorder(seed byte) *Recorder {
 // Replay returns a recorder for the neighbouring run: the same key, hence the
 // same coins record by record, and the recorded outputs.
 func (r *Recorder) Replay() *Recorder {
-	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault, force: r.force, keep: r.keep}
+	return &Recorder{
+		seen:   map[string]Release{},
+		replay: r.seen,
+		key:    r.key,
+		fault:  r.fault,
+		force:  r.force,
+		keep:   r.keep,
+	}
 }
 
-// Tries returns how often the private selection at path tried: in the shipped
-// program nobody learns it.
+// Tries returns the number of tries of the private selection at path, which is secret in the
+// shipped program.
 func (r *Recorder) Tries(path string) int { return r.tries[path] }
 
-// ForceTries makes every private selection try k times whatever its law says, so
-// that a test can compare runs that differ in this alone.
+// ForceTries makes every private selection try k times, so that a test can compare runs that
+// differ in the number of tries only.
 func (r *Recorder) ForceTries(k int) *Recorder {
 	r.force = k
 	return r
@@ -105,7 +120,7 @@ func (r *Recorder) KeepColumns() *Recorder {
 	return r
 }
 
-// keepsColumns reports whether a test wants that.
+// keepsColumns reports whether the test has called [Recorder.KeepColumns].
 func (t tap) keepsColumns() bool { return t.rec != nil && t.rec.keep }
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
@@ -116,11 +131,12 @@ func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	}
 	r.tries = map[string]int{}
 	c := newCore(p)
-	c.key, c.tap = r.key, tap{r, r.fault}
+	c.key = r.key
+	c.tap = tap{r, r.fault}
 	return c.sessionAt(p.Tree().Name)
 }
 
-// watchTries notes how often a private selection tries.
+// watchTries records the number of tries of a private selection.
 func (t tap) watchTries(path string, k int) int {
 	if t.rec == nil {
 		return k
@@ -136,7 +152,7 @@ func (t tap) watchTries(path string, k int) int {
 
 func (t tap) watchOutput(rel Release) Vector { return t.watchRelease(rel).Out }
 
-// watchWords watches the release of a lexicon, whose input names what it counts.
+// watchWords records the release of a lexicon. The input contains the names of the counts.
 func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
 	rel := newRelease(k, len(in.columns), "words", nil, bound, nil)
 	if t.rec == nil {
@@ -145,7 +161,8 @@ func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]W
 	err := in.forEachPart(func(columns []WordCounts) {
 		for i, c := range columns {
 			for j, word := range c.Words {
-				rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.Counts[j])
+				rel.Names = append(rel.Names, fmt.Sprintf("%d %s", i, word))
+				rel.Input = append(rel.Input, c.Counts[j])
 			}
 		}
 	})
@@ -156,7 +173,7 @@ func (t tap) watchWords(k ticket, in Lexicon, bound float64, out [][]Word) [][]W
 	return t.watchRelease(rel).Words
 }
 
-// watchRelease notes a release, and in a second run puts the first run's output in its place.
+// watchRelease records a release, and in a second run replaces its output by that of the first run.
 func (t tap) watchRelease(rel Release) Release {
 	r := t.rec
 	if r == nil {
@@ -178,7 +195,8 @@ func (t tap) watchRelease(rel Release) Release {
 		case first.Bound != rel.Bound:
 			r.faults = append(r.faults, id+": the declared sensitivity depends on the data")
 		default:
-			rel.Out, rel.Words = first.Out, first.Words
+			rel.Out = first.Out
+			rel.Words = first.Words
 		}
 	}
 	r.seen[id] = rel
@@ -241,7 +259,7 @@ func (t tap) watchPoints(k ticket, in Cloud, out Vector) Vector {
 	return t.watchOutput(newRelease(k, in.d, "points", bits, 1, out))
 }
 
-// Releases lists what was recorded, by path and draw.
+// Releases returns the recorded releases, sorted by path and draw.
 func (r *Recorder) Releases() []Release {
 	out := make([]Release, 0, len(r.seen))
 	for _, x := range r.seen {

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrUnknownLeaf is returned for a leaf that is not in the plan.
 	ErrUnknownLeaf = errors.New("the plan has no such leaf")
-	// ErrSpent is returned for a draw of a leaf that is spent already, or beyond
+	// ErrSpent is returned for a draw of a leaf that is spent already, or that exceeds
 	// the number of draws that the plan has priced.
 	ErrSpent = errors.New("the leaf's draw is already spent")
 	// ErrLaw is returned if a leaf was priced for another noise distribution than
@@ -24,14 +24,14 @@ var (
 	// ErrStatistic is returned if a leaf is planned for another statistic than the one
 	// that is released; see [budget.Node.Of].
 	ErrStatistic = errors.New("the leaf was planned for another statistic")
-	// ErrNorm is returned if the sensitivity of the value is not of the kind that
+	// ErrNorm is returned if the sensitivity of the value is in another norm than
 	// the release needs.
 	ErrNorm = errors.New("the sensitivity is of the wrong kind for this release")
 	// ErrScale is returned for a noise scale outside [1, 2^55] grid units, or a scale
 	// of a choice above 2^62 of its units.
 	ErrScale = fault.New(fault.Budget, "the noise scale leaves the range of the integer grid")
 	// ErrTry is returned for a leaf of a candidate of a private selection outside
-	// a try of that candidate, and for a leaf of another step inside one; see
+	// a try of that candidate, and for a leaf of another step inside a try; see
 	// [Best].
 	ErrTry = errors.New("a candidate's leaf can be released inside a try of that candidate only")
 	// ErrBranch is returned for a leaf of a branch if another branch was taken, or if
@@ -46,16 +46,17 @@ var (
 	ErrEmpty = errors.New("nothing to release")
 )
 
-// A Session is the only way from private to public values. It holds the priced tree, the
-// relation and a secret key that is fresh in every run. A Session is a cursor into the
-// tree; [Session.Sub] moves it. All methods may be used by several goroutines at once.
+// A Session releases private values; nothing else in the program can. It holds the priced tree,
+// the relation and a secret key that is fresh in every run. A Session points to a node of the
+// tree, and [Session.Sub] returns the session of a child. All methods may be used by several
+// goroutines at once.
 type Session struct {
 	Maker
 	core *core
 	path string
 }
 
-// sessionAt returns a session at a path.
+// sessionAt returns a session for the node with the given path.
 func (c *core) sessionAt(path string) *Session {
 	return &Session{Maker{c.priced.Target().Relation, c.tap}, c, path}
 }
@@ -69,12 +70,12 @@ type core struct {
 	spent  map[string]map[int]bool
 	parts  map[drawID]progress
 	events map[string]Event
-	tries  map[string]bool   // private selections that are begun
-	taken  map[string]string // the branch that was taken of each OneOf, by paths
-	busy   bool              // while a private selection is carried out
+	tries  map[string]bool   // private selections that have started
+	taken  map[string]string // path of the branch that was taken, by path of the OneOf
+	busy   bool              // whether a private selection is running
 	closed bool
 
-	// Of a try of a private selection: the candidate's path, the number of the
+	// In a try of a private selection: the path of the candidate, the number of the
 	// try from 1, and whether it is over.
 	within string
 	try    int
@@ -84,19 +85,27 @@ type core struct {
 }
 
 func newCore(p *budget.Priced) *core {
-	return &core{priced: p, narrow: 1, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}, taken: map[string]string{}}
+	return &core{
+		priced: p,
+		narrow: 1,
+		spent:  map[string]map[int]bool{},
+		parts:  map[drawID]progress{},
+		events: map[string]Event{},
+		tries:  map[string]bool{},
+		taken:  map[string]string{},
+	}
 }
 
 // An Event describes the releases of a leaf after the run, with their noise distribution and
 // scale. It contains public facts only.
 type Event struct {
-	Path        string // leaf path
+	Path        string
 	Place       budget.Place
 	Law         budget.Law // per draw, with the number of priced draws
-	Released    int        // draws released (the rest are charged all the same)
+	Released    int        // draws released; the others are charged too
 	Sensitivity float64    // in the statistic's own measure
 	Scale       float64    // noise scale in the same measure; 0 for a choice
-	// Threshold is the noisy count from which a text category of one of Columns columns is published; 0 of every other
+	// Threshold is the noisy count from which a text category of one of Columns columns is published; 0 for every other
 	// release.
 	Threshold float64
 	Columns   int
@@ -115,8 +124,8 @@ func NewSession(p *budget.Priced) (*Session, error) {
 	return s, err
 }
 
-// openSession opens a session under a fresh key. The purpose gives runs and rehearsals different
-// keys in tests, whose keys come from a seed.
+// openSession opens a session under a fresh key. In tests, whose keys come from a seed, the purpose
+// gives runs and rehearsals different keys.
 func openSession(p *budget.Priced, purpose string) (*Session, error) {
 	c := newCore(p)
 	var err error
@@ -126,9 +135,9 @@ func openSession(p *budget.Priced, purpose string) (*Session, error) {
 	return c.sessionAt(p.Tree().Name), nil
 }
 
-// rehearsalMargin is the factor by which earlier releases may increase the scale of a draw
-// over its scale in a rehearsal without leaving the grid. Draws that are spent in parts
-// need it: their scale grows with the square root of the number of parts.
+// rehearsalMargin is the factor by which the scale of a draw may exceed its scale in a rehearsal
+// without leaving the grid. Draws that are spent in parts need it: their scale grows with the
+// square root of the number of parts.
 const rehearsalMargin = 1 << 4
 
 // NewRehearsal opens a session that rehearses a run on a table without records.
@@ -147,9 +156,11 @@ func NewRehearsal(p *budget.Priced) (*Session, error) {
 // isRehearsal reports whether the session is one of [NewRehearsal].
 func (c *core) isRehearsal() bool { return c.narrow != 1 }
 
-// KeepsColumns reports whether a run keeps columns whose ranges it could not find. Only a
-// rehearsal does, because it has no records and checks the noise of the widest model.
-func (s *Session) KeepsColumns() bool { return s.core.isRehearsal() || s.core.tap.keepsColumns() }
+// KeepsColumns reports whether a run keeps columns whose ranges it could not find. A rehearsal
+// does, because it has no records and checks the noise of the widest model.
+func (s *Session) KeepsColumns() bool {
+	return s.core.isRehearsal() || s.core.tap.keepsColumns()
+}
 
 // Sub returns the session of the node with the given name below this one.
 func (s *Session) Sub(name string) *Session {
@@ -183,7 +194,7 @@ func (s *Session) Events() []Event {
 	return out
 }
 
-// ticket is the right to one draw of a leaf.
+// ticket is the right to release one draw of a leaf.
 type ticket struct {
 	path   string
 	draw   int
@@ -225,7 +236,13 @@ func (s *Session) takeDraw(name string, draw int, kind budget.Kind, of budget.St
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.pricedLaw(law), random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw)))}, nil
+	return ticket{
+		path:   path,
+		draw:   draw,
+		try:    s.core.try,
+		law:    s.core.tap.pricedLaw(law),
+		random: noise.NewStream(s.core.key.Derive("noise", path, uint64(draw))),
+	}, nil
 }
 
 // noteRelease records the public description of a release.
@@ -233,7 +250,8 @@ func (s *Session) noteRelease(t ticket, sensitivity, scale float64) {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	e := s.core.events[t.path]
-	e.Path, e.Law = t.path, t.law
+	e.Path = t.path
+	e.Law = t.law
 	e.Released++
 	e.Sensitivity = math.Max(e.Sensitivity, sensitivity)
 	e.Scale = math.Max(e.Scale, scale)
@@ -245,7 +263,8 @@ func (s *Session) noteThreshold(t ticket, threshold float64, columns int) {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	e := s.core.events[t.path]
-	e.Threshold, e.Columns = threshold, columns
+	e.Threshold = threshold
+	e.Columns = columns
 	s.core.events[t.path] = e
 }
 
@@ -266,25 +285,24 @@ func scaleWithin(x, most float64) (uint64, error) {
 // roundUp increases a computed sensitivity by more than its rounding error.
 func roundUp(x float64) float64 { return x * (1 + 0x1p-48) }
 
-// Scale returns the noise scale, in the statistic's own measure, of a leaf
-// that was released: a public fact that depends on the plan only. It is 0
-// before the release.
+// Scale returns the noise scale of a released leaf in the statistic's own measure, a public fact
+// that depends on the plan only. It is 0 before the release.
 func (s *Session) Scale(name string) float64 {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	return s.core.events[s.childPath(name)].Scale
 }
 
-// Sensitivity returns the sensitivity of a leaf that was released, or the width of the change
-// of its scores for a choice, in the statistic's own measure and for the privacy unit: a
-// public fact that depends on the plan only. It is 0 before the release.
+// Sensitivity returns the sensitivity of a released leaf for the privacy unit, or for a choice the
+// width of the change of its scores, in the statistic's own measure. It is a public fact that
+// depends on the plan only, and 0 before the release.
 func (s *Session) Sensitivity(name string) float64 {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	return s.core.events[s.childPath(name)].Sensitivity
 }
 
-// Epsilon returns the epsilon of the law of a leaf, for one draw: a public fact of the plan.
+// Epsilon returns the epsilon of one draw of a leaf, a public fact of the plan.
 func (s *Session) Epsilon(name string) float64 {
 	law, _ := s.core.priced.Law(s.childPath(name))
 	return law.Epsilon

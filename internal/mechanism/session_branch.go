@@ -12,8 +12,8 @@ func (s *Session) Close() {
 	s.core.closed = true
 }
 
-// checkReady returns an error if nothing can be released: the session is closed, its try is over,
-// or it waits for the tries of a private selection. The caller holds the lock.
+// checkReady returns an error if the session is closed, if its try is over or if it waits for the
+// tries of a private selection. The caller holds the lock.
 func (c *core) checkReady(path string) error {
 	switch {
 	case c.closed:
@@ -26,10 +26,10 @@ func (c *core) checkReady(path string) error {
 	return nil
 }
 
-// takeBranches takes the branches that lead to a leaf or a private selection. The price of a
-// OneOf covers its informers and one branch. The first release in a branch takes this
-// branch, and it must follow every draw of the informers. Inside a try the choices outside
-// the try are made already. The caller holds the lock.
+// takeBranches takes the branches that lead to a leaf or a private selection, or returns
+// [ErrBranch]. The price of a OneOf covers its informers and one branch. The first release in a
+// branch takes this branch, and it must follow every draw of the informers. Inside a try the
+// choices outside the try have been made. The caller holds the lock.
 func (c *core) takeBranches(path string) error {
 	choices := c.priced.Choices(path)
 	for _, x := range choices {

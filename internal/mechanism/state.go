@@ -2,11 +2,11 @@ package mechanism
 
 import "github.com/dptrain/dptrain/dataset"
 
-// A State is what a [Stateful] statistic keeps of every record between passes: a function
-// of that record and of released values, computed in steps. An engine that keeps no state
+// A State holds data of a [Stateful] statistic about every record between passes. The data are a
+// function of the record and of released values, computed in steps. An engine that keeps no state
 // takes all steps again, in the same order, and gets the same numbers bit for bit.
 type State interface {
-	// Steps returns the number of steps so far. It grows between passes.
+	// Steps returns the number of steps to take. It grows between passes.
 	Steps() int
 	// Begin returns the state of the records of a block before the first step.
 	Begin(b dataset.Block) Kept
@@ -29,7 +29,7 @@ type Stateful interface {
 	State() State
 }
 
-// A StorableState is a state that an engine can keep outside memory, as columns of a [ColumnStore].
+// A StorableState is a state that an engine can store outside memory, as columns of a [ColumnStore].
 type StorableState interface {
 	State
 	// BeginStorable is Begin for a block that will be stored.
@@ -47,10 +47,10 @@ type StorableBlock interface {
 	Store(to ColumnStore)
 }
 
-// A ColumnStore keeps the columns of a [StorableState] for the records of one block at a time. A
+// A ColumnStore stores the columns of a [StorableState] for the records of one block at a time. A
 // column is identified by a small number, from 0, and always has the same type. Slices that a
-// store returns are valid until the next block and may be changed. A store reports no
-// errors: the engine does, after the block, and its values are of no use then.
+// store returns are valid until the next block and may be changed. A store returns no errors: the
+// engine reports them after the block, whose values must then be discarded.
 type ColumnStore interface {
 	Bytes(column int) []uint8
 	PutBytes(column int, values []uint8)
@@ -59,14 +59,15 @@ type ColumnStore interface {
 	Shorts(column int) []int16
 	PutShorts(column int, values []int16)
 
-	// Group returns the given number of columns of a group, which were stored together under a
-	// tag; nil if the block has none under this tag. Groups are numbered from 0.
+	// Group returns the given number of columns of a group that were stored together under a tag,
+	// or nil if the block has no columns under this tag. Groups are numbered from 0.
 	Group(group, tag, columns int) [][]int16
-	// PutGroup stores columns as a group under a tag, and drops those under any other tag.
+	// PutGroup stores columns as a group under a tag and drops the group's columns under any other tag.
 	PutGroup(group, tag int, columns [][]int16)
 }
 
-// Advance takes the steps of a state for the records of a block, from step done on, and returns k.
+// Advance takes the steps of a state for the records of a block, starting with step done, and
+// returns k.
 func Advance(s State, k Kept, done int, b dataset.Block) Kept {
 	for i := done; i < s.Steps(); i++ {
 		k.Take(i, b)

@@ -19,10 +19,10 @@ type Statistic interface {
 	New(m Maker) Accumulator
 }
 
-// An Accumulator computes the sums of a statistic. What a record adds must depend on that
-// record and on the statistic only, not on other records or on the limits of its block. The
-// accumulators of this package bound what a record adds and know the sensitivity of the
-// sums; accumulators of other packages wrap them.
+// An Accumulator computes the sums of a statistic. The contribution of a record must depend on
+// that record and on the statistic only, not on other records or on the limits of its block. The
+// accumulators of this package bound the contribution of a record and return the sensitivity of
+// the sums; accumulators of other packages wrap them.
 type Accumulator interface {
 	Add(b Block)
 	// Cells returns the cells of the wrapped accumulators of this package; see [Join].
@@ -36,18 +36,22 @@ type Block struct {
 	Kept Kept
 }
 
-// Cells are the integers that an accumulator adds to. Other packages cannot read them; an engine
-// gets the sums of a whole pass from [Pass.Sums] or [Total.Values].
+// Cells are the integers of an accumulator. Other packages cannot read them; an engine gets the
+// sums of a whole pass from [Pass.Sums] or [Total.Values].
 type Cells struct{ parts []cellGroup }
 
 type cellGroup struct {
 	values   []int64
-	takesMax bool // whether two values are merged to the larger one instead of their sum
+	takesMax bool // whether two values are merged to their maximum instead of their sum
 }
 
-func sumCells(values []int64) Cells { return Cells{[]cellGroup{{values: values}}} }
+func sumCells(values []int64) Cells {
+	return Cells{[]cellGroup{{values: values}}}
+}
 
-func maxCells(values []int64) Cells { return Cells{[]cellGroup{{values, true}}} }
+func maxCells(values []int64) Cells {
+	return Cells{[]cellGroup{{values, true}}}
+}
 
 // Join returns the cells of an accumulator that wraps several.
 func Join(all ...Cells) Cells {
@@ -105,7 +109,9 @@ type Pass struct {
 }
 
 // New returns an empty accumulator of the statistic.
-func (p Pass) New() Accumulator { return p.Statistic.New(Maker{p.Relation, p.tap}) }
+func (p Pass) New() Accumulator {
+	return p.Statistic.New(Maker{p.Relation, p.tap})
+}
 
 // Merge returns the values of a pass from the values over disjoint sets of records, in any
 // order. It panics if their lengths differ from that of the pass.
@@ -180,9 +186,9 @@ func (t *Total) Add(ctx context.Context, v dataset.View) error {
 	return nil
 }
 
-// AddBlock adds block i of a view, which has [Pass.Blocks] of them. kept, if not nil, returns
-// the state of the block, up to date; otherwise the state is computed. If the state is a
-// [Leaver], its memory is released.
+// AddBlock adds block i of the [Pass.Blocks] blocks of a view. kept, if not nil, returns the
+// current state of the block; otherwise the state is computed. If the state is a [Leaver], its
+// memory is released.
 func (t *Total) AddBlock(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) {
 	if kept == nil {
 		kept = t.computed
@@ -207,7 +213,9 @@ func (p Pass) computedState() func(block int, b dataset.Block) Kept {
 }
 
 // Blocks returns the number of blocks of a view.
-func (p Pass) Blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
+func (p Pass) Blocks(v dataset.View) int {
+	return (v.Len() + p.BlockRows() - 1) / p.BlockRows()
+}
 
 // blockAt returns block i of a view, with its state.
 func (p Pass) blockAt(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
@@ -227,9 +235,9 @@ func mergeAll(accs []Accumulator) []int64 {
 	return accs[0].Cells().copyValues()
 }
 
-// Sum accumulates a statistic over records. It is the only way from many records to a private
-// value. A is the statistic's own accumulator. Errors are those of the engine and the context
-// and do not depend on a record.
+// Sum accumulates a statistic over records. All private values of many records are computed by it.
+// A is the accumulator type of the statistic. Errors are those of the engine and the context and do
+// not depend on a record.
 func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
 	return SumFor[A](ctx, s.Maker, r, x)
 }

@@ -24,12 +24,11 @@ const maxWeight = 1 << 10
 // w in a public interval [l, u] and a vote, +1 where classifier and label agree,
 // -1 where they do not, and 0 for a record without a label.
 //
-// The weight of a record may depend on that record and on everything released
-// before: in two neighbouring tables, given the same releases, the records that
-// both hold then have equal weights, and that of the changed one lies within
-// [l, u] in both (docs/proofs/brc.md, "Sensitivity and proof"). It must not
-// depend on other records: weights that are normalised to a sum break the
-// bounds.
+// The weight of a record may depend on that record and on earlier releases. In two
+// neighbouring tables, given the same releases, the records that both contain then
+// have equal weights, and the weight of the changed record is in [l, u] in both
+// (docs/proofs/brc.md, "Sensitivity and proof"). It must not depend on other records:
+// weights that are normalised to a sum break the bounds.
 type Agreement struct {
 	lo, hi   int64 // in weightUnit
 	relation budget.Relation
@@ -53,7 +52,11 @@ func (m Maker) NewAgreement(lower, upper float64) *Agreement {
 	if !(lower >= weightUnit && lower <= upper && upper <= maxWeight) {
 		panic("mechanism: the bounds of weights must be in order, within [2^-20, 2^10]")
 	}
-	a := &Agreement{lo: int64(math.Ceil(lower / weightUnit)), hi: int64(math.Floor(upper / weightUnit)), relation: m.Relation()}
+	a := &Agreement{
+		lo:       int64(math.Ceil(lower / weightUnit)),
+		hi:       int64(math.Floor(upper / weightUnit)),
+		relation: m.Relation(),
+	}
 	a.lo = min(a.lo, a.hi)
 	return a
 }
@@ -92,10 +95,10 @@ func (a *Agreement) Cells() Cells { return sumCells(a.n[:]) }
 // v' = -v. With private columns only, v' = -v is still possible: the label
 // stays and the classifier, which sees private columns, changes its mind.
 //
-// Beside the ratio of the paper ([Agreement.Ratio], twice it less 1) this costs
-// 2u where that costs 2u/((n-1)l+u): divided by the sum of all weights, which is
-// at least (n-1)l+u up to one record, so the sum is never the worse of the two,
-// and better by the mean weight over l.
+// The sensitivity of the sum is 2u, and that of the ratio of the paper
+// ([Agreement.Ratio], times 2, less 1) is 2u/((n-1)l+u). The sum of all weights is
+// at least (n-1)l+u up to one record, so relative to it the sum is at least as
+// precise, and better by the factor of the mean weight over l.
 func (a *Agreement) Sum() Bounded[int64] {
 	sens := float64(a.hi)
 	if a.relation != budget.AddRemove {
@@ -107,12 +110,12 @@ func (a *Agreement) Sum() Bounded[int64] {
 // ratioUnit is the grid of ratios.
 const ratioUnit = 0x1p-40
 
-// Ratio returns the accuracy as the paper defines it: the weight of the records
-// that agree over the weight of all, 1/2 where there are none. A record without a label
-// agrees by half, as often as by chance: twice the ratio less 1 is then the sum of w times vote over
-// the weight of all. The number n of
-// records is public under substitution, those without a label included; under add-remove it is not, the bound
-// would tell it, and Ratio returns [ErrRelation].
+// Ratio returns the accuracy as the paper defines it: the weight of the records that
+// agree divided by the weight of all records, or 1/2 without records. A record without
+// a label agrees by half, as by chance, so twice the ratio less 1 is the sum of w times
+// vote over the weight of all. The number n of records, including those without a
+// label, is public under substitution. Under add-remove it is private and the bound
+// would reveal it, so Ratio returns [ErrRelation].
 //
 // Substitution, Lemma 1 of "Classification with partially private features":
 // with A and W the weight that agrees and the whole weight of the other n-1
@@ -123,8 +126,8 @@ const ratioUnit = 0x1p-40
 // where it is at most max(w, w')/(W + max(w, w')) <= u/((n-1) l + u). For a = a'
 // it is at most |w - w'|/(W + max(w, w')), which is smaller. Attained by n-1
 // records of weight l that all agree or all disagree and one of weight u. The
-// ratio is rounded down to a grid of which the bound is a whole number of
-// units, so rounding does not widen it.
+// ratio is rounded down to a grid, and the bound is a whole number of grid units,
+// so rounding does not widen it.
 func (a *Agreement) Ratio() (Bounded[int64], error) {
 	if a.relation == budget.AddRemove {
 		return Bounded[int64]{}, fmt.Errorf("%w: a ratio over all records needs a public number of records, %v has none", ErrRelation, a.relation)

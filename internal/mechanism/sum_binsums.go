@@ -42,7 +42,8 @@ func (b *BinSums) AddClamped(bins []uint8, g *Clamped) {
 	if g.grid != b.grid || len(g.g) != len(bins) {
 		panic("mechanism: a block of binned sums has one bin and one number a record, clamped at their bound")
 	}
-	sums, values := b.sums, g.g[:len(bins)]
+	sums := b.sums
+	values := g.g[:len(bins)]
 	for i, k := range bins {
 		if int(k) < len(sums) {
 			sums[k] += int64(values[i])
@@ -56,10 +57,12 @@ type Clamped struct {
 	g    []int16
 }
 
-// NewClamped returns an empty one for numbers in [-bound, bound], bound in [2^-20, 2^20]. It panics for a bound outside.
-func NewClamped(bound float64) *Clamped { return &Clamped{grid: newNumberGrid(bound)} }
+// NewClamped returns an empty list for numbers in [-bound, bound], bound in [2^-20, 2^20]. It panics for a bound outside.
+func NewClamped(bound float64) *Clamped {
+	return &Clamped{grid: newNumberGrid(bound)}
+}
 
-// Set takes one number a record in the place of those before. NaN counts as 0.
+// Set replaces the numbers by g, one per record. NaN counts as 0.
 func (c *Clamped) Set(g []float64) {
 	c.g = slices.Grow(c.g[:0], len(g))[:len(g)]
 	for i, v := range g {

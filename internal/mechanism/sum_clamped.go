@@ -46,7 +46,9 @@ func (b *Sums) Add(values [][]float64) {
 		if len(column) != len(values[0]) {
 			panic("mechanism: the statistics of a block differ in length")
 		}
-		lo, hi, sum := b.lo[k], b.hi[k], int64(0)
+		lo := b.lo[k]
+		hi := b.hi[k]
+		sum := int64(0)
 		for _, x := range column {
 			sum += toFixed(x, lo, hi)
 		}
@@ -76,9 +78,9 @@ func (b *Sums) Cells() Cells { return sumCells(b.sums) }
 // Add or remove one record: statistic k moves by its clamped value, at most
 // max(|lo_k|, |hi_k|), so the vector moves by at most the root of the sum of
 // squares. Substitution: statistic k moves by at most hi_k - lo_k, and by at most
-// max(|lo_k|, |hi_k|) where a record is left out of the sums for what it says, as one is
-// that has lost its target; so by at most the length of the interval that holds both and 0. All
-// are attained when the statistics can be extreme together.
+// max(|lo_k|, |hi_k|) if one of the two records is left out of the sums, for example because
+// its target is missing; so by at most the length of the interval that contains both ends and 0.
+// All are attained when the statistics can be extreme together.
 func (b *Sums) Bound() Bounded[Vector] {
 	total := 0.0
 	for k := range b.lo {

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
-// ClassWeights say how much of one budget each block of [ClassStats] takes: a
-// larger weight is less noise in that block. All are above 0. The zero value
-// means [DefaultClassWeights].
+// ClassWeights divide one budget among the blocks of [ClassStats]: a larger weight
+// means less noise in that block. All are above 0. The zero value means
+// [DefaultClassWeights].
 type ClassWeights struct {
 	Counts, Sums, Squares, Products float64
 }
@@ -22,7 +22,10 @@ func DefaultClassWeights() ClassWeights { return ClassWeights{.5, 1, .7, 1} }
 // l2Sensitivity returns the L2 sensitivity of the weighted statistics; see
 // [ClassStats.Bound].
 func (w ClassWeights) l2Sensitivity(relation budget.Relation) float64 {
-	a, b, c, g := w.Counts*w.Counts, w.Sums*w.Sums, w.Squares*w.Squares, w.Products*w.Products
+	a := w.Counts * w.Counts
+	b := w.Sums * w.Sums
+	c := w.Squares * w.Squares
+	g := w.Products * w.Products
 	if relation == budget.AddRemove {
 		return roundUp(math.Sqrt(a + b + c + g))
 	}
@@ -42,8 +45,8 @@ func (w ClassWeights) l2Sensitivity(relation budget.Relation) float64 {
 //     squares x_i^2,
 //   - the sum of x x^T over the records of all classes.
 //
-// A record in no class counts nowhere, in the products neither: they are looked
-// at around the means of the classes, and such a record has none.
+// A record without a class is not counted, in the products neither: they are used
+// relative to the means of the classes.
 //
 // The sums are exact integers, independent of order and thread count.
 type ClassStats struct {
@@ -69,17 +72,22 @@ func (m Maker) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *Cl
 	if !(limit2 >= 0x1p-20) {
 		panic("mechanism: the norm limit of class statistics is below 2^-20")
 	}
-	c := &ClassStats{rows: m.NewGram(p, limit2), weights: w, counts: make([]int64, classes)}
+	c := &ClassStats{
+		rows:    m.NewGram(p, limit2),
+		weights: w,
+		counts:  make([]int64, classes),
+	}
 	for range classes {
-		c.sums, c.squares = append(c.sums, make([]int64, p)), append(c.squares, make([]int64, p))
+		c.sums = append(c.sums, make([]int64, p))
+		c.squares = append(c.squares, make([]int64, p))
 	}
 	return c
 }
 
 // Add adds a block of records. columns holds one slice per entry of the row and one
-// fixed-point number per record, classes one class per record. A class outside
-// [0, classes) is none. Rows are shortened in place, and those in no class are set
-// to 0. Add panics if the slices differ in number or length.
+// fixed-point number per record, classes one class per record; a class outside
+// [0, classes) means that the record has no class. Rows are shortened in place, and
+// rows without a class are set to 0. Add panics if the slices differ in number or length.
 func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 	if len(columns) != c.rows.p {
 		panic("mechanism: a block of class statistics has one slice an entry of the row")
@@ -139,7 +147,7 @@ func (c *ClassStats) Cells() Cells {
 //     the lengths, which may be 1 for every |s| <= 1: 2b^2+2g^2-2b^2 s-2g^2 s^2,
 //     largest at s = -b^2/(2g^2), where it is 2b^2+2g^2+b^4/(2g^2), or at s = -1
 //     when that is beyond, where it is 4b^2.
-//   - one of them is no class: a^2+b^2+c^2+g^2 as for a record removed.
+//   - one of the records has no class: a^2+b^2+c^2+g^2 as for a removed record.
 //
 // So D^2 = 2b^2+2c^2+2g^2 + max(2a^2, b^4/(2g^2) or 2b^2-2g^2). With the default
 // weights both are 1/2 and D is sqrt2 times that of add-remove. Private columns
@@ -155,7 +163,8 @@ func (c *ClassStats) Bound() Bounded[Weighted] {
 	add := func(weight, unit float64, values ...int64) {
 		x.Values = append(x.Values, values...)
 		for range values {
-			x.Weights, x.Units = append(x.Weights, weight), append(x.Units, unit)
+			x.Weights = append(x.Weights, weight)
+			x.Units = append(x.Units, unit)
 		}
 	}
 	const perCount = 1 / countUnit
@@ -182,27 +191,35 @@ type ClassMoments struct {
 	Squares  [][]float64 // of x_i^2, of each class
 	Products []float64   // of x x^T, the upper triangle by rows
 
-	// CountNoise, SumNoise and SquareNoise are those of every entry of the block,
-	// ProductNoise that of x_i^2; other products have 1/sqrt2 of it.
+	// CountNoise, SumNoise and SquareNoise are the standard deviations of every entry of
+	// the block, and ProductNoise is that of x_i^2; other products have 1/sqrt2 of it.
 	CountNoise, SumNoise, SquareNoise, ProductNoise float64
 }
 
-// Release releases the statistics by [WeightedGaussian] as draw 0 of the leaf
-// name: one step for all of them.
+// Release releases all statistics in one step by [WeightedGaussian], as draw 0 of the
+// leaf name.
 func (c *ClassStats) Release(s *Session, name string) (Public[ClassMoments], error) {
 	released, noise, err := WeightedGaussian(s, name, c.Bound())
 	if err != nil {
 		return Public[ClassMoments]{}, err
 	}
-	p, values, scales := c.rows.p, released.Value(), noise.Value()
-	m := ClassMoments{CountNoise: scales[0], SumNoise: scales[1], SquareNoise: scales[1+p]}
+	p := c.rows.p
+	values := released.Value()
+	scales := noise.Value()
+	m := ClassMoments{
+		CountNoise:  scales[0],
+		SumNoise:    scales[1],
+		SquareNoise: scales[1+p],
+	}
 	for range c.counts {
 		m.Counts = append(m.Counts, values[0])
 		m.Sums = append(m.Sums, values[1:1+p:1+p])
 		m.Squares = append(m.Squares, values[1+p:1+2*p:1+2*p])
-		values, scales = values[1+2*p:], scales[1+2*p:]
+		values = values[1+2*p:]
+		scales = scales[1+2*p:]
 	}
-	m.Products, m.ProductNoise = values, scales[0]
+	m.Products = values
+	m.ProductNoise = scales[0]
 	return Public[ClassMoments]{m}, nil
 }
 

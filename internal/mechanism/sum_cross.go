@@ -28,8 +28,14 @@ type Cross struct {
 // bound in [2^-20, 2^20]. It panics for a bound outside.
 func (m Maker) NewCross(p int, limit2, bound float64) *Cross {
 	return &Cross{
-		tap: m.tap, rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
-		grid: newNumberGrid(bound), sums: make([]int64, p),
+		tap: m.tap,
+		rows: &Gram{
+			p:        p,
+			limit:    uint64(limit2 / gramUnit),
+			relation: m.Relation(),
+		},
+		grid: newNumberGrid(bound),
+		sums: make([]int64, p),
 	}
 }
 

@@ -11,13 +11,14 @@ import (
 // directionUnit is the grid of differences of scores.
 const directionUnit = 0x1p-40
 
-// ScoreDifference returns the score of y causes x less that of x causes y, of the
-// additive-noise model that is fitted to the training records and judged on the others; see
-// [direction.FitRecords]. The numbers of both are public, as under substitution, where which
-// record trains depends on its place alone. Under add-remove it returns [ErrRelation].
+// ScoreDifference returns the score of "y causes x" less that of "x causes y", for the
+// additive-noise model that is fitted to the training records and evaluated on the others; see
+// [direction.FitRecords]. Both numbers of records are public under substitution, where the
+// position of a record decides whether it trains. Under add-remove ScoreDifference returns
+// [ErrRelation].
 //
-// all says that a replaced training record is covered too, for the score hsic; otherwise the
-// training records count as public. A replaced record moves each of the two scores by at most
+// If all is set, the bound covers a replaced training record too, for the score hsic; otherwise
+// the training records count as public. A replaced record moves each of the two scores by at most
 // [direction.TestBound] or [direction.HSICBound], so the difference by twice that, and one unit
 // of the grid more for rounding.
 func (s *Session) ScoreDifference(x, y []float64, train []bool, score string, r direction.Ridge, all bool) (Bounded[int64], error) {
@@ -27,7 +28,7 @@ func (s *Session) ScoreDifference(x, y []float64, train []bool, score string, r 
 	return differenceOf(direction.FitRecords(x, y, train, r), len(x), score, r, all), nil
 }
 
-// differenceOf is the difference of the scores of a fit to n records in all.
+// differenceOf returns the difference of the scores of a fit to n records in total.
 func differenceOf(f direction.Fit, n int, score string, r direction.Ridge, all bool) Bounded[int64] {
 	m := max(len(f.X), 2)
 	bound := direction.TestBound(score, m)
@@ -50,11 +51,11 @@ func QuartileAt(i int, reach float64) float64 {
 	return reach * float64(2*i-(QuartilePoints-1)) / (QuartilePoints - 1)
 }
 
-// Quartile returns the scores of the points of a grid as the q-quantile of values, which are
-// cut to [-reach, reach]: for a point g, -|#{v < g} - q m|.
+// Quartile scores the points of a grid over [-reach, reach] as the q-quantile of m values: the score
+// of a point g is -|#{v < g} - q m|. Under add-remove it returns [ErrRelation].
 //
-// The number m of values is public. One value replaced moves the count by at most 1, so every
-// score by something in [-1, 1]: width 2, attained by two points on both sides of the quantile.
+// The number m of values is public. A replaced value moves the count by at most 1, so every score
+// by an amount in [-1, 1]: width 2, attained by two points on both sides of the quantile.
 func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector], error) {
 	if s.Relation() == budget.AddRemove {
 		return Bounded[Vector]{}, fmt.Errorf("%w: these quartiles need a public number of records", ErrRelation)
@@ -65,7 +66,8 @@ func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector],
 func quartileOf(values []float64, reach, q float64) Bounded[Vector] {
 	out := make(Vector, QuartilePoints)
 	for i := range out {
-		g, below := QuartileAt(i, reach), 0.
+		g := QuartileAt(i, reach)
+		below := 0.
 		for _, v := range values {
 			if v < g {
 				below++
@@ -73,7 +75,7 @@ func quartileOf(values []float64, reach, q float64) Bounded[Vector] {
 		}
 		out[i] = -int64(math.Round(4 * math.Abs(below-q*float64(len(values)))))
 	}
-	// In quarters of a record scores are whole numbers at quartiles, so nothing is rounded.
+	// At quartiles the scores are multiples of a quarter of a record, so they are exact.
 	return Bounded[Vector]{out, Width, 8, .25, StatQuartile}
 }
 

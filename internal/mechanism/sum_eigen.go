@@ -24,7 +24,7 @@ const (
 // <= B^2, so by Weyl's inequality 0 <= lmin(A') - lmin(A) <= B^2, attained when
 // z is the only row with a part along the last eigenvector. Substitution:
 // without the replaced record the eigenvalue is some l, and with either version
-// of it lies in [l, l + B^2]; so B^2 again. (docs/proofs/adassp.md,
+// of it is in [l, l + B^2]; so B^2 again. (docs/proofs/adassp.md,
 // "Sensitivity and proof")
 //
 // That is the exact eigenvalue. What is returned is the lower end v of an
@@ -47,15 +47,16 @@ func (g *Gram) SmallestEigenvalue() Bounded[Vector] {
 			a.SetSym(i, j, float64(g.sums[gram.Index(g.p, i, j)]))
 		}
 	}
-	limit, p := float64(g.limit), float64(g.p)
+	limit := float64(g.limit)
+	p := float64(g.p)
 	width := eigenWidth * limit
 	slack := maxRecords * 0x1p-53 * min(limit, 1/gramUnit) * p * (p + 5)
 	value := int64(pinEigenvalue(a, width, estimateEigenvalue(a)))
 	return Bounded[Vector]{Vector{value}, L2, roundUp(limit + width + 2*slack + 1), gramUnit, StatEigenvalue}
 }
 
-// estimateEigenvalue returns the smallest eigenvalue of a as floating point sees it, or
-// NaN. Nothing relies on it: it only makes pin fast.
+// estimateEigenvalue returns the smallest eigenvalue of a in floating point, or NaN. It makes
+// pinEigenvalue fast, whose result is correct for any estimate.
 func estimateEigenvalue(a *mat.SymDense) float64 {
 	var eig mat.EigenSym
 	if !eig.Factorize(a, false) {
@@ -64,10 +65,10 @@ func estimateEigenvalue(a *mat.SymDense) float64 {
 	return eig.Values(nil)[0]
 }
 
-// pinEigenvalue returns the lower end of an interval of the given width that holds the
-// smallest eigenvalue of a positive semidefinite matrix, up to the rounding of
-// the factorisations that decide on which side of a point it lies. The first
-// two points are around the guess; if it was good, they are the last.
+// pinEigenvalue returns the lower end of an interval of the given width that contains the
+// smallest eigenvalue of a positive semidefinite matrix, up to the rounding of the
+// factorisations that compare it with a point. The first two points are around the guess,
+// and after a good guess no others are needed.
 func pinEigenvalue(a *mat.SymDense, width, guess float64) float64 {
 	low, high := 0.0, a.At(0, 0)
 	for i := range a.SymmetricDim() {

@@ -35,7 +35,13 @@ type Gram struct {
 // NewGram returns an empty p x p accumulator for rows of norm at most
 // sqrt(limit2), limit2 > 0 in the measure of the rows.
 func (m Maker) NewGram(p int, limit2 float64) *Gram {
-	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation(), sums: make([]int64, gram.Len(p))}
+	return &Gram{
+		tap:      m.tap,
+		p:        p,
+		limit:    uint64(limit2 / gramUnit),
+		relation: m.Relation(),
+		sums:     make([]int64, gram.Len(p)),
+	}
 }
 
 // Add clips a block of records in place and adds its products. columns holds one slice
@@ -58,9 +64,11 @@ const rescaleBits = 15
 func (g *Gram) clipRows(columns [][]int16) {
 	n := len(columns[0])
 	if cap(g.norms) < n {
-		g.norms, g.factors = make([]uint64, n), make([]int32, n)
+		g.norms = make([]uint64, n)
+		g.factors = make([]int32, n)
 	}
-	norms, factors := g.norms[:n], g.factors[:n]
+	norms := g.norms[:n]
+	factors := g.factors[:n]
 	for _, column := range columns {
 		if len(column) != n {
 			panic("mechanism: the columns of a Gram block differ in length")

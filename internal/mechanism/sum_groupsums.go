@@ -19,9 +19,9 @@ type GroupSums struct {
 	missing  []int64 // by group and column
 }
 
-// groupCountShare is the squared weight of a record in its group. What is left of 1 is divided among the columns. Under
-// add-remove any share has the same sensitivity; under the other relations half is the largest for which a change
-// within a group moves no more than one between groups.
+// groupCountShare returns the squared weight of a record in its group. The rest, up to 1, is divided among the columns.
+// Under add-remove the sensitivity is the same for any share; under the other relations 1/2 is the largest share for which
+// a change within a group is at most as large as a change of the group.
 func groupCountShare(relation budget.Relation) float64 {
 	if relation == budget.AddRemove {
 		return .4
@@ -37,15 +37,20 @@ func (m Maker) NewGroupSums(groups int, counted []bool) *GroupSums {
 	}
 	share := groupCountShare(m.Relation())
 	return &GroupSums{
-		relation: m.Relation(), groups: groups, counted: counted,
-		a: toGrains(math.Sqrt(share)), b: toGrains(math.Sqrt((1 - share) / float64(d))),
-		counts: make([]int64, groups), values: make([]int64, groups*d), missing: make([]int64, groups*d),
+		relation: m.Relation(),
+		groups:   groups,
+		counted:  counted,
+		a:        toGrains(math.Sqrt(share)),
+		b:        toGrains(math.Sqrt((1 - share) / float64(d))),
+		counts:   make([]int64, groups),
+		values:   make([]int64, groups*d),
+		missing:  make([]int64, groups*d),
 	}
 }
 
 // Add adds a block of records: the group of each, and one slice per column with one value per record, which is clamped to
-// [-1, 1]. NaN is a missing value; in a column whose missing values are not counted it is 0. A record of a group that does
-// not exist adds nothing. Add panics if the slices differ in number or length.
+// [-1, 1]. NaN is a missing value; in a column whose missing values are not counted it is 0. Records of a group that does
+// not exist are ignored. Add panics if the slices differ in number or length.
 func (g *GroupSums) Add(groups []int32, columns [][]float64) {
 	d := len(g.counted)
 	if len(columns) != d {

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// countUnit is the grid of released counts: far finer than any noise scale in
-// use, so that rounding the scale up to the grid costs nothing visible.
+// countUnit is the grid of released counts. It is far finer than any noise scale in
+// use, so rounding the scale up to the grid has a negligible effect.
 const countUnit = 0x1p-20
 
 // A Histogram counts, for each of several columns, how many records fall into
@@ -39,8 +39,13 @@ func (m Maker) NewUnevenHistogram(weights, bins []int) *Histogram {
 	if len(bins) != len(weights) {
 		panic("mechanism: a histogram needs one number of bins per column")
 	}
-	h := &Histogram{weights: weights, starts: make([]int, 1, len(bins)+1), relation: m.Relation()}
-	cells, widest := 0, 0
+	h := &Histogram{
+		weights:  weights,
+		starts:   make([]int, 1, len(bins)+1),
+		relation: m.Relation(),
+	}
+	cells := 0
+	widest := 0
 	for c, w := range weights {
 		if w > maxCountWeight {
 			panic("mechanism: the weight of a column of a histogram is above 2^8")
@@ -57,8 +62,8 @@ func (m Maker) NewUnevenHistogram(weights, bins []int) *Histogram {
 }
 
 // Add counts a block of records. bins holds one slice per column and one bin per
-// record; a bin outside the histogram counts nowhere. Add panics if the slices
-// differ in number or length: otherwise a record might count twice.
+// record; a bin outside the histogram is ignored. Add panics if the slices differ in
+// number or length: otherwise a record might count twice.
 func (h *Histogram) Add(bins [][]uint16) {
 	if len(bins) != len(h.weights) {
 		panic("mechanism: a histogram block has one slice a column")
@@ -85,8 +90,11 @@ func (h *Histogram) AddColumns(n int, write func(c int, bins []uint16)) {
 func (h *Histogram) countColumn(c int, column []uint16) {
 	counts := h.counts[h.starts[c]:h.starts[c+1]]
 	a, b := h.others[0][:len(counts)], h.others[1][:len(counts)]
-	for len(column) > 3 { // where neighbours are equal, one count need not wait for the other
-		w, x, y, z := column[0], column[1], column[2], column[3]
+	for len(column) > 3 { // separate counters, so that equal neighbours need not wait for each other
+		w := column[0]
+		x := column[1]
+		y := column[2]
+		z := column[3]
 		column = column[4:]
 		if int(w) < len(counts) {
 			counts[w]++
@@ -122,8 +130,8 @@ func (h *Histogram) Cells() Cells { return sumCells(h.counts) }
 // Add or remove one record: in column j at most one cell moves, by its weight
 // w_j, so the change is at most sqrt(sum w_j^2): sqrt(c) for c columns of
 // weight 1. Substitution: in each column at most one cell falls by w_j and one
-// rises by w_j, so at most sqrt(2 sum w_j^2). Both are attained. How many bins a
-// column has does not matter: a record is in at most one of them.
+// rises by w_j, so at most sqrt(2 sum w_j^2). Both are attained. The number of bins
+// of a column does not matter, because a record is in at most one bin.
 func (h *Histogram) Bound() Bounded[Vector] {
 	squares := 0
 	for _, w := range h.weights {

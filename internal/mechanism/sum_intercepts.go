@@ -23,10 +23,15 @@ type Intercepts struct {
 // 0 < lower <= upper <= 2^10. It panics outside: all of these are settings, not data.
 func (m Maker) NewIntercepts(lower, upper float64, candidates int) *Intercepts {
 	if candidates < 1 {
-		panic("mechanism: an intercept is chosen among one candidate or more")
+		panic("mechanism: an intercept is chosen from at least one candidate")
 	}
 	a := m.NewAgreement(lower, upper)
-	return &Intercepts{lo: a.lo, hi: a.hi, relation: a.relation, moved: make([]int64, candidates+1)}
+	return &Intercepts{
+		lo:       a.lo,
+		hi:       a.hi,
+		relation: a.relation,
+		moved:    make([]int64, candidates+1),
+	}
 }
 
 // Add adds a block of records. Each has a weight, which is clamped to the bounds (NaN to the lower one), a label, whose sign

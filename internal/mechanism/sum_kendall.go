@@ -43,7 +43,9 @@ func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch
 		return nil, err
 	}
 	k.against = func(ctx context.Context, j int) ([]int64, error) {
-		return kendall.AgainstTarget(ctx, d, func(i int, _ *kendall.Scratch) *kendall.Ranks { return columns[i] }, columns[j].Kept, 0)
+		return kendall.AgainstTarget(ctx, d, func(i int, _ *kendall.Scratch) *kendall.Ranks {
+			return columns[i]
+		}, columns[j].Kept, 0)
 	}
 	return k, nil
 }
@@ -65,8 +67,8 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 	return k, nil
 }
 
-// Pick adds column j to the picked ones: later scores subtract what is
-// correlated with it.
+// Pick adds column j to the picked columns: later scores subtract the correlation
+// with it.
 func (k *Kendall) Pick(ctx context.Context, j int) error {
 	counts, err := k.against(ctx, j)
 	if err != nil {

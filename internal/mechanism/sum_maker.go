@@ -14,4 +14,6 @@ type Maker struct {
 func NewMaker(r budget.Relation) Maker { return Maker{relation: r} }
 
 // Relation returns the neighbouring relation of the run.
-func (m Maker) Relation() budget.Relation { return m.tap.declaredRelation(m.relation) }
+func (m Maker) Relation() budget.Relation {
+	return m.tap.declaredRelation(m.relation)
+}

@@ -25,7 +25,12 @@ type Medians struct {
 
 // NewMedians returns empty sums for nodes >= 1 nodes and at least one point, increasing.
 func (m Maker) NewMedians(nodes int, points []float64) *Medians {
-	return &Medians{nodes: nodes, points: points, relation: m.Relation(), weights: make([]int64, nodes*(len(points)+1))}
+	return &Medians{
+		nodes:    nodes,
+		points:   points,
+		relation: m.Relation(),
+		weights:  make([]int64, nodes*(len(points)+1)),
+	}
 }
 
 // Add adds a block of records. values and weights hold one slice per node and one number
@@ -89,7 +94,8 @@ func (m *Medians) Bound() Bounded[Lists] {
 	out := make(Vector, 0, m.nodes*len(m.points))
 	for k := range m.nodes {
 		cells := m.weights[k*(len(m.points)+1) : (k+1)*(len(m.points)+1)]
-		total, sum := int64(0), int64(0)
+		total := int64(0)
+		sum := int64(0)
 		for _, w := range cells {
 			total += w
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/hinge"
 )
 
-// MinimizerTolerance is how far from 0, in the longest row R, the gradient at a
-// released minimiser may be. It widens the sensitivity by 2e-5 of itself, and is
-// reached for every table of up to 2^31 records (see package internal/numeric/hinge).
+// MinimizerTolerance is the largest norm of the gradient at a released minimiser, in
+// units of the longest row R. It widens the sensitivity by 2e-5 of itself, and is reached
+// for every table of up to 2^31 records (see package internal/numeric/hinge).
 const MinimizerTolerance = 1e-5
 
 // LeastPenalty is the smallest ridge penalty of a [Minimizer] for rows of norm 1.
@@ -24,9 +24,9 @@ const LeastPenalty = .01
 // 3/2, of slope -1 below), z = (x, constant), x a fixed-point row whose
 // Euclidean norm it limits to a public bound B first, exactly as [Gram] does.
 // The linear classifier of docs/proofs/svm.md, "Algorithm", is such a
-// minimiser. With two classes there is one, y = +1 for class 1 and -1 for class
-// 0; with more there is one a class, y = +1 for that class and -1 for the
-// others. A record in no class is left out of all of them.
+// minimiser. With two classes there is one, y = +1 for class 1 and -1 for class 0.
+// With more classes there is one per class, y = +1 for that class and -1 for the
+// others. Records without a class are left out of all minimisers.
 //
 // The rows stay in memory, two bytes per entry.
 type Minimizer struct {
@@ -55,12 +55,15 @@ func (m Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int
 	}
 	return &Minimizer{
 		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
-		constant: int64(constant * FixedOne), lambda: lambda, classes: classes, columns: make([][]int16, p),
+		constant: int64(constant * FixedOne),
+		lambda:   lambda,
+		classes:  classes,
+		columns:  make([][]int16, p),
 	}
 }
 
-// NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m), whose
-// slope lies between -1 and 0 too: the same bounds hold.
+// NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m). The same
+// bounds hold, because its slope is between -1 and 0 too.
 func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
 	out := m.NewMinimizer(p, limit2, constant, lambda, classes)
 	out.loss = hinge.Logistic
@@ -69,8 +72,8 @@ func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, cla
 
 // Add clips a block of records in place and keeps a copy. columns holds one slice per
 // entry of x and one fixed-point number in [-FixedOne, FixedOne] per record, codes the
-// class of each; a code outside [0, classes) is none. Add panics if the slices differ
-// in number or length.
+// class of each; a code outside [0, classes) means that the record has no class. Add
+// panics if the slices differ in number or length.
 func (m *Minimizer) Add(columns [][]int16, codes []int32) {
 	if len(columns) != len(m.columns) || len(columns[0]) != len(codes) {
 		panic("mechanism: a Minimizer block has one slice an entry and one code a record")
@@ -131,7 +134,7 @@ func (m *Minimizer) rowNorm() float64 {
 // Coordinates are rounded to a power of two at most 2^-30 of the sensitivity and
 // then clamped to +-2^61 units. Rounding moves each of P coordinates by at most one
 // unit, so two rounded points are at most 2 sqrt(P) units further apart; clamping
-// brings none further apart.
+// does not increase their distance.
 func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
 	x, err := m.findMinimizers(ctx)
 	if err != nil {
@@ -166,7 +169,8 @@ type minimum struct {
 
 // findMinimizers finds the minimisers.
 func (m *Minimizer) findMinimizers(ctx context.Context) (minimum, error) {
-	r, g := m.rowNorm(), m.rowNorm()*MinimizerTolerance
+	r := m.rowNorm()
+	g := m.rowNorm() * MinimizerTolerance
 	change := r
 	if m.clipper.relation != budget.AddRemove {
 		change *= 2
@@ -179,7 +183,14 @@ func (m *Minimizer) findMinimizers(ctx context.Context) (minimum, error) {
 	p := len(m.columns) + 1
 	out := make(Vector, 0, p*m.numMinimizers())
 	for c := range m.numMinimizers() {
-		problem := &hinge.Problem{Columns: m.columns, Labels: m.classLabels(c), Constant: m.constant, Norm: r, Lambda: lambda, Loss: m.loss}
+		problem := &hinge.Problem{
+			Columns:  m.columns,
+			Labels:   m.classLabels(c),
+			Constant: m.constant,
+			Norm:     r,
+			Lambda:   lambda,
+			Loss:     m.loss,
+		}
 		w, err := problem.Minimize(ctx, g)
 		if err != nil {
 			return minimum{}, err

@@ -9,7 +9,7 @@ import (
 // momentSquareWeight is the weight of a square in [Moments], where a value has the weight 1.
 const momentSquareWeight = .6
 
-// momentMissingWeight is the weight of a missing value: what a value of 1 and its square weigh together.
+// momentMissingWeight is the weight of a missing value, equal to the norm of the weights of a value of 1 and its square.
 var momentMissingWeight = math.Sqrt(1 + momentSquareWeight*momentSquareWeight)
 
 // Moments accumulates the number of records and, for each of several columns with values in [-1, 1], the sums
@@ -56,7 +56,9 @@ func (q *Moments) Add(n int, columns [][]float64) {
 }
 
 // Cells are those that [Moments.Add] adds to.
-func (q *Moments) Cells() Cells { return Join(sumCells(q.records[:]), sumCells(q.sums)) }
+func (q *Moments) Cells() Cells {
+	return Join(sumCells(q.records[:]), sumCells(q.sums))
+}
 
 // Bound returns the sums with their L2 sensitivity. The number of records comes first under add-remove; under the other
 // relations it is public and no part of the vector.
@@ -89,7 +91,8 @@ type ColumnMoments struct{ Sum, Square, Missing float64 }
 // Read splits released numbers and divides them by their weights. records is 0 where the number of records is public.
 func (q *Moments) Read(released []float64) (records float64, columns []ColumnMoments) {
 	if q.relation == budget.AddRemove {
-		records, released = released[0], released[1:]
+		records = released[0]
+		released = released[1:]
 	}
 	for j := range len(released) / 3 {
 		x := released[3*j : 3*j+3]

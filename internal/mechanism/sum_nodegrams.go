@@ -20,7 +20,7 @@ type NodeGrams struct {
 	sums [][]int64
 
 	factors []int32   // of one node, by record
-	left    []int64   // what is left of a record's weight, in weightOne
+	left    []int64   // remaining weight of each record, in weightOne
 	scaled  [][]int16 // rows of one node
 	scratch gram.Scratch
 }
@@ -32,8 +32,14 @@ const weightOne = 1 << (2 * rescaleBits)
 // sqrt(limit2), as in [Maker.NewGram].
 func (m Maker) NewNodeGrams(nodes, p int, limit2 float64) *NodeGrams {
 	g := &NodeGrams{
-		rows: &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
-		sums: make([][]int64, nodes), scaled: make([][]int16, p),
+		rows: &Gram{
+			tap:      m.tap,
+			p:        p,
+			limit:    uint64(limit2 / gramUnit),
+			relation: m.Relation(),
+		},
+		sums:   make([][]int64, nodes),
+		scaled: make([][]int16, p),
 	}
 	for k := range g.sums {
 		g.sums[k] = make([]int64, gram.Len(p))
@@ -44,8 +50,8 @@ func (m Maker) NewNodeGrams(nodes, p int, limit2 float64) *NodeGrams {
 // Add clips a block of records in place and adds its products to all nodes. columns holds
 // one slice per entry of the row and one fixed-point number in [-FixedOne, FixedOne] per
 // record; weights holds one slice per node and one weight per record. NaN and negative
-// weights count as 0, and where the weights of a record exceed 1 the later nodes get what is
-// left. Weights must depend on that record and on public values only. Add panics if the
+// weights count as 0. If the weights of a record add up to more than 1, those of the later nodes
+// are reduced. Weights must depend on that record and on public values only. Add panics if the
 // slices differ in number or length.
 func (g *NodeGrams) Add(columns [][]int16, weights [][]float64) {
 	if len(columns) != g.rows.p || len(weights) != len(g.sums) {
@@ -54,7 +60,8 @@ func (g *NodeGrams) Add(columns [][]int16, weights [][]float64) {
 	g.rows.clipRows(columns)
 	n := len(columns[0])
 	if cap(g.left) < n {
-		g.left, g.factors = make([]int64, n), make([]int32, n)
+		g.left = make([]int64, n)
+		g.factors = make([]int32, n)
 	}
 	left := g.left[:n]
 	for i := range left {
@@ -70,7 +77,8 @@ func (g *NodeGrams) Add(columns [][]int16, weights [][]float64) {
 
 // addNode adds the products of the records that have a weight in node k.
 func (g *NodeGrams) addNode(k int, columns [][]int16, weights []float64, left []int64) {
-	factors, members := g.factors[:len(weights)], 0
+	factors := g.factors[:len(weights)]
+	members := 0
 	for i, w := range weights {
 		factors[i] = factorOf(w, left[i])
 		left[i] -= int64(factors[i]) * int64(factors[i])
@@ -94,8 +102,8 @@ func (g *NodeGrams) addNode(k int, columns [][]int16, weights []float64, left []
 	g.scratch.Accumulate(g.sums[k], g.scaled)
 }
 
-// factorOf returns the factor of a row of weight w, of whose record the weight left is
-// free: f^2 <= left.
+// factorOf returns the factor f of a row of weight w, f^2 <= left, the remaining weight of its
+// record.
 func factorOf(w float64, left int64) int32 {
 	if !(w > 0) {
 		return 0

@@ -24,11 +24,16 @@ func (m Maker) NewOuter(k, p int, bound, limit2 float64) *Outer {
 	if !(bound >= 0x1p-7 && bound <= 0x1p7) {
 		panic("mechanism: the norm of the weights of an Outer leaves [2^-7, 2^7]")
 	}
-	return &Outer{rows: m.newClipper(p, limit2), weights: m.newClipper(k, bound*bound), grid: make([][]int16, k), sums: make([]int64, k*p)}
+	return &Outer{
+		rows:    m.newClipper(p, limit2),
+		weights: m.newClipper(k, bound*bound),
+		grid:    make([][]int16, k),
+		sums:    make([]int64, k*p),
+	}
 }
 
-// A Shortener limits the norm of fixed-point rows as [Gram.Add] does, for a caller that limits part
-// of a row by itself. It adds up nothing, and no bound rests on it.
+// A Shortener limits the norm of fixed-point rows as [Gram.Add] does, for a caller that limits a part
+// of a row separately. No sensitivity depends on it.
 type Shortener struct{ gram *Gram }
 
 // NewShortener returns a Shortener of rows of p entries to norm at most sqrt(limit2), limit2 >= 0.
@@ -43,9 +48,14 @@ func (s *Shortener) Clip(rows [][]int16) {
 	}
 }
 
-// newClipper returns a Gram that clips rows and adds up nothing.
+// newClipper returns a Gram without sums, which only clips rows.
 func (m Maker) newClipper(p int, limit2 float64) *Gram {
-	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()}
+	return &Gram{
+		tap:      m.tap,
+		p:        p,
+		limit:    uint64(limit2 / gramUnit),
+		relation: m.Relation(),
+	}
 }
 
 // Clip limits the rows of a block in place as Add does, for a caller whose weights depend on

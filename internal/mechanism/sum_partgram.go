@@ -55,10 +55,18 @@ func (m Maker) NewPartGram(weights []int, p int, limit2 float64) *PartGram {
 			panic("mechanism: the weight of a cross moment is out of range")
 		}
 	}
-	unlimited := &Gram{p: len(weights), limit: math.MaxUint64, relation: m.Relation(), sums: make([]int64, gram.Len(len(weights)))}
+	unlimited := &Gram{
+		p:        len(weights),
+		limit:    math.MaxUint64,
+		relation: m.Relation(),
+		sums:     make([]int64, gram.Len(len(weights))),
+	}
 	return &PartGram{
-		u: unlimited, z: m.NewGram(p, limit2), weights: weights, relation: m.Relation(),
-		cross: make([]int64, len(weights)*p),
+		u:        unlimited,
+		z:        m.NewGram(p, limit2),
+		weights:  weights,
+		relation: m.Relation(),
+		cross:    make([]int64, len(weights)*p),
 	}
 }
 
@@ -192,7 +200,8 @@ func eachPacked(p int, f func(k, w int)) {
 // the diagonal of the second (off it 70/99 of that).
 func (g *PartGram) Unpack(released []float64, sigma float64) (cross, square, crossSigma []float64, squareSigma float64) {
 	n := len(g.cross)
-	cross, square = make([]float64, n), make([]float64, len(g.z.sums))
+	cross = make([]float64, n)
+	square = make([]float64, len(g.z.sums))
 	crossSigma = make([]float64, len(g.weights))
 	for i, w := range g.weights {
 		crossSigma[i] = sigma / float64(w)

@@ -36,7 +36,12 @@ type Products struct {
 // 0 for a numeric column, and the number of its values for a category column.
 // It panics for a negative number.
 func (m Maker) NewProducts(levels []int) *Products {
-	p := &Products{tap: m.tap, relation: m.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
+	p := &Products{
+		tap:      m.tap,
+		relation: m.Relation(),
+		first:    make([]int, len(levels)+1),
+		category: make([]bool, len(levels)),
+	}
 	for j, l := range levels {
 		if l < 0 {
 			panic(fmt.Sprintf("column %d of Products has %d values", j, l))
@@ -50,10 +55,10 @@ func (m Maker) NewProducts(levels []int) *Products {
 
 // Add adds the products of a block of records. columns[j] holds one fixed-point
 // number per record if column j is numeric, codes[j] one code per record if it is a
-// category column; a code outside [0, levels) counts nowhere. The other of the two
-// is not looked at, and codes may be nil without category columns. y holds one
-// fixed-point number per record. Add does not modify its arguments. It panics if
-// the slices differ in number or length: otherwise a record might count twice.
+// category column; a code outside [0, levels) is ignored. The other of the two is
+// unused, and codes may be nil without category columns. y holds one fixed-point
+// number per record. Add does not modify its arguments. It panics if the slices
+// differ in number or length: otherwise a record might count twice.
 func (p *Products) Add(columns [][]int16, codes [][]int32, y []int16) {
 	if len(columns) != len(p.category) {
 		panic("mechanism: a Products block has one slice a column")
@@ -105,12 +110,12 @@ func (p *Products) Cells() Cells { return sumCells(p.sums) }
 // Add one record: the sum S of a numeric column moves by x y, |x y| <= 1, so
 // |S| moves within [-1, 1]. In a category column S_c of the record's own value c
 // moves by y and the others stay, so every 2 S_k - sum of S_i moves by y or by
-// -y (by 0 where c counts nowhere), its absolute value within [-1, 1], and so
-// does the largest of them. The width is 2, and no narrower range will do: of
-// two columns with sums 0 and -1, a record with x y = 1 in both moves the scores
-// by +1 and -1. Substitution: S moves by x'y' - x y, within [-2, 2], which is
-// attained the same way; in a category column 2 S_k - sum of S_i moves by
-// +-y' -+ y, at most 2. The width is 4.
+// -y (by 0 if c is ignored), its absolute value within [-1, 1], and so does the
+// largest absolute value. The width is 2, and it is attained: if two columns have
+// the sums 0 and -1, a record with x y = 1 in both moves the scores by +1 and -1.
+// Substitution: S moves by x'y' - x y, within [-2, 2], which is attained the same
+// way; in a category column 2 S_k - sum of S_i moves by +-y' -+ y, at most 2. The
+// width is 4.
 //
 // Scores are rounded down to multiples of 2^-20. Since 1 and 2 are such multiples,
 // numbers that differ by at most 1 or 2 still do after rounding.
@@ -143,7 +148,8 @@ func (p *Products) columnScore(j int) int64 {
 	if !p.category[j] {
 		return max(sums[0], -sums[0]) / perUnit
 	}
-	total, best := int64(0), int64(0)
+	total := int64(0)
+	best := int64(0)
 	for _, v := range sums {
 		total += v
 	}

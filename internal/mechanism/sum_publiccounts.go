@@ -6,9 +6,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// PublicCounts counts the cells of columns that are public: those that are not declared private where only private
-// columns may change ([budget.SubstitutePrivateColumns]). That they are is the caller's part. The counts are the
-// same on all neighbouring tables, so they are exact.
+// PublicCounts counts the cells of public columns: those that are not declared private if only private columns may change
+// ([budget.SubstitutePrivateColumns]). The caller must ensure that the columns are public. The counts are equal on all
+// neighbouring tables, so they are exact.
 type PublicCounts struct {
 	bins     int
 	relation budget.Relation

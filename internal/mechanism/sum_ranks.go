@@ -17,7 +17,9 @@ func (m Maker) NewKendallOver(ctx context.Context, r Records) (*Kendall, error) 
 		return nil, err
 	}
 	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
-	k.against = func(ctx context.Context, j int) ([]int64, error) { return concordance(ctx, r.part, d, j) }
+	k.against = func(ctx context.Context, j int) ([]int64, error) {
+		return concordance(ctx, r.part, d, j)
+	}
 	counts, err := k.against(ctx, d)
 	if err != nil {
 		return nil, err

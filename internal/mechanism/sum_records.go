@@ -48,10 +48,14 @@ type Cut struct {
 }
 
 // RecordsOf returns all records of an engine, with the given columns.
-func RecordsOf(e Engine, columns []int) Records { return Records{e, Part{Columns: columns}} }
+func RecordsOf(e Engine, columns []int) Records {
+	return Records{e, Part{Columns: columns}}
+}
 
 // Schema returns the declarations of the columns, in order.
-func (r Records) Schema() dataset.Schema { return r.part.Schema(r.engine.Schema()) }
+func (r Records) Schema() dataset.Schema {
+	return r.part.Schema(r.engine.Schema())
+}
 
 // Schema returns the declarations of the columns of the part. all is the schema of the engine.
 func (p Part) Schema(all dataset.Schema) dataset.Schema {
@@ -101,7 +105,9 @@ func (r Records) Columns(columns []int) Records {
 }
 
 // Known returns the records whose cell of column j can be read; see [dataset.View.Known].
-func (r Records) Known(j int) Records { return r.withCut(Cut{Known: r.part.Columns[j]}) }
+func (r Records) Known(j int) Records {
+	return r.withCut(Cut{Known: r.part.Columns[j]})
+}
 
 // Deal assigns every record by its coin to the second part with probability share in [0, 1],
 // and otherwise to the first.
@@ -109,7 +115,14 @@ func (r Records) Deal(c Coins, share float64) (first, second Records) {
 	if share == 0 {
 		return r, r.withCut(Cut{None: true})
 	}
-	return r.withCut(Cut{Coin: &c, Share: share}), r.withCut(Cut{Coin: &c, Share: share, Heads: true})
+	return r.withCut(Cut{
+			Coin:  &c,
+			Share: share,
+		}), r.withCut(Cut{
+			Coin:  &c,
+			Share: share,
+			Heads: true,
+		})
 }
 
 func (r Records) withCut(c Cut) Records {
@@ -117,10 +130,10 @@ func (r Records) withCut(c Cut) Records {
 	return r
 }
 
-// Forget tells the engine that a state will not be used again.
+// Forget frees the engine's memory of a state that will not be used again.
 func (r Records) Forget(s State) { r.engine.Forget(s) }
 
-// View returns all records in one place. It returns [ErrGather] if the engine cannot bring them there.
+// View returns all records in one place. It returns [ErrGather] if the engine cannot gather them.
 func (r Records) View(ctx context.Context) (dataset.View, error) {
 	gather := CapabilitiesOf(r.engine).Gather
 	if gather == nil {
@@ -149,7 +162,7 @@ type recordCounter struct{ n [1]int64 }
 func (n *recordCounter) Add(b Block)  { n.n[0] += int64(b.Len()) }
 func (n *recordCounter) Cells() Cells { return sumCells(n.n[:]) }
 
-// Select returns the records of a view that belong to the part, with the columns of the part. The
+// Select returns the records of a view that belong to the part, with the part's columns. The
 // view has the columns of the engine's schema. The only error is that of the context.
 func (p Part) Select(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
@@ -182,30 +195,30 @@ func (c Cut) Deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 // Sides returns 0 for each record of a view that a cut by coins keeps and 1 for the others. It
 // uses buffer if that has the capacity.
 func (c Cut) Sides(v dataset.View, buffer []uint8) []uint8 {
-	of := slices.Grow(buffer[:0], v.Len())[:v.Len()]
+	sides := slices.Grow(buffer[:0], v.Len())[:v.Len()]
 	var next atomic.Int64
 	var group parallel.Group
-	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several batches to do
+	for range min(runtime.GOMAXPROCS(0), len(sides)/(8*tossRows)+1) { // several batches per goroutine
 		group.Go(func() {
 			t := c.Coin.newTosser(c.Share)
 			t.buffer = tossBuffers.Get().(*tossBuffer)
 			defer tossBuffers.Put(t.buffer)
 			for {
 				from := int(next.Add(tossRows)) - tossRows
-				if from >= len(of) {
+				if from >= len(sides) {
 					return
 				}
-				some := of[from:min(from+tossRows, len(of))]
-				ids := t.buffer.ids[:len(some)]
-				for k := range some {
+				batch := sides[from:min(from+tossRows, len(sides))]
+				ids := t.buffer.ids[:len(batch)]
+				for k := range batch {
 					ids[k] = c.Coin.fault.coinIdentity(from+k, v.ID(from+k))
 				}
-				t.assignSides(some, ids, c.Heads)
+				t.assignSides(batch, ids, c.Heads)
 			}
 		})
 	}
 	group.Wait()
-	return of
+	return sides
 }
 
 // Opposite returns the cut by the same coins that keeps the other records.

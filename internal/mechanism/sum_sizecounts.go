@@ -18,10 +18,9 @@ const (
 // NoSize is the bin of a record that has no size.
 const NoSize = math.MaxUint16
 
-// SizeCounts counts, over records, in which bins two sizes of a record lie, such as
-// those of its residual and of its target; and how many records have none, because
-// their target cannot be read. Bins are numbered from 0 by increasing size, and each
-// is released, empty ones too.
+// SizeCounts counts records by the bins of two sizes, such as those of a residual and of a
+// target, and counts the records without sizes, whose target cannot be read. Bins are numbered
+// from 0 by increasing size, and all of them are released, including empty bins.
 type SizeCounts struct {
 	relation      budget.Relation
 	first, second []int64 // by bin
@@ -33,11 +32,15 @@ func (m Maker) NewSizeCounts(bins int) *SizeCounts {
 	if bins < 1 || bins >= NoSize {
 		panic("mechanism: the number of bins of sizes is below 1 or too large")
 	}
-	return &SizeCounts{relation: m.Relation(), first: make([]int64, bins), second: make([]int64, bins)}
+	return &SizeCounts{
+		relation: m.Relation(),
+		first:    make([]int64, bins),
+		second:   make([]int64, bins),
+	}
 }
 
 // Add counts a block of records with two bins each. A bin beyond the last counts as
-// the last; a record whose first bin is [NoSize] has none. Add panics if the slices
+// the last; a record whose first bin is [NoSize] has no sizes. Add panics if the slices
 // differ in length.
 func (c *SizeCounts) Add(first, second []uint16) {
 	if len(first) != len(second) {
@@ -62,7 +65,7 @@ func (c *SizeCounts) Cells() Cells {
 // boundCounts returns the weighted counts with their L2 sensitivity.
 //
 // A record adds either 1 to a bin of the first size and 1/2 to one of the second,
-// or w <= sqrt(1.25) to the cell of those without a size. Add or remove one record:
+// or w <= sqrt(1.25) to the cell of records without sizes. Add or remove one record:
 // a change of sqrt(1 + 1/4) or of w, hence sqrt(1.25) = 1.118034. Substitution of
 // records with sizes: at most both bins change, each count falling by its weight in
 // one bin and rising in another, sqrt(2 (1 + 1/4)); of a record with sizes by one
@@ -84,8 +87,8 @@ func (c *SizeCounts) boundCounts() Bounded[Vector] {
 	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, roundUp(math.Sqrt(squares)), countUnit, StatSizeCounts}
 }
 
-// Sizes are released [SizeCounts]: noisy numbers of records, which noise may make
-// negative, and the standard deviations of the noise in each of them.
+// Sizes are released [SizeCounts]: noisy numbers of records, which may be negative, and
+// the standard deviations of their noise.
 type Sizes struct {
 	First, Second []float64 // by bin
 	Missing       float64   // records without a size
@@ -99,11 +102,20 @@ func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
 	if err != nil {
 		return Public[Sizes]{}, err
 	}
-	const second, missing = secondSizeWeight * countUnit, noSizeWeight * countUnit
-	values, sigma, bins := noisy.Value(), s.Scale(name), len(c.first)
+	const (
+		second  = secondSizeWeight * countUnit
+		missing = noSizeWeight * countUnit
+	)
+	values := noisy.Value()
+	sigma := s.Scale(name)
+	bins := len(c.first)
 	out := Sizes{
-		First: values[:bins:bins], Second: values[bins : 2*bins : 2*bins], Missing: values[2*bins] / missing,
-		FirstNoise: sigma, SecondNoise: sigma / second, MissingNoise: sigma / missing,
+		First:        values[:bins:bins],
+		Second:       values[bins : 2*bins : 2*bins],
+		Missing:      values[2*bins] / missing,
+		FirstNoise:   sigma,
+		SecondNoise:  sigma / second,
+		MissingNoise: sigma / missing,
 	}
 	for b := range out.Second {
 		out.Second[b] /= second

@@ -73,14 +73,14 @@ func (n Nodes) Level(j int) float64 {
 //
 //	.15, .25 t, t^2, min(|r|, 1)^2, 0, .6 u     and     0, 0, 0, 0, .4, 0
 //
-// for a record that has none, because its target cannot be read. The vector u divides
+// for a record without numbers, whose target cannot be read. The vector u divides
 // a record with |r| > 1 between the two levels of [Nodes] around it, L_(j-1) < |r| <= L_j:
 //
 //	u_j = (r^2 - L_(j-1)^2)/(L_j^2 - L_(j-1)^2),     u_(j-1) = 1 - u_j,
 //
 // and level 0 is left out. So the sum of (L_j^2 - 1) u_j over all levels is r^2 - 1
-// exactly, for every |r| in (1, Top]: the sums of squares of residuals that are cut at
-// any level are linear in what is released.
+// exactly, for every |r| in (1, Top]: the sums of squares of residuals that are clamped at
+// any level are linear in the released numbers.
 //
 // A record may also be in a cell, to which it adds a weight, as it does to the whole
 // group of the cell; r is clamped to [-reach, reach] in every cell but the first. A record
@@ -104,7 +104,12 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
 	if g.Len() < 0 || g.Len() >= NoSize || !(0 <= g.Reach && g.Reach <= 1) {
 		panic("mechanism: the cells of sums of squares are too many, or reach beyond 1")
 	}
-	q := &SquareSums{relation: m.Relation(), groups: g, nodes: n, beyond: make([]int64, n.Len())}
+	q := &SquareSums{
+		relation: m.Relation(),
+		groups:   g,
+		nodes:    n,
+		beyond:   make([]int64, n.Len()),
+	}
 	for j := range n.Len() + 1 {
 		q.squares = append(q.squares, n.Level(j)*n.Level(j))
 	}
@@ -117,8 +122,8 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
 // cellWeights returns the weights of the first cell and of the other cells, which are those of
 // groups too, in grid units. Under add-remove a record in the first cell adds
 // r^2 <= 1 and .6, one in any other r^2 <= reach^2 and w twice, with
-// reach^4 + 2 w^2 = 1 + .6^2: the largest w that costs nothing. Under the other
-// relations records may change places, and all weights are small.
+// reach^4 + 2 w^2 = 1 + .6^2: the largest w that does not raise the sensitivity. Under the
+// other relations a record may move between cells, and all weights are small.
 func (q *SquareSums) cellWeights() (far, other int64) {
 	if q.relation != budget.AddRemove {
 		return toGrains(anyCellWeight), toGrains(anyCellWeight)
@@ -131,10 +136,10 @@ func (q *SquareSums) cellWeights() (far, other int64) {
 // toGrains returns a number of at most 1 in magnitude in grid units, toward zero.
 func toGrains(x float64) int64 { return int64(x / sumUnit) }
 
-// Add adds a block of records: t and r of each, and its cell, [NoSize] for
-// none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
-// one beyond the last level as that level. Add panics if the slices differ in length or
-// there is no such cell.
+// Add adds a block of records: t and r of each, and its cell, or [NoSize] for a record
+// without a cell. A record whose t is NaN has no numbers and no cell; an r of NaN counts
+// as 0, and one beyond the last level as that level. Add panics if the slices differ in
+// length or a cell does not exist.
 func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	if len(t) != len(r) || len(t) != len(cell) {
 		panic("mechanism: a block of sums of squares has two numbers and a cell a record")
@@ -208,10 +213,10 @@ func (q *SquareSums) Cells() Cells {
 // sqrt(.0225 + .0625 + 1 + 1.36) = 1.563650, attained by |t| = 1 and an r on a level.
 //
 // Substitution of records with numbers: the count stays, t moves by at most 2, and t^2, which
-// lies in [0, 1], by at most 1. All cells have the weight v = .25. If both r are beyond 1, the sum of
+// is in [0, 1], by at most 1. All cells have the weight v = .25. If both r are beyond 1, the sum of
 // r^2 stays and the nodes move by at most .6^2 2. If one is, the sum of r^2 moves by at most 1, the
 // nodes and the far cell by .6^2 u^2 + v^2 (1-u)^2 <= .6^2, and the cells of the other record by 2 v^2. If
-// none is, r^2 and the cells move by max(1 + 3 v^2, reach^4 + 4 v^2). So the largest of the three is 1.36 without
+// neither is, r^2 and the cells move by max(1 + 3 v^2, reach^4 + 4 v^2). So the largest of the three is 1.36 without
 // cells and 1.36 + 2 v^2 with them, and the change at most sqrt(4 .0625 + 1 + 1.36) = 1.615549, or 1.653784.
 // Of a record with numbers by one without, or the other way round:
 // .0225 + .0625 + 1 + 1.36 + .16, or with a part 1 + 2 v^2 in place of 1.36, which is less.
@@ -259,7 +264,7 @@ func (q *SquareSums) boundSums() Bounded[Vector] {
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
-// deviations of the noise in each of them.
+// deviations of their noise.
 type Squares struct {
 	Count    float64   // records with numbers
 	Sum      float64   // of t
@@ -267,8 +272,8 @@ type Squares struct {
 	Residual float64   // of min(|r|, 1)^2
 	Missing  float64   // records without numbers
 	Nodes    []float64 // the sums of u, from level 1 on
-	// Cells holds the records in each cell. The first has, of records with |r| > 1, what
-	// Nodes leaves out: with the sum of Nodes it is the number of all far records.
+	// Cells holds the number of records in each cell. The first cell has the part of records
+	// with |r| > 1 that Nodes leaves out: with the sum of Nodes it is the number of far records.
 	Cells  []float64
 	Groups []float64 // records in each group
 
@@ -282,9 +287,11 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	if err != nil {
 		return Public[Squares]{}, err
 	}
-	v, sigma := noisy.Value(), s.Scale(name)
+	v := noisy.Value()
+	sigma := s.Scale(name)
 	far, other := q.cellWeights()
-	farUnit, unit := float64(far)*sumUnit, float64(other)*sumUnit
+	farUnit := float64(far) * sumUnit
+	unit := float64(other) * sumUnit
 	nodes := v[len(q.sums):][:len(q.beyond):len(q.beyond)]
 	for j := range nodes {
 		nodes[j] /= squareNodeWeight
@@ -298,12 +305,22 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	}
 	count := q.groups.Len()
 	return Public[Squares]{Squares{
-		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: v[2] / squareTargetWeight,
-		Residual: v[3] / squareResidualWeight, Missing: v[4] / squareMissingWeight,
-		Nodes: nodes, Cells: cells[:count:count], Groups: cells[count:],
-		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: sigma / squareTargetWeight,
-		ResidualNoise: sigma / squareResidualWeight, NodeNoise: sigma / squareNodeWeight, MissingNoise: sigma / squareMissingWeight,
-		FarNoise: sigma / farUnit, CellNoise: sigma / unit,
+		Count:         v[0] / squareCountWeight,
+		Sum:           v[1] / squareSumWeight,
+		Target:        v[2] / squareTargetWeight,
+		Residual:      v[3] / squareResidualWeight,
+		Missing:       v[4] / squareMissingWeight,
+		Nodes:         nodes,
+		Cells:         cells[:count:count],
+		Groups:        cells[count:],
+		CountNoise:    sigma / squareCountWeight,
+		SumNoise:      sigma / squareSumWeight,
+		TargetNoise:   sigma / squareTargetWeight,
+		ResidualNoise: sigma / squareResidualWeight,
+		NodeNoise:     sigma / squareNodeWeight,
+		MissingNoise:  sigma / squareMissingWeight,
+		FarNoise:      sigma / farUnit,
+		CellNoise:     sigma / unit,
 	}}, nil
 }
 

@@ -7,14 +7,14 @@ import (
 )
 
 // A Tally counts records in several tables of cells at once, which are released by
-// one [WeightedGaussian]. A record is in one cell of every joint table at most, or else
-// in one cell of the apart table and in none of the joint ones.
+// one [WeightedGaussian]. A record is either in one cell of the apart table or in at
+// most one cell of every joint table.
 //
 // A cell of a joint table with the share w weighs sqrt(w), and one of the apart table 1: the
 // noise in a joint cell is sqrt(1/w) times that in an apart one.
 type Tally struct {
 	joint    []JointTable
-	apart    int // cells of the apart table, perhaps none
+	apart    int // number of cells of the apart table
 	relation budget.Relation
 	counts   []int64 // of the joint tables in their order, then of the apart one
 }
@@ -25,13 +25,14 @@ type JointTable struct {
 	Share float64 // in (0, 1]; those of all joint tables add up to at most 1
 }
 
-// NewTally returns an empty tally with at least one joint table and so many cells in the apart table. It panics if
-// the shares are no such numbers.
+// NewTally returns an empty tally with at least one joint table and the given number of cells in the apart table. It
+// panics if a share is not positive or the shares add up to more than 1.
 func (m Maker) NewTally(joint []JointTable, apart int) *Tally {
 	if len(joint) == 0 {
 		panic("mechanism: a tally has a joint table")
 	}
-	cells, shares := apart, 0.
+	cells := apart
+	shares := 0.
 	for _, table := range joint {
 		if !(table.Share > 0) {
 			panic("mechanism: a joint table of a tally has no share")
@@ -49,7 +50,7 @@ func (m Maker) NewTally(joint []JointTable, apart int) *Tally {
 const shareSlack = 1e-14
 
 // Add counts a block of records. apart holds one cell per record, cells one slice per
-// joint table with one cell per record. A cell that does not exist counts nowhere.
+// joint table with one cell per record. A cell that does not exist is ignored.
 // Add panics if the slices differ in number or length.
 func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 	if len(cells) != len(t.joint) {
@@ -81,15 +82,17 @@ func (t *Tally) Cells() Cells { return sumCells(t.counts) }
 
 // Bound returns the counts with their sensitivity in the weighted norm.
 //
-// Times its weights, what a record adds is a vector u of entries that are not negative,
-// with |u|^2 at most the sum of the shares, 1, for a record of the joint tables and 1 for one
-// of the apart table. Add or remove one record: |u| <= 1. Substitution of u by v, whatever
-// changes in a record: |u - v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2. Both are attained, the
-// second by any two records without a common cell.
+// The weighted contribution of a record is a vector u of non-negative entries. |u|^2 is 1 for a
+// record of the apart table and at most the sum of the shares, 1, for any other record. Add or
+// remove one record: |u| <= 1. Substitution of u by v, for any change of a record:
+// |u - v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2. Both are attained, the second by any two records
+// without a common cell.
 func (t *Tally) Bound() Bounded[Weighted] {
 	x := Weighted{make(Vector, len(t.counts)), make([]float64, len(t.counts)), make([]float64, len(t.counts))}
 	for i, v := range t.counts {
-		x.Values[i], x.Weights[i], x.Units[i] = v<<20, 1, countUnit
+		x.Values[i] = v << 20
+		x.Weights[i] = 1
+		x.Units[i] = countUnit
 	}
 	start := 0
 	for _, table := range t.joint {

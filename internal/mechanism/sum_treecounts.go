@@ -26,7 +26,7 @@ var treeWeight = math.Sqrt(.5)
 
 // TreeCounts counts, for each of several numeric columns, how many records are in each cell, with a second level of
 // coarser counts within the range, and for each of several category columns how many records have each code.
-// docs/proofs/describe.md, "Algorithm", describes what is read from them.
+// docs/proofs/describe.md, "Algorithm", describes how they are used.
 type TreeCounts struct {
 	relation budget.Relation
 	numeric  int
@@ -53,7 +53,7 @@ func (m Maker) NewTreeCounts(numeric int, levels []int) *TreeCounts {
 }
 
 // Add counts a block of records. cells has one slice per column, the numeric ones first, with one cell or code per record.
-// A cell that does not exist counts nowhere. Add panics if the slices differ in number or length: otherwise a record might
+// A cell that does not exist is ignored. Add panics if the slices differ in number or length: otherwise a record might
 // count twice.
 func (t *TreeCounts) Add(cells [][]uint16) {
 	if len(cells) != len(t.starts)-1 {
@@ -91,7 +91,8 @@ func (t *TreeCounts) Bound() Bounded[Vector] {
 	if t.relation != budget.AddRemove {
 		squares *= 2
 	}
-	w, one := toGrains(treeWeight), toGrains(1)
+	w := toGrains(treeWeight)
+	one := toGrains(1)
 	out := make(Vector, 0, len(t.counts)+t.numeric*TreeNodes)
 	for c := range len(t.starts) - 1 {
 		counts := t.counts[t.starts[c]:t.starts[c+1]]

@@ -33,7 +33,9 @@ type Entry struct {
 // Smallest returns the rows of the records with the smallest lots of each unit, at most the given number for
 // each, and the first of equal ones. It sorts the records by unit and row.
 func (l Lots) Smallest(all []Entry, most int) []int64 {
-	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row)) })
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row))
+	})
 	type ticket struct {
 		lot uint64
 		row int64
@@ -44,7 +46,8 @@ func (l Lots) Smallest(all []Entry, most int) []int64 {
 		if n < 0 {
 			n = len(all)
 		}
-		tickets, copies := make([]ticket, n), map[[32]byte]int{}
+		tickets := make([]ticket, n)
+		copies := map[[32]byte]int{}
 		for i, x := range all[:n] {
 			tickets[i] = ticket{l.Draw(x.Unit, x.Content, copies[x.Content]), x.Row}
 			copies[x.Content]++

@@ -6,14 +6,14 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// valueCount is what a record adds to a count, where it adds up to 1 to a sum: a count is large where a sum
-// may be near 0, so it bears more noise.
+// valueCount is the contribution of a record to a count; its contribution to a sum is at most 1. Counts are large where
+// sums may be near 0, so they tolerate more noise.
 const valueCount = .5
 
-// ValueSums accumulates, for each of several columns, two numbers of each of its values: how many
-// records have it, and the sum of a number g over them. g is clamped to [-1, 1] and rounded toward zero to a
-// grid, so the sums are exact integers and neither order nor thread count changes them. The mean of a target by
-// the values of a category column is read from such sums.
+// ValueSums accumulates, for each value of several columns, the number of records with the value and the sum of a
+// number g over them. g is clamped to [-1, 1] and rounded toward zero to a grid, so the sums are exact integers and
+// neither order nor thread count changes them. The mean of a target by the values of a category column is computed
+// from such sums.
 //
 // A record moves a cell by at most 2^14 grid units, so int64 holds the sums of 2^49 records.
 type ValueSums struct {
@@ -33,19 +33,21 @@ func (m Maker) NewValueSums(levels []int) *ValueSums {
 }
 
 // Add adds a block of records: values holds one slice per column and one value per record, g one number per
-// record. A record whose g is NaN adds nothing at all, nor does a value that does not exist. Both must depend on
+// record. Records whose g is NaN and values that do not exist are ignored. Both must depend on
 // that record and on public values only. Add panics if the slices differ in number or length.
 func (v *ValueSums) Add(values [][]int32, g []float64) {
 	if len(values) != len(v.levels) {
 		panic("mechanism: a block of sums by value has one slice a column")
 	}
-	count, at := int64(valueCount/v.grid.unit), 0
+	count := int64(valueCount / v.grid.unit)
+	at := 0
 	for c, column := range values {
 		if len(column) != len(g) {
 			panic("mechanism: a block of sums by value has one value and one number a record")
 		}
 		n := v.levels[c]
-		counts, sums := v.sums[at:at+n], v.sums[at+n:at+2*n]
+		counts := v.sums[at : at+n]
+		sums := v.sums[at+n : at+2*n]
 		at += 2 * n
 		for i, k := range column {
 			if x := g[i]; k >= 0 && int(k) < n && x == x {
@@ -76,8 +78,8 @@ func (v *ValueSums) Bound() Bounded[Vector] {
 	return Bounded[Vector]{append(Vector(nil), v.sums...), L2, sens, v.grid.unit, StatValueSums}
 }
 
-// Read takes the released numbers of column c apart: how many records have each value, and the sums of
-// g. The noise of a count is twice that of a sum.
+// Read returns the released numbers of column c: the number of records with each value, and the sums of g. The noise of
+// a count is twice that of a sum.
 func (v *ValueSums) Read(c int, released []float64) (counts, sums []float64) {
 	at := 0
 	for _, n := range v.levels[:c] {

@@ -6,21 +6,19 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Votes counts how many of several buckets of records vote for each of d
-// candidates, at most k of them a bucket (sample and aggregate: Kifer, Smith
-// and Thakurta, "Private convex empirical risk minimization and
-// high-dimensional regression", COLT 2012; docs/proofs/sublasso.md,
-// "Sensitivity and proof").
+// Votes counts the buckets of records that vote for each of d candidates. A bucket has
+// at most k votes (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
+// empirical risk minimization and high-dimensional regression", COLT 2012;
+// docs/proofs/sublasso.md, "Sensitivity and proof").
 //
-// The bounds hold when every record is dealt to one bucket by its own coin
-// ([Coins.Uniform] of its identity), the number of buckets is public, and what a
-// bucket votes for is a function of the records in it alone. Buckets must not
-// be balanced, merged or dropped by their size: one record would then move
-// others.
+// The bounds hold if every record is assigned to one bucket by its own coin
+// ([Coins.Uniform] of its identity), the number of buckets is public, and the votes of a
+// bucket are a function of its records alone. Buckets must not be balanced, merged or
+// dropped by their size, because one record would then move others.
 //
-// They hold for a whole privacy unit as they stand: its records share an identity,
-// hence a coin and a bucket, so a unit added or removed changes the votes of one
-// bucket, as one record does. Releases do not multiply them.
+// The same bounds hold for a whole privacy unit: its records share an identity, a coin
+// and a bucket, so adding or removing a unit changes the votes of one bucket, like one
+// record. Releases do not multiply them.
 type Votes struct {
 	d, k   int
 	counts []int64
@@ -32,7 +30,12 @@ type Votes struct {
 // bucket.
 func (m Maker) NewVotes(d, k int) *Votes {
 	d = max(d, 0)
-	return &Votes{d: d, k: min(max(k, 0), d), counts: make([]int64, d), seen: make([]int, d)}
+	return &Votes{
+		d:      d,
+		k:      min(max(k, 0), d),
+		counts: make([]int64, d),
+		seen:   make([]int, d),
+	}
 }
 
 // Add counts the votes of one bucket; call it once a bucket. A candidate that
@@ -83,8 +86,8 @@ func (v *Votes) Scores(candidates []int) Bounded[Vector] {
 // Counts returns the counts of all candidates, to release with noise.
 //
 // One record, under both relations (see [Votes.Scores]): a set A of votes turns
-// into a set B. The squared change is the number of candidates in one of them
-// only, at most |A| + |B| <= 2k and at most d. So sqrt(min(2k, d)), attained
+// into a set B. The squared change is the number of candidates in exactly one of
+// the two sets, at most |A| + |B| <= 2k and at most d. So sqrt(min(2k, d)), attained
 // by disjoint sets of k, or by complements.
 func (v *Votes) Counts() Bounded[Vector] {
 	out := make(Vector, v.d)
@@ -95,9 +98,8 @@ func (v *Votes) Counts() Bounded[Vector] {
 	return Bounded[Vector]{out, L2 | OfUnit, sens, countUnit, StatVotesCounted}
 }
 
-// Law returns the law of a leaf below this session's path, with the number of
-// its draws, and whether it is planned: a public fact, known before anything
-// is released.
+// Law returns the noise distribution and the number of draws of a leaf below this session's
+// path, and whether the leaf is planned. It is a public fact, known before any release.
 func (s *Session) Law(name string) (budget.Law, bool) {
 	return s.core.priced.Law(s.childPath(name))
 }

@@ -3,11 +3,11 @@ package noise
 import "math/bits"
 
 // ChoiceScaleBits is the number of binary digits of a score unit in the scale of
-// [Stream.ExponentialChoice]. Rounding the scale up to them costs next to nothing.
+// [Stream.ExponentialChoice]. Rounding the scale up to them has a negligible effect.
 const ChoiceScaleBits = 20
 
 // MaxChoiceScale is the largest scale of [Stream.ExponentialChoice]. It may be close to
-// the end of the range, because the sampler compares 64-bit integers and adds nothing.
+// the end of the range, because the sampler only compares 64-bit integers.
 const MaxChoiceScale = 1 << 62
 
 // ExponentialChoice returns an index j with probability proportional to

@@ -9,7 +9,9 @@ type lazyUniform struct {
 	more  []uint64
 }
 
-func (s *Stream) lazyUniform() lazyUniform { return lazyUniform{first: s.Uint64()} }
+func (s *Stream) lazyUniform() lazyUniform {
+	return lazyUniform{first: s.Uint64()}
+}
 
 // digitAt returns the i-th 64-bit digit of u, and draws it if necessary.
 func (s *Stream) digitAt(u *lazyUniform, i int) uint64 {

@@ -59,7 +59,9 @@ func (s *Stream) Bernoulli(p float64) bool {
 }
 
 // bernoulliRatio returns true with probability num/den, 0 <= num <= den, den > 0.
-func (s *Stream) bernoulliRatio(num, den uint64) bool { return s.Uniform(den) < num }
+func (s *Stream) bernoulliRatio(num, den uint64) bool {
+	return s.Uniform(den) < num
+}
 
 // bernoulliExp returns true with probability exp(-a/b), 0 <= a <= b, b > 0
 // (Canonne, Kamath, Steinke 2020, algorithm 1: the number of successes of

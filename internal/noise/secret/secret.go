@@ -14,7 +14,7 @@ const KeySize = 32
 
 // NameKey returns a secret key, the same as long as the process lives, under which the names of
 // privacy units are hashed when a table is read. Two names of 64 hashed bits meet by chance
-// only: without the key nobody can look for names that do.
+// only: without the key it is infeasible to search for such names.
 func NameKey() [KeySize]byte { return nameKey() }
 
 // nameKey is one for all tables of a process, so that two of them can be compared.
