@@ -60,14 +60,10 @@ func ParseTopKForm(name string) (TopKForm, error) {
 
 // TopK chooses k of d candidates with high scores.
 //
-// Choice of the form: OneShot and Peeling find the largest scores first and lose the
-// others one by one as the budget shrinks. A Lipschitz form evaluates whole sets and finds
-// nearly all of the best set or almost none of it. It is better only if the scores of the
-// best set exceed the others by more than about k log(d/k) times width/epsilon, and the
-// other forms then find most of the set too. At equal cost
-// (delta 1e-6) on 2000 half-normal scores, k = 20, the four forms' overlap with
-// the best 20 was about .50, .50, .17, .16 at epsilon 5 and .86, .86, .97, .97
-// at epsilon 20.
+// OneShot and Peeling find the largest scores first and lose the others one by one as the budget
+// shrinks. A Lipschitz form evaluates whole sets and finds nearly all of the best set or very
+// little of it. It is better only if the scores of the best set exceed the others by more than
+// about k log(d/k) times width/epsilon, and the other forms then find most of the set too.
 type TopK struct {
 	Form TopKForm
 	K    int // candidates to choose, 1 <= K < d
