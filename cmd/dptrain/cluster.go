@@ -78,7 +78,7 @@ func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, pl
 	if _, piped := tablefile.Stdin(j.table); !j.onSpark() && (piped || j.queries() || strings.Contains(j.table, "://")) {
 		return nil, usagef("--engine spark reads tables that are files with the same path on all machines of the cluster, and queries of data.spark")
 	}
-	if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
+	if err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema)); err != nil {
 		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(), Hint: "use --engine stream or memory, or another method"}
 	}
 	self, err := os.Executable()

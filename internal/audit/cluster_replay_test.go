@@ -61,7 +61,7 @@ func TestClusterAgrees(t *testing.T) {
 			p := m.p
 			table := m.table
 			plan := m.plan
-			if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
+			if err := p.CheckEngine(plan, cluster.NewPlanEngine(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
 				}

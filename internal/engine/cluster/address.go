@@ -9,27 +9,29 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// An Address says where Spark Connect listens, and how it is spoken to.
+// An Address is the address of a Spark Connect server, with the parameters of the connection.
 type Address struct {
 	host  string // with its port
 	tls   bool
 	token string
 }
 
-// defaultPort is that of Spark Connect.
+// defaultPort is the default port of Spark Connect.
 const defaultPort = "15002"
 
-// ParseAddress reads an address, sc://HOST:PORT/;use_ssl=true;token=env:NAME. Off this machine it needs both
-// parameters, because exact sums and the keys of coins travel. The token is read from where the address says.
+// ParseAddress parses an address of the form sc://HOST:PORT/;use_ssl=true;token=env:NAME. An address on another machine
+// needs both parameters, because exact sums and the keys of coins are sent over the network. ParseAddress reads the token
+// from the given environment variable or file.
 func ParseAddress(text string) (Address, error) {
 	rest, ok := strings.CutPrefix(text, "sc://")
 	place, parameters, _ := strings.Cut(rest, "/")
 	if !ok || place == "" || parameters != "" && !strings.HasPrefix(parameters, ";") {
-		return Address{}, usage("the address is no sc://HOST:PORT", "--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME")
+		return Address{}, usageError("the address is no sc://HOST:PORT", "--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME")
 	}
 	host, port, err := net.SplitHostPort(place)
 	if err != nil {
-		host, port = strings.Trim(place, "[]"), defaultPort
+		host = strings.Trim(place, "[]")
+		port = defaultPort
 	}
 	a := Address{host: net.JoinHostPort(host, port)}
 	for _, p := range strings.Split(strings.TrimPrefix(parameters, ";"), ";") {
@@ -39,24 +41,24 @@ func ParseAddress(text string) (Address, error) {
 		case name == "use_ssl" && (value == "true" || value == "false"):
 			a.tls = value == "true"
 		case name == "token":
-			if a.token, err = tokenOf(value); err != nil {
+			if a.token, err = readToken(value); err != nil {
 				return Address{}, err
 			}
 		default:
-			return Address{}, usage("the address has a parameter that is neither use_ssl=true nor token=env:NAME", "leave it out")
+			return Address{}, usageError("the address has a parameter that is neither use_ssl=true nor token=env:NAME", "leave it out")
 		}
 	}
-	if !loopback(host) && (!a.tls || a.token == "") {
-		return Address{}, usage("the address is not on this machine, and exact sums would travel without TLS and a token", "add /;use_ssl=true;token=env:NAME")
+	if !isLoopback(host) && (!a.tls || a.token == "") {
+		return Address{}, usageError("the address is not on this machine, and exact sums would travel without TLS and a token", "add /;use_ssl=true;token=env:NAME")
 	}
 	if a.token != "" && !a.tls {
-		return Address{}, usage("the token would travel without TLS", "add ;use_ssl=true, or leave the token out")
+		return Address{}, usageError("the token would travel without TLS", "add ;use_ssl=true, or leave the token out")
 	}
 	return a, nil
 }
 
-// tokenOf reads a token from an environment variable or from a file.
-func tokenOf(from string) (string, error) {
+// readToken reads a token from an environment variable or from a file.
+func readToken(from string) (string, error) {
 	hint := "token=env:NAME or token=file:PATH"
 	kind, name, _ := strings.Cut(from, ":")
 	var token string
@@ -66,20 +68,20 @@ func tokenOf(from string) (string, error) {
 	case "file":
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return "", usage("the file of the token cannot be read", hint)
+			return "", usageError("the file of the token cannot be read", hint)
 		}
 		token = strings.TrimSpace(string(data))
 	default:
-		return "", usage("a token has no place in an address, which others can see", hint)
+		return "", usageError("a token has no place in an address, which others can see", hint)
 	}
 	if token == "" {
-		return "", usage("the token is empty", hint)
+		return "", usageError("the token is empty", hint)
 	}
 	return token, nil
 }
 
-// loopback reports whether a host is this machine, whatever a name server says.
-func loopback(host string) bool {
+// isLoopback reports whether a host is this machine. It does not ask a name server.
+func isLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}
@@ -87,6 +89,7 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-func usage(message, hint string) error {
+// usageError returns an error of the command line.
+func usageError(message, hint string) error {
 	return &fault.Error{Kind: fault.Usage, Message: message, Hint: hint}
 }

@@ -9,50 +9,50 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// sorted returns the contents of answers in the order of their tasks, which are those numbered from up to to. There must be
-// exactly one for each, in all of its pieces.
-func sorted(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]byte, error) {
+// sortAnswers returns the contents of the answers to the tasks from to to-1, in order. It returns an error unless there is
+// exactly one answer for each task, with all of its pieces.
+func sortAnswers(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]byte, error) {
 	pieces := make([][][]byte, to-from)
 	for _, text := range answers {
 		p, err := readPiece(key, text)
 		if err != nil || p.task < from || p.task >= to || p.index >= p.count {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		of := &pieces[p.task-from]
 		if *of == nil {
 			*of = make([][]byte, p.count)
 		}
 		if p.count != len(*of) || (*of)[p.index] != nil {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		(*of)[p.index] = p.content
 	}
 	var contents [][]byte
 	for _, of := range pieces {
 		if len(of) == 0 || slices.ContainsFunc(of, func(c []byte) bool { return len(c) == 0 }) {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		contents = append(contents, bytes.Join(of, nil))
 	}
 	for _, content := range contents {
 		if content[0] >= answerNoFile {
-			return nil, failed(errFile[min(content[0], answerSpoilt)])
+			return nil, passError(errFile[min(content[0], answerSpoilt)])
 		}
 	}
 	return contents, nil
 }
 
-// What answers without sums say.
+// errFile contains the error for each answer without sums.
 var errFile = map[byte]error{
 	answerNoFile:  errors.New("a worker does not find the table: it needs the same path on every machine of the cluster"),
-	answerChanged: errors.New("a file of the table is another one than before"),
+	answerChanged: errors.New("a file of the table has changed during the run"),
 	answerDamaged: errors.New("a file of the table cannot be read to its end"),
 	answerOther:   errors.New("the cluster computed some rows of the query anew, and they are others or in another order; add an ORDER BY over a key, or write the rows to a table first"),
-	answerSpoilt:  errors.New("what the cluster keeps of the table is damaged"),
+	answerSpoilt:  errors.New("the copy of the table that the cluster keeps is damaged"),
 }
 
-// failed is the error of a pass that is not whole.
-func failed(err error) error {
+// passError returns the error of an incomplete pass.
+func passError(err error) error {
 	hint := "nothing was released; run again"
 	if errors.Is(err, errAnswer) {
 		err = errors.New("the cluster lost, repeated or changed a partial sum")

@@ -20,26 +20,26 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// The cluster keeps records as blocks between passes. A block is a line of text: its head, and after a blank each the
-// columns of the schema, the units of its records if the schema has a unit, and what readers counted. All but
-// the head is sealed under a key of the run, which executors get with every task and do not keep.
+// The cluster keeps records as blocks between passes. A block is a line of text: its head, the columns of the schema, the
+// units of its records if the schema has a unit, and the counts of the readers, separated by blanks. All fields except
+// the head are encrypted under a key of the run, which executors get with every task and do not keep.
 //
-// A block depends on its records and their order alone. So one that the cluster makes again, because it has lost it, has the
-// same head, or other records: then a pass fails.
+// A block depends on its records and their order only. If the cluster loses a block and computes it again, it has the same
+// head, unless the records have changed; then the pass fails.
 
-// The records of a block: as many as give so many cells, within limits.
+// A block has about blockCells cells, and between blockLeast and blockMost records.
 const (
 	blockCells = 1 << 19
 	blockMost  = 1 << 16
 	blockLeast = 1 << 10
 )
 
-// blockRows returns the number of records of a block, but of the last of a part.
+// blockRows returns the number of records of every block of a part except the last.
 func blockRows(s dataset.Schema) int {
 	return min(max(blockCells/max(len(s.Columns), 1), blockLeast), blockMost)
 }
 
-// head begins a block. Its MAC is that of the records, their order, and the rest of the head.
+// head is the start of a block. Its MAC covers the records, their order and the rest of the head.
 type head struct {
 	part  uint32 // of the table
 	index uint32 // in the part
@@ -48,14 +48,14 @@ type head struct {
 	mac   [sha256.Size]byte
 }
 
-// headText is the length of a head as text, and nameText that of its beginning, by which a block is found.
+// headText is the length of a head as text. nameText is the length of its start, which identifies the block.
 const (
 	nameText = 16
 	headText = nameText + 8 + 1 + 2*sha256.Size
 )
 
-// number returns the bytes of a head without its MAC.
-func (h *head) number() []byte {
+// encodeNumbers returns the bytes of a head without its MAC.
+func (h *head) encodeNumbers() []byte {
 	out := binary.BigEndian.AppendUint32(nil, h.part)
 	out = binary.BigEndian.AppendUint32(out, h.index)
 	out = binary.BigEndian.AppendUint32(out, h.rows)
@@ -73,10 +73,10 @@ func (h *head) String() string {
 	return fmt.Sprintf("%08x%08x%08x%d%x", h.part, h.index, h.rows, last, h.mac)
 }
 
-// errHead is returned for a text that is no head.
+// errHead is returned for a text that is not a head.
 var errHead = errors.New("no head of a block")
 
-// readHead reads what String wrote.
+// readHead parses the output of String.
 func readHead(text string) (h head, err error) {
 	if len(text) != headText {
 		return h, errHead
@@ -96,11 +96,11 @@ func readHead(text string) (h head, err error) {
 	return h, nil
 }
 
-// aead returns what seals the fields of a block. Blocks with other heads have other keys, so the place of a field is
-// its nonce.
-func (h *head) aead(key [secret.KeySize]byte) cipher.AEAD {
+// newAEAD returns the cipher for the fields of a block. Blocks with different heads have different keys, so the index of
+// a field is its nonce.
+func (h *head) newAEAD(key [secret.KeySize]byte) cipher.AEAD {
 	own := hmac.New(sha256.New, key[:])
-	_, _ = own.Write(append(append(h.number(), "key"...), h.mac[:]...))
+	_, _ = own.Write(append(append(h.encodeNumbers(), "key"...), h.mac[:]...))
 	block, err := aes.NewCipher(own.Sum(nil))
 	if err != nil {
 		panic("cluster: " + err.Error()) // the key size is a constant
@@ -112,12 +112,13 @@ func (h *head) aead(key [secret.KeySize]byte) cipher.AEAD {
 	return aead
 }
 
-func nonce(field int) []byte {
+// fieldNonce returns the nonce of a field.
+func fieldNonce(field int) []byte {
 	return binary.LittleEndian.AppendUint32(make([]byte, 8, 12), uint32(field))
 }
 
-// packer makes blocks of the records of a part of the table, whose batches come in order. Where a batch ends makes no
-// difference to them.
+// packer writes the records of a part of the table as blocks. Batches arrive in order, and the blocks do not depend on the
+// limits of batches.
 type packer struct {
 	key     [secret.KeySize]byte
 	schema  dataset.Schema
@@ -130,14 +131,20 @@ type packer struct {
 }
 
 func newPacker(o *order, part uint32, out io.Writer) *packer {
-	p := &packer{key: o.Blocks, schema: o.Schema, out: out, head: head{part: part}, stats: noStats(o.Schema)}
+	p := &packer{
+		key:    o.Blocks,
+		schema: o.Schema,
+		out:    out,
+		head:   head{part: part},
+		stats:  noStats(o.Schema),
+	}
 	for j := range o.Schema.Columns {
 		p.columns = append(p.columns, newColumn(&o.Schema.Columns[j]))
 	}
 	return p
 }
 
-// noStats returns counts of nothing.
+// noStats returns empty counts for the columns of a schema.
 func noStats(s dataset.Schema) dataset.Stats {
 	out := dataset.Stats{Columns: make([]dataset.ColumnStats, len(s.Columns))}
 	for j, name := range s.Names() {
@@ -146,18 +153,18 @@ func noStats(s dataset.Schema) dataset.Stats {
 	return out
 }
 
-// add takes the records of a batch.
-func (p *packer) add(b *dataset.Batch) error {
+// addBatch adds the records of a batch.
+func (p *packer) addBatch(b *dataset.Batch) error {
 	p.stats.Merge(b.Stats)
 	for from, all := 0, b.Table.Len(); from < all; {
 		if p.rows == blockRows(p.schema) {
-			if err := p.flush(false); err != nil {
+			if err := p.writeBlock(false); err != nil {
 				return err
 			}
 		}
 		to := min(from+blockRows(p.schema)-p.rows, all)
 		for j, c := range p.columns {
-			c.append(b.Table, j, from, to)
+			c.appendRows(b.Table, j, from, to)
 		}
 		for i := from; i < to && p.schema.Unit != ""; i++ {
 			p.ids = append(p.ids, b.Table.ID(i))
@@ -168,12 +175,12 @@ func (p *packer) add(b *dataset.Batch) error {
 	return nil
 }
 
-// flush writes a block. The last of a part holds what readers counted in all of it.
-func (p *packer) flush(last bool) error {
+// writeBlock writes a block. The last block of a part contains the counts of the readers for the whole part.
+func (p *packer) writeBlock(last bool) error {
 	var fields [][]byte
 	for j, c := range p.columns {
-		fields = append(fields, c.pack(p.schema.Columns[j].Kind))
-		c.clear()
+		fields = append(fields, c.encodeCells(p.schema.Columns[j].Kind))
+		c.reset()
 	}
 	if p.schema.Unit != "" {
 		ids := make([]byte, 0, 8*len(p.ids))
@@ -184,22 +191,24 @@ func (p *packer) flush(last bool) error {
 	}
 	var stats bytes.Buffer
 	if last {
-		p.stats.Rows = 0 // those of blocks are in their heads
+		p.stats.Rows = 0 // the heads of the blocks have the numbers of rows
 		if err := gob.NewEncoder(&stats).Encode(&p.stats); err != nil {
 			return err
 		}
 	}
-	p.head.rows, p.head.last = uint32(p.rows), last
-	_, err := p.out.Write(seal(p.key, p.head, append(fields, stats.Bytes())))
+	p.head.rows = uint32(p.rows)
+	p.head.last = last
+	_, err := p.out.Write(sealBlock(p.key, p.head, append(fields, stats.Bytes())))
 	p.head.index++
-	p.ids, p.rows = p.ids[:0], 0
+	p.ids = p.ids[:0]
+	p.rows = 0
 	return err
 }
 
-// seal writes a block as a line.
-func seal(key [secret.KeySize]byte, h head, fields [][]byte) []byte {
+// sealBlock returns a block as a line of text.
+func sealBlock(key [secret.KeySize]byte, h head, fields [][]byte) []byte {
 	mac := hmac.New(sha256.New, key[:])
-	_, _ = mac.Write(append(h.number(), "records"...))
+	_, _ = mac.Write(append(h.encodeNumbers(), "records"...))
 	size := headText + 1
 	for _, f := range fields {
 		_, _ = mac.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(f))))
@@ -208,29 +217,29 @@ func seal(key [secret.KeySize]byte, h head, fields [][]byte) []byte {
 	}
 	mac.Sum(h.mac[:0])
 	out := append(make([]byte, 0, size), h.String()...)
-	aead := h.aead(key)
+	aead := h.newAEAD(key)
 	for k, f := range fields {
-		out = base64.StdEncoding.AppendEncode(append(out, ' '), aead.Seal(nil, nonce(k), f, nil))
+		out = base64.StdEncoding.AppendEncode(append(out, ' '), aead.Seal(nil, fieldNonce(k), f, nil))
 	}
 	return append(out, '\n')
 }
 
-// What is wrong with a block that a task was carried out on.
+// Errors of the block of a task.
 var (
 	errOtherBlock   = errors.New("the records of a block are others than before")
 	errSpoiltBlock  = errors.New("a block is damaged")
 	errMissingBlock = errors.New("a task without its block")
 )
 
-// opened is a block that is read field by field.
-type opened struct {
+// openedBlock is a block that is read field by field.
+type openedBlock struct {
 	head   head
 	aead   cipher.AEAD
-	fields [][]byte // sealed, as text
+	fields [][]byte // encrypted, as text
 }
 
-// openBlock opens the block that has this head.
-func openBlock(text []byte, of string, key [secret.KeySize]byte) (*opened, error) {
+// openBlock opens the block with the given head.
+func openBlock(text []byte, of string, key [secret.KeySize]byte) (*openedBlock, error) {
 	h, err := readHead(of)
 	if err != nil {
 		return nil, errTask
@@ -241,11 +250,11 @@ func openBlock(text []byte, of string, key [secret.KeySize]byte) (*opened, error
 	if string(text[:headText]) != of {
 		return nil, errOtherBlock
 	}
-	return &opened{h, h.aead(key), bytes.Split(text[headText:], []byte{' '})[1:]}, nil
+	return &openedBlock{h, h.newAEAD(key), bytes.Split(text[headText:], []byte{' '})[1:]}, nil
 }
 
-// field returns a field.
-func (b *opened) field(k int) ([]byte, error) {
+// openField decrypts a field.
+func (b *openedBlock) openField(k int) ([]byte, error) {
 	if k >= len(b.fields) {
 		return nil, errSpoiltBlock
 	}
@@ -253,21 +262,21 @@ func (b *opened) field(k int) ([]byte, error) {
 	if err != nil {
 		return nil, errSpoiltBlock
 	}
-	data, err = b.aead.Open(data[:0], nonce(k), data, nil)
+	data, err = b.aead.Open(data[:0], fieldNonce(k), data, nil)
 	if err != nil {
 		return nil, errSpoiltBlock
 	}
 	return data, nil
 }
 
-// batch returns the columns of read for the records of the block, whose own columns are those of all.
-func (b *opened) batch(all, read dataset.Schema) (*dataset.Batch, error) {
+// readBatch returns the columns of read for the records of the block. The block has the columns of all.
+func (b *openedBlock) readBatch(all, read dataset.Schema) (*dataset.Batch, error) {
 	rows := int(b.head.rows)
 	names := all.Names()
 	columns := make([]dataset.ColumnData, len(read.Columns))
 	for k := range read.Columns {
 		c := &read.Columns[k]
-		data, err := b.field(slices.Index(names, c.Name))
+		data, err := b.openField(slices.Index(names, c.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -278,7 +287,7 @@ func (b *opened) batch(all, read dataset.Schema) (*dataset.Batch, error) {
 	var ids []uint64
 	at := len(all.Columns)
 	if all.Unit != "" {
-		data, err := b.field(at)
+		data, err := b.openField(at)
 		if err != nil || len(data) != 8*rows {
 			return nil, errSpoiltBlock
 		}
@@ -289,7 +298,7 @@ func (b *opened) batch(all, read dataset.Schema) (*dataset.Batch, error) {
 	}
 	stats := noStats(read)
 	if b.head.last && len(read.Columns) == len(all.Columns) {
-		data, err := b.field(at)
+		data, err := b.openField(at)
 		if err != nil || gob.NewDecoder(bytes.NewReader(data)).Decode(&stats) != nil {
 			return nil, errSpoiltBlock
 		}

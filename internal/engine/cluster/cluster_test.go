@@ -163,7 +163,7 @@ func TestAnswersInTurn(t *testing.T) {
 	for bytes, want := range map[int]int{0: 1, 8: 1, answerBytes / 3: 1, answerBytes / 2: 2, answerBytes: 3, 4 * answerBytes: 3} {
 		h.passes = 0
 		var counts []int64
-		err := e.each(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes, func(i int, content []byte) error {
+		err := e.forEachAnswer(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes, func(i int, content []byte) error {
 			n, err := readSums(content, 1)
 			if i != len(counts) {
 				t.Errorf("answer %d comes after %d", i, len(counts))
@@ -209,11 +209,11 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := (&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}}).line()
+	first, err := (&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}}).encodeLine()
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := (&task{Format: format, Count: 1, Split: e.splits[0]}).line()
+	second, err := (&task{Format: format, Count: 1, Split: e.splits[0]}).encodeLine()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for least, want := range map[int64][][2]int{1: {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 4: {{0, 2}, {2, 4}}, 7: {{0, 3}, {3, 4}}, 100: {{0, 4}}} {
-		splits, err := cut(path, least)
+		splits, err := splitTable(path, least)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func TestGroups(t *testing.T) {
 		o := &order{Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}}
 		for _, s := range splits {
 			groups = append(groups, s.Groups)
-			err := s.batches(t.Context(), o, o.Schema, func(b *dataset.Batch) error {
+			err := s.forEachBatch(t.Context(), o, o.Schema, func(b *dataset.Batch) error {
 				cells = append(cells, b.Table.Float(0)...)
 				return nil
 			})

@@ -10,15 +10,16 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// The records of a split of Parquet are at least so many, unless the file ends, and of a large table more: there are
-// no more splits than files and mostSplits.
+// A split of Parquet has at least leastRows records unless the file ends. Splits of large tables have more, so that their
+// number is at most that of files plus mostSplits.
 const (
 	leastRows  = 1 << 18
 	mostSplits = 1 << 12
 )
 
-// cut cuts the table at path into splits, of Parquet with at least so many records. It looks at names, sizes and footers of files.
-func cut(path string, least int64) ([]split, error) {
+// splitTable divides the table at path into splits. Splits of Parquet have at least the given number of records. It reads
+// the names, sizes and footers of files only.
+func splitTable(path string, least int64) ([]split, error) {
 	paths, err := dataset.ReadOptions{}.Files(path)
 	if err != nil {
 		return nil, err
@@ -37,11 +38,12 @@ func cut(path string, least int64) ([]split, error) {
 		}
 		for _, n := range of {
 			if n < 0 || n > math.MaxInt64-total {
-				return nil, damaged(path)
+				return nil, damagedError(path)
 			}
 			total += n
 		}
-		files, groups = append(files, split{Path: at, Size: size, Rows: -1}), append(groups, of)
+		files = append(files, split{Path: at, Size: size, Rows: -1})
+		groups = append(groups, of)
 	}
 	least = max(least, total/mostSplits)
 	var out []split
@@ -55,16 +57,22 @@ func cut(path string, least int64) ([]split, error) {
 			rows += n
 			if f.Groups[1] = g + 1; rows >= least || g == len(groups[i])-1 {
 				out = append(out, f)
-				f.Groups[0], rows = g+1, 0
+				f.Groups[0] = g + 1
+				rows = 0
 			}
 		}
 	}
 	return out, nil
 }
 
-// groupsOf returns the rows of the row groups of a Parquet file, nil for another file, and its size.
+// groupsOf returns the numbers of rows of the row groups of a Parquet file, or nil for another file, and the file size.
 func groupsOf(path string) ([]int64, int64, error) {
-	unreadable := &dataset.FileError{Path: path, Msg: "cannot be opened", Hint: "check the path", Err: dataset.ErrUnreadable}
+	unreadable := &dataset.FileError{
+		Path: path,
+		Msg:  "cannot be opened",
+		Hint: "check the path",
+		Err:  dataset.ErrUnreadable,
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, unreadable
@@ -80,11 +88,16 @@ func groupsOf(path string) ([]int64, int64, error) {
 	}
 	footer, ok := parquetfile.ReadFooter(f, info.Size())
 	if !ok {
-		return nil, 0, damaged(path)
+		return nil, 0, damagedError(path)
 	}
 	return append([]int64{}, footer.Groups...), info.Size(), nil
 }
 
-func damaged(path string) error {
-	return &dataset.FileError{Path: path, Msg: "is not a complete Parquet file", Hint: "copy or write it again", Err: dataset.ErrCorrupt}
+func damagedError(path string) error {
+	return &dataset.FileError{
+		Path: path,
+		Msg:  "is not a complete Parquet file",
+		Hint: "copy or write it again",
+		Err:  dataset.ErrCorrupt,
+	}
 }

@@ -1,16 +1,16 @@
-// Package cluster is the engine of tables that the workers of a cluster read. The table is cut into splits: row groups of
-// Parquet, or whole files. For every pass each split becomes a task, which some worker carries out, and its answer
-// is a partial sum: exact integers. Added up they are the sums of the whole table, in whatever order they come and
-// wherever they were made. So the release has the bytes that a table in memory gives under the same key.
+// Package cluster is the engine for tables that the workers of a cluster read. The table is divided into splits: row
+// groups of Parquet, or whole files. In every pass each split becomes a task, which a worker runs. Its answer is a
+// partial sum of exact integers. The sum of all answers does not depend on their order or on the machines, so a release
+// has the same bytes as with a table in memory under the same key.
 //
-// The worker is this program; see [Work]. A task holds public facts, released values and the keys of coins, which
-// are secret. The keys of noise and the key of the run stay with the session that runs here. Exact sums come back, so
-// whoever operates the cluster is trusted with the records and with the sums, as with the table.
+// The worker is this program; see [Work]. A task contains public facts, released values and the keys of coins, which
+// are secret. The keys of noise and the key of the run stay in the process of the session. Exact sums come back, so the
+// operator of the cluster is trusted with the records and with the sums.
 //
-// A cluster loses, repeats and cuts what it carries. So a task has a number among a known number of tasks, and an
-// answer carries this number, its length and a MAC under a key of the pass. A pass whose answers are not exactly one for each
-// task, all of them whole and of this pass, fails, and with it the run: nothing is released. A task that the cluster carries
-// out again gives the same bytes, because it depends on nothing but itself and the records.
+// A cluster may lose, repeat and truncate messages. Each task therefore has a number and the total number of tasks, and
+// an answer carries this number, its length and a MAC under a key of the pass. A pass fails unless there is exactly one
+// complete answer of this pass for each task, and a failed pass ends the run before anything is released. If the cluster
+// runs a task again, the answer has the same bytes, because it depends on the task and the records only.
 //
-// What fails says so in words of this package. No text of a cluster is repeated, because it may quote a row.
+// Error messages come from this package. Texts of a cluster are not repeated, because they may quote a row.
 package cluster

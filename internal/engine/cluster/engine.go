@@ -8,81 +8,87 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// A Runner has tasks carried out by workers: each line goes to [Work] somewhere, with the order as a line before the
-// first task there, and what that writes comes back, line by line in any order.
+// A Runner runs tasks on workers. Each task is a line of the input of [Work] on one of the machines, after a line with the
+// order. Run returns the lines that the workers write, in any order.
 type Runner interface {
 	Run(ctx context.Context, order []byte, tasks [][]byte) (answers [][]byte, err error)
 }
 
-// Engine is a [mechanism.Engine] whose records are where the workers of a cluster read them. It keeps nothing between
-// passes: a state is computed anew in every one. It brings few records to one place, limits those of units, and counts
-// words; see [Engine.Capabilities].
+// Engine is a [mechanism.Engine] whose records are read by the workers of a cluster. It has no data between passes: a state
+// is computed again in every pass. It gathers small parts, limits the records of units and counts words; see
+// [Engine.Capabilities].
 type Engine struct {
-	// Passing, if not nil, is called when a pass for sums begins. The number of passes is that which the plan and released
-	// values lead to, however many splits and queries there are.
+	// Passing, if not nil, is called when a pass for sums starts. The number of passes depends on the plan and on released
+	// values only, not on the number of splits or queries.
 	Passing func()
 
 	runner   Runner
 	schema   dataset.Schema
-	asRead   dataset.Schema   // before words were found
-	resolved []dataset.Column // those of the schema, once words were found
+	asRead   dataset.Schema   // the schema before words were found
+	resolved []dataset.Column // the columns of the schema after words were found
 	options  dataset.ReadOptions
 	splits   []split
 	keeper   Keeper               // nil unless the splits are blocks that the cluster keeps
 	blocks   [secret.KeySize]byte // of those blocks
-	words    int64                // bytes that the words to be found take at most
+	words    int64                // upper bound on the bytes of the words to be found
 	units    bool                 // whether the records of units are limited
-	most     int64                // bytes of cells that may come to one place
+	most     int64                // largest number of bytes of cells that Gather returns
 }
 
-// Of returns an engine without records, by which a plan can be checked before any is read.
-func Of(schema dataset.Schema) *Engine { return &Engine{schema: schema, most: mechanism.FewBytes} }
+// NewPlanEngine returns an engine without records, for checking a plan before records are read.
+func NewPlanEngine(schema dataset.Schema) *Engine {
+	return &Engine{
+		schema: schema,
+		most:   mechanism.FewBytes,
+	}
+}
 
-// taskBytes is how many bytes of tasks are handed over at a time, and answerBytes how many of sums are asked for: below
-// the limit that Spark has for what comes of one query, spark.driver.maxResultSize.
+// taskBytes is the largest number of bytes of tasks in one request, and answerBytes that of the sums in its answer. It is
+// below the limit of Spark for the results of one query, spark.driver.maxResultSize.
 const (
 	taskBytes   = 1 << 26
 	answerBytes = 1 << 28
 )
 
-// counted is what a first pass finds out about a split.
-type counted struct {
+// splitCounts are the results of the first pass over a split.
+type splitCounts struct {
 	Stats dataset.Stats
 	Words int64 // bytes of the different words of batches
 }
 
-// Open cuts the table at path into splits and has the workers count its records. The table is a file or a pattern, and
-// the workers see it under the same absolute path. Also returned is what they counted, which is private.
+// Open divides the table at path into splits and counts the records on the workers. The table is a file or a pattern, and
+// the workers must see it under the same absolute path. The returned counts are private.
 func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
-	splits, err := cut(path, leastRows)
+	splits, err := splitTable(path, leastRows)
 	if err != nil {
 		return nil, nil, err
 	}
 	e := newEngine(r, schema, o)
 	e.splits = splits
-	stats, err := e.count(ctx, path)
+	stats, err := e.countRecords(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	return e, stats, nil
 }
 
-// count has the records counted, and gives splits their places in the table, which messages call by its name.
-func (e *Engine) count(ctx context.Context, name string) (*dataset.Stats, error) {
-	contents, err := e.ask(ctx, order{Asks: asksCount}, nil)
+// countRecords counts the records and sets the positions of the splits in the table. name is the table in messages.
+func (e *Engine) countRecords(ctx context.Context, name string) (*dataset.Stats, error) {
+	contents, err := e.askAll(ctx, order{Asks: asksCount}, nil)
 	if err != nil {
 		return nil, err
 	}
 	all := noStats(e.schema)
 	for i, content := range contents {
-		c := &counted{}
+		c := &splitCounts{}
 		if unpackAnswer(content, c) != nil || c.Stats.Rows < 0 || c.Words < 0 || len(c.Stats.Columns) != len(e.schema.Columns) {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
-		e.splits[i].First, e.splits[i].Rows = uint64(all.Rows), c.Stats.Rows
+		e.splits[i].First = uint64(all.Rows)
+		e.splits[i].Rows = c.Stats.Rows
 		e.words += c.Words
 		all.Merge(&c.Stats)
-		if int64(all.Rows) > mechanism.MostRecords { // by the plan there may be a lower limit
+		if int64(all.Rows) > mechanism.MostRecords { // the plan may have a lower limit
 			return nil, mechanism.TooMany(name, mechanism.MostRecords)
 		}
 	}
@@ -94,7 +100,13 @@ func (e *Engine) Schema() dataset.Schema { return e.schema }
 
 // Capabilities implements [mechanism.CapableEngine].
 func (e *Engine) Capabilities() mechanism.Capabilities {
-	return mechanism.Capabilities{Gather: e.Gather, GatherLimit: e.most, LimitUnits: e.LimitUnits, Lexicon: e.Lexicon, Resolve: e.Resolve}
+	return mechanism.Capabilities{
+		Gather:      e.Gather,
+		GatherLimit: e.most,
+		LimitUnits:  e.LimitUnits,
+		Lexicon:     e.Lexicon,
+		Resolve:     e.Resolve,
+	}
 }
 
 // Forget implements [mechanism.Engine].
@@ -106,7 +118,10 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 		e.Passing()
 	}
 	sums := p.Merge()
-	err := e.each(ctx, order{Asks: asksSums, Pass: p}, nil, 8*len(sums), func(_ int, content []byte) error {
+	err := e.forEachAnswer(ctx, order{
+		Asks: asksSums,
+		Pass: p,
+	}, nil, 8*len(sums), func(_ int, content []byte) error {
 		some, err := readSums(content, len(sums))
 		if err == nil {
 			sums = p.Merge(sums, some)
@@ -119,8 +134,8 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	return sums, nil
 }
 
-// rows returns the number of all records.
-func (e *Engine) rows() int {
+// numRows returns the number of all records.
+func (e *Engine) numRows() int {
 	n := 0
 	for _, s := range e.splits {
 		n += s.Rows
@@ -128,10 +143,10 @@ func (e *Engine) rows() int {
 	return n
 }
 
-// ask has an order carried out over all splits and returns the content of the answer of each; see each.
-func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) ([][]byte, error) {
+// askAll runs an order on all splits and returns the content of each answer; see [Engine.forEachAnswer].
+func (e *Engine) askAll(ctx context.Context, o order, of func(split int) []uint64) ([][]byte, error) {
 	contents := make([][]byte, len(e.splits))
-	err := e.each(ctx, o, of, 0, func(i int, content []byte) error {
+	err := e.forEachAnswer(ctx, o, of, 0, func(i int, content []byte) error {
 		contents[i] = content
 		return nil
 	})
@@ -141,37 +156,37 @@ func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) 
 	return contents, nil
 }
 
-// each has an order carried out over all splits, and do called with the content of the answer of each, in order. of, if
-// not nil, names the units that a task asks for. Answers of so many bytes are asked for at a time that they take
-// answerBytes. An error of do says that an answer is not whole.
-func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64, bytes int, do func(split int, content []byte) error) error {
+// forEachAnswer runs an order on all splits and calls do with the content of each answer, in order. of, if not nil, returns
+// the units of a task. bytes is the size of an answer; one request asks for at most answerBytes of answers. do returns an
+// error for an incomplete answer.
+func (e *Engine) forEachAnswer(ctx context.Context, o order, of func(split int) []uint64, bytes int, do func(split int, content []byte) error) error {
 	var err error
 	if o.Key, err = secret.FreshKey(); err != nil {
 		return err
 	}
-	line, err := e.finish(&o).line()
+	line, err := e.completeOrder(&o).encodeLine()
 	if err != nil {
 		return err
 	}
 	for from := 0; from < len(e.splits); {
-		tasks, err := e.tasks(from, from+max(answerBytes/max(bytes, 1), 1), of)
+		tasks, err := e.encodeTasks(from, from+max(answerBytes/max(bytes, 1), 1), of)
 		if err != nil {
 			return err
 		}
-		answers, err := e.run(ctx, line, tasks, e.splits[from:from+len(tasks)])
+		answers, err := e.runTasks(ctx, line, tasks, e.splits[from:from+len(tasks)])
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		contents, err := sorted(o.Key, answers, from, from+len(tasks))
+		contents, err := sortAnswers(o.Key, answers, from, from+len(tasks))
 		if err != nil {
 			return err
 		}
 		for k, content := range contents {
 			if err := do(from+k, content); err != nil {
-				return failed(err)
+				return passError(err)
 			}
 		}
 		from += len(tasks)
@@ -179,8 +194,9 @@ func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64,
 	return nil
 }
 
-// tasks returns those for splits from up to to, or as many of them as are handed over at a time, and at least one.
-func (e *Engine) tasks(from, to int, of func(split int) []uint64) ([][]byte, error) {
+// encodeTasks returns the tasks for the splits from to to-1, or the first ones if all together are too large for one
+// request. It returns at least one task.
+func (e *Engine) encodeTasks(from, to int, of func(split int) []uint64) ([][]byte, error) {
 	var out [][]byte
 	size := 0
 	for i := from; i < min(to, len(e.splits)) && (i == from || size+len(out[0]) < taskBytes); i++ {
@@ -188,7 +204,7 @@ func (e *Engine) tasks(from, to int, of func(split int) []uint64) ([][]byte, err
 		if of != nil {
 			t.Units = of(i)
 		}
-		line, err := t.line()
+		line, err := t.encodeLine()
 		if err != nil {
 			return nil, err
 		}

@@ -16,60 +16,60 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// format begins every order and every answer. A worker of another version reads neither.
+// format is the start of every order and every answer. Workers of another version reject both.
 const format = "dptrain.cluster/4\n"
 
-// A split is some consecutive records.
+// A split is a list of consecutive records.
 type split struct {
 	Path   string
 	Groups [2]int // of Parquet; zero for a whole file
 	Size   int64  // bytes of the file
 	First  uint64 // identity of the first record
 	Rows   int    // negative before they are counted
-	Left   []byte // places of records that units do not keep, packed by packPlaces
-	Block  string // head of the block that holds the records, in place of a file
+	Left   []byte // positions of records that units do not keep, packed by packPlaces
+	Block  string // head of the block that contains the records, if they are not in a file
 
-	text []byte // of the block, where a task is carried out
+	text []byte // the block, on the worker
 }
 
-// What an order asks of a split.
+// asks is a kind of order.
 type asks uint8
 
 const (
-	asksCount   asks = iota // how many records there are, in gob
+	asksCount   asks = iota // the number of records, in gob
 	asksSums                // the values of a pass
 	asksRecords             // the cells of the records of a part
-	asksUnits               // how many records there are of the units of a share
+	asksUnits               // the number of records of each unit of a share
 	asksLarge               // the contents of the records of some units
-	asksWords               // how many records have the words of a share
+	asksWords               // the number of records with each word of a share
 	asksRows                // blocks of the rows that follow the task
 )
 
-// An order is what all tasks of a pass share.
+// An order contains the data that all tasks of a pass share.
 type order struct {
 	Key     [secret.KeySize]byte // of the MACs of the answers
 	Asks    asks
 	Schema  dataset.Schema   // as files are read
-	As      []dataset.Column // the columns once words were found, else nil
+	As      []dataset.Column // the columns after words were found, else nil
 	Options dataset.ReadOptions
 	Limited bool           // units keep some of their records
 	Pass    mechanism.Pass // a part, and for sums the statistic
-	Columns []int          // of the part whose words are counted; or of the schema, what the content of a record is
+	Columns []int          // columns of the part whose words are counted, or columns of the schema that are the content of a record
 	Share   share
 	Blocks  [secret.KeySize]byte // of the blocks that the cluster keeps
 	Names   []string             // for asksRows, the columns of the rows
 }
 
-// A share is one of several that units or words are dealt to.
+// A share is one of Count sets to which units or words are assigned.
 type share struct {
 	Index, Count uint64
-	Salt         [16]byte // of the hash that deals words
+	Salt         [16]byte // of the hash that assigns words
 }
 
-// A task is what an order needs of one split.
+// A task contains the data that an order needs for one split.
 type task struct {
 	Format       string
-	Index, Count int // which one of how many
+	Index, Count int // index among Count tasks
 	Split        split
 	Units        []uint64 // for asksLarge, sorted
 }
@@ -85,8 +85,8 @@ const (
 	answerSpoilt  = 6 // the block cannot be read
 )
 
-// pack encodes a value and compresses it.
-func pack(v any) ([]byte, error) {
+// packValue encodes a value and compresses it.
+func packValue(v any) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestSpeed)
 	if err != nil {
@@ -99,12 +99,12 @@ func pack(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func unpack(data []byte, v any) error {
+func unpackValue(data []byte, v any) error {
 	return gob.NewDecoder(flate.NewReader(bytes.NewReader(data))).Decode(v)
 }
 
-// line writes a task as text without line ends, which is what a cluster carries.
-func (t *task) line() ([]byte, error) {
+// encodeLine returns a task as text without line ends.
+func (t *task) encodeLine() ([]byte, error) {
 	var out bytes.Buffer
 	w := base64.NewEncoder(base64.StdEncoding, &out)
 	if err := gob.NewEncoder(w).Encode(t); err != nil {
@@ -114,10 +114,10 @@ func (t *task) line() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// errTask is returned for a line that is no order and no task of this version.
+// errTask is returned for a line that is neither an order nor a task of this version.
 var errTask = errors.New("no task of this version")
 
-// readTask reads a task. What follows it after a blank is its block, or the number of a part.
+// readTask parses a task. The text after a blank is its block, or the number of a part.
 func readTask(line []byte) (*task, error) {
 	t := &task{}
 	line, rest, _ := bytes.Cut(line, []byte{' '})
@@ -129,47 +129,47 @@ func readTask(line []byte) (*task, error) {
 	return t, nil
 }
 
-// orderMark begins the line of an order. No task has a colon.
+// orderMark is the start of the line of an order. Tasks do not contain colons.
 const orderMark = "order:"
 
-// line writes an order as text. It stands before the tasks that it is for, wherever some of them are.
-func (o *order) line() ([]byte, error) {
-	packed, err := pack(o)
+// encodeLine returns an order as text. On every machine it precedes the tasks that it applies to.
+func (o *order) encodeLine() ([]byte, error) {
+	packed, err := packValue(o)
 	return base64.StdEncoding.AppendEncode([]byte(orderMark), packed), err
 }
 
-// readOrder reads what stands after the mark.
+// readOrder parses the text after the mark.
 func readOrder(text []byte) (*order, error) {
 	o := &order{}
 	packed, err := base64.StdEncoding.AppendDecode(nil, text)
-	if err != nil || unpack(packed, o) != nil {
+	if err != nil || unpackValue(packed, o) != nil {
 		return nil, errTask
 	}
 	return o, nil
 }
 
-// pieceBytes is the most of an answer that comes on one line.
+// pieceBytes is the largest number of bytes of an answer on one line.
 const pieceBytes = 1 << 20
 
-// answer writes the answer to a task as lines, one for each piece of its content.
-func (t *task) answer(key [secret.KeySize]byte, content []byte) []byte {
+// encodeAnswer returns the answer to a task as lines, one for each piece of its content.
+func (t *task) encodeAnswer(key [secret.KeySize]byte, content []byte) []byte {
 	var out []byte
 	count := (len(content) + pieceBytes - 1) / pieceBytes
 	for k := range count {
 		p := piece{t.Index, k, count, content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
-		out = append(p.text(out, key), '\n')
+		out = append(p.appendText(out, key), '\n')
 	}
 	return out
 }
 
-// piece is some of the content of the answer to a task.
+// piece is a piece of the content of the answer to a task.
 type piece struct {
 	task, index, count int
 	content            []byte
 }
 
-// text appends the piece as text: format, numbers, length and content, and a MAC of it all.
-func (p *piece) text(to []byte, key [secret.KeySize]byte) []byte {
+// appendText appends the piece as text: format, numbers, length and content, and a MAC of all of these.
+func (p *piece) appendText(to []byte, key [secret.KeySize]byte) []byte {
 	out := make([]byte, 0, headBytes+len(p.content)+sha256.Size)
 	out = append(out, format...)
 	for _, n := range []int{p.task, p.index, p.count, len(p.content)} {
@@ -183,16 +183,17 @@ func (p *piece) text(to []byte, key [secret.KeySize]byte) []byte {
 
 const headBytes = len(format) + 16
 
-// errAnswer is returned for bytes that are no whole answer of the pass.
+// errAnswer is returned for bytes that are not a complete answer of the pass.
 var errAnswer = errors.New("no whole answer of this pass")
 
-// readPiece reads what text wrote.
+// readPiece parses the output of appendText.
 func readPiece(key [secret.KeySize]byte, text []byte) (*piece, error) {
 	data, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding.Strict(), bytes.NewReader(text)))
 	if err != nil || len(data) < headBytes+sha256.Size {
 		return nil, errAnswer
 	}
-	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	body := data[:len(data)-sha256.Size]
+	sum := data[len(data)-sha256.Size:]
 	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write(body)
 	var n [4]int
@@ -205,20 +206,20 @@ func readPiece(key [secret.KeySize]byte, text []byte) (*piece, error) {
 	return &piece{n[0], n[1], n[2], body[headBytes:]}, nil
 }
 
-// packAnswer writes a value as the content of an answer.
+// packAnswer encodes a value as the content of an answer.
 func packAnswer(v any) ([]byte, error) {
-	packed, err := pack(v)
+	packed, err := packValue(v)
 	return append([]byte{answerPacked}, packed...), err
 }
 
 func unpackAnswer(content []byte, v any) error {
-	if content[0] != answerPacked || unpack(content[1:], v) != nil {
+	if content[0] != answerPacked || unpackValue(content[1:], v) != nil {
 		return errAnswer
 	}
 	return nil
 }
 
-// sumsOf writes integers as the content of an answer.
+// sumsOf encodes integers as the content of an answer.
 func sumsOf(values []int64) []byte {
 	out := append(make([]byte, 0, 1+8*len(values)), answerSums)
 	for _, v := range values {
@@ -227,7 +228,7 @@ func sumsOf(values []int64) []byte {
 	return out
 }
 
-// readSums reads so many integers.
+// readSums decodes n integers.
 func readSums(content []byte, n int) ([]int64, error) {
 	if len(content) != 1+8*n || content[0] != answerSums {
 		return nil, errAnswer

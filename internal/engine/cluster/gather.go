@@ -14,11 +14,11 @@ type cells struct {
 	IDs     []uint64
 }
 
-var errMany = errors.New("there are more records than the plan has room for in one place")
+var errMany = errors.New("there are more records than the plan allows in one place")
 
-// Gather implements [mechanism.Capabilities.Gather], for parts that are known to have few records: their cells come here. They are
-// counted before, and more than [mechanism.Capabilities.GatherLimit] bytes of cells do not come. The plan bounds their number, so that this has no
-// more than the probability for which the plan's bound fails, which is below 2^-70.
+// Gather implements [mechanism.Capabilities.Gather] for small parts. It counts the records first and fails if their cells take
+// more than [mechanism.Capabilities.GatherLimit] bytes. The plan bounds the number of records, so it fails with at most the
+// probability that the plan's bound fails, which is below 2^-70.
 func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	n, err := e.Sum(ctx, mechanism.Pass{Part: p, Statistic: mechanism.Number{}})
 	if err != nil {
@@ -26,9 +26,12 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 	}
 	schema := p.Schema(e.schema)
 	if n[0] > e.most/int64(8*max(len(schema.Columns), 1)) {
-		return dataset.View{}, failed(errMany)
+		return dataset.View{}, passError(errMany)
 	}
-	contents, err := e.ask(ctx, order{Asks: asksRecords, Pass: mechanism.Pass{Part: p}}, nil)
+	contents, err := e.askAll(ctx, order{
+		Asks: asksRecords,
+		Pass: mechanism.Pass{Part: p},
+	}, nil)
 	if err != nil {
 		return dataset.View{}, err
 	}
@@ -36,18 +39,20 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 	for _, content := range contents {
 		some := &cells{}
 		if unpackAnswer(content, some) != nil || len(some.Columns) != len(all.Columns) {
-			return dataset.View{}, failed(errAnswer)
+			return dataset.View{}, passError(errAnswer)
 		}
 		for j := range all.Columns {
 			if len(some.Columns[j].Floats)+len(some.Columns[j].Codes) != len(some.IDs) {
-				return dataset.View{}, failed(errAnswer)
+				return dataset.View{}, passError(errAnswer)
 			}
 			all.Columns[j].Floats = append(all.Columns[j].Floats, some.Columns[j].Floats...)
 			all.Columns[j].Codes = append(all.Columns[j].Codes, some.Columns[j].Codes...)
 		}
 		all.IDs = append(all.IDs, some.IDs...)
 	}
-	return schema.Piece(len(all.IDs), 0, all.IDs, func(j int) dataset.ColumnData { return all.Columns[j] }).All(), nil
+	return schema.Piece(len(all.IDs), 0, all.IDs, func(j int) dataset.ColumnData {
+		return all.Columns[j]
+	}).All(), nil
 }
 
 // noCells returns columns without records.
@@ -63,10 +68,10 @@ func noCells(s dataset.Schema) *cells {
 	return out
 }
 
-// records returns the cells of the records of a part.
-func (s *split) records(ctx context.Context, o *order) (content []byte, rows int, err error) {
+// readRecords returns the cells of the records of a part.
+func (s *split) readRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	out := &cells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
-	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err

@@ -18,10 +18,10 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// QueryName is what messages call the table that a query gives.
+// QueryName is the name of the result of a query in messages.
 const QueryName = "data.spark"
 
-// A Query is one SELECT of a cluster, and the columns that it had before.
+// A Query is a SELECT of a cluster with the names of its columns, as they were when the plan was made.
 type Query struct {
 	Text    string
 	Columns []string
@@ -30,16 +30,17 @@ type Query struct {
 // A Keeper is a [Runner] whose cluster keeps blocks between passes.
 type Keeper interface {
 	Runner
-	// Keep has workers make blocks of the rows of a query. Each gets the task, which has its order before it, a blank and the
-	// number of a part of the rows, and then the rows of that part as lines of CSV. It returns the beginnings of all blocks.
+	// Keep stores the rows of a query as blocks on the workers. The input of a worker is the task, which follows its order, a
+	// blank and the number of a part of the rows, and then the rows of that part as lines of CSV. Keep returns the first begin
+	// bytes of every block.
 	Keep(ctx context.Context, q Query, task []byte, begin int) (beginnings [][]byte, err error)
-	// RunKept is Run for tasks with blocks: what stands before the first blank of a task is how its block
-	// begins, and [Work] gets the rest of it, a blank, and the block. So many workers are enough for all of them.
+	// RunKept is Run for tasks with blocks. The text before the first blank of a task is the start of its block. The input of
+	// [Work] is the rest of the task, a blank, and the block. At most the given number of workers are started.
 	RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) (answers [][]byte, err error)
 }
 
-// OpenQuery has the rows of a query made to blocks that the cluster keeps, and counts their records. The rows follow each other in the
-// order in which the cluster gives them to workers. Also returned is what was counted, which is private.
+// OpenQuery stores the rows of a query as blocks on the cluster and counts the records. The order of the records is that in
+// which the cluster gives the rows to workers. The returned counts are private.
 func OpenQuery(ctx context.Context, k Keeper, q Query, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
 	e := newEngine(k, schema, o)
 	e.keeper = k
@@ -47,11 +48,11 @@ func OpenQuery(ctx context.Context, k Keeper, q Query, schema dataset.Schema, o 
 	if e.blocks, err = secret.FreshKey(); err != nil {
 		return nil, nil, err
 	}
-	first, err := e.finish(&order{Asks: asksRows, Names: q.Columns}).line()
+	first, err := e.completeOrder(&order{Asks: asksRows, Names: q.Columns}).encodeLine()
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := (&task{Format: format, Count: 1}).line()
+	second, err := (&task{Format: format, Count: 1}).encodeLine()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,16 +64,16 @@ func OpenQuery(ctx context.Context, k Keeper, q Query, schema dataset.Schema, o 
 		return nil, nil, err
 	}
 	if e.splits, err = splitsOf(heads); err != nil {
-		return nil, nil, failed(err)
+		return nil, nil, passError(err)
 	}
-	stats, err := e.count(ctx, QueryName)
+	stats, err := e.countRecords(ctx, QueryName)
 	if err != nil {
 		return nil, nil, err
 	}
 	return e, stats, nil
 }
 
-// splitsOf returns the blocks that have these heads, in order. Of each part there must be all blocks up to the last.
+// splitsOf returns the blocks with the given heads, in order. It returns an error unless every part has all of its blocks.
 func splitsOf(texts [][]byte) ([]split, error) {
 	heads := make([]head, len(texts))
 	for i, text := range texts {
@@ -113,27 +114,31 @@ func makeBlocks(ctx context.Context, o *order, number []byte, rows *bufio.Reader
 	options := o.Options
 	options.Workers = 1
 	err = options.Batches(ctx, QueryName, io.MultiReader(&header, rows), o.Schema,
-		func(b *dataset.Batch) (any, error) { return nil, p.add(b) }, func(any) error { return nil })
+		func(b *dataset.Batch) (any, error) {
+			return nil, p.addBatch(b)
+		}, func(any) error {
+			return nil
+		})
 	if err != nil {
 		return err
 	}
-	return p.flush(true)
+	return p.writeBlock(true)
 }
 
-// kept calls do for the records of a block.
-func (s *split) kept(o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
+// readBlock calls do with the records of a block.
+func (s *split) readBlock(o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
 	b, err := openBlock(s.text, s.Block, o.Blocks)
 	if err != nil {
 		return err
 	}
-	batch, err := b.batch(o.Schema, schema)
+	batch, err := b.readBatch(o.Schema, schema)
 	if err != nil {
 		return err
 	}
 	return do(batch)
 }
 
-// answerOf returns the answer that tells of an error with a block, if it is one.
+// answerOf returns the answer for an error of a block, and whether err is one.
 func answerOf(err error) (content []byte, ok bool) {
 	switch {
 	case errors.Is(err, errOtherBlock):
@@ -144,18 +149,22 @@ func answerOf(err error) (content []byte, ok bool) {
 	return nil, false
 }
 
-// finish completes an order by what all orders of the engine share.
-func (e *Engine) finish(o *order) *order {
-	o.Schema, o.As, o.Options, o.Limited, o.Blocks = e.asRead, e.resolved, e.options, e.units, e.blocks
+// completeOrder sets the fields that all orders of the engine share.
+func (e *Engine) completeOrder(o *order) *order {
+	o.Schema = e.asRead
+	o.As = e.resolved
+	o.Options = e.options
+	o.Limited = e.units
+	o.Blocks = e.blocks
 	if e.schema.Unit != "" {
 		o.Options.NameKey = secret.NameKey()
 	}
 	return o
 }
 
-// run hands an order over, and the tasks for some splits. Blocks may be many and small, as those of a query that sorts
-// are, and a worker is a process that has to be started.
-func (e *Engine) run(ctx context.Context, order []byte, tasks [][]byte, of []split) ([][]byte, error) {
+// runTasks runs the tasks for some splits. A query that sorts may have many small blocks, and each worker is a process
+// that has to be started, so the number of workers depends on the number of rows.
+func (e *Engine) runTasks(ctx context.Context, order []byte, tasks [][]byte, of []split) ([][]byte, error) {
 	if e.keeper == nil {
 		return e.runner.Run(ctx, order, tasks)
 	}
@@ -169,5 +178,11 @@ func (e *Engine) run(ctx context.Context, order []byte, tasks [][]byte, of []spl
 // newEngine returns an engine whose splits are not known yet.
 func newEngine(r Runner, schema dataset.Schema, o dataset.ReadOptions) *Engine {
 	pipeline.RegisterStatistics()
-	return &Engine{runner: r, schema: schema, asRead: schema, options: o, most: mechanism.FewBytes}
+	return &Engine{
+		runner:  r,
+		schema:  schema,
+		asRead:  schema,
+		options: o,
+		most:    mechanism.FewBytes,
+	}
 }

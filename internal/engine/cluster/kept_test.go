@@ -342,14 +342,14 @@ func TestCells(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	stats := []byte{}
-	line := seal([secret.KeySize]byte{}, head{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
+	line := sealBlock([secret.KeySize]byte{}, head{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
 	f.Add(bytes.TrimSpace(line), string(line[:headText]))
 	f.Fuzz(func(t *testing.T, text []byte, of string) {
 		b, err := openBlock(text, of, [secret.KeySize]byte{})
 		if err != nil {
 			return
 		}
-		if batch, err := b.batch(schema, schema); err == nil && batch.Table.Len() != int(b.head.rows) {
+		if batch, err := b.readBatch(schema, schema); err == nil && batch.Table.Len() != int(b.head.rows) {
 			t.Errorf("%d records, and the head says %d", batch.Table.Len(), b.head.rows)
 		}
 	})

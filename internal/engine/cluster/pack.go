@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// The cells of a column of a block are written at the least width that holds all of them exactly: whole numbers of 1, 2
-// or 4 bytes, where the least number stands for a missing cell, or else numbers of 4 or 8 bytes with a point.
+// The cells of a column of a block are written in the smallest format that represents all of them exactly: integers of 1,
+// 2 or 4 bytes, whose smallest value represents a missing cell, or floating-point numbers of 4 or 8 bytes.
 const (
 	cellsInt8 = iota
 	cellsInt16
@@ -23,13 +23,16 @@ var widths = [...]int{1, 2, 4, 4, 8}
 
 var errCells = errors.New("no cells of a block")
 
-// wordMask leaves of a number with a word what is not its place in the list; see [dataset.WordCode].
+// wordMask selects the bits of a number that contain the position of a word in its list; see [dataset.WordCode].
 const wordMask = math.MaxUint32
 
-// missingBits is what a missing cell is to readers, and missing32 what it is in 4 bytes.
-var missingBits, missing32 = math.Float64bits(math.NaN()), uint32(0x7fc0_0001)
+// missingBits represents a missing cell in 8 bytes, and missing32 in 4 bytes.
+var (
+	missingBits = math.Float64bits(math.NaN())
+	missing32   = uint32(0x7fc0_0001)
+)
 
-// packFloats writes numbers.
+// packFloats encodes numbers.
 func packFloats(x []float64) []byte {
 	kind := kindOf(x)
 	out := append(make([]byte, 0, 1+len(x)*widths[kind]), byte(kind))
@@ -51,20 +54,20 @@ func packFloats(x []float64) []byte {
 	return out
 }
 
-// kindOf returns the least kind that holds all numbers exactly.
+// kindOf returns the smallest format that represents all numbers exactly.
 func kindOf(x []float64) int {
 	kind := cellsInt8
 	for _, v := range x {
 		if math.Float64bits(v) == missingBits {
 			continue
 		}
-		for kind < cellsFloat64 && !holds(kind, v) {
+		for kind < cellsFloat64 && !isExact(kind, v) {
 			kind++
 		}
 	}
-	if kind == cellsFloat32 { // not all whole numbers of 4 bytes are among those
+	if kind == cellsFloat32 { // it does not represent all integers of 4 bytes
 		for _, v := range x {
-			if math.Float64bits(v) != missingBits && !holds(kind, v) {
+			if math.Float64bits(v) != missingBits && !isExact(kind, v) {
 				return cellsFloat64
 			}
 		}
@@ -72,8 +75,8 @@ func kindOf(x []float64) int {
 	return kind
 }
 
-// holds reports whether a number comes back from a kind as the same bits.
-func holds(kind int, v float64) bool {
+// isExact reports whether a format represents a number exactly.
+func isExact(kind int, v float64) bool {
 	switch kind {
 	case cellsFloat64:
 		return true
@@ -84,7 +87,7 @@ func holds(kind int, v float64) bool {
 	return v >= -most && v <= most && v == math.Trunc(v) && (v != 0 || !math.Signbit(v))
 }
 
-// appendInt writes a whole number; the least of 32 bits as the least of the kind.
+// appendInt appends an integer. The smallest 32-bit integer is written as the smallest integer of the format.
 func appendInt(out []byte, kind int, v int32) []byte {
 	switch kind {
 	case cellsInt8:
@@ -101,7 +104,7 @@ func appendInt(out []byte, kind int, v int32) []byte {
 	return binary.LittleEndian.AppendUint32(out, uint32(v))
 }
 
-// readInt reads what appendInt wrote.
+// readInt decodes integer i of the output of appendInt.
 func readInt(data []byte, kind, i int) int32 {
 	switch kind {
 	case cellsInt8:
@@ -118,7 +121,7 @@ func readInt(data []byte, kind, i int) int32 {
 	return int32(binary.LittleEndian.Uint32(data[4*i:]))
 }
 
-// readFloats reads so many numbers, and returns what follows them.
+// readFloats decodes one number per row. It also returns the data after them.
 func readFloats(data []byte, rows int) ([]float64, []byte, error) {
 	kind, data, rest, err := cellsOf(data, rows)
 	if err != nil {
@@ -148,7 +151,7 @@ func readFloats(data []byte, rows int) ([]float64, []byte, error) {
 	return out, rest, nil
 }
 
-// cellsOf separates the cells from what follows them.
+// cellsOf separates the cells from the data after them.
 func cellsOf(data []byte, rows int) (kind int, cells, rest []byte, err error) {
 	if len(data) == 0 || int(data[0]) >= len(widths) || len(data)-1 < rows*widths[data[0]] {
 		return 0, nil, nil, errCells
@@ -157,11 +160,11 @@ func cellsOf(data []byte, rows int) (kind int, cells, rest []byte, err error) {
 	return int(data[0]), data[1:end], data[end:], nil
 }
 
-// packCodes writes codes, which are no less than -1.
+// packCodes encodes codes, which are at least -1.
 func packCodes(codes []int32) []byte {
 	kind := cellsInt8
 	for _, v := range codes {
-		for kind < cellsInt32 && !holds(kind, float64(v)) {
+		for kind < cellsInt32 && !isExact(kind, float64(v)) {
 			kind++
 		}
 	}
@@ -172,7 +175,7 @@ func packCodes(codes []int32) []byte {
 	return out
 }
 
-// readCodes reads so many codes, and returns what follows them.
+// readCodes decodes one code per row. It also returns the data after them.
 func readCodes(data []byte, rows int) ([]int32, []byte, error) {
 	kind, data, rest, err := cellsOf(data, rows)
 	if err != nil || kind > cellsInt32 {
@@ -194,7 +197,7 @@ func packWords(out []byte, list []string) []byte {
 	return out
 }
 
-// readWords reads what packWords appended.
+// readWords decodes the output of packWords.
 func readWords(data []byte) ([]string, error) {
 	n, k := binary.Uvarint(data)
 	if k <= 0 || n > uint64(len(data)) {
@@ -207,12 +210,13 @@ func readWords(data []byte) ([]string, error) {
 		if k <= 0 || size > uint64(len(data)-k) {
 			return nil, errCells
 		}
-		out, data = append(out, string(data[k:k+int(size)])), data[k+int(size):]
+		out = append(out, string(data[k:k+int(size)]))
+		data = data[k+int(size):]
 	}
 	return out, nil
 }
 
-// column is the cells of a column of a block that is being filled.
+// column contains the cells of a column of an unfinished block.
 type column struct {
 	data  dataset.ColumnData
 	found bool
@@ -221,20 +225,21 @@ type column struct {
 
 func newColumn(c *dataset.Column) *column {
 	out := &column{found: c.Found}
-	out.clear()
+	out.reset()
 	return out
 }
 
-// clear empties the column. The first word of a list is none.
-func (c *column) clear() {
+// reset empties the column. Place 0 of a list of words is not a word.
+func (c *column) reset() {
 	c.data = dataset.ColumnData{Floats: c.data.Floats[:0], Codes: c.data.Codes[:0]}
 	if c.found {
-		c.data.Words, c.codes = []string{""}, map[string]int32{"": 0}
+		c.data.Words = []string{""}
+		c.codes = map[string]int32{"": 0}
 	}
 }
 
-// append adds rows of a table's column. Words get places by their first occurrence in the block.
-func (c *column) append(t *dataset.Table, j, from, to int) {
+// appendRows adds rows of a table's column. Words are numbered by their first occurrence in the block.
+func (c *column) appendRows(t *dataset.Table, j, from, to int) {
 	if x := t.Float(j); x != nil {
 		c.data.Floats = append(c.data.Floats, x[from:to]...)
 	}
@@ -251,18 +256,19 @@ func (c *column) append(t *dataset.Table, j, from, to int) {
 			k, ok := c.codes[list[code]]
 			if !ok {
 				k = int32(len(c.data.Words))
-				c.codes[list[code]], c.data.Words = k, append(c.data.Words, list[code])
+				c.codes[list[code]] = k
+				c.data.Words = append(c.data.Words, list[code])
 			}
 			places[code] = k
 		}
 		return places[code]
 	}
-	for i, code := range newest(c.data.Codes, to-from) {
+	for i, code := range lastItems(c.data.Codes, to-from) {
 		if code > 0 {
 			c.data.Codes[len(c.data.Codes)-(to-from)+i] = place(code)
 		}
 	}
-	for i, x := range newest(c.data.Floats, to-from) {
+	for i, x := range lastItems(c.data.Floats, to-from) {
 		if code, ok := dataset.WordCode(x); ok && code > 0 {
 			bits := math.Float64bits(x)&^wordMask | uint64(uint32(place(code)))
 			c.data.Floats[len(c.data.Floats)-(to-from)+i] = math.Float64frombits(bits)
@@ -270,11 +276,11 @@ func (c *column) append(t *dataset.Table, j, from, to int) {
 	}
 }
 
-// newest returns the last n of a list, or of an empty list nothing.
-func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
+// lastItems returns the last n items of a list, or an empty list if it has none.
+func lastItems[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 
-// pack writes the column.
-func (c *column) pack(kind dataset.Kind) []byte {
+// encodeCells returns the cells of the column, and its words if it has words.
+func (c *column) encodeCells(kind dataset.Kind) []byte {
 	var out []byte
 	if kind == dataset.Category {
 		out = packCodes(c.data.Codes)
@@ -287,7 +293,7 @@ func (c *column) pack(kind dataset.Kind) []byte {
 	return out
 }
 
-// readColumn reads what pack wrote.
+// readColumn decodes the output of [column.encodeCells].
 func readColumn(data []byte, c *dataset.Column, rows int) (out dataset.ColumnData, err error) {
 	if c.Kind == dataset.Category {
 		out.Codes, data, err = readCodes(data, rows)

@@ -21,23 +21,25 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// Program is what speaks to clusters. It is a module of its own, so that what it needs is no part of dptrain.
+// Program is the program that communicates with clusters. It is a separate module, so that its dependencies are not
+// dependencies of dptrain.
 const Program = "dptrain-spark"
 
-// ErrProgram is returned where there is no [Program].
-var ErrProgram = errors.New("the program " + Program + " is not there")
+// ErrProgram is returned if [Program] is not installed.
+var ErrProgram = errors.New("the program " + Program + " is not installed")
 
-// question is what the program is told first; spark/cmd/dptrain-spark has the same.
+// question is the first message to the program. spark/cmd/dptrain-spark declares the same type.
 type question struct {
 	Format  string `json:"format"`
 	Address string `json:"address"`
 	TLS     bool   `json:"tls"`
 	Token   string `json:"token,omitempty"`
 	Session string `json:"session"`
-	Program string `json:"program,omitempty"` // none: only columns are asked for
+	Program string `json:"program,omitempty"` // empty if only columns are requested
 }
 
-// request begins a list that the program is handed, and says what it is to do with the rest; the program has the same.
+// request is the first element of every later message. It describes the request whose data are the other elements. The
+// program declares the same type.
 type request struct {
 	Ask     string   `json:"ask"`
 	Query   string   `json:"query,omitempty"`
@@ -46,34 +48,34 @@ type request struct {
 	Workers int      `json:"workers,omitempty"`
 }
 
-// What is asked.
+// The kinds of requests.
 const (
-	askTasks   = "tasks"   // carry out the order and the tasks that follow
-	askColumns = "columns" // of a query
-	askKeep    = "keep"    // make blocks of the rows of a query, by the task that follows
-	askKept    = "kept"    // the same for tasks with blocks
+	askTasks   = "tasks"   // run the order and the tasks that follow
+	askColumns = "columns" // list the columns of a query
+	askKeep    = "keep"    // store the rows of a query as blocks, by the task that follows
+	askKept    = "kept"    // run the order and the tasks with blocks that follow
 )
 
-// The limits of what is kept of the program's words, of an answer, and of the time to end.
+// The limits of the program's error output and of an answer, in bytes, and of the time to exit.
 const (
 	mostWords  = 1 << 16
 	mostAnswer = 1 << 30
 	patience   = 8 * time.Second
 )
 
-// Spark is a session of a Spark cluster, by way of [Program].
+// Spark is a session on a Spark cluster, through [Program].
 type Spark struct {
 	mu     sync.Mutex
 	ctx    context.Context
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	words  words
-	ended  error // once the program has
+	words  errorOutput
+	ended  error // why the program has ended, or nil
 }
 
-// Dial starts a session. The program at worker, unless that is empty, is sent to the executors, where [Work] is what its verb worker does. The
-// session ends with the context: what the cluster still does for it is interrupted.
+// Dial starts a session. If worker is not empty, it is the path of a program that is sent to the executors, whose command
+// "worker" calls [Work]. The session ends with the context, which also interrupts its jobs on the cluster.
 func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	path, ok := companion.FindProgram(Program)
 	if !ok {
@@ -90,11 +92,12 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 		return nil, err
 	}
 	s := &Spark{ctx: ctx, cmd: exec.CommandContext(ctx, path)}
-	s.cmd.Stderr, s.cmd.WaitDelay = &s.words, patience
+	s.cmd.Stderr = &s.words
+	s.cmd.WaitDelay = patience
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	s.cmd.Cancel = s.stdin.Close // it interrupts the cluster, and ends
+	s.cmd.Cancel = s.stdin.Close // the program then interrupts its jobs and exits
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -103,31 +106,39 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, ErrProgram
 	}
-	_, _ = s.stdin.Write(append(text, '\n')) // a program that has ended says so itself
+	_, _ = s.stdin.Write(append(text, '\n')) // if the program has ended, the answer is missing below
 	if ready, err := readList(s.stdout); err != nil || len(ready) > 0 {
-		return nil, s.failed()
+		return nil, s.awaitFailure()
 	}
 	return s, nil
 }
 
 // Run implements [Runner].
 func (s *Spark) Run(_ context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
-	return s.ask(request{Ask: askTasks}, slices.Concat([][]byte{order}, tasks))
+	return s.sendRequest(request{Ask: askTasks}, slices.Concat([][]byte{order}, tasks))
 }
 
 // RunKept implements [Keeper].
 func (s *Spark) RunKept(_ context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
-	return s.ask(request{Ask: askKept, Workers: workers}, slices.Concat([][]byte{order}, tasks))
+	return s.sendRequest(request{
+		Ask:     askKept,
+		Workers: workers,
+	}, slices.Concat([][]byte{order}, tasks))
 }
 
 // Keep implements [Keeper].
 func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]byte, error) {
-	return s.ask(request{Ask: askKeep, Query: q.Text, Columns: q.Columns, Begin: begin}, [][]byte{task})
+	return s.sendRequest(request{
+		Ask:     askKeep,
+		Query:   q.Text,
+		Columns: q.Columns,
+		Begin:   begin,
+	}, [][]byte{task})
 }
 
-// Columns returns the names of the columns of a query. No row is read.
+// Columns returns the names of the columns of a query. It reads no rows.
 func (s *Spark) Columns(query string) ([]string, error) {
-	list, err := s.ask(request{Ask: askColumns, Query: query}, nil)
+	list, err := s.sendRequest(request{Ask: askColumns, Query: query}, nil)
 	var names []string
 	for _, name := range list {
 		names = append(names, string(name))
@@ -135,8 +146,8 @@ func (s *Spark) Columns(query string) ([]string, error) {
 	return names, err
 }
 
-// ask hands a request over with what belongs to it, and returns the answer.
-func (s *Spark) ask(r request, with [][]byte) ([][]byte, error) {
+// sendRequest sends a request with its data and returns the answer.
+func (s *Spark) sendRequest(r request, with [][]byte) ([][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended != nil {
@@ -146,10 +157,10 @@ func (s *Spark) ask(r request, with [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = writeList(s.stdin, append([][]byte{text}, with...)) // as above
+	_ = writeList(s.stdin, append([][]byte{text}, with...)) // if the program has ended, the answer is missing below
 	answers, err := readList(s.stdout)
 	if err != nil {
-		return nil, s.failed()
+		return nil, s.awaitFailure()
 	}
 	return answers, nil
 }
@@ -166,29 +177,29 @@ func (s *Spark) Close() error {
 	return nil
 }
 
-// failed waits for the end of the program, and says why it came.
-func (s *Spark) failed() error {
+// awaitFailure waits until the program exits and returns its error.
+func (s *Spark) awaitFailure() error {
 	_ = s.stdin.Close()
 	_, _ = io.Copy(io.Discard, s.stdout)
 	_ = s.cmd.Wait()
-	s.ended = s.words.failure()
+	s.ended = s.words.parseFailure()
 	if s.ctx.Err() != nil {
 		s.ended = s.ctx.Err()
 	}
 	return s.ended
 }
 
-// words keeps the beginning of what the program says on standard error.
-type words struct{ bytes.Buffer }
+// errorOutput keeps the start of the program's standard error.
+type errorOutput struct{ bytes.Buffer }
 
 // Write implements io.Writer.
-func (w *words) Write(p []byte) (int, error) {
+func (w *errorOutput) Write(p []byte) (int, error) {
 	_, _ = w.Buffer.Write(p[:min(len(p), mostWords-w.Len())])
 	return len(p), nil
 }
 
-// sentences says what the words of the program mean, and what to do about it.
-var sentences = map[string][2]string{
+// failures contains the message and the hint for each error code of the program.
+var failures = map[string][2]string{
 	"question": {"the program " + Program + " is of another version", "take it from the same release"},
 	"connect":  {"no Spark Connect server answers at this address", "start one, see docs/guide/clusters.md"},
 	"token":    {"the cluster does not accept the token", "ask its operators"},
@@ -197,12 +208,12 @@ var sentences = map[string][2]string{
 	"job":      {"the cluster ended a pass with an error", "look at the logs of its executors; nothing was released"},
 	"query":    {"the cluster does not accept the query of data.spark", "it is one SELECT; try it with spark-sql"},
 	"name":     {"the query of data.spark has a column whose name holds a control character", "give it a name with AS"},
-	"changed":  {"the query of data.spark has other columns than before", "run again when nobody changes the tables"},
+	"changed":  {"the columns of the query of data.spark have changed", "run again while the tables do not change"},
 	"broken":   {"the connection to the cluster broke", "nothing was released; run again"},
 }
 
-// failure returns the error of a program that has not ended well.
-func (w *words) failure() error {
+// parseFailure returns the error of a program that has failed.
+func (w *errorOutput) parseFailure() error {
 	text := strings.TrimSpace(w.String())
 	var f struct {
 		Word   string `json:"word"`
@@ -211,17 +222,20 @@ func (w *words) failure() error {
 	}
 	_ = json.Unmarshal([]byte(text[strings.LastIndexByte(text, '\n')+1:]), &f)
 	if f.Word == "type" {
-		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value, date or time", f.Column, f.Type),
-			Hint: "leave it out, or cast it in the query, such as CAST(... AS STRING)"}
+		return &fault.Error{
+			Kind:    fault.Data,
+			Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value, date or time", f.Column, f.Type),
+			Hint:    "leave it out, or cast it in the query, such as CAST(... AS STRING)",
+		}
 	}
-	s, known := sentences[f.Word]
-	if !known { // it was killed, or died
-		s = sentences["broken"]
+	s, known := failures[f.Word]
+	if !known { // it crashed or was killed
+		s = failures["broken"]
 	}
 	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
 }
 
-// readList reads a list of byte strings: their number, and then each with its length before it.
+// readList reads a list of byte strings: their number, and then the length and the bytes of each.
 func readList(r io.Reader) ([][]byte, error) {
 	n, err := readNumber(r)
 	if err != nil {
@@ -251,7 +265,7 @@ func readNumber(r io.Reader) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// writeList writes what readList reads.
+// writeList writes a list in the format of readList.
 func writeList(w io.Writer, list [][]byte) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	put := func(n int) { _, _ = out.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }

@@ -10,24 +10,25 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// unitCounts says how many records of a split units have.
+// unitCounts contains the number of records of each unit in a split.
 type unitCounts struct {
 	Units  []uint64 // sorted
 	Counts []int
 }
 
-// largeRecord is a record of a unit with too many.
+// largeRecord is a record of a unit with too many records.
 type largeRecord struct {
 	Place   int // in the split
 	Unit    uint64
 	Content [32]byte
 }
 
-// LimitUnits implements [mechanism.Capabilities.LimitUnits]. The units are dealt to shares by their names, which are digests. Of one share
-// after the other workers count the records of every unit, and say what is in those of units with too many. The
-// lots are drawn here, and tasks then name the records that are left out.
+// LimitUnits implements [mechanism.Capabilities.LimitUnits]. The units are divided into shares by their identities, which
+// are digests. For each share the workers count the records of every unit and then return the contents of the records of
+// units with too many. The lots are drawn in this process. Later tasks contain the positions of the records that are left
+// out.
 func (e *Engine) LimitUnits(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
-	return e.limitIn(ctx, e.rows()/mechanism.UnitPart+1, columns, most, lots)
+	return e.limitIn(ctx, e.numRows()/mechanism.UnitPart+1, columns, most, lots)
 }
 
 // limitIn is LimitUnits in a number of shares.
@@ -57,7 +58,8 @@ func (e *Engine) limitIn(ctx context.Context, shares int, columns []int, most in
 		}
 	}
 	out := *e
-	out.splits, out.units = slices.Clone(e.splits), true
+	out.splits = slices.Clone(e.splits)
+	out.units = true
 	for i := range left {
 		slices.Sort(left[i])
 		out.splits[i].Left = packPlaces(left[i])
@@ -65,7 +67,7 @@ func (e *Engine) limitIn(ctx context.Context, shares int, columns []int, most in
 	return &out, nil
 }
 
-// splitOf returns the split that has a record.
+// splitOf returns the index of the split that contains a record.
 func (e *Engine) splitOf(row int64) int {
 	i, _ := slices.BinarySearchFunc(e.splits, row, func(s split, row int64) int {
 		if int64(s.First)+int64(s.Rows) <= row {
@@ -76,17 +78,19 @@ func (e *Engine) splitOf(row int64) int {
 	return i
 }
 
-// largeUnits returns the units of a share with too many records, those of each split; nil if there are none.
+// largeUnits returns, for each split, the units of a share that have too many records in total. It returns nil if there
+// are no such units.
 func (e *Engine) largeUnits(ctx context.Context, of share, most int) ([][]uint64, error) {
-	contents, err := e.ask(ctx, order{Asks: asksUnits, Share: of}, nil)
+	contents, err := e.askAll(ctx, order{Asks: asksUnits, Share: of}, nil)
 	if err != nil {
 		return nil, err
 	}
-	total, in := map[uint64]int{}, make([][]uint64, len(contents))
+	total := map[uint64]int{}
+	in := make([][]uint64, len(contents))
 	for i, content := range contents {
 		c := &unitCounts{}
 		if unpackAnswer(content, c) != nil || len(c.Units) != len(c.Counts) {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		for k, unit := range c.Units {
 			total[unit] += c.Counts[k]
@@ -104,9 +108,14 @@ func (e *Engine) largeUnits(ctx context.Context, of share, most int) ([][]uint64
 	return in, nil
 }
 
-// largeRecords returns the records of units, those of each split.
+// largeRecords returns the records of the given units of each split.
 func (e *Engine) largeRecords(ctx context.Context, columns []int, units [][]uint64) ([]mechanism.Entry, error) {
-	contents, err := e.ask(ctx, order{Asks: asksLarge, Columns: columns}, func(i int) []uint64 { return units[i] })
+	contents, err := e.askAll(ctx, order{
+		Asks:    asksLarge,
+		Columns: columns,
+	}, func(i int) []uint64 {
+		return units[i]
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -114,22 +123,26 @@ func (e *Engine) largeRecords(ctx context.Context, columns []int, units [][]uint
 	for i, content := range contents {
 		var records []largeRecord
 		if unpackAnswer(content, &records) != nil {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		for _, x := range records {
 			if x.Place < 0 || x.Place >= e.splits[i].Rows {
-				return nil, failed(errAnswer)
+				return nil, passError(errAnswer)
 			}
-			all = append(all, mechanism.Entry{Unit: x.Unit, Row: int64(e.splits[i].First) + int64(x.Place), Content: x.Content})
+			all = append(all, mechanism.Entry{
+				Unit:    x.Unit,
+				Row:     int64(e.splits[i].First) + int64(x.Place),
+				Content: x.Content,
+			})
 		}
 	}
 	return all, nil
 }
 
-// units counts the records of the units of a share.
-func (s *split) units(ctx context.Context, o *order) (content []byte, rows int, err error) {
+// countUnits counts the records of each unit of a share.
+func (s *split) countUnits(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	counts := map[uint64]int{}
-	rows, err = s.views(ctx, o, nil, func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.forEachView(ctx, o, nil, func(v dataset.View, _ func(int) []string) error {
 		for k := range v.Len() {
 			if unit := v.ID(k); unit != dataset.NoUnit && unit%o.Share.Count == o.Share.Index {
 				counts[unit]++
@@ -148,14 +161,14 @@ func (s *split) units(ctx context.Context, o *order) (content []byte, rows int, 
 	return content, rows, err
 }
 
-// large says what is in the records of some units.
-func (s *split) large(ctx context.Context, o *order, units []uint64) (content []byte, rows int, err error) {
+// readUnits returns the contents of the records of some units.
+func (s *split) readUnits(ctx context.Context, o *order, units []uint64) (content []byte, rows int, err error) {
 	var out []largeRecord
 	if len(units) == 0 {
 		content, err = packAnswer(out)
 		return content, s.Rows, err
 	}
-	err = s.batches(ctx, o, o.Schema, func(b *dataset.Batch) error {
+	err = s.forEachBatch(ctx, o, o.Schema, func(b *dataset.Batch) error {
 		var of func(int32) [32]byte
 		for k := range b.Table.Len() {
 			unit := b.Table.ID(k)
@@ -177,7 +190,7 @@ func (s *split) large(ctx context.Context, o *order, units []uint64) (content []
 	return content, rows, err
 }
 
-// packPlaces writes places, which increase, as their differences.
+// packPlaces encodes increasing positions as their differences.
 func packPlaces(places []int) []byte {
 	var out []byte
 	next := 0
@@ -188,25 +201,26 @@ func packPlaces(places []int) []byte {
 	return out
 }
 
-// keeper tells which records of a split units keep, for one batch after the other.
+// keeper selects the records of a split that units keep, batch by batch.
 type keeper struct {
-	left  []byte // what is not unpacked yet
+	left  []byte // positions that are not decoded yet
 	begun bool
-	out   int // the next place that is left out
-	at    int // the place of the next record
+	out   int // the next position that is left out, or -1
+	at    int // the position of the next record
 }
 
-// rows lists the places in a batch of the records that are kept; ids are their units.
-func (k *keeper) rows(ids []uint64) []int32 {
+// keptRows returns the positions in a batch of the records that are kept; ids are their units.
+func (k *keeper) keptRows(ids []uint64) []int32 {
 	kept := make([]int32, 0, len(ids))
 	if !k.begun {
-		k.begun, k.out = true, -1
-		k.next()
+		k.begun = true
+		k.out = -1
+		k.advance()
 	}
 	for i, id := range ids {
 		switch {
 		case k.at == k.out:
-			k.next()
+			k.advance()
 		case id != dataset.NoUnit:
 			kept = append(kept, int32(i))
 		}
@@ -215,8 +229,8 @@ func (k *keeper) rows(ids []uint64) []int32 {
 	return kept
 }
 
-// next goes to the next place that is left out; there is none below 0.
-func (k *keeper) next() {
+// advance sets out to the next position that is left out, or to -1 after the last one.
+func (k *keeper) advance() {
 	d, n := binary.Uvarint(k.left)
 	if n <= 0 {
 		k.out = -1

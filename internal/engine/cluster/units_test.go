@@ -144,7 +144,7 @@ func TestPlaces(t *testing.T) {
 		k, got := keeper{left: packPlaces(places)}, []int32{}
 		for at := 0; at < n; {
 			end := min(n, at+rand.IntN(100))
-			for _, i := range k.rows(ids[at:end]) {
+			for _, i := range k.keptRows(ids[at:end]) {
 				got = append(got, int32(at)+i)
 			}
 			at = end
@@ -224,14 +224,14 @@ func TestGather(t *testing.T) {
 	var key [secret.KeySize]byte
 	long := bytes.Repeat([]byte{answerPacked}, 2*pieceBytes+1)
 	lines := func() [][]byte {
-		return bytes.Split(bytes.TrimSpace((&task{Index: 1}).answer(key, long)), []byte("\n"))
+		return bytes.Split(bytes.TrimSpace((&task{Index: 1}).encodeAnswer(key, long)), []byte("\n"))
 	}
-	if contents, err := sorted(key, lines(), 1, 2); err != nil || !bytes.Equal(contents[0], long) {
+	if contents, err := sortAnswers(key, lines(), 1, 2); err != nil || !bytes.Equal(contents[0], long) {
 		t.Errorf("3 pieces: %v", err)
 	}
 	a := lines()
 	for name, some := range map[string][][]byte{"lost": a[1:], "last lost": a[:2], "doubled": append(a, a[2]), "of another": {a[0], a[1], a[1]}} {
-		if _, err := sorted(key, some, 1, 2); err == nil {
+		if _, err := sortAnswers(key, some, 1, 2); err == nil {
 			t.Errorf("a piece %s: no error", name)
 		}
 	}

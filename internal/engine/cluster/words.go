@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// Lexicon implements [mechanism.Capabilities.Lexicon]. The words are dealt to shares by a salted hash of their text, and the
-// workers count those of one share after the other.
+// Lexicon implements [mechanism.Capabilities.Lexicon]. The words are divided into shares by a salted hash of their text, and
+// the workers count them share by share.
 func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
 	return e.lexiconIn(ctx, int(e.words/mechanism.WordPart)+1, p, columns)
 }
@@ -26,13 +26,18 @@ func (e *Engine) lexiconIn(ctx context.Context, shares int, p mechanism.Part, co
 	}
 	return mechanism.LexiconIn(len(columns), shares, func(k int) ([]mechanism.WordCounts, error) {
 		of := share{Index: uint64(k), Count: uint64(shares), Salt: [16]byte(key[:])}
-		return e.countWords(ctx, order{Asks: asksWords, Pass: mechanism.Pass{Part: p}, Columns: columns, Share: of})
+		return e.countWords(ctx, order{
+			Asks:    asksWords,
+			Pass:    mechanism.Pass{Part: p},
+			Columns: columns,
+			Share:   of,
+		})
 	}), nil
 }
 
-// countWords has the words of a share counted.
+// countWords counts the words of a share on the workers.
 func (e *Engine) countWords(ctx context.Context, o order) ([]mechanism.WordCounts, error) {
-	contents, err := e.ask(ctx, o, nil)
+	contents, err := e.askAll(ctx, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -40,21 +45,21 @@ func (e *Engine) countWords(ctx context.Context, o order) ([]mechanism.WordCount
 	for _, content := range contents {
 		var some []mechanism.WordCounts
 		if unpackAnswer(content, &some) != nil || len(some) != len(counts) {
-			return nil, failed(errAnswer)
+			return nil, passError(errAnswer)
 		}
 		for c, x := range some {
 			if len(x.Words) != len(x.Counts) {
-				return nil, failed(errAnswer)
+				return nil, passError(errAnswer)
 			}
 			for i, word := range x.Words {
 				counts[c][word] += x.Counts[i]
 			}
 		}
 	}
-	return listed(counts), nil
+	return sortCounts(counts), nil
 }
 
-// emptyCounts returns counts of the words of so many columns.
+// emptyCounts returns empty counts for the words of a number of columns.
 func emptyCounts(columns int) []map[string]int64 {
 	out := make([]map[string]int64, columns)
 	for k := range out {
@@ -63,8 +68,8 @@ func emptyCounts(columns int) []map[string]int64 {
 	return out
 }
 
-// listed returns counts as lists, sorted by the words.
-func listed(counts []map[string]int64) []mechanism.WordCounts {
+// sortCounts converts counts to lists that are sorted by word.
+func sortCounts(counts []map[string]int64) []mechanism.WordCounts {
 	out := make([]mechanism.WordCounts, len(counts))
 	for k := range out {
 		out[k].Words = slices.Sorted(maps.Keys(counts[k]))
@@ -75,14 +80,15 @@ func listed(counts []map[string]int64) []mechanism.WordCounts {
 	return out
 }
 
-// Resolve implements [mechanism.Capabilities.Resolve]: workers read columns as before, and then as what was found out.
+// Resolve implements [mechanism.Capabilities.Resolve]. Workers read the columns as before and then convert them.
 func (e *Engine) Resolve(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	out := *e
-	out.schema, out.resolved = dataset.Schema{Columns: all, Unit: e.schema.Unit}, all
+	out.schema = dataset.Schema{Columns: all, Unit: e.schema.Unit}
+	out.resolved = all
 	return &out, nil
 }
 
-// wordBytes returns the bytes that the different words of a batch take where they are counted.
+// wordBytes returns the memory that the distinct words of a batch take while they are counted, in bytes.
 func wordBytes(t *dataset.Table) int64 {
 	total := 0
 	for j, c := range t.Schema().Columns {
@@ -99,8 +105,8 @@ func wordBytes(t *dataset.Table) int64 {
 	return int64(total)
 }
 
-// among reports whether a word is of the share.
-func (s share) among(word string) bool {
+// contains reports whether a word belongs to the share.
+func (s share) contains(word string) bool {
 	if s.Count == 1 {
 		return true
 	}
@@ -108,10 +114,10 @@ func (s share) among(word string) bool {
 	return binary.LittleEndian.Uint64(sum[:])%s.Count == s.Index
 }
 
-// words counts the words of a share in columns of a part.
-func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, err error) {
+// countWordShare counts the words of a share in columns of a part.
+func (s *split) countWordShare(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	counts := emptyCounts(len(o.Columns))
-	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, words func(j int) []string) error {
 		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err
@@ -119,7 +125,7 @@ func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, 
 		for k, j := range o.Columns {
 			list := words(o.Pass.Part.Columns[j])
 			for code, n := range codeCounts(v.Block(0, v.Len()), j, len(list)) {
-				if n > 0 && o.Share.among(list[code]) {
+				if n > 0 && o.Share.contains(list[code]) {
 					counts[k][list[code]] += n
 				}
 			}
@@ -129,12 +135,12 @@ func (s *split) words(ctx context.Context, o *order) (content []byte, rows int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	content, err = packAnswer(listed(counts))
+	content, err = packAnswer(sortCounts(counts))
 	return content, rows, err
 }
 
-// codeCounts counts the codes of the words in a column, of which there are so many. Place 0 is that of texts that are no
-// words, and has no count.
+// codeCounts counts the codes of the words in a column, from 0 to codes-1. Code 0 is for texts that are not words, and is
+// not counted.
 func codeCounts(b dataset.Block, j, codes int) []int64 {
 	out := make([]int64, codes)
 	for _, code := range b.Codes(j, nil) {

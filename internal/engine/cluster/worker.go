@@ -12,11 +12,12 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Work carries out the tasks that stand on the lines of in, each by the last order before it, and writes an answer to
-// each as lines. Its errors say nothing of a record, a file or a task.
+// Work runs the tasks on the lines of in, each by the last order before it, and writes the lines of their answers to out.
+// Its errors do not depend on a record, a file or a task.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	pipeline.RegisterStatistics()
-	lines, answers := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
+	lines := bufio.NewReaderSize(in, 1<<16)
+	answers := bufio.NewWriter(out)
 	var o *order
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -27,7 +28,7 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 				return wrong
 			}
 		} else if len(line) > 0 {
-			if err := carryOut(ctx, o, line, lines, answers); err != nil {
+			if err := answerTask(ctx, o, line, lines, answers); err != nil {
 				return err
 			}
 		}
@@ -40,9 +41,8 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// carryOut writes the answer to the task of a line. What follows are the rows of a query, for orders that make blocks of
-// them.
-func carryOut(ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer) error {
+// answerTask writes the answer to the task of a line. rows has the rows of a query, for orders that store them as blocks.
+func answerTask(ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer) error {
 	t, err := readTask(line)
 	if err != nil || o == nil {
 		return errTask
@@ -50,16 +50,17 @@ func carryOut(ctx context.Context, o *order, line []byte, rows *bufio.Reader, ou
 	if o.Asks == asksRows {
 		return makeBlocks(ctx, o, t.Split.text, rows, out)
 	}
-	content, err := t.content(ctx, o)
+	content, err := t.answerContent(ctx, o)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(t.answer(o.Key, content))
+	_, err = out.Write(t.encodeAnswer(o.Key, content))
 	return err
 }
 
-// content carries an order out on the records of a split. A file that is not as it should be is an answer too.
-func (t *task) content(ctx context.Context, o *order) ([]byte, error) {
+// answerContent runs an order on the records of a split. For a missing, changed or damaged file it returns the content of
+// an answer with that fact.
+func (t *task) answerContent(ctx context.Context, o *order) ([]byte, error) {
 	s := &t.Split
 	if s.Block == "" {
 		info, err := os.Stat(s.Path)
@@ -70,7 +71,7 @@ func (t *task) content(ctx context.Context, o *order) ([]byte, error) {
 			return []byte{answerChanged}, nil
 		}
 	}
-	content, rows, err := t.carry(ctx, o)
+	content, rows, err := t.runOrder(ctx, o)
 	if answer, ok := answerOf(err); ok {
 		return answer, nil
 	}
@@ -86,29 +87,29 @@ func (t *task) content(ctx context.Context, o *order) ([]byte, error) {
 	return content, nil
 }
 
-// carry returns what an order asks of the split, and how many records this has.
-func (t *task) carry(ctx context.Context, o *order) (content []byte, rows int, err error) {
+// runOrder returns the result of an order on the split, and the number of its records.
+func (t *task) runOrder(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	switch o.Asks {
 	case asksCount:
-		return t.Split.count(ctx, o)
+		return t.Split.countRecords(ctx, o)
 	case asksSums:
-		return t.Split.sums(ctx, o)
+		return t.Split.sumPass(ctx, o)
 	case asksRecords:
-		return t.Split.records(ctx, o)
+		return t.Split.readRecords(ctx, o)
 	case asksUnits:
-		return t.Split.units(ctx, o)
+		return t.Split.countUnits(ctx, o)
 	case asksLarge:
-		return t.Split.large(ctx, o, t.Units)
+		return t.Split.readUnits(ctx, o, t.Units)
 	case asksWords:
-		return t.Split.words(ctx, o)
+		return t.Split.countWordShare(ctx, o)
 	}
 	return nil, 0, errTask
 }
 
-// count reads the records of all columns.
-func (s *split) count(ctx context.Context, o *order) (content []byte, rows int, err error) {
-	out := &counted{Stats: noStats(o.Schema)}
-	err = s.batches(ctx, o, o.Schema, func(b *dataset.Batch) error {
+// countRecords reads all columns of the records and counts them.
+func (s *split) countRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
+	out := &splitCounts{Stats: noStats(o.Schema)}
+	err = s.forEachBatch(ctx, o, o.Schema, func(b *dataset.Batch) error {
 		out.Stats.Merge(b.Stats)
 		out.Words += wordBytes(b.Table)
 		return nil
@@ -120,10 +121,10 @@ func (s *split) count(ctx context.Context, o *order) (content []byte, rows int, 
 	return content, out.Stats.Rows, err
 }
 
-// sums adds the pass of an order up.
-func (s *split) sums(ctx context.Context, o *order) (content []byte, rows int, err error) {
+// sumPass computes the sums of the pass of an order.
+func (s *split) sumPass(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
-	rows, err = s.views(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
+	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {
 			return err
@@ -133,26 +134,27 @@ func (s *split) sums(ctx context.Context, o *order) (content []byte, rows int, e
 	return sumsOf(total.Values()), rows, err
 }
 
-// views calls do for the records of each batch, those that units keep, with the columns of the schema of the run. Only
-// some of them are read, and others must not be looked at. words returns the list that codes of words to be found are
-// places in. It returns the number of all records.
-func (s *split) views(ctx context.Context, o *order, of []int, do func(v dataset.View, words func(j int) []string) error) (rows int, err error) {
+// forEachView calls do with the records of each batch that units keep, with the columns of the schema of the run. Only the
+// columns of are read, and do must not use others. words returns the list of words to which the codes of a column refer.
+// forEachView returns the number of all records.
+func (s *split) forEachView(ctx context.Context, o *order, of []int, do func(v dataset.View, words func(j int) []string) error) (rows int, err error) {
 	if len(of) == 0 {
 		of = []int{0}
 	}
-	read, schema := o.Schema.Clone(), o.Schema
+	read := o.Schema.Clone()
+	schema := o.Schema
 	read.Columns = nil
 	if o.As != nil {
 		schema.Columns = o.As
 	}
 	var as []dataset.Column
-	place := make([]int, len(o.Schema.Columns)) // of a column among those that are read, from 1
+	place := make([]int, len(o.Schema.Columns)) // position of each column among the read ones, from 1
 	for k, j := range of {
 		read.Columns, as = append(read.Columns, o.Schema.Columns[j]), append(as, schema.Columns[j])
 		place[j] = k + 1
 	}
 	kept := keeper{left: s.Left}
-	err = s.batches(ctx, o, read, func(b *dataset.Batch) error {
+	err = s.forEachBatch(ctx, o, read, func(b *dataset.Batch) error {
 		var ids []uint64
 		for k := range b.Table.Len() {
 			if schema.Unit != "" {
@@ -169,19 +171,24 @@ func (s *split) views(ctx context.Context, o *order, of []int, do func(v dataset
 		}).All()
 		rows += b.Table.Len()
 		if o.Limited {
-			v = v.Select(kept.rows(ids))
+			v = v.Select(kept.keptRows(ids))
 		}
 		return do(v, func(j int) []string { return b.Table.Words(place[j] - 1) })
 	})
 	return rows, err
 }
 
-// batches calls do for all batches of the records, in order.
-func (s *split) batches(ctx context.Context, o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
+// forEachBatch calls do with all batches of the records, in order.
+func (s *split) forEachBatch(ctx context.Context, o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
 	if s.Block != "" {
-		return s.kept(o, schema, do)
+		return s.readBlock(o, schema, do)
 	}
 	options := o.Options
-	options.Workers, options.Groups = 1, s.Groups // one worker takes the batches in order
-	return options.Batches(ctx, s.Path, nil, schema, func(b *dataset.Batch) (any, error) { return nil, do(b) }, func(any) error { return nil })
+	options.Workers = 1 // so that the batches are in order
+	options.Groups = s.Groups
+	return options.Batches(ctx, s.Path, nil, schema, func(b *dataset.Batch) (any, error) {
+		return nil, do(b)
+	}, func(any) error {
+		return nil
+	})
 }

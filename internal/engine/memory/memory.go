@@ -21,7 +21,7 @@ type Engine struct {
 	states map[mechanism.State]*blockStates
 }
 
-// recodedView is a view with all columns, some of them recoded.
+// recodedView is a view with all columns, some recoded.
 type recodedView struct {
 	key  string
 	rows dataset.View
@@ -35,7 +35,11 @@ type blockStates struct {
 
 // New returns an engine for the records of a view.
 func New(v dataset.View) *Engine {
-	return &Engine{all: v, parts: map[string]dataset.View{}, states: map[mechanism.State]*blockStates{}}
+	return &Engine{
+		all:    v,
+		parts:  map[string]dataset.View{},
+		states: map[mechanism.State]*blockStates{},
+	}
 }
 
 // Schema implements [mechanism.Engine].
@@ -43,14 +47,20 @@ func (e *Engine) Schema() dataset.Schema { return e.all.Schema() }
 
 // Capabilities implements [mechanism.CapableEngine].
 func (e *Engine) Capabilities() mechanism.Capabilities {
-	return mechanism.Capabilities{Gather: e.Gather, Buckets: e.buckets, Lexicon: e.lexicon, Resolve: e.resolve}
+	return mechanism.Capabilities{
+		Gather:  e.Gather,
+		Buckets: e.dealBuckets,
+		Lexicon: e.countWords,
+		Resolve: e.resolveWords,
+	}
 }
 
 // Gather returns the records of a part. It copies no cell.
 func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	rows, key := e.all, ""
+	rows := e.all
+	key := ""
 	for _, c := range p.Cuts {
 		cut := key + c.Key()
 		if _, ok := e.parts[cut]; !ok {
@@ -63,17 +73,18 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 				e.parts[key+c.Opposite().Key()] = others
 			}
 		}
-		rows, key = e.parts[cut], cut
+		rows = e.parts[cut]
+		key = cut
 	}
 	if len(p.Recoded) > 0 {
-		rows = e.recode(key, rows, p.Recoded)
+		rows = e.recodeView(key, rows, p.Recoded)
 	}
 	return rows.Columns(p.Columns), nil
 }
 
-// recode returns a view with columns recoded. It keeps the last one, because many passes over the same view follow
+// recodeView returns a view with columns recoded. It keeps the last one, because many passes over the same view follow
 // one another.
-func (e *Engine) recode(key string, v dataset.View, how []mechanism.Recoding) dataset.View {
+func (e *Engine) recodeView(key string, v dataset.View, how []mechanism.Recoding) dataset.View {
 	for _, c := range how {
 		key += fmt.Sprintf("recode %d %v %v;", c.Column, c.As, c.Values)
 	}
@@ -136,19 +147,19 @@ func Over(v dataset.View) mechanism.Records {
 	return mechanism.RecordsOf(New(v), columns)
 }
 
-// lexicon implements [mechanism.Capabilities.Lexicon].
-func (e *Engine) lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+// countWords implements [mechanism.Capabilities.Lexicon].
+func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
 	v, err := e.Gather(ctx, p)
 	return mechanism.CountWords(v, columns), err
 }
 
-// resolve implements [mechanism.Capabilities.Resolve].
-func (e *Engine) resolve(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
+// resolveWords implements [mechanism.Capabilities.Resolve].
+func (e *Engine) resolveWords(_ context.Context, all []dataset.Column) (mechanism.Engine, error) {
 	return New(e.all.Resolve(all)), nil
 }
 
-// buckets implements [mechanism.Capabilities.Buckets].
-func (e *Engine) buckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, n int, each mechanism.Buckets) error {
+// dealBuckets implements [mechanism.Capabilities.Buckets].
+func (e *Engine) dealBuckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, n int, each mechanism.Buckets) error {
 	v, err := e.Gather(ctx, p)
 	if err != nil {
 		return err

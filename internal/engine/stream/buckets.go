@@ -53,14 +53,14 @@ func (e *Engine) bucketsIn(ctx context.Context, p mechanism.Part, coins mechanis
 	groups := int(min(int64(e.Rows())*int64(d.bytes)/most+1, int64(m)))
 	d.groups = make([]dealtGroup, groups)
 	d.full = max(dealBytes/(groups*d.bytes), dealLeast) * d.bytes
-	defer d.release()
+	defer d.releaseAll()
 	r := e.acquireReader()
 	for i := range e.chunks {
 		v, err := r.readPart(ctx, p, i)
 		if err != nil {
 			return err
 		}
-		if err := d.deal(ctx, v); err != nil {
+		if err := d.dealRecords(ctx, v); err != nil {
 			return err
 		}
 		if r.err != nil {
@@ -68,21 +68,21 @@ func (e *Engine) bucketsIn(ctx context.Context, p mechanism.Part, coins mechanis
 		}
 	}
 	for g := range d.groups {
-		if err := d.flush(&d.groups[g]); err != nil {
+		if err := d.writeBlock(&d.groups[g]); err != nil {
 			return err
 		}
 		d.groups[g].cells = nil
 	}
 	for g := range d.groups {
-		v, err := d.group(g)
+		v, err := d.readGroup(g)
 		if err != nil {
 			return err
 		}
-		parts, err := coins.Split(ctx, v, m, d.first(g), d.first(g+1))
+		parts, err := coins.Split(ctx, v, m, d.firstBucket(g), d.firstBucket(g+1))
 		if err != nil {
 			return err
 		}
-		if err := each(d.first(g), parts); err != nil {
+		if err := each(d.firstBucket(g), parts); err != nil {
 			return err
 		}
 	}
@@ -97,17 +97,20 @@ func dealtWidth(c dataset.Column) int {
 	return 4
 }
 
-// first returns the first bucket of group g. The groups divide the buckets evenly.
-func (d *dealer) first(g int) int { return int(int64(g) * int64(d.m) / int64(len(d.groups))) }
+// firstBucket returns the first bucket of group g. The groups divide the buckets evenly.
+func (d *dealer) firstBucket(g int) int {
+	return int(int64(g) * int64(d.m) / int64(len(d.groups)))
+}
 
 // groupOf returns the group of a bucket.
 func (d *dealer) groupOf(bucket int) *dealtGroup {
 	return &d.groups[((int64(bucket)+1)*int64(len(d.groups))-1)/int64(d.m)]
 }
 
-// deal deals the records of a view.
-func (d *dealer) deal(ctx context.Context, v dataset.View) error {
-	floats, codes := make([][]float64, len(d.schema.Columns)), make([][]int32, len(d.schema.Columns))
+// dealRecords deals the records of a view.
+func (d *dealer) dealRecords(ctx context.Context, v dataset.View) error {
+	floats := make([][]float64, len(d.schema.Columns))
+	codes := make([][]int32, len(d.schema.Columns))
 	for at := 0; at < v.Len(); at += dealtRows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -133,7 +136,7 @@ func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 			g.cells = to
 			g.rows++
 			if len(g.cells) >= d.full {
-				if err := d.flush(g); err != nil {
+				if err := d.writeBlock(g); err != nil {
 					return err
 				}
 			}
@@ -142,8 +145,8 @@ func (d *dealer) deal(ctx context.Context, v dataset.View) error {
 	return nil
 }
 
-// flush writes the last block of a group, padded to the length of all blocks.
-func (d *dealer) flush(g *dealtGroup) error {
+// writeBlock writes the last block of a group, padded to the length of all blocks.
+func (d *dealer) writeBlock(g *dealtGroup) error {
 	if len(g.cells) == 0 {
 		return nil
 	}
@@ -156,10 +159,11 @@ func (d *dealer) flush(g *dealtGroup) error {
 	return err
 }
 
-// group returns the records of group g and releases their places.
-func (d *dealer) group(g int) (dataset.View, error) {
+// readGroup returns the records of group g and releases their places.
+func (d *dealer) readGroup(g int) (dataset.View, error) {
 	x := &d.groups[g]
-	ids, columns := make([]uint64, 0, x.rows), make([]dataset.ColumnData, len(d.schema.Columns))
+	ids := make([]uint64, 0, x.rows)
+	columns := make([]dataset.ColumnData, len(d.schema.Columns))
 	for j, c := range d.schema.Columns {
 		if c.Kind == dataset.Numeric {
 			columns[j].Floats = make([]float64, x.rows)
@@ -174,16 +178,18 @@ func (d *dealer) group(g int) (dataset.View, error) {
 		}
 		d.buffer = from
 		for ; len(from) >= d.bytes && len(ids) < x.rows; from = from[d.bytes:] {
-			ids = d.take(from, ids, columns)
+			ids = d.appendRecord(from, ids, columns)
 		}
 		d.file.Release(place)
 	}
 	x.blocks = nil
-	return d.schema.Piece(x.rows, 0, ids, func(j int) dataset.ColumnData { return columns[j] }).All(), nil
+	return d.schema.Piece(x.rows, 0, ids, func(j int) dataset.ColumnData {
+		return columns[j]
+	}).All(), nil
 }
 
-// take appends the record at the start of from.
-func (d *dealer) take(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
+// appendRecord appends the record at the start of from.
+func (d *dealer) appendRecord(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
 	i := len(ids)
 	ids = append(ids, binary.LittleEndian.Uint64(from))
 	from = from[8:]
@@ -199,8 +205,8 @@ func (d *dealer) take(from []byte, ids []uint64, columns []dataset.ColumnData) [
 	return ids
 }
 
-// release releases the places of groups that were not read.
-func (d *dealer) release() {
+// releaseAll releases the places of groups that were not read.
+func (d *dealer) releaseAll() {
 	for _, g := range d.groups {
 		for _, place := range g.blocks {
 			d.file.Release(place)

@@ -44,7 +44,13 @@ func Open(ctx context.Context, s Source, schema dataset.Schema) (*Engine, *datas
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Engine{schema: schema, file: file, partMarks: map[string][]scratch.Place{}, states: map[mechanism.State][]storedState{}, chunkRows: s.Chunk}
+	e := &Engine{
+		schema:    schema,
+		file:      file,
+		partMarks: map[string][]scratch.Place{},
+		states:    map[mechanism.State][]storedState{},
+		chunkRows: s.Chunk,
+	}
 	for _, c := range schema.Columns {
 		e.cellWidths = append(e.cellWidths, cellWidth(c))
 	}
@@ -93,8 +99,8 @@ type columnCells struct {
 	leave  func()      // releases the memory of floats; nil if it is owned elsewhere
 }
 
-// encoded contains the cells of a batch.
-type encoded struct {
+// encodedBatch contains the cells of a batch.
+type encodedBatch struct {
 	columnCells
 	own   [][]float64 // copies of numbers that the batch does not keep
 	words []batchWords
@@ -108,14 +114,21 @@ type batchWords struct {
 	list  []string // the first entry is not a word
 }
 
-// encode converts the cells of a batch, and copies numbers that the batch does not keep. It reuses memory from used.
-func (e *Engine) encode(b *dataset.Batch, used *sync.Pool) *encoded {
-	out, ok := used.Get().(*encoded)
+// encodeBatch converts the cells of a batch, and copies numbers that the batch does not keep. It reuses memory from used.
+func (e *Engine) encodeBatch(b *dataset.Batch, used *sync.Pool) *encodedBatch {
+	out, ok := used.Get().(*encodedBatch)
 	if !ok {
 		n := len(e.cellWidths)
-		out = &encoded{columnCells: columnCells{floats: make([][]float64, n), bytes: make([][]byte, n)}, own: make([][]float64, n), words: make([]batchWords, n)}
+		out = &encodedBatch{
+			columnCells: columnCells{
+				floats: make([][]float64, n),
+				bytes:  make([][]byte, n),
+			},
+			own:   make([][]float64, n),
+			words: make([]batchWords, n),
+		}
 	}
-	out.empty()
+	out.reset()
 	clear(out.words)
 	for j, width := range e.cellWidths {
 		if j == len(e.schema.Columns) {
@@ -135,7 +148,9 @@ func (e *Engine) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 			out.words[j] = batchWords{slices.Clone(b.Table.Data(j).Codes), list} // the batch is reused
 		}
 	}
-	out.rows, out.stats, out.cells = b.Table.Len(), b.Stats, nil
+	out.rows = b.Table.Len()
+	out.stats = b.Stats
+	out.cells = nil
 	return out
 }
 

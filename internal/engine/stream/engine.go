@@ -131,7 +131,8 @@ func (e *Engine) Forget(s mechanism.State) {
 func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	none := slices.ContainsFunc(p.Part.Cuts, func(c mechanism.Cut) bool { return c.None })
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
-	values, errs := make([][]int64, workers), make([]error, workers)
+	values := make([][]int64, workers)
+	errs := make([]error, workers)
 	var next atomic.Int64
 	var group parallel.Group
 	last := -1
@@ -155,7 +156,7 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 				if last >= 0 {
 					i = last - i
 				}
-				errs[w] = r.add(ctx, p, i, total)
+				errs[w] = r.addChunk(ctx, p, i, total)
 			}
 		})
 	}
@@ -198,5 +199,7 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 			return v, r.err
 		}
 	}
-	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData { return columns[j] }).All(), nil
+	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData {
+		return columns[j]
+	}).All(), nil
 }

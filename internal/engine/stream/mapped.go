@@ -10,7 +10,7 @@ import (
 
 // Mapped implements [mechanism.Capabilities.Mapped]. It applies the rule to cells when they are read.
 func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) mechanism.Engine {
-	out := e.share()
+	out := e.shareFile()
 	out.schema = e.schema.Clone()
 	out.schema.Columns[j] = as
 	out.rules = make([]func(float64) float64, len(out.schema.Columns))
@@ -23,10 +23,19 @@ func (e *Engine) Mapped(j int, as dataset.Column, rule func(float64) float64) me
 	return out
 }
 
-// share returns an engine for the same records in the same file, with its own states and parts.
-func (e *Engine) share() *Engine {
+// shareFile returns an engine for the same records in the same file, with its own states and parts.
+func (e *Engine) shareFile() *Engine {
 	return &Engine{
-		schema: e.schema, file: e.file, cellWidths: e.cellWidths, writtenWidths: e.writtenWidths, chunkRows: e.chunkRows, chunks: slices.Clone(e.chunks), unitMarks: e.unitMarks, rules: e.rules,
-		wordBytes: e.wordBytes, partMarks: map[string][]scratch.Place{}, states: map[mechanism.State][]storedState{},
+		schema:        e.schema,
+		file:          e.file,
+		cellWidths:    e.cellWidths,
+		writtenWidths: e.writtenWidths,
+		chunkRows:     e.chunkRows,
+		chunks:        slices.Clone(e.chunks),
+		unitMarks:     e.unitMarks,
+		rules:         e.rules,
+		wordBytes:     e.wordBytes,
+		partMarks:     map[string][]scratch.Place{},
+		states:        map[mechanism.State][]storedState{},
 	}
 }

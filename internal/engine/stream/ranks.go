@@ -21,7 +21,8 @@ func (e *Engine) Concordance(ctx context.Context, p mechanism.Part, d, j int) ([
 
 // concordanceIn is Concordance with the given number of records in memory.
 func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most int) ([]int64, error) {
-	counts, errs := make([]int64, d), make([]error, d)
+	counts := make([]int64, d)
+	errs := make([]error, d)
 	var next atomic.Int64
 	var group parallel.Group
 	for range min(runtime.GOMAXPROCS(0), d) {
@@ -42,9 +43,11 @@ func (e *Engine) concordanceIn(ctx context.Context, p mechanism.Part, d, j, most
 // concordanceOf returns [kendall.S] of columns i and j of a part.
 func (e *Engine) concordanceOf(ctx context.Context, p mechanism.Part, i, j, most int) (int64, error) {
 	p.Columns = []int{p.Columns[i], p.Columns[j]}
-	external, r := kendall.NewExternal(e.file, most), e.acquireReader()
+	external := kendall.NewExternal(e.file, most)
+	r := e.acquireReader()
 	var keys [2][]uint64
-	floats, codes := make([]float64, e.chunkRows), make([]int32, e.chunkRows)
+	floats := make([]float64, e.chunkRows)
+	codes := make([]int32, e.chunkRows)
 	for c := range e.chunks {
 		v, err := r.readPart(ctx, p, c)
 		if err != nil {

@@ -40,7 +40,12 @@ func (e *Engine) acquireReader() *chunkReader {
 		return r
 	}
 	n := len(e.schema.Columns)
-	return &chunkReader{Engine: e, store: columnStore{file: e.file}, loaded: make([]int, n), codes: make([][]int32, n)}
+	return &chunkReader{
+		Engine: e,
+		store:  columnStore{file: e.file},
+		loaded: make([]int, n),
+		codes:  make([][]int32, n),
+	}
 }
 
 // releaseReader keeps a reader without an error for another pass, because its buffers are as large as a chunk.
@@ -50,8 +55,8 @@ func (e *Engine) releaseReader(r *chunkReader) {
 	e.idle = append(e.idle, r)
 }
 
-// add adds the records of chunk i to a total of the pass.
-func (r *chunkReader) add(ctx context.Context, p mechanism.Pass, i int, total *mechanism.Total) error {
+// addChunk adds the records of chunk i to a total of the pass.
+func (r *chunkReader) addChunk(ctx context.Context, p mechanism.Pass, i int, total *mechanism.Total) error {
 	v, err := r.readPart(ctx, p.Part, i)
 	if err != nil {
 		return err
@@ -114,7 +119,8 @@ func (r *chunkReader) readUnits(c *chunk) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.buffer, r.ids = data, r.ids[:0]
+	r.buffer = data
+	r.ids = r.ids[:0]
 	for k := range c.rows {
 		r.ids = append(r.ids, binary.LittleEndian.Uint64(data[8*k:]))
 	}

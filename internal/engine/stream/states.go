@@ -67,7 +67,9 @@ const sizeClasses = 8
 // coins alone select the part; otherwise it is that of a whole chunk. The size of the file reveals
 // no more than the coins then.
 func (r *chunkReader) stateRows(p mechanism.Part, i, rows int) int {
-	if i == len(r.chunks)-1 || r.unitMarks != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool { return c.Coin == nil }) {
+	if i == len(r.chunks)-1 || r.unitMarks != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool {
+		return c.Coin == nil
+	}) {
 		return r.chunkRows
 	}
 	grain := (r.chunkRows + sizeClasses - 1) / sizeClasses
@@ -100,13 +102,13 @@ func (cs *columnStore) blockStates(s mechanism.StorableState, c *storedState, ro
 	flush = func() error {
 		c.begun = true
 		c.steps = s.Steps()
-		return cs.flush()
+		return cs.writeChanged()
 	}
 	return kept, flush
 }
 
-// flush writes the columns that differ from those in the file.
-func (cs *columnStore) flush() error {
+// writeChanged writes the columns that differ from those in the file.
+func (cs *columnStore) writeChanged() error {
 	for k := range cs.columns {
 		column := &cs.columns[k]
 		if !column.dirty {
@@ -127,9 +129,9 @@ func (cs *columnStore) flush() error {
 	return cs.err
 }
 
-// column returns column k of the current chunk, with cells of width bytes. It reads the column
+// loadColumn returns column k of the current chunk, with cells of width bytes. It reads the column
 // if the file has it.
-func (cs *columnStore) column(k, width int) *storedColumn {
+func (cs *columnStore) loadColumn(k, width int) *storedColumn {
 	for len(cs.columns) <= k {
 		cs.columns = append(cs.columns, storedColumn{})
 	}
@@ -153,12 +155,12 @@ func (cs *columnStore) column(k, width int) *storedColumn {
 
 // Bytes implements [mechanism.ColumnStore].
 func (cs *columnStore) Bytes(k int) []uint8 {
-	return cs.column(k, 1).cells[cs.firstRow : cs.firstRow+cs.rows]
+	return cs.loadColumn(k, 1).cells[cs.firstRow : cs.firstRow+cs.rows]
 }
 
 // Floats implements [mechanism.ColumnStore].
 func (cs *columnStore) Floats(k int) []float64 {
-	column := cs.column(k, 8)
+	column := cs.loadColumn(k, 8)
 	if cap(column.floats) < cs.rows {
 		column.floats = make([]float64, cs.rows)
 	}
@@ -169,21 +171,21 @@ func (cs *columnStore) Floats(k int) []float64 {
 
 // PutBytes implements [mechanism.ColumnStore].
 func (cs *columnStore) PutBytes(k int, x []uint8) {
-	column := cs.column(k, 1)
+	column := cs.loadColumn(k, 1)
 	column.dirty = true
 	copy(column.cells[cs.firstRow:cs.firstRow+cs.rows], x)
 }
 
 // PutFloats implements [mechanism.ColumnStore].
 func (cs *columnStore) PutFloats(k int, x []float64) {
-	column := cs.column(k, 8)
+	column := cs.loadColumn(k, 8)
 	column.dirty = true
 	scratch.PutNumbers(column.cells[8*cs.firstRow:], x)
 }
 
 // Shorts implements [mechanism.ColumnStore].
 func (cs *columnStore) Shorts(k int) []int16 {
-	column := cs.column(k, 2)
+	column := cs.loadColumn(k, 2)
 	if cap(column.shorts) < cs.rows {
 		column.shorts = make([]int16, cs.rows)
 	}
@@ -194,7 +196,7 @@ func (cs *columnStore) Shorts(k int) []int16 {
 
 // PutShorts implements [mechanism.ColumnStore].
 func (cs *columnStore) PutShorts(k int, x []int16) {
-	column := cs.column(k, 2)
+	column := cs.loadColumn(k, 2)
 	column.dirty = true
 	scratch.PutNumbers(column.cells[2*cs.firstRow:], x)
 }

@@ -23,11 +23,13 @@ func (e *Engine) limitIn(ctx context.Context, parts uint64, columns []int, most 
 		kept[i] = make([]byte, (e.chunkRows+7)/8)
 	}
 	for part := range parts {
-		if err := e.limitPart(ctx, columns, most, lots, kept, func(unit uint64) bool { return unit != dataset.NoUnit && unit%parts == part }); err != nil {
+		if err := e.limitPart(ctx, columns, most, lots, kept, func(unit uint64) bool {
+			return unit != dataset.NoUnit && unit%parts == part
+		}); err != nil {
 			return nil, err
 		}
 	}
-	out := e.share()
+	out := e.shareFile()
 	out.unitMarks = make([]scratch.Place, len(e.chunks))
 	var buffer []byte
 	for i, bits := range kept {
@@ -101,7 +103,11 @@ func (r *chunkReader) findLarge(i int, columns []int, kept []byte, is func(unit 
 			}
 			content = v.Columns(columns).Content(words)
 		}
-		out = append(out, mechanism.Entry{Unit: v.ID(k), Row: int64(r.chunks[i].first) + int64(k), Content: content(int32(k))})
+		out = append(out, mechanism.Entry{
+			Unit:    v.ID(k),
+			Row:     int64(r.chunks[i].first) + int64(k),
+			Content: content(int32(k)),
+		})
 	}
 	return out, r.err
 }

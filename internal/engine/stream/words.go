@@ -21,8 +21,8 @@ import (
 // in its chunk, and the lists of a chunk have one place in the scratch file. Words are counted in parts, by a
 // hash of their text, so that memory does not grow with the number of words.
 
-// wordGrain is the number of bytes per record to a multiple of which the lists of words of a chunk are padded, so that
-// the size of the file reveals less about them.
+// wordGrain is the granularity, in bytes per record, to which the lists of words of a chunk are padded, so that the size
+// of the file reveals less about the words.
 const wordGrain = 16
 
 // wordList contains the distinct words of a column of a chunk that is assembled.
@@ -31,8 +31,8 @@ type wordList struct {
 	list  []string
 }
 
-// code returns the index of a word, from 1, and adds the word if necessary. Index 0 is for texts that are not words.
-func (w *wordList) code(word string) uint32 {
+// wordIndex returns the index of a word, from 1, and adds the word if necessary. Index 0 is for texts that are not words.
+func (w *wordList) wordIndex(word string) uint32 {
 	k, ok := w.codes[word]
 	if !ok {
 		w.list = append(w.list, word)
@@ -42,11 +42,12 @@ func (w *wordList) code(word string) uint32 {
 	return uint32(k)
 }
 
-// place writes the indices of the words of a batch, from record from on, into the cells of column j that follow those in
+// writeIndices writes the indices of the words of a batch, from record from on, into the cells of column j that follow those in
 // use. In a numeric column they are the lowest four bytes of a number; see [dataset.IsText].
-func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
+func (w *wordList) writeIndices(words *batchWords, from int, to *columnCells, j int) {
 	places := make([]uint32, len(words.list))
-	numbers, codes := to.floats[j], to.bytes[j]
+	numbers := to.floats[j]
+	codes := to.bytes[j]
 	if numbers != nil {
 		numbers = numbers[to.rows:]
 	} else {
@@ -58,7 +59,7 @@ func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
 			continue
 		}
 		if places[code] == 0 {
-			places[code] = w.code(words.list[code])
+			places[code] = w.wordIndex(words.list[code])
 		}
 		if numbers != nil {
 			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 | uint64(places[code]))
@@ -68,8 +69,8 @@ func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
 	}
 }
 
-// pack encodes the lists of a chunk, each after its length, and empties them.
-func (w *chunkWriter) pack() []byte {
+// packWords encodes the lists of a chunk, each after its length, and empties them.
+func (w *chunkWriter) packWords() []byte {
 	var out []byte
 	for _, l := range w.words {
 		if l == nil {
@@ -91,7 +92,8 @@ func (w *chunkWriter) pack() []byte {
 // readWords returns the lists of words of chunk i by column, nil for columns without words to be found. The first entry of
 // a list is not a word.
 func (r *chunkReader) readWords(i int) ([][]string, error) {
-	c, before := &r.chunks[i], 0
+	c := &r.chunks[i]
+	before := 0
 	for k := range r.writtenWidths {
 		before += r.columnSize(c, k)
 	}
@@ -108,7 +110,8 @@ func (r *chunkReader) readWords(i int) ([][]string, error) {
 		data = data[4:]
 		for range cap(list) - 1 {
 			n := int(data[0])
-			list, data = append(list, string(data[1:1+n])), data[1+n:]
+			list = append(list, string(data[1:1+n]))
+			data = data[1+n:]
 		}
 		out[j] = list
 	}
@@ -209,7 +212,8 @@ func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int
 	out := make([]mechanism.WordCounts, len(columns))
 	for k := range out {
 		for word, n := range counts[k] {
-			out[k].Words, out[k].Counts = append(out[k].Words, word), append(out[k].Counts, n)
+			out[k].Words = append(out[k].Words, word)
+			out[k].Counts = append(out[k].Counts, n)
 		}
 	}
 	return out, err
@@ -218,8 +222,10 @@ func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int
 // Resolve implements [mechanism.Capabilities.Resolve]: it writes columns of words again as columns of codes, at new places of
 // the same file.
 func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.Engine, error) {
-	out := e.share()
-	out.schema, out.cellWidths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
+	out := e.shareFile()
+	out.schema = dataset.Schema{Columns: all, Unit: e.schema.Unit}
+	out.cellWidths = nil
+	out.wordBytes = 0
 	var recoded []int
 	for j, c := range all {
 		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
@@ -246,7 +252,8 @@ func (e *Engine) Resolve(ctx context.Context, all []dataset.Column) (mechanism.E
 		}
 		b := v.Block(0, c.rows)
 		for _, j := range recoded {
-			of, absent := all[j].CodesOf(words[j]), int(all[j].MissingCode())
+			of := all[j].CodesOf(words[j])
+			absent := int(all[j].MissingCode())
 			cells := make([]byte, 0, e.chunkRows*out.cellWidths[j])
 			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
 				as := absent

@@ -25,7 +25,7 @@ func (e *Engine) writeTable(ctx context.Context, s Source, stats *dataset.Stats)
 	write := func(c *columnCells, words []byte, to *layout) error {
 		w := writers.Get().(*cellWriter)
 		defer writers.Put(w)
-		return w.write(c, words, to)
+		return w.writeChunk(c, words, to)
 	}
 	group := parallel.Group{Panicked: func() { cancel(context.Canceled) }}
 	for range workers {
@@ -38,17 +38,27 @@ func (e *Engine) writeTable(ctx context.Context, s Source, stats *dataset.Stats)
 			}
 		})
 	}
-	w := &chunkWriter{Engine: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, mechanism.MostNarrow), words: make([]*wordList, len(e.cellWidths))}
+	w := &chunkWriter{
+		Engine: e,
+		ctx:    within,
+		full:   full,
+		free:   free,
+		stats:  stats,
+		path:   s.Path,
+		limit:  cmp.Or(s.Most, mechanism.MostNarrow),
+		words:  make([]*wordList, len(e.cellWidths)),
+	}
 	for j, c := range e.schema.Columns {
 		if c.Found {
-			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
+			w.words[j] = &wordList{codes: map[string]int32{}}
+			w.found = true
 		}
 	}
 	var used sync.Pool
 	options := s.Options
 	options.BatchRows = e.chunkRows
 	err := options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) {
-		out := e.encode(b, &used)
+		out := e.encodeBatch(b, &used)
 		if out.rows < e.chunkRows || b.First < 0 || b.First%int64(e.chunkRows) > 0 || w.found {
 			return out, nil
 		}
@@ -56,10 +66,10 @@ func (e *Engine) writeTable(ctx context.Context, s Source, stats *dataset.Stats)
 		return out, write(&out.columnCells, nil, out.cells)
 	}, func(batch any) error {
 		defer used.Put(batch)
-		return w.append(batch.(*encoded))
+		return w.appendBatch(batch.(*encodedBatch))
 	})
 	if err == nil && w.cells.rows > 0 {
-		err = w.flush()
+		err = w.sendChunk()
 	}
 	close(full)
 	group.Wait()
@@ -86,9 +96,9 @@ type cellWriter struct {
 	row    scratch.RowWriter
 }
 
-// write writes cells, padded to a full chunk so that the size of the file reveals the number of records less exactly, and
+// writeChunk writes cells, padded to a full chunk so that the size of the file reveals the number of records less exactly, and
 // fills in the layout of the chunk.
-func (w *cellWriter) write(c *columnCells, words []byte, to *layout) (err error) {
+func (w *cellWriter) writeChunk(c *columnCells, words []byte, to *layout) (err error) {
 	places := len(w.cellWidths)
 	if words != nil {
 		places++
@@ -96,7 +106,7 @@ func (w *cellWriter) write(c *columnCells, words []byte, to *layout) (err error)
 	w.row.Start(w.file, places)
 	for j := range w.cellWidths {
 		if c.floats[j] != nil {
-			to.forms[j] = w.pack(c.floats[j])
+			to.forms[j] = w.addNumbers(c.floats[j])
 		} else {
 			w.row.Add(c.bytes[j][:w.chunkRows*w.cellWidths[j]])
 		}
@@ -109,8 +119,8 @@ func (w *cellWriter) write(c *columnCells, words []byte, to *layout) (err error)
 	return err
 }
 
-// pack adds a column of numbers to the row and returns their encoding.
-func (w *cellWriter) pack(x []float64) decimals.Form {
+// addNumbers adds a column of numbers to the row and returns their encoding.
+func (w *cellWriter) addNumbers(x []float64) decimals.Form {
 	room := w.row.Buffer(decimals.MostSize(w.chunkRows))
 	form, data := w.packer.Pack(room, x, decimals.Form{})
 	if form == decimals.AsTheyAre {
@@ -139,11 +149,11 @@ type chunkWriter struct {
 	path  string
 }
 
-// append adds the records of a batch.
-func (w *chunkWriter) append(b *encoded) error {
+// appendBatch adds the records of a batch.
+func (w *chunkWriter) appendBatch(b *encodedBatch) error {
 	w.stats.Merge(b.stats)
 	if b.cells != nil {
-		return w.add(w.chunkRows, b.cells)
+		return w.addChunk(w.chunkRows, b.cells)
 	}
 	for from := 0; from < b.rows; {
 		if w.cells.floats == nil {
@@ -153,7 +163,7 @@ func (w *chunkWriter) append(b *encoded) error {
 			}
 			select {
 			case w.cells = <-w.free:
-				w.cells.empty()
+				w.cells.reset()
 			case <-w.ctx.Done():
 				return w.ctx.Err()
 			}
@@ -166,13 +176,13 @@ func (w *chunkWriter) append(b *encoded) error {
 				w.cells.bytes[j] = append(w.cells.bytes[j], b.bytes[j][from*width:(from+n)*width]...)
 			}
 			if words := &b.words[j]; words.codes != nil {
-				w.words[j].place(words, from, &w.cells, j)
+				w.words[j].writeIndices(words, from, &w.cells, j)
 			}
 		}
 		w.cells.rows += n
 		from += n
 		if w.cells.rows == w.chunkRows {
-			if err := w.flush(); err != nil {
+			if err := w.sendChunk(); err != nil {
 				return err
 			}
 		}
@@ -180,21 +190,22 @@ func (w *chunkWriter) append(b *encoded) error {
 	return nil
 }
 
-// empty removes all records and keeps the memory.
-func (c *columnCells) empty() {
+// reset removes all records and keeps the memory.
+func (c *columnCells) reset() {
 	c.rows = 0
 	for j := range c.floats {
-		c.floats[j], c.bytes[j] = c.floats[j][:0], c.bytes[j][:0]
+		c.floats[j] = c.floats[j][:0]
+		c.bytes[j] = c.bytes[j][:0]
 	}
 }
 
-// flush hands the chunk to a writer.
-func (w *chunkWriter) flush() error {
+// sendChunk hands the chunk to a writer.
+func (w *chunkWriter) sendChunk() error {
 	out := pendingChunk{columnCells: w.cells, cells: w.newLayout()}
 	if w.found {
-		out.words = w.pack()
+		out.words = w.packWords()
 	}
-	if err := w.add(w.cells.rows, out.cells); err != nil {
+	if err := w.addChunk(w.cells.rows, out.cells); err != nil {
 		return err
 	}
 	select {
@@ -207,10 +218,12 @@ func (w *chunkWriter) flush() error {
 }
 
 // newLayout returns the layout of a chunk that is not written yet.
-func (e *Engine) newLayout() *layout { return &layout{forms: make([]decimals.Form, len(e.cellWidths))} }
+func (e *Engine) newLayout() *layout {
+	return &layout{forms: make([]decimals.Form, len(e.cellWidths))}
+}
 
-// add adds a chunk to the table.
-func (w *chunkWriter) add(rows int, c *layout) error {
+// addChunk adds a chunk to the table.
+func (w *chunkWriter) addChunk(rows int, c *layout) error {
 	first := uint64(w.total)
 	if w.total += int64(rows); w.total > w.limit {
 		return mechanism.TooMany(w.path, w.limit)
