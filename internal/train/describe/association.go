@@ -19,26 +19,26 @@ func (r *Released) layoutOf(levels [][]int) layout {
 		l.starts[j], l.lengths[j] = l.size, n
 		l.size += n
 	}
-	for _, j := range r.numeric() {
+	for _, j := range r.numericColumns() {
 		add(j, 1)
 	}
-	for i, j := range r.categorical() {
+	for i, j := range r.categoryColumns() {
 		add(j, len(levels[i])+1)
 	}
 	l.size++
 	return l
 }
 
-// entry returns the sum of the products of entries i and j.
-func (l layout) entry(packed []float64, i, j int) float64 {
+// sumOfProducts returns the sum of the products of entries i and j.
+func (l layout) sumOfProducts(packed []float64, i, j int) float64 {
 	if i > j {
 		i, j = j, i
 	}
 	return packed[i*l.size-i*(i-1)/2+j-i]
 }
 
-// associations returns the associations of all pairs of columns.
-func (r *Released) associations(records noisy) []Association {
+// listAssociations returns the associations of all pairs of columns.
+func (r *Released) listAssociations(records noisy) []Association {
 	l := r.layoutOf(r.Matrix.Levels)
 	m := matrix{l, r.Matrix.Packed, r.MatrixNoise, records}
 	var columns []int
@@ -51,7 +51,7 @@ func (r *Released) associations(records noisy) []Association {
 	out := []Association{}
 	for i, a := range columns {
 		for _, b := range columns[i+1:] {
-			out = append(out, m.associate(&r.Columns[a], &r.Columns[b], a, b, pairs))
+			out = append(out, m.associateColumns(&r.Columns[a], &r.Columns[b], a, b, pairs))
 		}
 	}
 	return out
@@ -68,8 +68,8 @@ type matrix struct {
 // offDiagonalNoise is the noise of an entry off the diagonal.
 func (m matrix) offDiagonalNoise() float64 { return m.noise / math.Sqrt2 }
 
-// associate returns the association of columns a and b, one of the given number of pairs.
-func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
+// associateColumns returns the association of columns a and b, one of the given number of pairs.
+func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Association {
 	out := Association{First: first.Name, Second: second.Name}
 	set := func(value, lower, upper, lowerAll, upperAll float64, ok bool) {
 		if ok {
@@ -92,7 +92,7 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 		set(within(r), within(r-z95*noise), within(r+z95*noise), within(r-wide*noise), within(r+wide*noise), ok && enough)
 	case first.Kind == Category && second.Kind == Category:
 		out.Measure = CramersV
-		t := m.contingency(a, b)
+		t := m.contingencyTable(a, b)
 		value, lower, upper, ok := t.interval(miss)
 		_, lowerAll, upperAll, _ := t.interval(all)
 		set(value, lower, upper, lowerAll, upperAll, ok && enough)
@@ -116,17 +116,17 @@ func (m matrix) associate(first, second *Column, a, b, pairs int) Association {
 // pairOf returns the sums of two numeric entries.
 func (m matrix) pairOf(i, j int) pair {
 	constant := m.size - 1
-	p := pair{count: m.records, product: noisy{m.entry(m.packed, i, j), m.offDiagonalNoise()}}
+	p := pair{count: m.records, product: noisy{m.sumOfProducts(m.packed, i, j), m.offDiagonalNoise()}}
 	for k, entry := range [2]int{i, j} {
-		p.sums[k] = noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}
-		p.squares[k] = noisy{m.entry(m.packed, entry, entry), m.noise}
+		p.sums[k] = noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}
+		p.squares[k] = noisy{m.sumOfProducts(m.packed, entry, entry), m.noise}
 	}
 	return p
 }
 
 // levelCount returns the number of records of a category entry, whose square and product with the constant both are that number.
 func (m matrix) levelCount(entry int) noisy {
-	return combine(noisy{m.entry(m.packed, entry, entry), m.noise}, noisy{m.entry(m.packed, entry, m.size-1), m.offDiagonalNoise()})
+	return combineMeasures(noisy{m.sumOfProducts(m.packed, entry, entry), m.noise}, noisy{m.sumOfProducts(m.packed, entry, m.size-1), m.offDiagonalNoise()})
 }
 
 // etaOf returns the sums of a numeric entry by the entries of category column b.
@@ -136,10 +136,10 @@ func (m matrix) etaOf(entry, b int) etaSums {
 	for k := range m.lengths[b] {
 		level := m.starts[b] + k
 		n := m.levelCount(level)
-		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.entry(m.packed, entry, level)), n.noise
+		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.sumOfProducts(m.packed, entry, level)), n.noise
 	}
 	e.sumNoise = m.offDiagonalNoise()
-	v, noise := varianceOf(m.records, noisy{m.entry(m.packed, entry, constant), m.offDiagonalNoise()}, noisy{m.entry(m.packed, entry, entry), m.noise})
+	v, noise := varianceOf(m.records, noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}, noisy{m.sumOfProducts(m.packed, entry, entry), m.noise})
 	e.total = noisy{m.records.value * v, m.records.value * noise}
 	return e
 }
@@ -153,7 +153,7 @@ type contingency struct {
 	records       noisy
 }
 
-func (m matrix) contingency(a, b int) contingency {
+func (m matrix) contingencyTable(a, b int) contingency {
 	t := contingency{cellNoise: m.offDiagonalNoise(), records: m.records}
 	for i := range m.lengths[a] {
 		n := m.levelCount(m.starts[a] + i)
@@ -161,7 +161,7 @@ func (m matrix) contingency(a, b int) contingency {
 		t.countNoise = n.noise
 		var row []float64
 		for j := range m.lengths[b] {
-			row = append(row, m.entry(m.packed, m.starts[a]+i, m.starts[b]+j))
+			row = append(row, m.sumOfProducts(m.packed, m.starts[a]+i, m.starts[b]+j))
 		}
 		t.cells = append(t.cells, row)
 	}

@@ -107,7 +107,7 @@ type GroupMean struct {
 
 // Read computes the estimates. It depends on the released numbers only.
 func Read(r *Released) *Card {
-	records := r.records()
+	records := r.countRecords()
 	c := &Card{Records: countEstimate(records), Columns: []ColumnCard{}, Correlations: []Association{}}
 	for j := range r.Columns {
 		switch x := &r.Columns[j]; x.Kind {
@@ -120,7 +120,7 @@ func Read(r *Released) *Card {
 		}
 	}
 	if r.Matrix != nil {
-		c.Correlations = r.associations(records)
+		c.Correlations = r.listAssociations(records)
 	}
 	if r.Groups != nil {
 		c.By = r.groupCard()
@@ -134,24 +134,24 @@ func countEstimate(n noisy) Estimate {
 	return Estimate{&value, &lower, &upper}
 }
 
-// records returns the number of records: that of the moments and that of the matrix together.
-func (r *Released) records() noisy {
+// countRecords returns the number of records: that of the moments and that of the matrix together.
+func (r *Released) countRecords() noisy {
 	all := noisy{r.Records, r.RecordNoise}
 	if r.Matrix == nil || all.noise == 0 {
 		return all
 	}
-	return combine(all, noisy{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
+	return combineMeasures(all, noisy{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
 }
 
-// values returns the numbers of records with a value in a numeric column and with a missing one.
-func (r *Released) values(c *Column, records noisy) (values, missing noisy) {
-	missing = combine(noisy{c.Missing, r.HistogramNoise}, noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing})
+// countValues returns the numbers of records with a value in a numeric column and with a missing one.
+func (r *Released) countValues(c *Column, records noisy) (values, missing noisy) {
+	missing = combineMeasures(noisy{c.Missing, r.HistogramNoise}, noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing})
 	return noisy{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
 }
 
 func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	out := ColumnCard{Name: c.Name, Kind: Numeric, Range: []float64{c.Lower, c.Upper}, Source: c.Source, Categories: []CategoryCard{}}
-	values, missing := r.values(c, records)
+	values, missing := r.countValues(c, records)
 	out.Missing = shareEstimate(missing, records)
 	out.Below, out.Above = countEstimate(noisy{c.Below, r.HistogramNoise}), countEstimate(noisy{c.Above, r.HistogramNoise})
 	_, leaves := fitTree(c.Nodes, c.Leaves)
@@ -166,9 +166,9 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	noise := mechanism.MomentNoise(r.MomentNoise)
 	sum := noisy{c.Sum, noise.Sum}
 	square := noisy{c.Square, noise.Square}
-	out.Mean = c.scaled(meanInterval(sum, values))
+	out.Mean = c.scaleEstimate(meanInterval(sum, values))
 	value, lower, upper := deviationInterval(values, sum, square)
-	half := c.half()
+	half := c.halfWidth()
 	upper = math.Min(upper, 1)
 	value = half * math.Min(value, 1)
 	lower = half * math.Min(lower, 1)
@@ -181,12 +181,12 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	return out
 }
 
-// half returns half of the width of the range, and scaled an estimate in its units from the middle on, in the units of the column.
-func (c *Column) half() float64 { return c.Upper/2 - c.Lower/2 }
+// halfWidth returns half of the width of the range, and scaled an estimate in its units from the middle on, in the units of the column.
+func (c *Column) halfWidth() float64 { return c.Upper/2 - c.Lower/2 }
 
-func (c *Column) scaled(value, lower, upper float64) Estimate {
+func (c *Column) scaleEstimate(value, lower, upper float64) Estimate {
 	middle := c.Lower/2 + c.Upper/2
-	half := c.half()
+	half := c.halfWidth()
 	value = middle + half*value
 	lower = middle + half*lower
 	upper = middle + half*upper
@@ -266,7 +266,7 @@ func (r *Released) groupCard() *GroupCard {
 func (r *Released) groupMeans(k int, count noisy) []GroupMean {
 	g := r.Groups
 	var out []GroupMean
-	for i, j := range r.numeric() {
+	for i, j := range r.numericColumns() {
 		c := &r.Columns[j]
 		values := count
 		if g.Counted[i] {
@@ -274,7 +274,7 @@ func (r *Released) groupMeans(k int, count noisy) []GroupMean {
 		}
 		mean := GroupMean{Column: c.Name}
 		if values.value > 0 && values.value >= minSignal*values.noise {
-			x := c.scaled(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
+			x := c.scaleEstimate(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
 			mean.Value = x.Value
 			mean.Lower = x.Lower
 			mean.Upper = x.Upper

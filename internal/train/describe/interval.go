@@ -16,8 +16,8 @@ const minSignal = 4
 // A noisy is a released number with the standard deviation of its noise.
 type noisy struct{ value, noise float64 }
 
-// combine returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
-func combine(measures ...noisy) noisy {
+// combineMeasures returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
+func combineMeasures(measures ...noisy) noisy {
 	sum := 0.
 	weights := 0.
 	for _, m := range measures {
@@ -126,9 +126,9 @@ const (
 	totalMiss = .01
 )
 
-// pooled returns the categories with at least four standard deviations of noise, and one that pools all others, if their total
+// poolCategories returns the categories with at least four standard deviations of noise, and one that pools all others, if their total
 // reaches four standard deviations of its noise. members holds the number of categories in each.
-func (e etaSums) pooled() (counts, sums, members []float64) {
+func (e etaSums) poolCategories() (counts, sums, members []float64) {
 	var rest, restSum, number float64
 	for k, n := range e.counts {
 		if n >= minSignal*e.countNoise {
@@ -151,7 +151,7 @@ func (e etaSums) pooled() (counts, sums, members []float64) {
 // With delta_k = S_k - m N_k the ratio is sqrt(U/T), U the sum of delta_k²/N_k and T the total. By the triangle inequality the
 // root of U moves by at most the norm of the noise of delta_k/sqrt(N_k), whose variances are c_k.
 func (e etaSums) interval(miss float64) (value, lower, upper float64, ok bool) {
-	counts, sums, members := e.pooled()
+	counts, sums, members := e.poolCategories()
 	share := miss / (normMiss + totalMiss)
 	z := math.Ceil(1000*twoSidedQuantile(totalMiss*share)) / 1000
 	least := e.total.value - z*e.total.noise

@@ -14,8 +14,8 @@ type interval struct {
 	Fill float64
 }
 
-// mapped writes the values of a column with the interval mapped to [-1, 1]. What is outside is clamped.
-func (x interval) mapped(out, column []float64) {
+// mapValues writes the values of a column with the interval mapped to [-1, 1]. What is outside is clamped.
+func (x interval) mapValues(out, column []float64) {
 	middle := x.Lower/2 + x.Upper/2
 	half := x.Upper/2 - x.Lower/2
 	for k, v := range column {
@@ -27,8 +27,8 @@ func (x interval) mapped(out, column []float64) {
 	}
 }
 
-// cells writes the cell of each value, as [mechanism.TreeCounts] numbers them.
-func (x interval) cells(out []uint16, column []float64) {
+// writeCells writes the cell of each value, as [mechanism.TreeCounts] numbers them.
+func (x interval) writeCells(out []uint16, column []float64) {
 	half := x.Upper/2 - x.Lower/2
 	for k, v := range column {
 		switch {
@@ -72,7 +72,7 @@ func (p *treePass) Add(b mechanism.Block) {
 		p.cells[i] = resizeBuffer(p.cells[i], n)
 	}
 	for i, x := range p.Numeric {
-		x.cells(p.cells[i], b.Float(x.Column, p.floats))
+		x.writeCells(p.cells[i], b.Float(x.Column, p.floats))
 	}
 	for i, j := range p.Category {
 		for k, code := range b.Codes(j, p.codes) {
@@ -105,7 +105,7 @@ func (p *momentPass) Add(b mechanism.Block) {
 	p.floats = resizeBuffer(p.floats, b.Len())
 	for i, x := range p.Numeric {
 		p.values[i] = resizeBuffer(p.values[i], b.Len())
-		x.mapped(p.values[i], b.Float(x.Column, p.floats))
+		x.mapValues(p.values[i], b.Float(x.Column, p.floats))
 	}
 	p.moments.Add(b.Len(), p.values)
 }
@@ -124,8 +124,8 @@ type matrixStatistic struct {
 	Levels  []int // number of entries of category columns
 }
 
-// limit returns the squared length that no record exceeds.
-func (x matrixStatistic) limit() float64 { return float64(len(x.Numeric) + len(x.Category) + 1) }
+// squaredLimit returns the squared length that no record exceeds.
+func (x matrixStatistic) squaredLimit() float64 { return float64(len(x.Numeric) + len(x.Category) + 1) }
 
 // New implements [mechanism.Statistic].
 func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -133,7 +133,7 @@ func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	for _, n := range x.Levels {
 		size += n
 	}
-	return &matrixPass{matrixStatistic: x, gram: m.NewGram(size, x.limit()), rows: make([][]int16, size)}
+	return &matrixPass{matrixStatistic: x, gram: m.NewGram(size, x.squaredLimit()), rows: make([][]int16, size)}
 }
 
 type matrixPass struct {
@@ -153,7 +153,7 @@ func (p *matrixPass) Add(b mechanism.Block) {
 		p.rows[i] = resizeBuffer(p.rows[i], n)
 	}
 	for i, x := range p.Numeric {
-		x.mapped(p.values, b.Float(x.Column, p.floats))
+		x.mapValues(p.values, b.Float(x.Column, p.floats))
 		for k, z := range p.values {
 			p.rows[i][k] = int16(math.Round(z * mechanism.FixedOne))
 		}
@@ -204,7 +204,7 @@ func (p *groupPass) Add(b mechanism.Block) {
 	p.floats, p.codes = resizeBuffer(p.floats, b.Len()), resizeBuffer(p.codes, b.Len())
 	for i, x := range p.Numeric {
 		p.values[i] = resizeBuffer(p.values[i], b.Len())
-		x.mapped(p.values[i], b.Float(x.Column, p.floats))
+		x.mapValues(p.values[i], b.Float(x.Column, p.floats))
 	}
 	p.sums.Add(b.Codes(p.By, p.codes), p.values)
 }

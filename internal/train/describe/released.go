@@ -96,10 +96,10 @@ type Groups struct {
 	Missing    [][]float64 `json:"missing"` // as above; 0 if they were not counted
 }
 
-// numeric lists the positions of the numeric columns, and categorical those of the category columns.
-func (r *Released) numeric() []int { return r.ofKind(Numeric) }
+// numericColumns lists the positions of the numeric columns, and categorical those of the category columns.
+func (r *Released) numericColumns() []int { return r.ofKind(Numeric) }
 
-func (r *Released) categorical() []int { return r.ofKind(Category) }
+func (r *Released) categoryColumns() []int { return r.ofKind(Category) }
 
 func (r *Released) ofKind(kind string) []int {
 	var out []int
@@ -158,7 +158,7 @@ func (r *Released) Check() error {
 		return problem("a noise is below 0")
 	}
 	if m := r.Matrix; m != nil {
-		if len(m.Levels) != len(r.categorical()) {
+		if len(m.Levels) != len(r.categoryColumns()) {
 			return problem("the matrix is about other category columns")
 		}
 		if size := r.layoutOf(m.Levels).size; len(m.Packed) != size*(size+1)/2 || !(r.MatrixNoise > 0) {
@@ -166,7 +166,7 @@ func (r *Released) Check() error {
 		}
 	}
 	if g := r.Groups; g != nil {
-		n, d := len(g.Names)+1, len(r.numeric())
+		n, d := len(g.Names)+1, len(r.numericColumns())
 		fits := len(g.Counts) == n && len(g.Sums) == n && len(g.Missing) == n && len(g.Counted) == d && g.CountNoise > 0 && g.SumNoise > 0
 		for k := 0; fits && k < n; k++ {
 			fits = len(g.Sums[k]) == d && len(g.Missing[k]) == d

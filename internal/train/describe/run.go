@@ -32,7 +32,7 @@ type Result struct {
 // Run executes the plan on a table that was read with the schema of the study. Its errors do not depend on a
 // record.
 func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
-	return p.run(ctx, t, mechanism.NewSession, "")
+	return p.runPlan(ctx, t, mechanism.NewSession, "")
 }
 
 // Rehearse reports, before any budget is spent, whether the noise of a step would leave the integer grid: the
@@ -51,11 +51,11 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 		return err
 	}
 	ways := []string{""}
-	if undeclared, texts := p.study.undeclared(); len(undeclared) > 0 && len(texts) == 0 {
+	if undeclared, texts := p.study.undeclaredColumns(); len(undeclared) > 0 && len(texts) == 0 {
 		ways = []string{pipeline.NumbersWay, pipeline.WordsWay}
 	}
 	for _, way := range ways {
-		if _, err = p.run(ctx, t, mechanism.NewRehearsal, way); err != nil {
+		if _, err = p.runPlan(ctx, t, mechanism.NewRehearsal, way); err != nil {
 			break
 		}
 	}
@@ -65,9 +65,9 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 	return err
 }
 
-// run executes the plan in a session that open opens. forced is the branch of a rehearsal; a run takes the
+// runPlan executes the plan in a session that open opens. forced is the branch of a rehearsal; a run takes the
 // branch chosen by the released kinds of columns.
-func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error), forced string) (*Result, error) {
+func (p *Plan) runPlan(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error), forced string) (*Result, error) {
 	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
 		return nil, pipeline.ErrSchema
 	}
@@ -110,7 +110,7 @@ func (r *runner) carryOut(ctx context.Context) error {
 	for _, stage := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{pipeline.VocabularyName, r.vocabulary}, {scalingName, r.findRanges}, {histogramName, r.histogram}, {momentsName, r.moments}, {matrixName, r.matrix}, {groupsName, r.groups}} {
+	}{{pipeline.VocabularyName, r.findVocabulary}, {scalingName, r.findRanges}, {histogramName, r.releaseHistogram}, {momentsName, r.releaseMoments}, {matrixName, r.releaseMatrix}, {groupsName, r.releaseGroups}} {
 		if err := stage.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", stage.name, err)
 		}
@@ -118,9 +118,9 @@ func (r *runner) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// vocabulary determines which undeclared columns hold text, and the categories of text columns.
-func (r *runner) vocabulary(ctx context.Context) error {
-	undeclared, search := r.plan.study.undeclared()
+// findVocabulary determines which undeclared columns hold text, and the categories of text columns.
+func (r *runner) findVocabulary(ctx context.Context) error {
+	undeclared, search := r.plan.study.undeclaredColumns()
 	asksFirst := len(undeclared) > 0 && len(search) == 0
 	for _, j := range undeclared {
 		r.columns[j].Found = false
@@ -166,7 +166,7 @@ func (r *runner) vocabulary(ctx context.Context) error {
 
 // findRanges finds the undeclared ranges of numeric columns, and determines which columns are described.
 func (r *runner) findRanges(ctx context.Context) error {
-	stage := r.plan.study.ranges()
+	stage := r.plan.study.rangeStage()
 	stage.Columns = r.columns
 	var err error
 	if r.ranges, err = stage.Run(ctx, r.session.Sub(scalingName), r.records); err != nil {
@@ -219,7 +219,7 @@ func (r *runner) codeCounts() []int {
 	return out
 }
 
-func (r *runner) histogram(ctx context.Context) error {
+func (r *runner) releaseHistogram(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) == 0 {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (r *runner) histogram(ctx context.Context) error {
 	return nil
 }
 
-func (r *runner) moments(ctx context.Context) error {
+func (r *runner) releaseMoments(ctx context.Context) error {
 	public := r.session.Relation() != budget.AddRemove
 	if public {
 		n, err := r.records.Len(ctx)
@@ -292,9 +292,9 @@ const (
 	mostLevelsInAll = 256
 )
 
-// matrix releases the products of columns. The histogram determines the limits to which values are clamped, the
+// releaseMatrix releases the products of columns. The histogram determines the limits to which values are clamped, the
 // value that replaces missing ones, and the categories that are frequent enough for an entry of their own.
-func (r *runner) matrix(ctx context.Context) error {
+func (r *runner) releaseMatrix(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) < 2 {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (r *runner) matrix(ctx context.Context) error {
 	}
 	// The noise of a category count in the matrix, which contains it twice: on the diagonal and in the column
 	// of the constant.
-	sensitivity := x.limit()
+	sensitivity := x.squaredLimit()
 	if r.session.Relation() != budget.AddRemove {
 		sensitivity *= math.Sqrt2
 	}
@@ -352,7 +352,7 @@ func (r *runner) matrix(ctx context.Context) error {
 
 // valuesOf returns the number of values of a numeric column according to the moments.
 func (r *runner) valuesOf(c *Column) noisy {
-	values, _ := r.out.values(c, noisy{r.out.Records, r.out.RecordNoise})
+	values, _ := r.out.countValues(c, noisy{r.out.Records, r.out.RecordNoise})
 	return values
 }
 
@@ -389,9 +389,9 @@ func (r *runner) frequentLevels(least float64) [][]int {
 // counted by group.
 const manyMissing = 3
 
-// groups releases counts and sums by group. In columns with many missing values these are counted by group. In all other
+// releaseGroups releases counts and sums by group. In columns with many missing values these are counted by group. In all other
 // columns they take the median.
-func (r *runner) groups(ctx context.Context) error {
+func (r *runner) releaseGroups(ctx context.Context) error {
 	by := r.plan.study.Schema.Index(r.plan.study.By)
 	if by < 0 || len(r.numeric) == 0 || !slices.Contains(r.categorical, by) {
 		return nil
@@ -400,11 +400,11 @@ func (r *runner) groups(ctx context.Context) error {
 	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.rangedColumns()}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
-		_, missing := r.out.values(c, noisy{})
+		_, missing := r.out.countValues(c, noisy{})
 		countEstimate := missing.value > manyMissing*missing.noise
 		g.Counted = append(g.Counted, countEstimate)
 		if !countEstimate {
-			x.Numeric[i].Fill = min(max((c.Fill-(c.Lower/2+c.Upper/2))/c.half(), -1), 1)
+			x.Numeric[i].Fill = min(max((c.Fill-(c.Lower/2+c.Upper/2))/c.halfWidth(), -1), 1)
 		}
 	}
 	x.Counted = g.Counted

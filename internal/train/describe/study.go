@@ -64,10 +64,10 @@ type Plan struct {
 
 // Plan prices the study. It reads no row. The error wraps [ErrStudy], or comes from the accountant.
 func (s Study) Plan() (*Plan, error) {
-	if err := s.check(); err != nil {
+	if err := s.checkStudy(); err != nil {
 		return nil, err
 	}
-	priced, err := budget.Calibrate(s.tree(), s.Budget)
+	priced, err := budget.Calibrate(s.planTree(), s.Budget)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (p *Plan) Again() *Plan {
 	return &next
 }
 
-// check returns an error for a study without a plan.
-func (s Study) check() error {
+// checkStudy returns an error for a study without a plan.
+func (s Study) checkStudy() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrStudy}, args...)...)
 	}
@@ -132,14 +132,14 @@ func (s Study) check() error {
 	return nil
 }
 
-// ranges is the stage that finds ranges.
-func (s Study) ranges() scaling.Private {
+// rangeStage is the stage that finds ranges.
+func (s Study) rangeStage() scaling.Private {
 	return scaling.Private{Columns: s.Schema.Columns, Target: -1, Relation: s.Budget.Relation, Outline: true}
 }
 
-// undeclared returns two lists of columns: those whose kind, numbers or text, is found privately, and those declared as text
+// undeclaredColumns returns two lists of columns: those whose kind, numbers or text, is found privately, and those declared as text
 // whose categories are found.
-func (s Study) undeclared() (undeclared, texts []int) {
+func (s Study) undeclaredColumns() (undeclared, texts []int) {
 	for j, c := range s.Schema.Columns {
 		switch {
 		case c.Found && c.Kind == dataset.Numeric:
@@ -151,10 +151,10 @@ func (s Study) undeclared() (undeclared, texts []int) {
 	return undeclared, texts
 }
 
-// tree returns the plan without prices.
-func (s Study) tree() budget.Node {
-	steps := s.steps()
-	undeclared, texts := s.undeclared()
+// planTree returns the plan without prices.
+func (s Study) planTree() budget.Node {
+	steps := s.planSteps()
+	undeclared, texts := s.undeclaredColumns()
 	scaled := func(share float64) []budget.Node {
 		out := make([]budget.Node, len(steps))
 		for i, n := range steps {
@@ -174,11 +174,11 @@ func (s Study) tree() budget.Node {
 	return budget.Par(RootName, budget.Seq(partName, steps...).As(budget.Part))
 }
 
-// steps lists the steps after the vocabulary. Their shares add up to 1.
-func (s Study) steps() []budget.Node {
+// planSteps lists the steps after the vocabulary. Their shares add up to 1.
+func (s Study) planSteps() []budget.Node {
 	var out []budget.Node
 	total := 0.
-	if node, open := s.ranges().Plan(); open {
+	if node, open := s.rangeStage().Plan(); open {
 		out = append(out, node)
 		total += scaling.ExponentShare + scaling.BinShare/2
 	}

@@ -21,7 +21,7 @@ func (r *runner) warnings() []pipeline.Warning {
 		case c.Kind == Unread:
 			unread = append(unread, c.Name)
 		case c.Kind == Numeric:
-			if _, gone := r.out.values(&r.out.Columns[j], noisy{}); gone.value > manyMissing*gone.noise {
+			if _, gone := r.out.countValues(&r.out.Columns[j], noisy{}); gone.value > manyMissing*gone.noise {
 				missing = append(missing, c.Name)
 			}
 		}
@@ -52,7 +52,7 @@ func (r *runner) warnings() []pipeline.Warning {
 		add("many-columns", pipeline.Theoretical, "With %d columns the noise of correlations is about %.1f times that of %d columns. Name the columns that matter with --columns.",
 			n, float64(n+1)/(ManyColumns+1), ManyColumns)
 	}
-	if records := r.out.records(); !(records.value >= minSignal*records.noise) {
+	if records := r.out.countRecords(); !(records.value >= minSignal*records.noise) {
 		add("few-records", pipeline.Critical, "The number of records is not told from 0 at this budget: it is at most about %.0f.",
 			math.Max(records.value+z95*records.noise, 0))
 	}

@@ -21,7 +21,7 @@ import (
 // noise with it. weight is A_ll.
 func (x Solution) LiftConstant(weight, lambda float64) {
 	last := len(x.Theta) - 1
-	factor := 1 + shrunk(weight, lambda)
+	factor := 1 + shrinkageOf(weight, lambda)
 	x.Theta[last] *= factor
 	for i := range last {
 		x.Cov.SetSym(i, last, x.Cov.At(i, last)*factor)
@@ -29,8 +29,8 @@ func (x Solution) LiftConstant(weight, lambda float64) {
 	x.Cov.SetSym(last, last, x.Cov.At(last, last)*factor*factor)
 }
 
-// shrunk returns lambda/(weight+ + lambda), 0 without a penalty.
-func shrunk(weight, lambda float64) float64 {
+// shrinkageOf returns lambda/(weight+ + lambda), 0 without a penalty.
+func shrinkageOf(weight, lambda float64) float64 {
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
 		return 0
 	}

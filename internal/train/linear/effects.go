@@ -46,13 +46,13 @@ func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	counts := make([]measured, hi-lo)
 	total := 0.
 	for v := range e.share {
-		if n := d.count(lo + v); n.above(seenNoise) {
+		if n := d.countOfEntry(lo + v); n.isAbove(seenNoise) {
 			e.share[v], e.seen[v], counts[v] = n.value, true, n
 			total += n.value
 		}
 	}
-	rest := d.unlisted(lo, hi)
-	if e.listed = other || !rest.above(unlistedNoise); !e.listed {
+	rest := d.countUnlisted(lo, hi)
+	if e.listed = other || !rest.isAbove(unlistedNoise); !e.listed {
 		total += rest.value
 	}
 	for v := range e.share {
@@ -74,13 +74,13 @@ func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	if !e.listed {
 		e.shares += square(rest.noise * mean / total)
 	}
-	e.centre(fit, lo, mean)
-	e.borrow(other)
+	e.centreEffects(fit, lo, mean)
+	e.borrowEffects(other)
 	return e
 }
 
-// centre fills in the effects of all levels and of the unlisted values.
-func (e *effects) centre(fit Solution, lo int, mean float64) {
+// centreEffects fills in the effects of all levels and of the unlisted values.
+func (e *effects) centreEffects(fit Solution, lo int, mean float64) {
 	with, variance := make([]float64, len(e.share)), e.shares // C p, and p'Cp
 	for v := range e.share {
 		for u, p := range e.share {
@@ -101,8 +101,8 @@ func (e *effects) centre(fit Solution, lo int, mean float64) {
 	}
 }
 
-// borrow gives every level that was not seen the effect of the other values.
-func (e *effects) borrow(other bool) {
+// borrowEffects gives every level that was not seen the effect of the other values.
+func (e *effects) borrowEffects(other bool) {
 	stand := e.unlisted
 	spread := 0.
 	rest := 1.

@@ -88,6 +88,6 @@ func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distrib
 		Linear: *Model(f.columns, f.enc, Solution{theta, cov}, d, false),
 		Norm:   math.Sqrt(f.featureLimit()), Center: &center,
 	}
-	mean := MeanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
+	mean := MeanOf(f.Target(), cross, d.sumOfProducts(d.constantIndex(), d.constantIndex()).value)
 	return FitOf(m, mean, Spreads(f.columns, f.enc, Solution{theta, cov}, d))
 }

@@ -36,11 +36,11 @@ func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distr
 			hi++
 		}
 		if c := columns[slots[lo].Column]; c.Kind == dataset.Category {
-			w.category(slots[lo].Column, c, lo, hi)
+			w.writeCategory(slots[lo].Column, c, lo, hi)
 		} else {
-			w.number(slots[lo].Column, enc.Range(slots[lo].Column), lo)
+			w.writeNumber(slots[lo].Column, enc.Range(slots[lo].Column), lo)
 			if hi > lo+1 {
-				w.missing(slots[lo].Column, lo+1)
+				w.writeMissing(slots[lo].Column, lo+1)
 			}
 		}
 		lo = hi
@@ -64,8 +64,8 @@ type termWriter struct {
 	shares       float64       // the variance of the intercept from the noise of counts
 }
 
-// number writes the term of a numeric column, entry i.
-func (w *termWriter) number(column int, r scaling.Range, i int) {
+// writeNumber writes the term of a numeric column, entry i.
+func (w *termWriter) writeNumber(column int, r scaling.Range, i int) {
 	unit := w.half / r.Half()
 	w.constant.SetVec(i, -unit*r.Center())
 	w.Terms = append(w.Terms, regression.Term{
@@ -74,8 +74,8 @@ func (w *termWriter) number(column int, r scaling.Range, i int) {
 	})
 }
 
-// missing writes the term of the missing cells of a numeric column, entry i.
-func (w *termWriter) missing(column, i int) {
+// writeMissing writes the term of the missing cells of a numeric column, entry i.
+func (w *termWriter) writeMissing(column, i int) {
 	unit := w.half * scaling.MissingEntry
 	w.Terms = append(w.Terms, regression.Term{
 		Column: column, Missing: true, Coefficient: unit * w.fit.Theta[i],
@@ -83,8 +83,8 @@ func (w *termWriter) missing(column, i int) {
 	})
 }
 
-// category writes the terms of a category column, entries [lo, hi).
-func (w *termWriter) category(column int, c dataset.Column, lo, hi int) {
+// writeCategory writes the terms of a category column, entries [lo, hi).
+func (w *termWriter) writeCategory(column int, c dataset.Column, lo, hi int) {
 	e := effectsOf(w.fit, w.distribution, lo, hi, c.Other)
 	if !e.listed && !w.extend {
 		e = e.asTrained(w.fit, lo)

@@ -88,9 +88,9 @@ func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d met
 		return nil, err
 	}
 	if f.Slots() == 0 { // no release
-		return f.Fit(f.constant()), nil
+		return f.Fit(f.constantScores()), nil
 	}
-	lambda := t.penalty(d.AtLeast, t.noise(s, f))
+	lambda := t.ridgePenalty(d.AtLeast, t.relativeNoise(s, f))
 	limit := f.Encoder.NormLimit(0) // B^2
 	// Scaling x by 1/B scales a weight by 1/B too, so the constant and the penalty are B and B^2 times as
 	// large.
@@ -103,18 +103,18 @@ func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d met
 	if err != nil {
 		return nil, err
 	}
-	if err := f.fill(ctx, minimizer, v); err != nil {
+	if err := f.addRows(ctx, minimizer, v); err != nil {
 		return nil, err
 	}
-	released, deviation, err := t.release(ctx, s, minimizer)
+	released, deviation, err := t.releaseMinimizer(ctx, s, minimizer)
 	if err != nil {
 		return nil, err
 	}
-	return f.Fit(f.clipped(released, deviation, limit)), nil
+	return f.Fit(f.clippedScores(released, deviation, limit)), nil
 }
 
-// release returns the minimiser with noise, and the standard deviation of the noise in a coordinate.
-func (t PerturbedMinimizer) release(ctx context.Context, s *mechanism.Session, m *mechanism.Minimizer) (w []float64, deviation float64, err error) {
+// releaseMinimizer returns the minimiser with noise, and the standard deviation of the noise in a coordinate.
+func (t PerturbedMinimizer) releaseMinimizer(ctx context.Context, s *mechanism.Session, m *mechanism.Minimizer) (w []float64, deviation float64, err error) {
 	if t.Pure {
 		bounded, err := m.CoordinateBound(ctx)
 		if err != nil {
@@ -131,16 +131,16 @@ func (t PerturbedMinimizer) release(ctx context.Context, s *mechanism.Session, m
 	return released.Value(), s.Scale(t.Leaf), err
 }
 
-// penalty is the given lambda or the default one.
-func (t PerturbedMinimizer) penalty(atLeast int, noise float64) float64 {
+// ridgePenalty is the given lambda or the default one.
+func (t PerturbedMinimizer) ridgePenalty(atLeast int, noise float64) float64 {
 	if t.Lambda == 0 {
 		return DefaultLambda(atLeast, noise)
 	}
 	return t.Lambda
 }
 
-// constant returns the scores of a model without features: all 0.
-func (f *ClassFrame) constant() []regression.Model {
+// constantScores returns the scores of a model without features: all 0.
+func (f *ClassFrame) constantScores() []regression.Model {
 	out := make([]regression.Model, f.Scores())
 	for c := range out {
 		m := f.Linear([]float64{0}, diagonal{0}, 0)
@@ -149,8 +149,8 @@ func (f *ClassFrame) constant() []regression.Model {
 	return out
 }
 
-// noise returns the standard deviation of the noise in a coordinate times Lambda/R.
-func (t PerturbedMinimizer) noise(s *mechanism.Session, f *ClassFrame) float64 {
+// relativeNoise returns the standard deviation of the noise in a coordinate times Lambda/R.
+func (t PerturbedMinimizer) relativeNoise(s *mechanism.Session, f *ClassFrame) float64 {
 	change := math.Sqrt(float64(f.Scores()))
 	if s.Relation() != budget.AddRemove {
 		change *= 2
@@ -164,8 +164,8 @@ func (t PerturbedMinimizer) noise(s *mechanism.Session, f *ClassFrame) float64 {
 // blockRows is the number of records that are encoded at once.
 const blockRows = 1024
 
-// fill hands all rows to a minimizer, which keeps them.
-func (f *ClassFrame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
+// addRows hands all rows to a minimizer, which keeps them.
+func (f *ClassFrame) addRows(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
 	r := f.NewRows()
 	for from := 0; from < v.Len() && ctx.Err() == nil; from += blockRows {
 		r.Encode(v.Block(from, min(from+blockRows, v.Len())))
@@ -174,10 +174,10 @@ func (f *ClassFrame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset
 	return ctx.Err()
 }
 
-// clipped returns the scores for weights of x and the constant with noise sigma in each. Training limited only
+// clippedScores returns the scores for weights of x and the constant with noise sigma in each. Training limited only
 // x to norm B and left the constant unchanged. A [regression.ClippedLinear] shortens the deviation from the
 // middle of the prediction's range, so that middle is the bias.
-func (f *ClassFrame) clipped(weights []float64, sigma, limit float64) []regression.Model {
+func (f *ClassFrame) clippedScores(weights []float64, sigma, limit float64) []regression.Model {
 	size := f.Slots() + 1
 	constant := Bias * math.Sqrt(limit)
 	variance := make([]float64, size)

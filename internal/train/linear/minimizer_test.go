@@ -26,7 +26,7 @@ func TestScoreIsTrainings(t *testing.T) {
 	}
 	limit := f.Encoder.NormLimit(0)
 	theta := []float64{.5, -1.25, 2, .25, -.5, 3} // a, b, x, y, other, constant
-	m := f.clipped(theta, .01, limit)[0]
+	m := f.clippedScores(theta, .01, limit)[0]
 	rows := regression.Rows{
 		N:       3,
 		Numeric: map[string][]float64{"a": {2, 0, -9}, "b": {300, 210, math.NaN()}},
@@ -67,7 +67,7 @@ func TestDefaultLambda(t *testing.T) {
 			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
 		}
 	}
-	if got := (PerturbedMinimizer{Lambda: 7}).penalty(500, 1); got != 7 {
+	if got := (PerturbedMinimizer{Lambda: 7}).ridgePenalty(500, 1); got != 7 {
 		t.Errorf("lambda %v, want 7", got)
 	}
 }

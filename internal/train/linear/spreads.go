@@ -41,10 +41,10 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 		c.Values, c.Counts, c.Noise = append(c.Values, value), append(c.Counts, n.value), append(c.Noise, n.noise)
 	}
 	for v, x := range e.levels {
-		add(x.value, d.count(lo+v))
+		add(x.value, d.countOfEntry(lo+v))
 	}
 	if !e.listed {
-		add(e.unlisted.value, d.unlisted(lo, hi))
+		add(e.unlisted.value, d.countUnlisted(lo, hi))
 	}
 	c.Cov = mat.NewSymDense(len(c.Values), nil) // that of values without an entry is 0
 	for i := lo; i < hi; i++ {
@@ -61,25 +61,25 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 // 2s^2/n)/n^2.
 func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	var s regression.Spread
-	n := d.records()
+	n := d.numRecords()
 	q := measured{}
 	sum := measured{}
 	for i := lo; i < hi; i++ {
 		theta := fit.Theta[i]
-		b := d.total(i)
+		b := d.sumOfEntry(i)
 		s.Most += math.Abs(theta) // entries are in [-1, 1]
 		s.MostError += math.Sqrt(fit.Cov.At(i, i))
 		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
 		for j := i; j < hi; j++ {
 			times := theta * fit.Theta[j]
-			g := d.product(i, j)
+			g := d.sumOfProducts(i, j)
 			if j > i {
 				times *= 2
 			}
 			q = measured{q.value + times*g.value, math.Hypot(q.noise, times*g.noise)}
 		}
 	}
-	if !n.above(2) {
+	if !n.isAbove(2) {
 		s.Unknown = true
 		return s
 	}
@@ -93,12 +93,12 @@ func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 // addNoise accounts for the noise of theta; see [regression.Spread].
 func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 	p := hi - lo
-	n := d.records().value
+	n := d.numRecords().value
 	k := mat.NewDense(p, p, nil)
 	c := mat.NewDense(p, p, nil)
 	for i := range p {
 		for j := range p {
-			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
+			k.Set(i, j, d.sumOfProducts(lo+i, lo+j).value/n-d.sumOfEntry(lo+i).value/n*d.sumOfEntry(lo+j).value/n)
 			c.Set(i, j, fit.Cov.At(lo+i, lo+j))
 		}
 	}
@@ -122,10 +122,10 @@ func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 // and b the sum of the entry, it is a/n - (b/n)^2, whose derivatives by a, b and n are 1/n, -2b/n^2 and -(a -
 // 2b^2/n)/n^2.
 func (d Distribution) Variance(i int) (value, noise float64, known bool) {
-	n := d.records()
-	a := d.product(i, i)
-	b := d.total(i)
-	if !n.above(2) {
+	n := d.numRecords()
+	a := d.sumOfProducts(i, i)
+	b := d.sumOfEntry(i)
+	if !n.isAbove(2) {
 		return 0, 0, false
 	}
 	mean := b.value / n.value

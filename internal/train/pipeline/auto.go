@@ -56,11 +56,11 @@ const (
 // pay for every class, whereas prototypes share one softmax. classes is 0 for a numeric target.
 func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	switch {
-	case p.pure() && p.classification() && p.Budget.Relation == budget.SubstitutePrivateColumns:
+	case p.isPure() && p.isClassification() && p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return boosting.BRC{}
-	case p.pure() && p.classification():
+	case p.isPure() && p.isClassification():
 		return svm.SVM{}
-	case p.pure():
+	case p.isPure():
 		return adassp.JointGram{}
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
@@ -101,7 +101,7 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 // mayBeKernel reports whether a run that names no model may train [boosting.Kernel].
 func (p *Pipeline) mayBeKernel() bool {
 	classes := 0
-	if j := p.Schema.Index(p.Target); p.classification() && j >= 0 {
+	if j := p.Schema.Index(p.Target); p.isClassification() && j >= 0 {
 		classes = p.classesOf(p.Schema.Columns[j])
 		if p.Schema.Columns[j].Found && !p.PaddedClasses {
 			classes = leastClasses // there may be so few
@@ -110,31 +110,31 @@ func (p *Pipeline) mayBeKernel() bool {
 	return p.autoMethod(classes) == method.Trainer(boosting.Kernel{})
 }
 
-// automatic reports whether the run chooses its stages itself. A regression with at most as many candidates as
+// choosesStages reports whether the run chooses its stages itself. A regression with at most as many candidates as
 // would be selected has no choice to make, nor has a classification for which many small releases are too
 // expensive, for curves and scores alike. More than two classes always use the method of [Pipeline.autoMethod].
-func (p *Pipeline) automatic(f selection.Facts) bool {
+func (p *Pipeline) choosesStages(f selection.Facts) bool {
 	switch {
-	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.pure():
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil || p.isPure():
 		return false // without a delta the strength of a model is no mu
-	case p.classification():
+	case p.isClassification():
 		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
 }
 
-// branches returns the branches of the training part: one, or two between which n_lo chooses, the second for
+// planBranches returns the branches of the training part: one, or two between which n_lo chooses, the second for
 // few records.
-func (p *Pipeline) branches(f selection.Facts) []branch {
+func (p *Pipeline) planBranches(f selection.Facts) []branch {
 	model := p.Model
 	if model == nil {
 		model = p.autoMethod(len(f.Target.Categories))
 	}
-	if p.automatic(f) {
+	if p.choosesStages(f) {
 		model = p.pureForm(model)
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
-		if p.classification() {
+		if p.isClassification() {
 			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: logistic.Logistic{}}}
 		}
 		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
@@ -152,9 +152,9 @@ func IsBranch(name string) bool {
 	return name == allBranch || name == kendallBranch || name == logisticBranch
 }
 
-// choose releases n_lo and returns the branch it points to with its session.
+// chooseBranch releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
-func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (branch, *mechanism.Session, error) {
+func (p *Plan) chooseBranch(s *mechanism.Session, f selection.Facts, records int) (branch, *mechanism.Session, error) {
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
@@ -162,24 +162,24 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 	if err != nil {
 		return branch{}, nil, err
 	}
-	b := p.pick(low, f.Columns)
+	b := p.pickBranch(low, f.Columns)
 	if p.forced != nil {
 		b = *p.forced
 	}
 	return b, s.Sub(b.name), nil
 }
 
-// pick is the rule of docs/proofs/auto.md, "The rule".
-func (p *Plan) pick(low int, columns []dataset.Column) branch {
-	if float64(low)*p.modelMu(allBranch) < p.fewest(columns) {
+// pickBranch is the rule of docs/proofs/auto.md, "The rule".
+func (p *Plan) pickBranch(low int, columns []dataset.Column) branch {
+	if float64(low)*p.modelMu(allBranch) < p.leastStrength(columns) {
 		return p.branches[1]
 	}
 	return p.branches[0]
 }
 
-// fewest is the strength below which the second branch is taken. Curves take a column of many values for one
+// leastStrength is the strength below which the second branch is taken. Curves take a column of many values for one
 // of few. A linear score keeps each value an entry, and still is better where these are many.
-func (p *Plan) fewest(columns []dataset.Column) float64 {
+func (p *Plan) leastStrength(columns []dataset.Column) float64 {
 	if p.branches[1].name == logisticBranch {
 		return fewForCurves * columnWeight(asNumbers(columns))
 	}

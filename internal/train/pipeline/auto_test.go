@@ -109,7 +109,7 @@ func TestAutoRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sort.Search(1<<30, func(low int) bool { return plan.pick(low, plan.facts.Columns).name == allBranch })
+		return sort.Search(1<<30, func(low int) bool { return plan.pickBranch(low, plan.facts.Columns).name == allBranch })
 	}
 	of := func(d int, epsilon float64) int {
 		p := describe(wide(t, 0, d))

@@ -55,7 +55,7 @@ func TestAutoClassesRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two numbers and a column of two categories and the others: w = 2.9; mu is about .21.
-	if n := sort.Search(1<<30, func(low int) bool { return plan.pick(low, plan.facts.Columns).name == allBranch }); n < 550 || n > 850 {
+	if n := sort.Search(1<<30, func(low int) bool { return plan.pickBranch(low, plan.facts.Columns).name == allBranch }); n < 550 || n > 850 {
 		t.Errorf("curves from %d records on", n)
 	}
 	two := loans(t, 0, "no", "yes")

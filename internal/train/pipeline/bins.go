@@ -97,9 +97,9 @@ func withEdge(edges []float64, edge float64) []float64 {
 	return edges
 }
 
-// chances returns the probability of the second class in each bin, at the mean score of its counted records, or
+// binProbabilities returns the probability of the second class in each bin, at the mean score of its counted records, or
 // at the middle of the bin if it has none.
-func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []float64 {
+func (c *scoreCounts) binProbabilities(edges []float64, p *regression.Probability) []float64 {
 	if p == nil {
 		return nil
 	}
@@ -130,18 +130,18 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 	return out
 }
 
-// bins returns the bins for the held-out scores of a classifier. s is the session of the
+// scoreBins returns the bins for the held-out scores of a classifier. s is the session of the
 // held-out part.
-func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
+func (r *runner) scoreBins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
 	switch {
-	case !r.pipeline.classification():
+	case !r.pipeline.isClassification():
 		return evaluate.Bins{}
 	case f.Counts == nil:
 		return evaluate.Bins{Edges: equalBins(f.Scale, scoreBins)}
 	}
 	counts := (*scoreCounts)(f.Counts)
 	edges := counts.quantileBins(r.binCount(s, counts))
-	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
+	return evaluate.Bins{Edges: edges, Chance: counts.binProbabilities(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
 }
 
 // binCount returns the number of bins, which depends on the expected number of held-out records of each class
@@ -156,7 +156,7 @@ func (r *runner) binCount(s *mechanism.Session, c *scoreCounts) int {
 	if p.Budget.Relation != budget.AddRemove {
 		noise *= math.Sqrt2
 	}
-	first, second := c.totals()
+	first, second := c.classTotals()
 	if min(first, second)*p.Holdout/train > manyRecords*noise*math.Sqrt(manyScoreBins) {
 		return manyScoreBins
 	}

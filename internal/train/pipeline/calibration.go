@@ -62,21 +62,21 @@ func newCalibration(first, second []float64, sigma float64) *calibration {
 		middle := (float64(b)+.5)*2/float64(len(first)) - 1
 		c.basis = append(c.basis, calibrationBasis(middle))
 	}
-	c.mass = smoothed(whole, sigma)
+	c.mass = smoothCounts(whole, sigma)
 	return c
 }
 
 // smoothingWidths are the standard deviations, in bins, of the kernels among which smoothed chooses.
 func smoothingWidths() []float64 { return []float64{.3, .7, 1, 1.5, 2, 3, 4, 6} }
 
-// smoothed returns noisy counts, each with noise of variance 2 sigma^2, after smoothing by a Gaussian kernel. The width
+// smoothCounts returns noisy counts, each with noise of variance 2 sigma^2, after smoothing by a Gaussian kernel. The width
 // is the one with the smallest unbiased estimate of the squared error (C. Stein, "Estimation of the mean of a multivariate
 // normal distribution", Annals of Statistics 1981). Negative results become 0.
-func smoothed(counts []float64, sigma float64) []float64 {
+func smoothCounts(counts []float64, sigma float64) []float64 {
 	var best []float64
 	least := math.Inf(1)
 	for _, width := range smoothingWidths() {
-		values, trace := convolved(counts, width)
+		values, trace := convolveCounts(counts, width)
 		risk := 4 * sigma * sigma * trace
 		for b, v := range values {
 			risk += (v - counts[b]) * (v - counts[b])
@@ -92,9 +92,9 @@ func smoothed(counts []float64, sigma float64) []float64 {
 	return best
 }
 
-// convolved returns the counts, each spread over all bins by a Gaussian kernel that keeps its sum, and the trace of the
+// convolveCounts returns the counts, each spread over all bins by a Gaussian kernel that keeps its sum, and the trace of the
 // kernel's matrix.
-func convolved(counts []float64, width float64) (values []float64, trace float64) {
+func convolveCounts(counts []float64, width float64) (values []float64, trace float64) {
 	values = make([]float64, len(counts))
 	for from, n := range counts {
 		kernel := make([]float64, len(counts))
@@ -112,13 +112,13 @@ func convolved(counts []float64, width float64) (values []float64, trace float64
 	return values, trace
 }
 
-// fit returns the coefficients of the first len(start) functions of the basis.
+// fitCoefficients returns the coefficients of the first len(start) functions of the basis.
 //
 // With P and Q the noisy counts of the second and the first class in a bin and pi the probability there, e = P
 // (1-pi) - Q pi has mean 0 for the true pi, for negative counts too. Its variance is v = sigma^2 ((1-pi)^2 +
 // pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are those of
 // Gauss and Newton for the sum of e^2/v, with v fixed in each.
-func (c *calibration) fit(start []float64) []float64 {
+func (c *calibration) fitCoefficients(start []float64) []float64 {
 	coefficients := append([]float64(nil), start...)
 	n := len(coefficients)
 	for range calibrationSteps {
@@ -195,19 +195,19 @@ func calibrationPenalty(i int) float64 {
 // coefficients returns those of all functions of the basis. The fit starts at a line, whose fit starts at the share
 // of the second class.
 func (c *calibration) coefficients() (line, all []float64) {
-	first := total(c.first)
-	second := total(c.second)
+	first := sumOf(c.first)
+	second := sumOf(c.second)
 	share := .5
 	if whole := first + second; whole > 0 {
 		share = min(max(second/whole, .01), .99)
 	}
-	line = c.fit([]float64{math.Log(share / (1 - share)), 1})
-	return line, c.fit(append(append([]float64(nil), line...), make([]float64, len(calibrationKinks()))...))
+	line = c.fitCoefficients([]float64{math.Log(share / (1 - share)), 1})
+	return line, c.fitCoefficients(append(append([]float64(nil), line...), make([]float64, len(calibrationKinks()))...))
 }
 
-// curve returns the fitted curve, made nondecreasing: values of a decreasing part are replaced by their mean,
+// fittedCurve returns the fitted curve, made nondecreasing: values of a decreasing part are replaced by their mean,
 // weighted by the numbers of records, so that values in bins without records have no weight.
-func (c *calibration) curve() *regression.Probability {
+func (c *calibration) fittedCurve() *regression.Probability {
 	line, coefficients := c.coefficients()
 	scores := make([]float64, curvePoints)
 	values := make([]float64, curvePoints)
@@ -221,19 +221,19 @@ func (c *calibration) curve() *regression.Probability {
 		values[k] = sigmoid(odds)
 		weights[k] = leastWeight + c.mass[min(k*len(c.mass)/(curvePoints-1), len(c.mass)-1)]
 	}
-	p := thinned(scores, increasing(values, weights))
+	p := thinCurve(scores, poolAdjacent(values, weights))
 	p.Intercept = line[0]
 	p.Slope = line[1]
 	if p.Slope < 0 {
-		p.Intercept = math.Log((total(c.second) + 1) / (total(c.first) + 1))
+		p.Intercept = math.Log((sumOf(c.second) + 1) / (sumOf(c.first) + 1))
 		p.Slope = 0
 	}
 	return p
 }
 
-// increasing returns the non-decreasing values that are nearest to the given ones in the weighted sum of squares, by
+// poolAdjacent returns the non-decreasing values that are nearest to the given ones in the weighted sum of squares, by
 // pooling adjacent violators. All weights are above 0.
-func increasing(values, weights []float64) []float64 {
+func poolAdjacent(values, weights []float64) []float64 {
 	type pool struct {
 		mean, weight float64
 		length       int
@@ -258,8 +258,8 @@ func increasing(values, weights []float64) []float64 {
 	return out
 }
 
-// thinned returns the curve through as few of the points as keep the others within curveTolerance of it.
-func thinned(scores, values []float64) *regression.Probability {
+// thinCurve returns the curve through as few of the points as keep the others within curveTolerance of it.
+func thinCurve(scores, values []float64) *regression.Probability {
 	p := &regression.Probability{Scores: scores[:1:1], Values: values[:1:1]}
 	for from := 0; from < len(scores)-1; {
 		to := from + 1

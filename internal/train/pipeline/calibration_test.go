@@ -33,7 +33,7 @@ func TestCalibrationOfSpecification(t *testing.T) {
 	}
 	check("line", line, []float64{-.6554089, 2.3469198})
 	check("curve", all, []float64{-.4634514, 2.0607148, .1296629, -.0167140, -1.4641457, -.0407439, -.2318842})
-	p := c.curve()
+	p := c.fittedCurve()
 	for score, want := range map[float64]float64{-.8: .05347577, -.4: .15464716, 0: .37689780, .4: .52541826, .8: .65648195} {
 		if got := p.At(score); math.Abs(got-want) > curveTolerance {
 			t.Errorf("at %v the probability is %v, want %v", score, got, want)
@@ -55,7 +55,7 @@ func TestCalibrationIsTotal(t *testing.T) {
 				first[b] = size*r.Float64() + 40*r.NormFloat64()
 				second[b] = size*r.Float64()*float64(b)/64 + 40*r.NormFloat64()
 			}
-			p := newCalibration(first, second, 40).curve()
+			p := newCalibration(first, second, 40).fittedCurve()
 			for k, v := range p.Values {
 				if !(v >= 0 && v <= 1) || k > 0 && (v < p.Values[k-1] || p.Scores[k] <= p.Scores[k-1]) {
 					t.Fatalf("%v: %v at %v", size, p.Values, p.Scores)

@@ -27,11 +27,11 @@ var (
 	ErrTwoClasses = errors.New("this method takes two classes only")
 )
 
-// classification reports whether the target has classes.
-func (p *Pipeline) classification() bool { return p.Task == regression.TaskClassification }
+// isClassification reports whether the target has classes.
+func (p *Pipeline) isClassification() bool { return p.Task == regression.TaskClassification }
 
-// task returns the task by its name.
-func (p *Pipeline) task() string {
+// taskName returns the task by its name.
+func (p *Pipeline) taskName() string {
 	if p.Task == "" {
 		return regression.TaskRegression
 	}
@@ -58,9 +58,9 @@ func valuesFor(class, classes int) []float64 {
 	return values
 }
 
-// derive returns the records with its last column, the target, derived for a
+// deriveTarget returns the records with its last column, the target, derived for a
 // class.
-func derive(r mechanism.Records, class int) mechanism.Records {
+func deriveTarget(r mechanism.Records, class int) mechanism.Records {
 	columns := r.Schema().Columns
 	last := len(columns) - 1
 	return r.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
@@ -94,7 +94,7 @@ func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mecha
 	if f.Target.Kind != dataset.Category || readsClasses(s) {
 		return r
 	}
-	return derive(r, 1)
+	return deriveTarget(r, 1)
 }
 
 // classifierOf returns the trainer for that many classes: t itself if it supports classes, otherwise

@@ -33,8 +33,8 @@ type rater interface {
 	Choose(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) (method.Choice, error)
 }
 
-// rates reports whether a selector of package selection says how sure its choice is.
-func rates(x selection.Selector) bool {
+// ratesConfidence reports whether a selector of package selection says how sure its choice is.
+func ratesConfidence(x selection.Selector) bool {
 	_, ok := x.(rater)
 	return ok && ownSelector(x)
 }
@@ -51,13 +51,13 @@ func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained)
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
-	res.Confidence, err = out.rated.confidence(ctx, len(out.chosen))
+	res.Confidence, err = out.rated.rateChoice(ctx, len(out.chosen))
 	return err
 }
 
-// confidence computes the confidence of a choice of which the first size columns were used;
+// rateChoice computes the confidence of a choice of which the first size columns were used;
 // nil for none.
-func (r *rated) confidence(ctx context.Context, size int) (*Confidence, error) {
+func (r *rated) rateChoice(ctx context.Context, size int) (*Confidence, error) {
 	if r == nil {
 		return nil, nil
 	}

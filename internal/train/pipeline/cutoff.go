@@ -45,12 +45,12 @@ func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data
 		return nil, err
 	}
 	model := out.Model.(*regression.Classifier)
-	saturate(model.Scores[0])
+	clampModel(model.Scores[0])
 	counts, err := releaseCutoff(ctx, s, d.Records, model.Scores[0])
 	if err != nil {
 		return nil, err
 	}
-	model.Cutoff, model.Probability = counts.Cutoff, counts.probability()
+	model.Cutoff, model.Probability = counts.Cutoff, counts.probabilityCurve()
 	out.Counts = (*method.ScoreCounts)(counts)
 	return out, nil
 }

@@ -137,7 +137,7 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 				p.Task = regression.TaskClassification
 			}
 			r.change(p)
-			if abstains(p.Model) {
+			if mayAbstain(p.Model) {
 				p.Budget.Epsilon = 100
 			}
 			a, b := fitSeeded(t, p, with), fitSeeded(t, p, without)

@@ -44,20 +44,20 @@ const (
 // ErrEncoding is returned for columns that cannot be encoded by the target.
 var ErrEncoding = errors.New("columns cannot be encoded by the target here")
 
-// encodes reports whether a feature is encoded by the target.
-func (p *Pipeline) encodes() bool {
+// encodesFeatures reports whether a feature is encoded by the target.
+func (p *Pipeline) encodesFeatures() bool {
 	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.TargetEncoded })
 }
 
-// encoding checks that columns can be encoded by the target.
-func (r *rules) encoding() {
+// checkEncoding checks that columns can be encoded by the target.
+func (r *rules) checkEncoding() {
 	for _, c := range r.Schema.Columns {
 		if !c.TargetEncoded {
 			continue
 		}
 		field := fault.Child(fault.Child("data.columns", c.Name), "encode")
 		if what, hint := r.noEncoding(c); what != "" {
-			r.wrong(ErrEncoding, field, hint, "%s: a column cannot be encoded by the target %s", field, what)
+			r.addProblem(ErrEncoding, field, hint, "%s: a column cannot be encoded by the target %s", field, what)
 		}
 	}
 }
@@ -65,10 +65,10 @@ func (r *rules) encoding() {
 // noEncoding returns the reason why a column cannot be target-encoded, and a remedy, or two empty strings.
 func (r *rules) noEncoding(c dataset.Column) (what, hint string) {
 	classes := 0
-	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
+	if j := r.Schema.Index(r.Target); j >= 0 && r.isClassification() {
 		classes = r.classesOf(r.Schema.Columns[j])
 	}
-	abstainer := r.abstainer()
+	abstainer := r.abstainingMethod()
 	switch {
 	case c.Name == r.Target:
 		return "if it is the target", "remove it"
@@ -249,16 +249,16 @@ func releaseEncoding(ctx context.Context, s *mechanism.Session, d method.Data, c
 	out := make([]encodedNumbers, len(coded))
 	for i := range coded {
 		counts, sums := pass.sums.Read(i, released.Value())
-		out[i] = encode(counts, sums, s.Scale(valuesLeaf), x.Center, x.Half)
+		out[i] = encodeColumn(counts, sums, s.Scale(valuesLeaf), x.Center, x.Half)
 	}
 	return out, nil
 }
 
-// encode reads the numbers of a column from released counts and sums of the scaled target by value; sigma is
+// encodeColumn reads the numbers of a column from released counts and sums of the scaled target by value; sigma is
 // the standard deviation of the noise in a sum, and twice that in a count.
-func encode(counts, sums []float64, sigma, center, half float64) encodedNumbers {
+func encodeColumn(counts, sums []float64, sigma, center, half float64) encodedNumbers {
 	e := newShrinkage(counts, sums, sigma)
-	means := e.means()
+	means := e.posteriorMeans()
 	spread := 0.
 	for v, m := range means {
 		spread += e.counts[v] * square(m-e.mean) / max(e.total, 1)
@@ -314,11 +314,11 @@ func newShrinkage(counts, sums []float64, sigma float64) *shrinkage {
 	return e
 }
 
-// means returns the posterior means of the target by value. The true means are modelled as independent draws
+// posteriorMeans returns the posterior means of the target by value. The true means are modelled as independent draws
 // from a normal distribution of variance t about the mean of all records, and the target as one of variance w
 // around them: then the deviation of the sum of n records has the variance t n² + w n + noise. Both variances
 // maximise the likelihood on a grid, and t may be 0.
-func (e *shrinkage) means() []float64 {
+func (e *shrinkage) posteriorMeans() []float64 {
 	best := math.Inf(-1)
 	t := 0.
 	w := e.within
@@ -328,7 +328,7 @@ func (e *shrinkage) means() []float64 {
 			if i == encodingSteps-1 {
 				x = 0
 			}
-			if l := e.likelihood(x, y); l > best {
+			if l := e.logLikelihood(x, y); l > best {
 				best = l
 				t = x
 				w = y
@@ -344,8 +344,8 @@ func (e *shrinkage) means() []float64 {
 
 func square(x float64) float64 { return x * x }
 
-// likelihood is the logarithm of that of two variances.
-func (e *shrinkage) likelihood(t, w float64) float64 {
+// logLikelihood is the logarithm of that of two variances.
+func (e *shrinkage) logLikelihood(t, w float64) float64 {
 	sum := 0.
 	for v, n := range e.counts {
 		variance := t*n*n + w*n + e.noise

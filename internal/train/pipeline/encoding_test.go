@@ -141,7 +141,7 @@ func TestEncodingWithoutSignal(t *testing.T) {
 		counts[v] = 100 + 20*noise(&r)
 		sums[v] = 20 + 10*noise(&r)
 	}
-	got := encode(counts, sums, 10, 5, 2)
+	got := encodeColumn(counts, sums, 10, 5, 2)
 	for v, x := range got.values {
 		if math.Abs(x-5.4) > .1 || x < got.scale.Lower || x > got.scale.Upper {
 			t.Errorf("value %d stands for %v, want 5.4, in [%v, %v]", v, x, got.scale.Lower, got.scale.Upper)
@@ -169,7 +169,7 @@ func TestEncodingMeans(t *testing.T) {
 	shrunk := 0.
 	mean := 0.
 	raw := 0.
-	for v, m := range e.means() {
+	for v, m := range e.posteriorMeans() {
 		shrunk += square(m - truth[v])
 		mean += square(e.mean - truth[v])
 		raw += square(min(max(sums[v]/max(counts[v], 1), -1), 1) - truth[v])

@@ -37,7 +37,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	c := mechanism.CapabilitiesOf(e)
 	var names []string
 	if c.Gather == nil || c.GatherLimit > 0 {
-		names = plan.gathers(c)
+		names = plan.gatheringStages(c)
 	}
 	if c.Lexicon != nil && c.Resolve != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
@@ -64,7 +64,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	schema := e.Schema()
 	if p.Transform != rescale.None {
 		j := schema.Index(p.Target)
-		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
+		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Of)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
@@ -72,7 +72,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 		if unit == (budget.Unit{}) {
 			return all, nil
 		}
-		defer r.stage("unit")()
+		defer r.startStage("unit")()
 		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
 	}
 	res, err := p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
@@ -81,10 +81,10 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of their methods,
 // without repetition. All other stages are sums, which any engine can compute.
-func (p *Plan) Gathers() []string { return p.gathers(mechanism.Capabilities{}) }
+func (p *Plan) Gathers() []string { return p.gatheringStages(mechanism.Capabilities{}) }
 
-// gathers is Gathers without the stages that an engine with these capabilities can serve.
-func (p *Plan) gathers(c mechanism.Capabilities) []string {
+// gatheringStages is Gathers without the stages that an engine with these capabilities can serve.
+func (p *Plan) gatheringStages(c mechanism.Capabilities) []string {
 	var out []string
 	note := func(name string, gathers bool) {
 		if gathers && !slices.Contains(out, name) {
@@ -94,7 +94,7 @@ func (p *Plan) gathers(c mechanism.Capabilities) []string {
 	note(vocabularyNode, p.of != nil && p.of.investigatesColumns())
 	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && c.Mapped == nil)
 	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
-		for _, name := range t.gathers(c) {
+		for _, name := range t.gatheringStages(c) {
 			note(name, true)
 		}
 	}
@@ -103,19 +103,19 @@ func (p *Plan) gathers(c mechanism.Capabilities) []string {
 			continue
 		}
 		if s, ok := b.selector.(selection.Gatherer); ok {
-			note(s.Name(), s.Gathers(p.facts) && !serves(c, s))
+			note(s.Name(), s.Gathers(p.facts) && !servesStage(c, s))
 		}
 		for _, t := range []method.Trainer{b.trainer, b.fallback} {
 			if g, ok := t.(method.Gatherer); ok {
-				note(g.Name(), g.Gathers() && !serves(c, g))
+				note(g.Name(), g.Gathers() && !servesStage(c, g))
 			}
 		}
 	}
 	return out
 }
 
-// serves reports whether a stage that gathers needs buckets or ranks only and the engine has them.
-func serves(c mechanism.Capabilities, stage any) bool {
+// servesStage reports whether a stage that gathers needs buckets or ranks only and the engine has them.
+func servesStage(c mechanism.Capabilities, stage any) bool {
 	if r, ok := stage.(method.Ranked); ok && c.Concordance != nil && r.ByRanks() {
 		return true
 	}
@@ -128,7 +128,7 @@ func serves(c mechanism.Capabilities, stage any) bool {
 // scales of the noise. The noise exceeds 50 scales with a probability below 2^-70.
 func (p *Plan) fewCells() float64 {
 	columns := len(p.facts.Columns) + 1
-	records := p.fewest(p.facts.Columns) / p.modelMu(allBranch)
+	records := p.leastStrength(p.facts.Columns) / p.modelMu(allBranch)
 	if law, noisy := p.Law(p.root + "/" + countLeaf); noisy {
 		records += (50 + max(4, p.of.countMargin())) / law.Epsilon
 	}

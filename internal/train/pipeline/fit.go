@@ -115,19 +115,19 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 // or was cancelled; see [Plan.Again]. If the plan was made for another pipeline it returns [ErrPlan], and if
 // the table has another schema [ErrSchema]; the plan can then still be used.
 func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
-	return p.run(ctx, plan, mechanism.NewSession, t, o)
+	return p.runPlan(ctx, plan, mechanism.NewSession, t, o)
 }
 
 // An opener opens the session of a run.
 type opener func(*budget.Priced) (*mechanism.Session, error)
 
-// opened returns a session that is there already.
-func opened(s *mechanism.Session) opener {
+// openedSession returns a session that is there already.
+func openedSession(s *mechanism.Session) opener {
 	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
 }
 
-// run executes a plan, in a session that it opens after checking plan and table.
-func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+// runPlan executes a plan, in a session that it opens after checking plan and table.
+func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
 		t = p.transformedTable(t)
@@ -150,7 +150,7 @@ type source struct {
 
 // runFrom is run on the records of a source.
 func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from source, o Options) (*Result, error) {
-	p, err := p.planned(plan)
+	p, err := p.plannedPipeline(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -172,17 +172,17 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	if stop != nil {
 		s.Close()
-		return r.stopped(ctx, s, stop, from)
+		return r.stoppedResult(ctx, s, stop, from)
 	}
-	train, held := r.split(s, all)
+	train, held := r.splitRecords(s, all)
 	r.held = held
 	r.training = train
 	training := s
-	if p.wraps() {
+	if p.wrapsTraining() {
 		training = s.Sub(trainNode)
 	}
 	if p.investigatesColumns() && !p.asksFirst() {
-		if training, train, err = r.vocabulary(ctx, training, train); err != nil {
+		if training, train, err = r.findVocabulary(ctx, training, train); err != nil {
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
 	}
@@ -192,7 +192,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
+		Task: p.taskName(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny, Card: out.card,
 	}
@@ -203,22 +203,22 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
 		recordReading(fit.Model, p.Schema)
 		res.Model, res.Importances = fit.Model, importancesOf(fit)
-		if err := r.finish(ctx, s, fit, res); err != nil {
+		if err := r.finishModel(ctx, s, fit, res); err != nil {
 			return nil, err
 		}
 	}
 	res.Events = s.Events()
-	res.Unprotected = p.unprotected()
+	res.Unprotected = p.unprotectedFacts()
 	res.Warnings = p.warnings(res)
 	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
-	if err := res.Curator.count(ctx, from, train, held); err != nil {
+	if err := res.Curator.countRecords(ctx, from, train, held); err != nil {
 		return nil, err
 	}
 	return res, nil
 }
 
-// count counts the records of a run exactly.
-func (c *Curator) count(ctx context.Context, from source, train, held mechanism.Records) (err error) {
+// countRecords counts the records of a run exactly.
+func (c *Curator) countRecords(ctx context.Context, from source, train, held mechanism.Records) (err error) {
 	for n, count := range map[*int]func(context.Context) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
 		if *n, err = count(ctx); err != nil {
 			return err
@@ -227,8 +227,8 @@ func (c *Curator) count(ctx context.Context, from source, train, held mechanism.
 	return nil
 }
 
-// finish gives a model its way back to the units of the target and measures it.
-func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
+// finishModel gives a model its way back to the units of the target and measures it.
+func (r *runner) finishModel(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
 	p := r.pipeline
 	part := s.Sub(holdoutNode)
 	if p.Transform != rescale.None {
@@ -247,7 +247,7 @@ func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.F
 	if p.Holdout == 0 {
 		return nil
 	}
-	if err := r.evaluate(ctx, part, r.held, fit, r.bins(part, fit), res); err != nil {
+	if err := r.evaluateModel(ctx, part, r.held, fit, r.scoreBins(part, fit), res); err != nil {
 		return fmt.Errorf("held-out metric: %w", err)
 	}
 	addIntervals(res)
@@ -281,30 +281,30 @@ type runner struct {
 	seconds  map[string]float64
 }
 
-// announce reports the start of a stage to the caller.
-func (r *runner) announce(name string) {
+// announceStage reports the start of a stage to the caller.
+func (r *runner) announceStage(name string) {
 	if r.options.Progress != nil {
 		r.options.Progress(name)
 	}
 }
 
-// stage announces a stage and returns the function that ends it.
-func (r *runner) stage(name string) func() {
-	r.announce(name)
+// startStage announces a stage and returns the function that ends it.
+func (r *runner) startStage(name string) func() {
+	r.announceStage(name)
 	start := time.Now()
 	return func() { r.seconds[name] += time.Since(start).Seconds() }
 }
 
-// split assigns every record, by the coin of its unit, or its own if there are no units, to the training or the
+// splitRecords assigns every record, by the coin of its unit, or its own if there are no units, to the training or the
 // held-out part.
-func (r *runner) split(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
-	defer r.stage("split")()
-	return deal(s, all, "split", r.pipeline.Holdout)
+func (r *runner) splitRecords(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
+	defer r.startStage("split")()
+	return dealRecords(s, all, "split", r.pipeline.Holdout)
 }
 
-// deal deals every record, by the coin of that name of its unit, to the second
+// dealRecords deals every record, by the coin of that name of its unit, to the second
 // part with probability share and else to the first.
-func deal(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
+func dealRecords(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
 	first, second = all.Deal(s.Coins(coin), share)
 	return trainingPart(s, first, all), second
 }
@@ -312,12 +312,12 @@ func deal(s *mechanism.Session, all mechanism.Records, coin string, share float6
 // heldOutStage is the name of the last stage.
 const heldOutStage = "held-out metric"
 
-// evaluate predicts a part of the records and releases how good that is. The scores of
+// evaluateModel predicts a part of the records and releases how good that is. The scores of
 // a classifier are counted in the given bins.
-func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
-	defer r.stage(heldOutStage)()
+func (r *runner) evaluateModel(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
+	defer r.startStage(heldOutStage)()
 	var err error
-	if r.pipeline.classification() {
+	if r.pipeline.isClassification() {
 		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
 			Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Bins: bins})
 		return err

@@ -207,7 +207,7 @@ func (p *Pipeline) fitsBranch(f selection.Facts, counts [][]int) bool {
 // may train.
 func (p *Pipeline) sameTrees(f, g selection.Facts) bool {
 	for _, way := range p.trainings() {
-		a, b := way.branches(f), way.branches(g)
+		a, b := way.planBranches(f), way.planBranches(g)
 		if len(a) != len(b) {
 			return false
 		}

@@ -47,7 +47,7 @@ func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 	out := &method.Fit{Model: model, Scale: method.Signs}
 	add := func(s *mechanism.Session, class int) (*method.Fit, error) {
 		one := d
-		one.Facts, one.Records = ofScore(d.Facts), derive(d.Records, class)
+		one.Facts, one.Records = ofScore(d.Facts), deriveTarget(d.Records, class)
 		fit, err := t.Trainer.Fit(ctx, s, one)
 		if err == nil {
 			model.Scores, out.Spreads = append(model.Scores, fit.Model), append(out.Spreads, fit.Spreads...)

@@ -182,7 +182,7 @@ func (p *Pipeline) Plan() (*Plan, error) { return p.PlanContext(context.Backgrou
 // takes seconds, and returns the error of a context that has ended.
 func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	plan := &Plan{of: p.clone()}
-	if err := p.check(ctx, plan); err != nil {
+	if err := p.checkPlan(ctx, plan); err != nil {
 		return nil, err
 	}
 	train, err := p.wholeTraining(ctx, plan)
@@ -219,7 +219,7 @@ func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	plan.guarantee = plan.Priced.Guarantee()
-	if math.IsInf(plan.guarantee.Mu, 1) && (!plan.approximate() || plan.guarantee.Epsilon > mostEpsilon) {
+	if math.IsInf(plan.guarantee.Mu, 1) && (!plan.isApproximate() || plan.guarantee.Epsilon > mostEpsilon) {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
@@ -245,7 +245,7 @@ func (p *Pipeline) trainingPart(ctx context.Context, plan *Plan, path string) (b
 // trainingOf plans the training part for the facts of plan.
 func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (budget.Node, error) {
 	plan.root = path
-	plan.branches = p.branches(plan.facts)
+	plan.branches = p.planBranches(plan.facts)
 	trees := make([]budget.Node, len(plan.branches))
 	for i := range plan.branches {
 		err := ctx.Err()
@@ -262,23 +262,23 @@ func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (bud
 
 // metricNode prices the held-out metric.
 func (p *Pipeline) metricNode(target dataset.Column) (budget.Node, error) {
-	if p.classification() {
+	if p.isClassification() {
 		return evaluate.Classification{Classes: target.Categories}.Plan()
 	}
 	return evaluate.Regression{}.Plan(), nil
 }
 
-// approximate reports whether a step of the plan is known by an epsilon and a
+// isApproximate reports whether a step of the plan is known by an epsilon and a
 // delta only: no Gaussian curve covers it, so there is no mu.
-func (p *Plan) approximate() bool {
+func (p *Plan) isApproximate() bool {
 	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool { return l.Law.Kind == budget.Approximate })
 }
 
 // Guarantee returns the guarantee of the plan.
 func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
 
-// check validates the description and collects the facts of the plan.
-func (p *Pipeline) check(ctx context.Context, plan *Plan) error {
+// checkPlan validates the description and collects the facts of the plan.
+func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -298,7 +298,7 @@ func (p *Pipeline) check(ctx context.Context, plan *Plan) error {
 		return wrong
 	}
 	target := p.Schema.Index(p.Target)
-	plan.facts = selection.Facts{Target: p.transformed(p.Schema.Columns[target]), Relation: p.Budget.Relation}
+	plan.facts = selection.Facts{Target: p.transformedTarget(p.Schema.Columns[target]), Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
 		if j == target {
 			c = plan.facts.Target

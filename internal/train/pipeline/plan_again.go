@@ -24,9 +24,9 @@ func (p *Pipeline) clone() *Pipeline {
 	return &q
 }
 
-// planned returns the pipeline of a plan, or [ErrPlan] if it differs from p: a plan priced under one relation,
+// plannedPipeline returns the pipeline of a plan, or [ErrPlan] if it differs from p: a plan priced under one relation,
 // for instance, must not be run under another.
-func (p *Pipeline) planned(plan *Plan) (*Pipeline, error) {
+func (p *Pipeline) plannedPipeline(plan *Plan) (*Pipeline, error) {
 	if plan.of == nil || !reflect.DeepEqual(plan.of, p.clone()) {
 		return nil, ErrPlan
 	}

@@ -37,9 +37,9 @@ func importancesOf(f *method.Fit) []regression.Importance {
 func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
 		m, _ := methodOf(t) // the rules have checked that it is a known method
-		t = classifierOf(t, m, len(target.Categories), p.pure())
+		t = classifierOf(t, m, len(target.Categories), p.isPure())
 	}
-	if p.encodes() {
+	if p.encodesFeatures() {
 		return withEncoding{t}
 	}
 	return t

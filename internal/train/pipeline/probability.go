@@ -19,8 +19,8 @@ const (
 // and then of the second.
 type scoreCounts method.ScoreCounts
 
-// totals returns the numbers of records of both classes.
-func (c *scoreCounts) totals() (first, second float64) {
+// classTotals returns the numbers of records of both classes.
+func (c *scoreCounts) classTotals() (first, second float64) {
 	for b := range cutoffBins {
 		first += c.Counts[b]
 		second += c.Counts[cutoffBins+b]
@@ -28,18 +28,18 @@ func (c *scoreCounts) totals() (first, second float64) {
 	return first, second
 }
 
-// probability returns the probability of the second class as a curve in the score; nil where the noise hides too
+// probabilityCurve returns the probability of the second class as a curve in the score; nil where the noise hides too
 // much.
-func (c *scoreCounts) probability() *regression.Probability {
-	first, second := c.totals()
+func (c *scoreCounts) probabilityCurve() *regression.Probability {
+	first, second := c.classTotals()
 	noise := c.Sigma * math.Sqrt(cutoffBins)
 	if first+second < enoughRecords*noise || min(first, second) < enoughOfClass*noise {
 		return nil
 	}
-	return newCalibration(c.Counts[:cutoffBins], c.Counts[cutoffBins:], c.Sigma).curve()
+	return newCalibration(c.Counts[:cutoffBins], c.Counts[cutoffBins:], c.Sigma).fittedCurve()
 }
 
-func total(list []float64) float64 {
+func sumOf(list []float64) float64 {
 	sum := 0.
 	for _, x := range list {
 		sum += x

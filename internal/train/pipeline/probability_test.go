@@ -36,7 +36,7 @@ func TestProbabilityRecovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	want := regression.Probability{Intercept: -.5, Slope: 4}
 	for range 200 {
-		got := logisticCounts(r, 20000, 19, want).probability()
+		got := logisticCounts(r, 20000, 19, want).probabilityCurve()
 		if got == nil {
 			t.Fatal("no probabilities of 20,000 records")
 		}
@@ -62,7 +62,7 @@ func TestProbabilityConditions(t *testing.T) {
 		first, second float64
 		known         bool
 	}{{60, 21, true}, {58, 21, false}, {70, 19, false}, {19, 70, false}, {21, 60, true}, {0, 0, false}, {-500, 900, false}} {
-		if got := fill(c.first, c.second).probability(); (got != nil) != c.known {
+		if got := fill(c.first, c.second).probabilityCurve(); (got != nil) != c.known {
 			t.Errorf("%v and %v records: %+v", c.first, c.second, got)
 		}
 	}
@@ -121,7 +121,7 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 			if len(edges) == 0 || len(edges) >= bins || !slices.Contains(edges, c.Cutoff) {
 				t.Fatalf("%v, cutoff %v", edges, c.Cutoff)
 			}
-			for _, p := range c.chances(edges, &regression.Probability{Slope: 2}) {
+			for _, p := range c.binProbabilities(edges, &regression.Probability{Slope: 2}) {
 				if !(p > 0 && p < 1) {
 					t.Fatalf("%v", p)
 				}

@@ -18,7 +18,7 @@ func (p *Plan) Stages() []string {
 	if p.of.investigatesColumns() {
 		out = append(out, vocabularyNode)
 	}
-	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].counts() }
+	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].countsRecords() }
 	switch {
 	case len(p.tries) > 0:
 		out = append(out, "search")

@@ -33,7 +33,7 @@ func (p *Plan) SizesPath() string {
 }
 
 // Unprotected lists the facts that the description states and the guarantee does not protect.
-func (p *Pipeline) Unprotected() []Fact { return p.unprotected() }
+func (p *Pipeline) Unprotected() []Fact { return p.unprotectedFacts() }
 
 // Methods lists the methods that may train the model of a run: that of each branch and
 // its fallback, of each candidate in a search.

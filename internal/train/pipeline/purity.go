@@ -23,12 +23,12 @@ var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not p
 // deltaField is the key of a recipe that sets delta.
 const deltaField = "privacy.delta"
 
-// pure reports whether the run has no delta.
-func (p *Pipeline) pure() bool { return p.Budget.Delta == 0 && p.Budget.Epsilon > 0 }
+// isPure reports whether the run has no delta.
+func (p *Pipeline) isPure() bool { return p.Budget.Delta == 0 && p.Budget.Epsilon > 0 }
 
 // pureForm returns a trainer in the form that the run can have.
 func (p *Pipeline) pureForm(t method.Trainer) method.Trainer {
-	if x, ok := t.(method.Purer); ok && p.pure() {
+	if x, ok := t.(method.Purer); ok && p.isPure() {
 		return x.PureForm()
 	}
 	return t
@@ -63,7 +63,7 @@ func impureNoise(n budget.Node) string {
 // and names each whose noise is not pure. It ignores columns without declarations, so it can be called without
 // a table. Other problems of a stage are reported by Plan.
 func (p *Pipeline) NeedsDelta() *fault.Error {
-	if !p.pure() || p.Search != nil {
+	if !p.isPure() || p.Search != nil {
 		return nil
 	}
 	var stages, hints []string
@@ -74,7 +74,7 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		}
 	}
 	f := p.madeUpFacts()
-	b := p.branches(f)[0]
+	b := p.planBranches(f)[0]
 	if noise := p.selectorNoise(b.selector, f); noise != "" {
 		add("the selection ("+b.selector.Name()+")", noise, p.pureSelectors(f))
 	}
@@ -102,7 +102,7 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 // relation and its own settings.
 func (p *Pipeline) madeUpFacts() selection.Facts {
 	f := selection.Facts{Target: dataset.Column{Name: p.Target, Ranged: true, Lower: -1, Upper: 1}, Relation: p.Budget.Relation}
-	if j := p.Schema.Index(p.Target); j >= 0 && p.classification() {
+	if j := p.Schema.Index(p.Target); j >= 0 && p.isClassification() {
 		f.Target = p.Schema.Columns[j]
 		f.Target.Categories = standIns("class", max(p.classesOf(f.Target), leastClasses))
 	}
@@ -136,7 +136,7 @@ func (p *Pipeline) selectorNoise(s selection.Selector, f selection.Facts) string
 // plan here. The distribution of a trainer that may abstain takes a share of delta, so without a delta it has
 // no plan.
 func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
-	if abstains(t) {
+	if mayAbstain(t) {
 		return "fails with a probability of delta"
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
@@ -153,7 +153,7 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 	for _, m := range Selectors() {
 		s := m.New(SelectorSettings{K: 1})
 		node, private, err := s.Plan(factsFor(s, f))
-		fits := p.classification() || !m.NeedsClasses
+		fits := p.isClassification() || !m.NeedsClasses
 		if fits && m.Private && err == nil && private && impureNoise(node) == "" && !(m.TwoClasses && len(f.Target.Categories) > 2) {
 			names = append(names, m.Name)
 		}
@@ -168,7 +168,7 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 	var names []string
 	for _, m := range Trainers() {
-		fits := slices.Contains(m.Tasks(), p.task()) && m.Supports(f.Relation) && !(m.TwoClasses() && len(f.Target.Categories) > 2)
+		fits := slices.Contains(m.Tasks(), p.taskName()) && m.Supports(f.Relation) && !(m.TwoClasses() && len(f.Target.Categories) > 2)
 		if !fits || m.Abstains || p.trainerNoise(m.New(nil), f) != "" {
 			continue
 		}

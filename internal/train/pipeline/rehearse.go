@@ -37,7 +37,7 @@ func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
 		return err
 	}
 	for _, only := range plan.rehearsals() {
-		err := p.rehearse(ctx, only, t)
+		err := p.rehearseBranch(ctx, only, t)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -64,8 +64,8 @@ func (p *Plan) rehearsals() []*Plan {
 	var out []*Plan
 	for _, way := range p.undeclaredWays() {
 		for _, n := range counts {
-			for i := range p.widest() {
-				only := p.force(i)
+			for i := range p.mostBranches() {
+				only := p.forceBranch(i)
 				only.forcedWay = way
 				only.forcedClasses = n
 				out = append(out, only)
@@ -83,8 +83,8 @@ func (p *Plan) undeclaredWays() []string {
 	return []string{numbersWay, wordsWay}
 }
 
-// widest is the largest number of branches, of the run or of a candidate.
-func (p *Plan) widest() int {
+// mostBranches is the largest number of branches, of the run or of a candidate.
+func (p *Plan) mostBranches() int {
 	n := 0
 	for _, x := range p.subplans() {
 		n = max(n, len(x.branches))
@@ -92,10 +92,10 @@ func (p *Plan) widest() int {
 	return n
 }
 
-// force returns the plan with the choice between branches settled: the one at i,
+// forceBranch returns the plan with the choice between branches settled: the one at i,
 // or the last of fewer. Of a search every candidate is rehearsed, see
 // [mechanism.Best].
-func (p *Plan) force(i int) *Plan {
+func (p *Plan) forceBranch(i int) *Plan {
 	only := *p
 	if n := len(p.branches); n > 0 {
 		only.forced = &p.branches[min(i, n-1)]
@@ -103,10 +103,10 @@ func (p *Plan) force(i int) *Plan {
 	only.tries = nil
 	only.byClasses = nil
 	for _, t := range p.tries {
-		only.tries = append(only.tries, t.force(i))
+		only.tries = append(only.tries, t.forceBranch(i))
 	}
 	for _, t := range p.byClasses {
-		only.byClasses = append(only.byClasses, t.force(i))
+		only.byClasses = append(only.byClasses, t.forceBranch(i))
 	}
 	return &only
 }
@@ -123,20 +123,20 @@ func (p *Plan) hasFaintDraw() bool {
 	return false
 }
 
-// rehearse runs one branch.
-func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) error {
+// rehearseBranch runs one branch.
+func (p *Pipeline) rehearseBranch(ctx context.Context, plan *Plan, t *dataset.Table) error {
 	s, err := mechanism.NewRehearsal(plan.Priced)
 	if err != nil {
 		return err
 	}
-	res, err := p.run(ctx, plan, opened(s), t, Options{})
+	res, err := p.runPlan(ctx, plan, openedSession(s), t, Options{})
 	if err != nil || res.Model != nil || p.Holdout == 0 {
 		return err
 	}
 	// It abstained, and with records it may not.
 	held := t.All().Columns(plan.columns)
 	target := len(plan.facts.Columns)
-	if p.classification() {
+	if p.isClassification() {
 		_, err = evaluate.Classification{Classes: plan.facts.Target.Categories}.Run(ctx, s.Sub(holdoutNode), evaluate.Labels{Records: memory.Over(held), Target: target, Bins: evaluate.Bins{Edges: []float64{0}}})
 	} else {
 		_, err = evaluate.Regression{}.Run(ctx, s.Sub(holdoutNode).Sub("r2"), evaluate.Pairs{Records: memory.Over(held), Target: target, Lower: -1, Upper: 1})

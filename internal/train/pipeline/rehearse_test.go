@@ -77,7 +77,7 @@ func TestRehearseBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.run(t.Context(), &only, opened(s), empty, Options{}); err != nil {
+		if _, err := p.runPlan(t.Context(), &only, openedSession(s), empty, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		released := map[bool]int{}

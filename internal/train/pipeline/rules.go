@@ -26,29 +26,29 @@ type rules struct {
 // of this package.
 func (p *Pipeline) Wrong() []*fault.Error {
 	r := &rules{Pipeline: p}
-	r.target()
-	r.transform()
+	r.checkTarget()
+	r.checkTransform()
 	if !(p.Holdout >= 0 && p.Holdout <= .5) {
-		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
+		r.addProblem(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
 	}
-	r.shares()
+	r.checkShares()
 	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
-		r.wrong(ErrCountFailure, countFailureField, "leave it out for "+fault.Number(DefaultCountFailure), "%s must be above 0 and at most %s, not %s",
+		r.addProblem(ErrCountFailure, countFailureField, "leave it out for "+fault.Number(DefaultCountFailure), "%s must be above 0 and at most %s, not %s",
 			countFailureField, fault.Number(mostCountFailure), fault.Number(r.CountFailure))
 	}
-	r.unit()
+	r.checkUnit()
 	r.privateColumns()
-	r.vocabulary()
-	r.encoding()
+	r.checkVocabulary()
+	r.checkEncoding()
 	if p.Search != nil {
-		r.search()
+		r.checkSearch()
 	} else {
-		r.stages()
+		r.checkStages()
 	}
 	return r.found
 }
 
-func (r *rules) wrong(err error, field, hint, format string, args ...any) {
+func (r *rules) addProblem(err error, field, hint, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if r.home != "" {
 		field = r.home + field
@@ -57,42 +57,42 @@ func (r *rules) wrong(err error, field, hint, format string, args ...any) {
 	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
 }
 
-// target checks the task and the kind of the target.
-func (r *rules) target() {
+// checkTarget checks the task and the kind of the target.
+func (r *rules) checkTarget() {
 	var c *dataset.Column
 	if j := r.Schema.Index(r.Target); j >= 0 {
 		c = &r.Schema.Columns[j]
 	}
 	switch {
-	case r.Task != "" && r.Task != regression.TaskRegression && !r.classification():
-		r.wrong(ErrTask, "task", "", "unknown task: %q", r.Task)
-	case c == nil && r.classification(), r.classification() && (c.Kind != dataset.Category || c.Other):
-		r.wrong(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
-	case r.classification() && c.Found:
+	case r.Task != "" && r.Task != regression.TaskRegression && !r.isClassification():
+		r.addProblem(ErrTask, "task", "", "unknown task: %q", r.Task)
+	case c == nil && r.isClassification(), r.isClassification() && (c.Kind != dataset.Category || c.Other):
+		r.addProblem(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
+	case r.isClassification() && c.Found:
 		if n := r.MostClasses; n != 0 && (n < leastClasses || n > evaluate.MaxClasses) {
-			r.wrong(ErrClasses, "data.most_classes", "", "data.most_classes must be from %d to %d, not %d", leastClasses, evaluate.MaxClasses, n)
+			r.addProblem(ErrClasses, "data.most_classes", "", "data.most_classes must be from %d to %d, not %d", leastClasses, evaluate.MaxClasses, n)
 		}
-	case r.classification() && len(c.Categories) < 2:
-		r.wrong(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
-	case r.classification() && len(c.Categories) > evaluate.MaxClasses:
-		r.wrong(ErrClasses, "data.classes", "", "data.classes has %d classes, more than %d", len(c.Categories), evaluate.MaxClasses)
-	case r.classification():
+	case r.isClassification() && len(c.Categories) < 2:
+		r.addProblem(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
+	case r.isClassification() && len(c.Categories) > evaluate.MaxClasses:
+		r.addProblem(ErrClasses, "data.classes", "", "data.classes has %d classes, more than %d", len(c.Categories), evaluate.MaxClasses)
+	case r.isClassification():
 	case c == nil || c.Kind != dataset.Numeric || c.Indicator:
-		r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+		r.addProblem(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
 	}
 }
 
-// unit compares the unit that the budget protects with the schema and the relation.
-func (r *rules) unit() {
+// checkUnit compares the unit that the budget protects with the schema and the relation.
+func (r *rules) checkUnit() {
 	column := r.Schema.Unit
 	unit := r.Budget.Unit
 	switch {
 	case column != unit.Column && unit.Column == "":
-		r.wrong(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
+		r.addProblem(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
 	case column != unit.Column:
-		r.wrong(ErrUnit, "privacy.unit", "", "the budget protects units of column %q, and the schema has %q as its unit column", unit.Column, column)
+		r.addProblem(ErrUnit, "privacy.unit", "", "the budget protects units of column %q, and the schema has %q as its unit column", unit.Column, column)
 	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
-		r.wrong(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
+		r.addProblem(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
 			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
 	}
 }
@@ -104,40 +104,40 @@ func (r *rules) privateColumns() {
 		private = private || c.Private
 		if c.Private && c.Name == r.Target {
 			field := fault.Child(fault.Child("data.columns", c.Name), "private")
-			r.wrong(ErrRelation, field, "under "+budget.SubstitutePrivateColumns.String()+" the target is public", "the target cannot be a private column")
+			r.addProblem(ErrRelation, field, "under "+budget.SubstitutePrivateColumns.String()+" the target is public", "the target cannot be a private column")
 		}
 	}
 	if r.Budget.Relation == budget.SubstitutePrivateColumns && !private {
-		r.wrong(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
+		r.addProblem(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
 	}
 }
 
-// stages checks a selector, a model and its fallback.
-func (r *rules) stages() {
+// checkStages checks a selector, a model and its fallback.
+func (r *rules) checkStages() {
 	r.ofSelector()
 	r.ofModel()
-	r.sizes()
+	r.checkSizes()
 }
 
 func (r *rules) ofSelector() {
 	if r.SelectionShare != 0 {
-		r.key(ErrShare, "share", r.SelectionShare)
+		r.checkKey(ErrShare, "share", r.SelectionShare)
 	}
 	s := r.Selector
 	if s == nil {
 		return
 	}
 	if !ownSelector(s) && !r.UncheckedSelector {
-		r.wrong(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
+		r.addProblem(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
 	}
 	r.forTask("selection.method", s.Name())
 }
 
-// key puts a number to the rule of a key of the selection.
-func (r *rules) key(err error, name string, x float64) {
+// checkKey puts a number to the rule of a key of the selection.
+func (r *rules) checkKey(err error, name string, x float64) {
 	field := "selection." + name
 	if message, hint := keysNamed(name)[0].Wrong(field, x); message != "" {
-		r.wrong(err, field, hint, "%s", message)
+		r.addProblem(err, field, hint, "%s", message)
 	}
 }
 
@@ -145,14 +145,14 @@ func (r *rules) ofModel() {
 	if f := r.Fallback; f != nil {
 		switch {
 		case f.Name() == r.ModelName():
-			r.wrong(ErrFallback, "model.fallback", "name another method, or none", "model.fallback is the method itself")
-		case !abstains(r.Model):
-			r.wrong(ErrFallback, "model.fallback", "remove it", "model.fallback has no effect with method %s, which never abstains", r.ModelName())
-		case abstains(f):
-			r.wrong(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
+			r.addProblem(ErrFallback, "model.fallback", "name another method, or none", "model.fallback is the method itself")
+		case !mayAbstain(r.Model):
+			r.addProblem(ErrFallback, "model.fallback", "remove it", "model.fallback has no effect with method %s, which never abstains", r.ModelName())
+		case mayAbstain(f):
+			r.addProblem(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
 		}
 		if _, err := methodOf(f); err != nil {
-			r.wrong(err, "model.fallback", "", "%v", err)
+			r.addProblem(err, "model.fallback", "", "%v", err)
 		}
 		r.forTask("model.fallback", f.Name())
 	}
@@ -161,7 +161,7 @@ func (r *rules) ofModel() {
 	}
 	m, err := methodOf(r.Model)
 	if err != nil {
-		r.wrong(err, "model.method", "", "%v", err)
+		r.addProblem(err, "model.method", "", "%v", err)
 		return
 	}
 	r.forTask("model.method", m.Name)
@@ -171,18 +171,18 @@ func (r *rules) ofModel() {
 func (r *rules) forTask(field, name string) {
 	classes := 0
 	found := false
-	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
+	if j := r.Schema.Index(r.Target); j >= 0 && r.isClassification() {
 		classes = r.classesOf(r.Schema.Columns[j])
 		found = r.Schema.Columns[j].Found
 	}
 	switch {
-	case !r.classification() && NeedsClasses(name):
+	case !r.isClassification() && NeedsClasses(name):
 		lacks := LacksClasses(field, name)
-		r.wrong(ErrModel, field, lacks.Hint, "%s", lacks.Message)
+		r.addProblem(ErrModel, field, lacks.Hint, "%s", lacks.Message)
 	case classes > 2 && TwoClasses(name) && found:
-		r.wrong(ErrTwoClasses, field, "use another method, or most_classes: 2", "%s: %s takes two classes only, and data.most_classes is %d", field, name, classes)
+		r.addProblem(ErrTwoClasses, field, "use another method, or most_classes: 2", "%s: %s takes two classes only, and data.most_classes is %d", field, name, classes)
 	case classes > 2 && TwoClasses(name):
-		r.wrong(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
+		r.addProblem(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
 	}
 }
 
@@ -210,36 +210,36 @@ func TwoClasses(name string) bool {
 	return s.TwoClasses || m.TwoClasses()
 }
 
-// sizes checks the tries of a list of sizes. The selector validates the list itself.
-func (r *rules) sizes() {
+// checkSizes checks the tries of a list of sizes. The selector validates the list itself.
+func (r *rules) checkSizes() {
 	sizes := sizesOf(r.Selector)
 	switch {
 	case sizes == nil && r.SizeRuns != 0:
-		r.wrong(ErrSizeSearch, "selection.runs", "", "selection.runs has no effect without selection.sizes")
+		r.addProblem(ErrSizeSearch, "selection.runs", "", "selection.runs has no effect without selection.sizes")
 		return
 	case sizes == nil:
 		return
 	case r.home != "":
-		r.wrong(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
+		r.addProblem(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
 		return
 	}
-	if !r.classification() {
-		r.wrong(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
+	if !r.isClassification() {
+		r.addProblem(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
 	}
-	r.key(ErrSizeSearch, "runs", r.sizeRuns())
+	r.checkKey(ErrSizeSearch, "runs", r.sizeRuns())
 	r.rejectUnpricedTries(ErrSizeSearch, "selection.sizes has", "selection.k")
-	if abstains(r.Model) {
-		r.wrong(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
+	if mayAbstain(r.Model) {
+		r.addProblem(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
 	}
 }
 
 // rejectUnpricedTries rejects tries, which are priced by a Rényi curve, under an accounting without such curves.
 func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 	if r.Budget.Composition == budget.Basic {
-		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
+		r.addProblem(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
 	}
 	if r.Budget.Delta == 0 {
-		r.wrong(err, deltaField, "use "+instead+"; or leave "+deltaField+" out, "+deltaHint, "%s must be above 0: tries are scored with Gaussian noise", deltaField)
+		r.addProblem(err, deltaField, "use "+instead+"; or leave "+deltaField+" out, "+deltaHint, "%s must be above 0: tries are scored with Gaussian noise", deltaField)
 	}
 }
 
@@ -254,8 +254,8 @@ func BesideSearch(section string) *fault.Error {
 	}
 }
 
-// search checks the search by itself and each of its candidates as a run of its own.
-func (r *rules) search() {
+// checkSearch checks the search by itself and each of its candidates as a run of its own.
+func (r *rules) checkSearch() {
 	x := r.Search
 	if r.Selector != nil || r.SelectionShare != 0 {
 		r.found = append(r.found, BesideSearch("selection"))
@@ -264,14 +264,14 @@ func (r *rules) search() {
 		r.found = append(r.found, BesideSearch("model"))
 	}
 	if !(x.Runs > 1 && x.Runs <= MaxRuns) {
-		r.wrong(ErrSearch, "search.runs", "it is the mean number of tries; 5 is the default", "search.runs must be above 1 and at most %d, not %s", MaxRuns, fault.Number(x.Runs))
+		r.addProblem(ErrSearch, "search.runs", "it is the mean number of tries; 5 is the default", "search.runs must be above 1 and at most %d, not %s", MaxRuns, fault.Number(x.Runs))
 	}
 	if !(x.Holdout > 0 && x.Holdout <= .5) {
-		r.wrong(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
+		r.addProblem(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
 	}
 	r.rejectUnpricedTries(ErrSearch, "a search has", "a single selection and model")
 	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
-		r.wrong(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
+		r.addProblem(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
 		return
 	}
 	for i, c := range x.Candidates {
@@ -283,23 +283,23 @@ func (r *rules) candidateRules(i int, c Candidate) {
 	field := fault.Item("search.candidates", i)
 	for j := range i {
 		if reflect.DeepEqual(c, r.Search.Candidates[j]) {
-			r.wrong(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
+			r.addProblem(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
 			return
 		}
 	}
 	if c.SelectionShare != 0 && r.Shares.Selection != 0 {
-		r.wrong(ErrShares, field+".selection.share", "keep one of the two", "%s.selection.share and budget.selection are the same share", field)
+		r.addProblem(ErrShares, field+".selection.share", "keep one of the two", "%s.selection.share and budget.selection are the same share", field)
 	}
 	one := rules{Pipeline: r.candidate(i), home: field + "."}
-	one.stages()
-	if abstains(c.Model) {
-		one.wrong(ErrSearch, "model.method", "use another method", "%s may abstain and its law has no price in a search", c.ModelName())
+	one.checkStages()
+	if mayAbstain(c.Model) {
+		one.addProblem(ErrSearch, "model.method", "use another method", "%s may abstain and its law has no price in a search", c.ModelName())
 	}
 	r.found = append(r.found, one.found...)
 }
 
-// abstains reports whether a run of a trainer may end without a model.
-func abstains(t method.Trainer) bool {
+// mayAbstain reports whether a run of a trainer may end without a model.
+func mayAbstain(t method.Trainer) bool {
 	_, ok := t.(method.Abstainer)
 	return ok
 }

@@ -149,9 +149,9 @@ func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, err
 // trainOrSearch runs the training part. s is the session of the root.
 func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	if r.pipeline.Search == nil {
-		return r.train(ctx, s.Sub(trainNode), v)
+		return r.trainModels(ctx, s.Sub(trainNode), v)
 	}
-	return r.search(ctx, s, v)
+	return r.runSearch(ctx, s, v)
 }
 
 // try is the result of one try of a search. A try that lost is not kept.
@@ -160,19 +160,19 @@ type try struct {
 	seconds map[string]float64
 }
 
-// search runs the tries. It announces one stage for all of them and keeps the times of the best one only, so
+// runSearch runs the tries. It announces one stage for all of them and keeps the times of the best one only, so
 // that neither reveals the number of tries.
-func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
-	r.announce("search")
-	fitting, scoring := deal(s, v, scoreNode, r.pipeline.Search.Holdout)
+func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
+	r.announceStage("search")
+	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)
 	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
 		c := &runner{pipeline: r.pipeline.candidate(i), plan: r.plan.tries[i], facts: r.facts, seconds: map[string]float64{}}
-		out, err := c.train(ctx, s.Sub(trainNode), fitting)
+		out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
 		if err != nil {
 			return try{}, 0, err
 		}
 		t := try{out, c.seconds}
-		score, err := c.score(ctx, s.Sub(scoreNode), scoring, out.fit)
+		score, err := c.scoreModel(ctx, s.Sub(scoreNode), scoring, out.fit)
 		return t, score, err
 	})
 	if err != nil {
@@ -190,13 +190,13 @@ func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.R
 	return out, nil
 }
 
-// score releases R² or the accuracy of a model on the scoring records.
-func (r *runner) score(ctx context.Context, s *mechanism.Session, v mechanism.Records, fit *method.Fit) (float64, error) {
+// scoreModel releases R² or the accuracy of a model on the scoring records.
+func (r *runner) scoreModel(ctx context.Context, s *mechanism.Session, v mechanism.Records, fit *method.Fit) (float64, error) {
 	metric := &Result{}
 	if fit == nil {
 		return lowestScore, nil
 	}
-	if err := r.evaluate(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // accuracy only
+	if err := r.evaluateModel(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // accuracy only
 		return 0, fmt.Errorf("score: %w", err)
 	}
 	delete(r.seconds, heldOutStage)

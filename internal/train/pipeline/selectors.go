@@ -37,8 +37,8 @@ type SelectorSettings struct {
 	method.Values         // of its keys
 }
 
-// ratio returns the budget of the model relative to that of the selection.
-func (s SelectorSettings) ratio() float64 {
+// budgetRatio returns the budget of the model relative to that of the selection.
+func (s SelectorSettings) budgetRatio() float64 {
 	if !(s.Share > 0) {
 		return 0
 	}
@@ -73,7 +73,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			Keys: keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFSDR{
-					K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Model: s.ratio(), Sizes: s.Wholes("sizes"),
+					K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Model: s.budgetRatio(), Sizes: s.Wholes("sizes"),
 				}
 			}},
 		{Name: selection.DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,

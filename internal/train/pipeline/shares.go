@@ -52,23 +52,23 @@ func (s *Shares) Named() []NamedShare {
 // shareTolerance is the permitted deviation of the sum of all shares from 1: they are written with few digits.
 const shareTolerance = 1e-6
 
-// shares validates the shares of the budget as far as that does not depend on the stages.
-func (r *rules) shares() {
+// checkShares validates the shares of the budget as far as that does not depend on the stages.
+func (r *rules) checkShares() {
 	sum := 0.
 	for _, share := range r.Shares.Named() {
 		field := "budget." + share.Name
 		x := *share.Value
 		if x != 0 && !(x > 0 && x < 1) {
-			r.wrong(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
+			r.addProblem(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
 			return
 		}
 		sum += x
 	}
 	if sum > 1+shareTolerance {
-		r.wrong(ErrShares, "budget", "the held-out part has its own budget, which holdout sets", "the shares of budget add up to %s, more than 1", fault.Number(sum))
+		r.addProblem(ErrShares, "budget", "the held-out part has its own budget, which holdout sets", "the shares of budget add up to %s, more than 1", fault.Number(sum))
 	}
 	if r.Shares.Selection != 0 && r.SelectionShare != 0 {
-		r.wrong(ErrShares, "budget.selection", "keep budget.selection", "budget.selection and selection.share are the same share")
+		r.addProblem(ErrShares, "budget.selection", "keep budget.selection", "budget.selection and selection.share are the same share")
 	}
 }
 
@@ -146,15 +146,15 @@ func (p *Pipeline) mayCount(f selection.Facts) bool {
 		}
 		return false
 	}
-	branches := p.branches(f)
-	return !publicCount(f) && (len(branches) > 1 || branches[0].counts())
+	branches := p.planBranches(f)
+	return !publicCount(f) && (len(branches) > 1 || branches[0].countsRecords())
 }
 
 // branchStages lists the stages that a branch runs.
 type branchStages struct{ mayCount, counted, selects, scaled, fixedModel, fallback bool }
 
-// divide divides the budget among the stages of a branch.
-func (p *Pipeline) divide(b branch, stages branchStages) (division, error) {
+// divideBudget divides the budget among the stages of a branch.
+func (p *Pipeline) divideBudget(b branch, stages branchStages) (division, error) {
 	chosen := p.selectionShare(b, stages.selects)
 	ranges := 1 - chosen
 	model := ranges

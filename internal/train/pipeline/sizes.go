@@ -103,14 +103,14 @@ type sizeTry struct {
 // trySizes runs the tries. order is the released order of columns. One stage is announced, and only the time of
 // the best try is kept, so that neither reveals the number of tries.
 func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records, order []int) (*trained, error) {
-	r.announce(modelNode)
+	r.announceStage(modelNode)
 	sizes := sizesOf(b.selector)
 	best, err := mechanism.Best(s, modelNode, func(i int, s *mechanism.Session) (sizeTry, float64, error) {
 		start := time.Now()
 		chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
 		slices.Sort(chosen)
-		view := narrow(v, chosen)
-		fit, err := r.fit(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view, rangesFor(f, chosen))
+		view := selectColumns(v, chosen)
+		fit, err := r.fitModel(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view, rangesFor(f, chosen))
 		if err != nil {
 			return sizeTry{}, 0, fmt.Errorf("model: %w", err)
 		}

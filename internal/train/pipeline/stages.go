@@ -36,8 +36,8 @@ type branch struct {
 	fixed    float64          // share of epsilon for a model with a fixed distribution; set by trainTree
 }
 
-// counts reports whether a stage asks for the number of records.
-func (b branch) counts() bool {
+// countsRecords reports whether a stage asks for the number of records.
+func (b branch) countsRecords() bool {
 	c, ok := b.selector.(selection.Counter)
 	m, wants := b.trainer.(method.Counter)
 	return ok && c.NeedsCount() || wants && m.NeedsCount()
@@ -63,16 +63,16 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 		toScale = append(slices.Clone(f.Columns), f.Target)
 	}
 	ranges, scaled := p.rangesOf(toScale).Plan()
-	several := len(p.branches(f)) > 1
-	counted := b.counts() && !publicCount(f)
-	shares, err := p.divide(*b, branchStages{
+	several := len(p.planBranches(f)) > 1
+	counted := b.countsRecords() && !publicCount(f)
+	shares, err := p.divideBudget(*b, branchStages{
 		mayCount: p.mayCount(f), counted: counted || several && !publicCount(f),
-		selects: private, scaled: scaled, fixedModel: abstains(b.trainer), fallback: b.fallback != nil,
+		selects: private, scaled: scaled, fixedModel: mayAbstain(b.trainer), fallback: b.fallback != nil,
 	})
 	if err != nil {
 		return budget.Node{}, err
 	}
-	if p.pure() { // the shares of the leaves add up to 1 then, and to those of Gaussian leaves otherwise
+	if p.isPure() { // the shares of the leaves add up to 1 then, and to those of Gaussian leaves otherwise
 		ranges = ranges.Scaled(1 - linear.GramShare)
 	}
 	ranges = ranges.Scaled(shares.ranges)
@@ -145,7 +145,7 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 
 // rangesOf is the scaling stage of columns whose last is the target.
 func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.pure()}
+	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.isPure()}
 }
 
 // countNode returns the release of n_lo. It takes a fixed fraction of epsilon, so that plans based on it do not

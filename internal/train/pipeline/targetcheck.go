@@ -73,7 +73,7 @@ func (x *Stop) Cause() string {
 	switch {
 	case x.Found:
 		return fmt.Sprintf("the target %q is empty: %s records have nothing there, and %s have something", x.Target, count(x.Empty), count(x.Readable))
-	case x.classification():
+	case x.isClassification():
 		return fmt.Sprintf("the target %q has none of the declared classes: %s records have something else or nothing there, and %s have one of them", x.Target, count(x.Text), count(x.Readable))
 	}
 	return fmt.Sprintf("the target %q holds no numbers: %s cells hold text, %s hold nothing and %s hold numbers", x.Target, count(x.Text), count(x.Empty), count(x.Readable))
@@ -84,7 +84,7 @@ func (x *Stop) Cure() string {
 	switch {
 	case x.Found:
 		return "name another column with --target"
-	case x.classification():
+	case x.isClassification():
 		return "correct --classes (data.classes): they are compared letter by letter, so add --fold case if only upper and lower case differ; for a target of numbers leave out --task classification"
 	}
 	return `if it holds class names, add --task classification (task: classification); if its numbers have a decimal comma, add --decimal , (data.format.decimal: ",")`
@@ -93,10 +93,10 @@ func (x *Stop) Cure() string {
 // Advice describes the problem of the target and the remedy.
 func (x *Stop) Advice() string { return x.Cause() + "; " + x.Cure() }
 
-func (x *Stop) classification() bool { return (&Pipeline{Task: x.Task}).classification() }
+func (x *Stop) isClassification() bool { return (&Pipeline{Task: x.Task}).isClassification() }
 
-// sentence makes a clause a sentence.
-func sentence(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }
+// toSentence makes a clause a sentence.
+func toSentence(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }
 
 // groupDigits writes a whole number with separators between thousands.
 func groupDigits(x float64) string {
@@ -127,29 +127,29 @@ func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mech
 	if !p.checksTarget() {
 		return nil, nil
 	}
-	defer r.stage(checkStage)()
+	defer r.startStage(checkStage)()
 	target := r.facts.Target
 	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.paysForCheck()}
 	if target.Kind == dataset.Category {
 		x.Classes = len(target.Categories)
 		x.Found = target.Found
 	}
-	stop := &Stop{Target: p.Target, Task: p.task(), Found: target.Found}
-	counts, err := stop.count(ctx, s.Sub(allNode), all, x)
+	stop := &Stop{Target: p.Target, Task: p.taskName(), Found: target.Found}
+	counts, err := stop.releaseCounts(ctx, s.Sub(allNode), all, x)
 	if err != nil {
 		return nil, err
 	}
 	stop.Readable = counts[readableCell]
 	stop.Text = counts[textCell]
 	stop.Empty = counts[emptyCell]
-	if stop.needed() && !s.KeepsColumns() {
+	if stop.isNeeded() && !s.KeepsColumns() {
 		return stop, nil
 	}
 	return nil, nil
 }
 
-// count releases the counts, and notes their noise and their price.
-func (x *Stop) count(ctx context.Context, s *mechanism.Session, all mechanism.Records, of targetStatistic) ([]float64, error) {
+// releaseCounts releases the counts, and notes their noise and their price.
+func (x *Stop) releaseCounts(ctx context.Context, s *mechanism.Session, all mechanism.Records, of targetStatistic) ([]float64, error) {
 	pass, err := mechanism.Sum[*targetPass](ctx, s, all, of)
 	if err != nil {
 		return nil, err
@@ -173,21 +173,21 @@ func (x *Stop) count(ctx context.Context, s *mechanism.Session, all mechanism.Re
 	return released.Value(), nil
 }
 
-// needed reports whether the counts show that the target cannot be read. On a table with a target that is fine it is
+// isNeeded reports whether the counts show that the target cannot be read. On a table with a target that is fine it is
 // true with probability at most stopByChance.
-func (x *Stop) needed() bool {
+func (x *Stop) isNeeded() bool {
 	switch {
-	case x.classification():
-		return x.exceeds(mostUnlisted, stopByChance)
+	case x.isClassification():
+		return x.exceedsBy(mostUnlisted, stopByChance)
 	case x.Text > mostText*x.Readable+noiseOf(x.Scale, mostText, 1, stopByChance/2):
 		return true
 	}
-	return x.exceeds(mostEmpty, stopByChance/2)
+	return x.exceedsBy(mostEmpty, stopByChance/2)
 }
 
-// exceeds reports whether the records without a target are more than times as many as those with one, after
+// exceedsBy reports whether the records without a target are more than times as many as those with one, after
 // allowing for noise that occurs with a probability of at most chance.
-func (x *Stop) exceeds(times, chance float64) bool {
+func (x *Stop) exceedsBy(times, chance float64) bool {
 	return x.Text+x.Empty > times*x.Readable+noiseOf(x.Scale, times, 2, chance)
 }
 
@@ -201,13 +201,13 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 	return a * scale * (-math.Log(2*chance) - float64(n)*math.Log1p(-1/(a*a)))
 }
 
-// stopped is the result of a run that stops.
-func (r *runner) stopped(ctx context.Context, s *mechanism.Session, stop *Stop, from source) (*Result, error) {
+// stoppedResult is the result of a run that stops.
+func (r *runner) stoppedResult(ctx context.Context, s *mechanism.Session, stop *Stop, from source) (*Result, error) {
 	p := r.pipeline
 	plan := r.plan
 	res := &Result{
-		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: plan.Method(), Stopped: stop,
-		Guarantee: plan.Guarantee(), Considered: plan.Columns(), Events: s.Events(), Unprotected: p.unprotected(),
+		Task: p.taskName(), Target: p.Target, Transform: p.Transform, Method: plan.Method(), Stopped: stop,
+		Guarantee: plan.Guarantee(), Considered: plan.Columns(), Events: s.Events(), Unprotected: p.unprotectedFacts(),
 	}
 	res.Warnings = p.warnings(res)
 	var err error

@@ -30,8 +30,8 @@ type trained struct {
 	rated     *rated      // nil for a choice without confidence
 }
 
-// train runs the stages of the training part in the order given in stages.go.
-func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
+// trainModels runs the stages of the training part in the order given in stages.go.
+func (r *runner) trainModels(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
 	known, err := recordsOf(part).known.Len(ctx)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 		return nil, err
 	}
 	if r.pipeline.asksFirst() {
-		if s, part, err = r.vocabulary(ctx, s, part); err != nil {
+		if s, part, err = r.findVocabulary(ctx, s, part); err != nil {
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
 	}
@@ -53,7 +53,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.stages(ctx, s, b, facts, recordsOf(part))
+	out, err := r.runStages(ctx, s, b, facts, recordsOf(part))
 	if err == nil {
 		out.branch, out.rated = r.branchName(b), r.rated
 	}
@@ -68,12 +68,12 @@ func (r *runner) branchName(b branch) string {
 	return path.Join(r.plan.name, b.name, r.way)
 }
 
-// stages runs the stages of a branch.
-func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, facts selection.Facts, v records) (*trained, error) {
+// runStages runs the stages of a branch.
+func (r *runner) runStages(ctx context.Context, s *mechanism.Session, b branch, facts selection.Facts, v records) (*trained, error) {
 	if !b.scalesFirst(facts) {
 		return r.selectThenScale(ctx, s, b, facts, v)
 	}
-	ranges, card, err := r.scale(ctx, s, v.all)
+	ranges, card, err := r.findRanges(ctx, s, v.all)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, fac
 	if sizesOf(b.selector) != nil {
 		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
 	} else {
-		out, err = r.trainModel(ctx, s, b, facts.AtLeast, narrow(v, chosen), rangesFor(facts, chosen))
+		out, err = r.trainModel(ctx, s, b, facts.AtLeast, selectColumns(v, chosen), rangesFor(facts, chosen))
 		if out != nil {
 			out.chosen = chosen
 		}
@@ -112,8 +112,8 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 	if err != nil {
 		return nil, err
 	}
-	v = narrow(v, chosen)
-	ranges, card, err := r.scale(ctx, s, v.all)
+	v = selectColumns(v, chosen)
+	ranges, card, err := r.findRanges(ctx, s, v.all)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 		return nil, err
 	}
 	kept := usableColumns(s, v.all.Schema().Columns, ranges)
-	out, err := r.trainModel(ctx, s, b, f.AtLeast, narrow(v, kept), append(selectItems(ranges, kept), ranges[len(chosen)]))
+	out, err := r.trainModel(ctx, s, b, f.AtLeast, selectColumns(v, kept), append(selectItems(ranges, kept), ranges[len(chosen)]))
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 // model, the columns are returned in their released order. If no more columns are usable than it must choose,
 // all of them are selected.
 func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
-	defer r.stage(selectionNode)()
+	defer r.startStage(selectionNode)()
 	s = s.Sub(selectionNode)
 	told := factsFor(x, f)
 	var chosen []int
@@ -144,7 +144,7 @@ func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x select
 	switch {
 	case keepsAll(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
-	case rates(x):
+	case ratesConfidence(x):
 		choice, err := x.(rater).Choose(ctx, s, told, viewFor(x, f, v))
 		if err != nil {
 			return nil, fmt.Errorf("selection: %w", err)
@@ -168,25 +168,25 @@ func (r *runner) chooseBranch(s *mechanism.Session, records int) (branch, *mecha
 	if len(r.plan.branches) == 1 {
 		return r.plan.branches[0], s, nil
 	}
-	defer r.stage("count")()
-	return r.plan.choose(s, r.facts, records)
+	defer r.startStage("count")()
+	return r.plan.chooseBranch(s, r.facts, records)
 }
 
 // stageFacts returns the facts for the stages of a branch, with a released number of records if a stage needs one.
 func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
 	facts := r.facts
-	if !b.counts() {
+	if !b.countsRecords() {
 		return facts, nil
 	}
-	defer r.stage("count")()
+	defer r.startStage("count")()
 	low, err := r.pipeline.releaseCount(s, facts, records)
 	facts.AtLeast = atLeast(s, low, records)
 	return facts, err
 }
 
-// scale finds the ranges of a view whose last column is the target.
-func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, []Histogram, error) {
-	defer r.stage("scaling")()
+// findRanges finds the ranges of a view whose last column is the target.
+func (r *runner) findRanges(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, []Histogram, error) {
+	defer r.startStage("scaling")()
 	var card []Histogram
 	stage := r.pipeline.rangesOf(v.Schema().Columns)
 	stage.Histograms = func(column int, h scaling.Histogram) {
@@ -197,9 +197,9 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 		return nil, nil, fmt.Errorf("scaling: %w", err)
 	}
 	for j, c := range v.Schema().Columns {
-		ranges[j].Unread = ranges[j].Unread || wordless(c)
+		ranges[j].Unread = ranges[j].Unread || isWordless(c)
 	}
-	if r.pipeline.classification() {
+	if r.pipeline.isClassification() {
 		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}
 	}
 	return ranges, card, nil
@@ -208,16 +208,16 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 // trainModel trains a branch's method on the columns of records, of which there are at least atLeast, and trains the
 // fallback if the method abstains.
 func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
-	defer r.stage("model")()
+	defer r.startStage("model")()
 	out := &trained{method: b.trainer.Name()}
 	var err error
-	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
+	if out.fit, err = r.fitModel(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
 		out.fit = nil
 		out.abstained = true
 		err = nil
 		if b.fallback != nil {
 			b.trainer, out.method = b.fallback, b.fallback.Name()
-			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
+			out.fit, err = r.fitModel(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
 		}
 	}
 	if err != nil {
@@ -226,8 +226,8 @@ func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch,
 	return out, nil
 }
 
-// fit fits the method of a branch.
-func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
+// fitModel fits the method of a branch.
+func (r *runner) fitModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
 	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
 	known, err := v.forTrainer(b.trainer)
@@ -267,7 +267,7 @@ func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d m
 	if o.err != nil {
 		return nil, o.err
 	}
-	saturate(o.fit.Model)
+	clampModel(o.fit.Model)
 	return o.fit, nil
 }
 
@@ -276,11 +276,11 @@ func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d m
 // stays a model.
 const largest = 1e300
 
-// saturate clamps the numbers of a model, or of every score of a classifier.
-func saturate(model regression.Model) {
+// clampModel clamps the numbers of a model, or of every score of a classifier.
+func clampModel(model regression.Model) {
 	if c, ok := model.(*regression.Classifier); ok {
 		for _, score := range c.Scores {
-			saturate(score)
+			clampModel(score)
 		}
 		return
 	}
@@ -309,7 +309,7 @@ func saturate(model regression.Model) {
 	}
 }
 
-// narrow returns the records with the chosen columns and then the last one, the target.
-func narrow(v records, chosen []int) records {
+// selectColumns returns the records with the chosen columns and then the last one, the target.
+func selectColumns(v records, chosen []int) records {
 	return v.columns(append(slices.Clone(chosen), len(v.all.Schema().Columns)-1))
 }

@@ -62,9 +62,9 @@ func (p *Pipeline) targetRule() rescale.Rule {
 	return rescale.Rule{Transform: p.Transform, Ranged: c.Ranged, Lower: c.Lower}
 }
 
-// transformed returns the target as later stages see it: the bounds of its range are public, and are
+// transformedTarget returns the target as later stages see it: the bounds of its range are public, and are
 // transformed like cells.
-func (p *Pipeline) transformed(c dataset.Column) dataset.Column {
+func (p *Pipeline) transformedTarget(c dataset.Column) dataset.Column {
 	if p.Transform == rescale.None {
 		return c
 	}
@@ -84,7 +84,7 @@ func (p *Pipeline) transformedTable(t *dataset.Table) *dataset.Table {
 		return t
 	}
 	j := p.Schema.Index(p.Target)
-	return t.Mapped(j, p.transformed(p.Schema.Columns[j]), p.targetRule().Of)
+	return t.Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Of)
 }
 
 // OfTransformed returns the run on a table whose target is transformed already.
@@ -94,12 +94,12 @@ func (p *Pipeline) OfTransformed() *Pipeline {
 	}
 	out := p.clone()
 	j := out.Schema.Index(p.Target)
-	out.Schema.Columns[j], out.Transform = p.transformed(p.Schema.Columns[j]), rescale.None
+	out.Schema.Columns[j], out.Transform = p.transformedTarget(p.Schema.Columns[j]), rescale.None
 	return out
 }
 
-// transform checks the transform of the target.
-func (r *rules) transform() {
+// checkTransform checks the transform of the target.
+func (r *rules) checkTransform() {
 	if r.Transform == rescale.None {
 		return
 	}
@@ -108,12 +108,12 @@ func (r *rules) transform() {
 		c = r.Schema.Columns[j]
 	}
 	wrong := func(hint, format string, args ...any) {
-		r.wrong(ErrTransform, fault.Child(fault.Child("data.columns", r.Target), "transform"), hint, format, args...)
+		r.addProblem(ErrTransform, fault.Child(fault.Child("data.columns", r.Target), "transform"), hint, format, args...)
 	}
 	switch {
 	case r.Transform != rescale.Log && r.Transform != rescale.Sqrt:
 		wrong("it is log, sqrt or none", "%v: %q is no transform", ErrTransform, r.Transform)
-	case r.classification():
+	case r.isClassification():
 		wrong("remove it", "a transform is for a target of numbers, and this one has classes")
 	case c.Ranged && r.Transform == rescale.Log && !(c.Lower > 0):
 		wrong("numbers below the lower end count as it", "the logarithm of the target needs a lower end above 0, not %v", c.Lower)
@@ -200,7 +200,7 @@ func (p *errorPass) Cells() mechanism.Cells { return p.sums.Cells() }
 // wayBack releases the statistics for converting predictions back, on the training part. s is the session of
 // the whole training part.
 func (r *runner) wayBack(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*rescale.Back, error) {
-	defer r.stage(wayBackNode)()
+	defer r.startStage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()
 	x := errorStatistic{newPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2, max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
@@ -259,6 +259,6 @@ func errorLine(a []float64, sigma float64) (intercept, slope, variance float64) 
 // evaluateTransformed releases R² of the transformed target. For it the model keeps only the line of the
 // conversion.
 func (r *runner) evaluateTransformed(ctx context.Context, s *mechanism.Session, f *method.Fit) (*evaluate.R2, error) {
-	defer r.stage(heldOutStage)()
+	defer r.startStage(heldOutStage)()
 	return r.r2(ctx, s.Sub(transformedNode), r.held, f)
 }

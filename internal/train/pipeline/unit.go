@@ -13,6 +13,6 @@ func (r *runner) limitUnits(s *mechanism.Session, all dataset.View) dataset.View
 	if unit == (budget.Unit{}) {
 		return all
 	}
-	defer r.stage("unit")()
+	defer r.startStage("unit")()
 	return all.Cap(unit.MaxRows, s.Lots("unit").Draw)
 }

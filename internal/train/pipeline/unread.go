@@ -72,7 +72,7 @@ func keepFeatures(s *mechanism.Session, f *selection.Facts, v records) (records,
 	columns := f.Columns
 	ranges := f.Ranges
 	f.Columns, f.Ranges = selectItems(columns, kept), append(selectItems(ranges, kept), ranges[len(columns)])
-	return narrow(v, kept), kept
+	return selectColumns(v, kept), kept
 }
 
 // selectItems returns the entries of a list at the given indices.
@@ -95,7 +95,7 @@ func keepsAll(x selection.Selector, candidates int) bool {
 func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
 	var out readings
 	for j, r := range ranges {
-		if r.Unread && !wordless(columns[j]) {
+		if r.Unread && !isWordless(columns[j]) {
 			out.unread = append(out.unread, Unread{columns[j].Name, r.Faint})
 		}
 		if r.Huge {
@@ -176,7 +176,7 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share, 100*1.96*g.StdError)
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
-			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.", joined(parts))})
+			"Cells that are missing or not numbers: %s. They count as the median of their column. If they hold numbers, declare under data.format how these are written, such as thousands: \",\". With missing: indicator the model distinguishes such cells.", joinParts(parts))})
 	}
 	return out
 }
@@ -238,11 +238,11 @@ func listNames(names []string) string {
 	for i, name := range names {
 		quoted[i] = fmt.Sprintf("%q", name)
 	}
-	return joined(quoted)
+	return joinParts(quoted)
 }
 
-// joined lists things, the first of many.
-func joined(parts []string) string {
+// joinParts lists things, the first of many.
+func joinParts(parts []string) string {
 	if n := len(parts); n > mostListed {
 		return fmt.Sprintf("%s and %d more (columns in report.json lists them)", strings.Join(parts[:mostListed], ", "), n-mostListed)
 	}

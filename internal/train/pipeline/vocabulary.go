@@ -83,7 +83,7 @@ func (p *Pipeline) investigatesColumns() bool {
 // findsClasses reports whether the classes of the target are to be found.
 func (p *Pipeline) findsClasses() bool {
 	j := p.Schema.Index(p.Target)
-	return p.classification() && j >= 0 && p.Schema.Columns[j].Found
+	return p.isClassification() && j >= 0 && p.Schema.Columns[j].Found
 }
 
 // mayBeWords reports whether the run must find out for a column whether it contains text.
@@ -125,7 +125,7 @@ func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
 	if f.Target.Found {
 		f.Target.Categories = standIns("class", p.MostClassesFound())
 	}
-	limitWords(words, nil, func() bool { return p.fits(f) })
+	limitWords(words, nil, func() bool { return p.rowsFit(f) })
 	return f
 }
 
@@ -156,15 +156,15 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 		share := p.transformShare(p.mayCount(plan.facts))
 		rest, last = rest-share, append(last, wayBackStage(share))
 	}
-	if !p.wraps() {
+	if !p.wrapsTraining() {
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
 	}
 	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
 	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
 }
 
-// wraps reports whether something comes before or after the training part.
-func (p *Pipeline) wraps() bool {
+// wrapsTraining reports whether something comes before or after the training part.
+func (p *Pipeline) wrapsTraining() bool {
 	return p.investigatesColumns() && !p.asksFirst() || p.Transform != rescale.None
 }
 
@@ -172,11 +172,11 @@ func (p *Pipeline) wraps() bool {
 func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
 	kindShare, wordShare := p.wordShares(mayCount)
 	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
-		budget.Seq(numbersWay, scaled(stages, 1-kindShare)...).As(budget.Branch),
-		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves(wordShare)...)}, scaled(stages, 1-kindShare-wordShare)...)...).As(budget.Branch)))
+		budget.Seq(numbersWay, scaleShares(stages, 1-kindShare)...).As(budget.Branch),
+		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves(wordShare)...)}, scaleShares(stages, 1-kindShare-wordShare)...)...).As(budget.Branch)))
 }
 
-func scaled(nodes []budget.Node, f float64) []budget.Node {
+func scaleShares(nodes []budget.Node, f float64) []budget.Node {
 	out := make([]budget.Node, len(nodes))
 	for i, n := range nodes {
 		out[i] = n.Scaled(f)
@@ -200,11 +200,11 @@ func wordLeaves(share float64) []budget.Node {
 	}
 }
 
-// vocabulary investigates the undeclared columns of the training part. It returns that part with declared
+// findVocabulary investigates the undeclared columns of the training part. It returns that part with declared
 // columns, and the session of the rest of the training. It updates the held-out part and the facts for later
 // stages in the same way. s is the session of the node of the kinds, or of the words.
-func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
-	defer r.stage(vocabularyNode)()
+func (r *runner) findVocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
+	defer r.startStage(vocabularyNode)()
 	columns := slices.Clone(train.Schema().Columns)
 	var open, words []int
 	for j := range columns {
@@ -289,7 +289,7 @@ func (r *runner) findWords(
 	}
 	last := len(columns) - 1
 	limitWords(features, counts, func() bool {
-		return r.pipeline.fits(selection.Facts{Columns: columns[:last], Target: r.plan.facts.Target, Relation: r.plan.facts.Relation})
+		return r.pipeline.rowsFit(selection.Facts{Columns: columns[:last], Target: r.plan.facts.Target, Relation: r.plan.facts.Relation})
 	})
 	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
 	for i, j := range words {
@@ -324,8 +324,8 @@ func countsOf(words []mechanism.Word) []float64 {
 	return out
 }
 
-// wordless reports whether a column is a text column without words.
-func wordless(c dataset.Column) bool {
+// isWordless reports whether a column is a text column without words.
+func isWordless(c dataset.Column) bool {
 	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
 }
 
@@ -353,7 +353,7 @@ func foundWarnings(r *Result) []Warning {
 			rest = "where there are too many, the most frequent ones are used, and " + rest
 		}
 		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
-			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joined(texts), math.Ceil(least), rest)})
+			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joinParts(texts), math.Ceil(least), rest)})
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// vocabulary checks that the run can pay for what it must find.
-func (r *rules) vocabulary() {
+// checkVocabulary checks that the run can pay for what it must find.
+func (r *rules) checkVocabulary() {
 	for _, c := range r.Schema.Columns {
 		if !c.Found {
 			continue
@@ -23,19 +23,19 @@ func (r *rules) vocabulary() {
 			hint = "list the classes"
 		}
 		switch {
-		case c.Name == r.Target && !r.classification():
-			r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+		case c.Name == r.Target && !r.isClassification():
+			r.addProblem(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
 		case what != "" && c.Name == r.Target:
-			r.wrong(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s", field, what)
+			r.addProblem(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s", field, what)
 		case what != "":
-			r.wrong(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
+			r.addProblem(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
 		}
 	}
 }
 
 // NoVocabulary returns the reason why words cannot be found privately in a run, or "".
 func (p *Pipeline) NoVocabulary() string {
-	abstainer := p.abstainer()
+	abstainer := p.abstainingMethod()
 	switch {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return "under the relation " + p.Budget.Relation.String()
@@ -49,11 +49,11 @@ func (p *Pipeline) NoVocabulary() string {
 	return ""
 }
 
-// abstainer returns the name of a method of the run whose distribution takes a fixed share of delta.
-func (p *Pipeline) abstainer() string {
+// abstainingMethod returns the name of a method of the run whose distribution takes a fixed share of delta.
+func (p *Pipeline) abstainingMethod() string {
 	var names []string
 	for _, c := range append(p.candidates(), Candidate{Model: p.Model}, Candidate{Model: p.Fallback}) {
-		if c.Model != nil && abstains(c.Model) {
+		if c.Model != nil && mayAbstain(c.Model) {
 			names = append(names, c.ModelName())
 		}
 	}

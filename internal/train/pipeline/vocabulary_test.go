@@ -326,13 +326,13 @@ func TestAskingIsRehearsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, way := range plan.undeclaredWays() {
-		only := plan.force(0)
+		only := plan.forceBranch(0)
 		only.forcedWay = way
 		s, err := mechanism.NewRehearsal(plan.Priced)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := p.run(t.Context(), only, opened(s), empty, Options{}); err != nil || res.Branch != way {
+		if res, err := p.runPlan(t.Context(), only, openedSession(s), empty, Options{}); err != nil || res.Branch != way {
 			t.Errorf("way %s: %v, %v", way, res, err)
 		}
 	}

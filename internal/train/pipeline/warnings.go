@@ -35,7 +35,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		"This run is in no ledger, so its budget adds to that of every other run on the same records."}}
 	switch {
 	case r.Stopped != nil:
-		out = append(out, Warning{"no-target", Critical, sentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})
+		out = append(out, Warning{"no-target", Critical, toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,
 			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
@@ -55,7 +55,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	if p.wastesPublicColumns(r.Method) {
 		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
 			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s make use of them.",
-			r.Method, joined(PrivateColumnsMethods()))})
+			r.Method, joinParts(PrivateColumnsMethods()))})
 	}
 	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
@@ -69,9 +69,9 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 // HoldoutFact names the share of records held out among the facts that are not protected.
 const HoldoutFact = "holdout"
 
-// unprotected lists the facts that the recipe states about the data. They are public by declaration: the
+// unprotectedFacts lists the facts that the recipe states about the data. They are public by declaration: the
 // guarantee does not cover them.
-func (p *Pipeline) unprotected() []Fact {
+func (p *Pipeline) unprotectedFacts() []Fact {
 	out := []Fact{
 		{"columns", p.Schema.Names()},
 		{"target", p.Target},

@@ -17,7 +17,7 @@ func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	}
 	if a := c.Accuracy; a.Upper-a.Lower > WideInterval {
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide, so it says little about the model. " + narrowing(accuracyNoise(c))})
+			"The interval of the held-out accuracy is wide, so it says little about the model. " + narrowingAdvice(accuracyNoise(c))})
 	}
 	if x := c.Largest; !noSignal && x.GainLower <= 0 {
 		out = append(out, Warning{"majority-class", Critical,

@@ -36,10 +36,10 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	case r.Unknown():
 		out = append(out, Warning{"wide-interval", Critical, fmt.Sprintf(
 			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
-			max(r.Records.Value, 0), r.Lower, r.Upper, narrowing(r.NoiseShare))})
+			max(r.Records.Value, 0), r.Lower, r.Upper, narrowingAdvice(r.NoiseShare))})
 	case width > WideInterval:
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide, so it says little about the model. " + narrowing(r.NoiseShare)})
+			"The interval of the held-out R² is wide, so it says little about the model. " + narrowingAdvice(r.NoiseShare)})
 	}
 	if r.Far {
 		out = append(out, Warning{"far-targets", Theoretical,
@@ -56,8 +56,8 @@ func r2Warnings(r *evaluate.R2) []Warning {
 	return append(out, missingWarning(r.Missing, r.Records)...)
 }
 
-// narrowing advises how to narrow the interval of R², depending on the share of noise in its variance.
-func narrowing(noiseShare float64) string {
+// narrowingAdvice advises how to narrow the interval of R², depending on the share of noise in its variance.
+func narrowingAdvice(noiseShare float64) string {
 	switch {
 	case noiseShare > .7:
 		return "Most of the width is noise: a larger epsilon helps, and so do more records."

@@ -56,8 +56,8 @@ func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool)
 	keep(sort.Search(most, func(n int) bool { keep(n + 1); return !fits() }))
 }
 
-// fits reports whether rows of columns have room in every way in which the run may train.
-func (p *Pipeline) fits(f selection.Facts) bool {
+// rowsFit reports whether rows of columns have room in every way in which the run may train.
+func (p *Pipeline) rowsFit(f selection.Facts) bool {
 	for _, t := range p.trainings() {
 		facts := []selection.Facts{f}
 		for _, n := range t.classCounts(f) {
@@ -72,7 +72,7 @@ func (p *Pipeline) fits(f selection.Facts) bool {
 
 // tooWide reports whether rows of columns are too long for a branch of the run.
 func (p *Pipeline) tooWide(f selection.Facts) bool {
-	for _, b := range p.branches(f) {
+	for _, b := range p.planBranches(f) {
 		if _, err := p.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
 			return true
 		}

@@ -132,7 +132,7 @@ func TestWordsFitWherePlansDo(t *testing.T) {
 				*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Other: true, Found: true}
 			}
 		}
-		if !p.fits(f) {
+		if !p.rowsFit(f) {
 			t.Errorf("%s: no room even without words", name)
 		}
 	}

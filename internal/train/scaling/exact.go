@@ -28,8 +28,8 @@ func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, co
 			out[j] = Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
 			continue
 		}
-		out[j] = exactRange(places[i].value(0), places[i].value(2))
-		out[j].Median = min(max(places[i].value(1), -widest), widest)
+		out[j] = exactRange(places[i].valueOf(0), places[i].valueOf(2))
+		out[j].Median = min(max(places[i].valueOf(1), -widest), widest)
 		out[j].HasMedian = true
 		out[j].Numbers.Value = float64(numbers[i])
 	}

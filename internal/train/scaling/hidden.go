@@ -26,10 +26,10 @@ const (
 func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 	whole := interval{r.lower, r.upper}
 	last := len(c.counts) - 1
-	total := c.sums()[last+1]
+	total := c.cumulativeSums()[last+1]
 	width := (whole.Upper - whole.Lower) / float64(last+1)
 	excess := func(edge, neighbour int, lower float64) float64 {
-		more := c.counts[edge] - max(r.expected(lower, lower+width), c.counts[neighbour])
+		more := c.counts[edge] - max(r.expectedRecords(lower, lower+width), c.counts[neighbour])
 		if more > hiddenDeviations*math.Sqrt2*c.sigma && more > hiddenShare*total {
 			return more
 		}
@@ -43,16 +43,16 @@ func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 		out.Upper = end
 		hidden += above
 	}
-	if end, ok := r.mirrored().hiddenEnd(below); ok && -end < whole.Lower {
+	if end, ok := r.mirrorMagnitudes().hiddenEnd(below); ok && -end < whole.Lower {
 		out.Lower = -end
 		hidden += below
 	}
 	return out, hidden
 }
 
-// expected returns the number of records that the counts of the magnitudes suggest for an interval within them,
+// expectedRecords returns the number of records that the counts of the magnitudes suggest for an interval within them,
 // assuming that the records of a magnitude are spread evenly over it.
-func (r coarse) expected(lower, upper float64) float64 {
+func (r coarse) expectedRecords(lower, upper float64) float64 {
 	sum := 0.
 	for b := r.low; b <= r.high; b++ {
 		from, to := exponentEdges(b)
@@ -138,8 +138,8 @@ func sumOf(counts []float64, first, last int) float64 {
 	return sum
 }
 
-// mirrored returns r of the negated numbers.
-func (r coarse) mirrored() coarse {
+// mirrorMagnitudes returns r of the negated numbers.
+func (r coarse) mirrorMagnitudes() coarse {
 	out := r
 	out.lower = -r.upper
 	out.upper = -r.lower
@@ -147,12 +147,12 @@ func (r coarse) mirrored() coarse {
 	out.high = 2*zeroBin - r.low
 	out.negative = r.positive
 	out.positive = r.negative
-	out.magnitudes.counts = reversed(r.magnitudes.counts)
+	out.magnitudes.counts = reverseCopy(r.magnitudes.counts)
 	return out
 }
 
-// reversed returns a copy of a list in reverse order.
-func reversed(x []float64) []float64 {
+// reverseCopy returns a copy of a list in reverse order.
+func reverseCopy(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[len(x)-1-i] = v

@@ -4,7 +4,7 @@ import "math"
 
 // A narrow target occupies a small part of the magnitudes in which it is detected: values from .95 to 1, years,
 // temperatures in Kelvin, times in seconds. Noise in the many empty bins around it would make a range computed
-// by [quantiles] far too wide, and 32 bins in two zooms do not resolve it. So such a target is evaluated by
+// by [outerQuantiles] far too wide, and 32 bins in two zooms do not resolve it. So such a target is evaluated by
 // [scanRange] and, in the second zoom, counted in more bins. Everything in this file is post-processing of
 // released counts.
 const (
@@ -36,7 +36,7 @@ const (
 // target is narrow: whether the window is clear of the noise and the range at most narrowBins
 // wide and more than a bin away from 0.
 func narrowRange(c noisyCounts, whole interval, outer, seen float64) (interval, bool) {
-	sums := c.sums()
+	sums := c.cumulativeSums()
 	first, end, ok := bestWindow(sums, c.sigma, seen)
 	if !ok || (sums[end]-sums[first]) < narrowDeviations*c.sigma*math.Sqrt(float64(end-first)) {
 		return whole, false
@@ -70,14 +70,14 @@ func zoomBins(c noisyCounts, whole, in interval) int {
 // all of the known records (seen). It extends the window to all bins that clearly hold records, and computes
 // the quantiles from the signed counts within. Without such a window it returns the whole interval.
 func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
-	sums := c.sums()
+	sums := c.cumulativeSums()
 	first, end, ok := bestWindow(sums, c.sigma, seen)
 	if !ok {
 		return whole
 	}
 	first, end = extendWindow(sums, c.sigma, first, end)
 	lower := quantileFrom(c.counts[first:end], outer)
-	upper := float64(end-first) - quantileFrom(reversed(c.counts[first:end]), outer)
+	upper := float64(end-first) - quantileFrom(reverseCopy(c.counts[first:end]), outer)
 	if !(upper-lower >= .5) { // one bin holds nearly all
 		lower = 0
 		upper = float64(end - first)
@@ -86,8 +86,8 @@ func scanRange(c noisyCounts, whole interval, outer, seen float64) interval {
 	return interval{whole.Lower + float64(width*(float64(first)+lower)), whole.Lower + float64(width*(float64(first)+upper))} // conversions forbid fusing
 }
 
-// sums returns the cumulative sums of the counts: entry b is the sum of the first b counts.
-func (c noisyCounts) sums() []float64 {
+// cumulativeSums returns the cumulative sums of the counts: entry b is the sum of the first b counts.
+func (c noisyCounts) cumulativeSums() []float64 {
 	sums := make([]float64, len(c.counts)+1)
 	for b, n := range c.counts {
 		sums[b+1] = sums[b] + n

@@ -21,8 +21,8 @@ type place struct {
 	rank   [3]int64
 }
 
-// value returns a number whose digits are known.
-func (p place) value(i int) float64 {
+// valueOf returns a number whose digits are known.
+func (p place) valueOf(i int) float64 {
 	k := p.prefix[i]
 	if k>>(keyBits-1) == 1 {
 		return math.Float64frombits(k &^ (1 << (keyBits - 1)))
@@ -47,12 +47,12 @@ type orderStatistic struct {
 	Known    int // bits of the prefixes
 }
 
-// digit returns the bits of the next digit.
-func (x orderStatistic) digit() int { return min(orderBits, keyBits-x.Known) }
+// digitBits returns the bits of the next digit.
+func (x orderStatistic) digitBits() int { return min(orderBits, keyBits-x.Known) }
 
 // New implements [mechanism.Statistic].
 func (x orderStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &orderPass{x: x, counts: m.NewPublicCounts(3*len(x.Columns), 1<<x.digit())}
+	return &orderPass{x: x, counts: m.NewPublicCounts(3*len(x.Columns), 1<<x.digitBits())}
 }
 
 type orderPass struct {
@@ -64,7 +64,7 @@ type orderPass struct {
 func (p *orderPass) Add(b mechanism.Block) {
 	p.floats = resizeBuffer(p.floats, b.Len())
 	rest := uint(keyBits - p.x.Known)
-	next := rest - uint(p.x.digit())
+	next := rest - uint(p.x.digitBits())
 	for i, j := range p.x.Columns {
 		for _, v := range b.Float(j, p.floats) {
 			if v-v != 0 { // NaN or infinite
@@ -73,7 +73,7 @@ func (p *orderPass) Add(b mechanism.Block) {
 			key := orderKey(v)
 			for k, prefix := range p.x.Prefixes[i] {
 				if key>>rest == prefix { // a shift by 64 is 0
-					p.counts.Add(3*i+k, int(key>>next&(1<<p.x.digit()-1)))
+					p.counts.Add(3*i+k, int(key>>next&(1<<p.x.digitBits()-1)))
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, column
 		if err != nil {
 			return nil, nil, err
 		}
-		bins := 1 << x.digit()
+		bins := 1 << x.digitBits()
 		for i := range places {
 			p := &places[i]
 			if known == 0 {
@@ -110,16 +110,16 @@ func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, column
 				p.rank = [3]int64{0, (numbers[i] - 1) / 2, numbers[i] - 1}
 			}
 			for k := range p.prefix {
-				p.descend(k, counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins], x.digit())
+				p.takeDigit(k, counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins], x.digitBits())
 			}
 		}
-		known += x.digit()
+		known += x.digitBits()
 	}
 	return places, numbers, nil
 }
 
-// descend takes the digit in which the number of a rank is.
-func (p *place) descend(k int, counts []int64, bits int) {
+// takeDigit takes the digit in which the number of a rank is.
+func (p *place) takeDigit(k int, counts []int64, bits int) {
 	digit := 0
 	for digit < len(counts)-1 && p.rank[k] >= counts[digit] {
 		p.rank[k] -= counts[digit]

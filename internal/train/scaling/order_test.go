@@ -38,7 +38,7 @@ func TestOrder(t *testing.T) {
 		}
 		if n := len(want); n > 0 {
 			for k, at := range []int{0, (n - 1) / 2, n - 1} {
-				if got := places[0].value(k); math.Float64bits(got) != math.Float64bits(want[at]) {
+				if got := places[0].valueOf(k); math.Float64bits(got) != math.Float64bits(want[at]) {
 					t.Errorf("number %d of %d is %v, want %v", at, n, got, want[at])
 				}
 			}

@@ -68,9 +68,9 @@ func (p *binPass) turnedBack(column []float64) []float64 {
 
 func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
-// release releases the counts of a statistic, and returns them for each column with the
+// releaseCounts releases the counts of a statistic, and returns them for each column with the
 // standard deviation of the noise in them.
-func (p Private) release(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
+func (p Private) releaseCounts(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
 	acc, err := mechanism.Sum[*binPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err

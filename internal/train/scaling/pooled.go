@@ -55,21 +55,21 @@ func pooledRange(counts []float64, threshold float64) coarse {
 	out := coarse{negative: found&negative != 0, positive: found&positive != 0}
 	switch found {
 	case positive:
-		return between(zeroBin+low, zeroBin+high, out)
+		return detectedBetween(zeroBin+low, zeroBin+high, out)
 	case negative:
-		return between(zeroBin-high, zeroBin-low, out)
+		return detectedBetween(zeroBin-high, zeroBin-low, out)
 	case bothSigns:
-		return between(zeroBin-high, zeroBin+high, out)
+		return detectedBetween(zeroBin-high, zeroBin+high, out)
 	}
 	return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
 }
 
-// around finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of
+// magnitudesAround finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of
 // that bin alone would exclude most of them. So it adds up to three bins on each side: the nearest ones whose
 // sum exceeds beside standard deviations of its noise, and then, with a new sum, those beyond them. It adds as
 // many on the other side of zero if the mirrored bin exceeds the same limit. A sum of noise alone exceeds it
 // with probability .0013.
-func around(c noisyCounts, bin int) coarse {
+func magnitudesAround(c noisyCounts, bin int) coarse {
 	low, high := bin, bin
 	for _, step := range [2]int{-1, 1} {
 		sum := 0.0
@@ -94,5 +94,5 @@ func around(c noisyCounts, bin int) coarse {
 	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
 		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)
 	}
-	return between(low, high, coarse{negative: low < zeroBin, positive: high > zeroBin})
+	return detectedBetween(low, high, coarse{negative: low < zeroBin, positive: high > zeroBin})
 }

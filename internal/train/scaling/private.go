@@ -79,11 +79,11 @@ type Histogram struct {
 	Sigma        float64
 }
 
-// open reports whether the range of a column must be released.
-func (p Private) open(c dataset.Column) bool { return needsRange(c) && !p.exact(c) }
+// needsRelease reports whether the range of a column must be released.
+func (p Private) needsRelease(c dataset.Column) bool { return needsRange(c) && !p.isExact(c) }
 
-// exact reports whether the range of a column is computed from it.
-func (p Private) exact(c dataset.Column) bool {
+// isExact reports whether the range of a column is computed from it.
+func (p Private) isExact(c dataset.Column) bool {
 	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
@@ -91,7 +91,7 @@ func (p Private) exact(c dataset.Column) bool {
 // has a public one, so that no release is needed. Their noise depends on the number of columns; their price
 // does not.
 func (p Private) Plan() (budget.Node, bool) {
-	if !slices.ContainsFunc(p.Columns, p.open) {
+	if !slices.ContainsFunc(p.Columns, p.needsRelease) {
 		return budget.Node{}, false
 	}
 	if p.Pure {
@@ -126,9 +126,9 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 	var open, public []int
 	for j, c := range p.Columns {
 		switch {
-		case p.open(c):
+		case p.needsRelease(c):
 			open = append(open, j)
-		case p.exact(c):
+		case p.isExact(c):
 			public = append(public, j)
 		case c.Ranged:
 			out[j] = Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
@@ -147,7 +147,7 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 		return nil, err
 	}
 	if !s.KeepsColumns() {
-		open, rough = leave(open, rough, out)
+		open, rough = leaveUnread(open, rough, out)
 	}
 	if len(open) == 0 {
 		return out, nil
@@ -169,8 +169,8 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 	if p.Outline {
 		for i, j := range open {
 			rough[i].numbers.add(bins[i])
-			in := zoomInto(quantiles(bins[i].counts, within[i], outlineReading.outer), within[i])
-			out[j] = Range{Lower: in.Lower, Upper: in.Upper, Numbers: rough[i].numbers.count(), Huge: rough[i].huge(), Tiny: rough[i].tiny()}
+			in := zoomInto(outerQuantiles(bins[i].counts, within[i], outlineReading.outer), within[i])
+			out[j] = Range{Lower: in.Lower, Upper: in.Upper, Numbers: rough[i].numbers.count(), Huge: rough[i].isHuge(), Tiny: rough[i].isTiny()}
 		}
 		return nil
 	}
@@ -178,11 +178,11 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 	for i, c := range bins {
 		rough[i].numbers.add(c)
 		if open[i] == p.Target {
-			target = rough[i].zoom(c)
+			target = rough[i].zoomTarget(c)
 			within[i], numbers[i] = target.within, target.bins
 			continue
 		}
-		within[i] = zoomInto(quantiles(c.counts, within[i], featureReading.outer), within[i])
+		within[i] = zoomInto(outerQuantiles(c.counts, within[i], featureReading.outer), within[i])
 	}
 	if bins, err = p.releaseBins(ctx, s, "fine-bins", r, open, within, numbers); err != nil {
 		return err
@@ -193,9 +193,9 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		}
 		var r Range
 		if j == p.Target {
-			r = target.read(bins[i], rough[i])
+			r = target.readRange(bins[i], rough[i])
 		} else {
-			r = widen(quantiles(bins[i].counts, within[i], featureReading.outer), featureReading.widen)
+			r = widenInterval(outerQuantiles(bins[i].counts, within[i], featureReading.outer), featureReading.widen)
 		}
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
@@ -204,9 +204,9 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 			r.HasMedian = true
 		}
 		if j == p.Target && p.Transform != rescale.None {
-			r = p.transformed(r, rough[i].least)
+			r = p.transformedRange(r, rough[i].least)
 		}
-		r.Huge, r.Tiny = rough[i].huge(), rough[i].tiny()
+		r.Huge, r.Tiny = rough[i].isHuge(), rough[i].isTiny()
 		out[j] = r
 	}
 	return nil
@@ -219,17 +219,17 @@ func zoomInto(in, whole interval) interval {
 	return interval{max(in.Lower-margin, whole.Lower), min(in.Upper+margin, whole.Upper)}
 }
 
-// from returns how the last of the columns is transformed.
-func (p Private) from(open []int) rescale.Transform {
+// targetTransform returns how the last of the columns is transformed.
+func (p Private) targetTransform(open []int) rescale.Transform {
 	if open[len(open)-1] == p.Target {
 		return p.Transform
 	}
 	return rescale.None
 }
 
-// transformed returns the range of the transformed target. It starts at the lower end of the range in units of
+// transformedRange returns the range of the transformed target. It starts at the lower end of the range in units of
 // the target, or at the smallest detected magnitude above 0, which replaces values without a logarithm.
-func (p Private) transformed(r Range, least float64) Range {
+func (p Private) transformedRange(r Range, least float64) Range {
 	rule := rescale.Rule{Transform: p.Transform}
 	if p.Transform == rescale.Log {
 		if least <= 0 {
@@ -261,19 +261,19 @@ type coarse struct {
 	low, high  int // the outermost bins of magnitudes between lower and upper
 }
 
-// huge returns [Range.Huge].
-func (r coarse) huge() bool {
+// isHuge returns [Range.Huge].
+func (r coarse) isHuge() bool {
 	return !r.unseen && (r.low == 0 || r.high == exponentBins-1)
 }
 
-// tiny returns [Range.Tiny].
-func (r coarse) tiny() bool {
+// isTiny returns [Range.Tiny].
+func (r coarse) isTiny() bool {
 	onlyZero := r.low == zeroBin && r.high == zeroBin
 	return !r.unseen && !onlyZero && r.low >= zeroBin-1 && r.high <= zeroBin+1
 }
 
-// reading returns how the range of column j is read.
-func (p Private) reading(j int) reading {
+// readingOf returns how the range of column j is read.
+func (p Private) readingOf(j int) reading {
 	switch {
 	case p.Outline:
 		return outlineReading
@@ -283,8 +283,8 @@ func (p Private) reading(j int) reading {
 	return featureReading
 }
 
-// weights returns the weights with which the columns are counted.
-func (p Private) weights(open []int) []int {
+// columnWeights returns the weights with which the columns are counted.
+func (p Private) columnWeights(open []int) []int {
 	out := make([]int, len(open))
 	for i, j := range open {
 		out[i] = 1
@@ -296,7 +296,7 @@ func (p Private) weights(open []int) []int {
 }
 
 func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
-	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.from(open)})
+	columns, err := p.releaseCounts(ctx, s, "exponents", r, binStatistic{open, p.columnWeights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.targetTransform(open)})
 	if err != nil {
 		return nil, err
 	}
@@ -312,12 +312,12 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 	for i, c := range columns {
 		// A bin without records passes the threshold with probability at most
 		// spurious over all bins of all columns.
-		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
-		pooled := p.threshold(c.sigma, pooledSums*float64(len(open)))
+		threshold := p.noiseThreshold(c.sigma, exponentBins*float64(len(open)))
+		pooled := p.noiseThreshold(c.sigma, pooledSums*float64(len(open)))
 		if open[i] == p.Target {
-			c = c.withoutStray(threshold, p.threshold(c.sigma, strayRarity*exponentBins*float64(len(open))))
+			c = c.withoutStray(threshold, p.noiseThreshold(c.sigma, strayRarity*exponentBins*float64(len(open))))
 		}
-		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]))
+		out[i] = exponentRange(c, threshold, pooled, p.readingOf(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].magnitudes = c
 		out[i].numbers.add(columns[i])
@@ -325,10 +325,10 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 	return out, nil
 }
 
-// threshold returns the value that noise alone exceeds in any of n bins with probability at most spurious:
+// noiseThreshold returns the value that noise alone exceeds in any of n bins with probability at most spurious:
 // sigma sqrt(2 ln(n/spurious)) for Gaussian noise, by P(N > t) <= exp(-t^2/2), and b ln(n/(2 spurious)) for
 // Laplace noise of scale b = sigma/sqrt(2).
-func (p Private) threshold(sigma, n float64) float64 {
+func (p Private) noiseThreshold(sigma, n float64) float64 {
 	if p.Pure {
 		return sigma / math.Sqrt2 * math.Log(n/(2*spurious))
 	}
@@ -338,7 +338,7 @@ func (p Private) threshold(sigma, n float64) float64 {
 // exponentRange finds the magnitudes of a column from its noisy counts: those of the bins above the threshold,
 // except the outermost ones that together hold at most the tail's share of the counts of these bins. If no bin
 // is above it, neighbouring ones are pooled, see [pooledRange]. If one bin of the target or of an outline is,
-// adjacent ones are considered; see [around].
+// adjacent ones are considered; see [magnitudesAround].
 func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
 	total := 0.0
 	first := -1
@@ -359,7 +359,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 		return coarse{lower: -1, upper: 1, negative: true, positive: true, low: zeroBin, high: zeroBin}
 	}
 	if first == last && how != featureReading {
-		return around(c, first)
+		return magnitudesAround(c, first)
 	}
 	low := -1
 	high := last
@@ -380,7 +380,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if low == zeroBin && high == zeroBin { // all but the tails are zero
 		low, high = first, last
 	}
-	out := between(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
+	out := detectedBetween(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
 	for b := high; b > max(low-1, zeroBin); b-- {
 		if c.counts[b] > threshold {
 			out.least, _ = exponentEdges(b)
@@ -389,8 +389,8 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	return out
 }
 
-// between returns the detected magnitudes with the edges of the outermost bins.
-func between(low, high int, c coarse) coarse {
+// detectedBetween returns the detected magnitudes with the edges of the outermost bins.
+func detectedBetween(low, high int, c coarse) coarse {
 	c.low = low
 	c.high = high
 	c.lower, _ = exponentEdges(low)
@@ -405,12 +405,12 @@ func between(low, high int, c coarse) coarse {
 type interval struct{ Lower, Upper float64 }
 
 func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval, numbers []int) ([]noisyCounts, error) {
-	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), numbers, within, p.from(open)})
+	return p.releaseCounts(ctx, s, name, r, binStatistic{open, p.columnWeights(open), numbers, within, p.targetTransform(open)})
 }
 
-// quantiles computes the outer quantiles from the noisy counts of equal bins by linear interpolation. If the
+// outerQuantiles computes the outer quantiles from the noisy counts of equal bins by linear interpolation. If the
 // counts are not informative, or the quantiles coincide, it returns the whole interval.
-func quantiles(counts []float64, whole interval, outer float64) interval {
+func outerQuantiles(counts []float64, whole interval, outer float64) interval {
 	total := 0.0
 	for _, n := range counts {
 		total += max(n, 0)
@@ -437,15 +437,15 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 	return out
 }
 
-// widen grows an interval around its middle.
-func widen(in interval, factor float64) Range {
+// widenInterval grows an interval around its middle.
+func widenInterval(in interval, factor float64) Range {
 	middle, half := in.Lower/2+in.Upper/2, float64((in.Upper/2-in.Lower/2)*factor) // the conversion forbids fusing
 	return Range{Lower: middle - half, Upper: middle + half}
 }
 
 // Quantiles returns the outer noisy quantiles of a feature from its private range, which is that interval widened.
 func Quantiles(lower, upper float64) (low, high float64) {
-	r := widen(interval{lower, upper}, 1/featureReading.widen)
+	r := widenInterval(interval{lower, upper}, 1/featureReading.widen)
 	return r.Lower, r.Upper
 }
 

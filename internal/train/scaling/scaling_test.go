@@ -187,11 +187,11 @@ func TestQuantilesOfCounts(t *testing.T) {
 	for i := range counts {
 		counts[i] = 100
 	}
-	if q := quantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
+	if q := outerQuantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
 		t.Errorf("uniform counts: %v", q)
 	}
 	for name, counts := range map[string][]float64{"nothing": make([]float64, 10), "negative": {-3, -1, -2}} {
-		if q := quantiles(counts, interval{-1, 4}, .05); q != (interval{-1, 4}) {
+		if q := outerQuantiles(counts, interval{-1, 4}, .05); q != (interval{-1, 4}) {
 			t.Errorf("%s: %v", name, q)
 		}
 	}

@@ -11,8 +11,8 @@ type targetZoom struct {
 	wider  bool    // than the magnitudes that were seen; see [coarse.widenToHidden]
 }
 
-// zoom reads from the counts of the first zoom how the second one counts the target.
-func (r coarse) zoom(c noisyCounts) targetZoom {
+// zoomTarget reads from the counts of the first zoom how the second one counts the target.
+func (r coarse) zoomTarget(c noisyCounts) targetZoom {
 	whole := interval{r.lower, r.upper}
 	z := targetZoom{bins: Bins, seen: r.recordsAtLeast()}
 	if wide, hidden := r.widenToHidden(c); hidden > 0 {
@@ -36,8 +36,8 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 	return z
 }
 
-// read reads the range of the target from the counts of the second zoom.
-func (z targetZoom) read(c noisyCounts, rough coarse) Range {
+// readRange reads the range of the target from the counts of the second zoom.
+func (z targetZoom) readRange(c noisyCounts, rough coarse) Range {
 	in := signedQuantiles(c, z.within, targetReading.outer)
 	switch {
 	case z.narrow:
@@ -51,7 +51,7 @@ func (z targetZoom) read(c noisyCounts, rough coarse) Range {
 		rough.negative = rough.negative || z.within.Lower < 0
 		rough.positive = rough.positive || z.within.Upper > 0
 	}
-	return keepSign(widen(in, targetReading.widen), rough)
+	return keepSign(widenInterval(in, targetReading.widen), rough)
 }
 
 // recordsAtLeast returns a likely lower bound on the number of records in the magnitudes: the sum of their
@@ -74,14 +74,14 @@ func (r coarse) recordsAtLeast() float64 {
 // quantile must reach.
 const signedDeviations = 1.5
 
-// signedQuantiles is [quantiles] for signed counts, so that the noise of empty bins cancels instead of adding
+// signedQuantiles is [outerQuantiles] for signed counts, so that the noise of empty bins cancels instead of adding
 // up to records that do not exist. From either end, the quantile is in the first bin where the running sum
 // exceeds both the share outer of the total and its own noise. If the counts are hardly more than noise, it
 // computes the same as quantiles.
 func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
-	total, noise := c.total()
+	total, noise := c.totalCount()
 	if !(total > 4*noise) {
-		return quantiles(c.counts, whole, outer)
+		return outerQuantiles(c.counts, whole, outer)
 	}
 	at := func(counts []float64) float64 {
 		sum := 0.
@@ -94,9 +94,9 @@ func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
 		return float64(len(counts))
 	}
 	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
-	in := interval{whole.Lower + float64(width*at(c.counts)), whole.Upper - float64(width*at(reversed(c.counts)))} // conversions forbid fusing
+	in := interval{whole.Lower + float64(width*at(c.counts)), whole.Upper - float64(width*at(reverseCopy(c.counts)))} // conversions forbid fusing
 	if !(in.Upper-in.Lower >= 1e-3*(whole.Upper-whole.Lower)) {
-		return quantiles(c.counts, whole, outer)
+		return outerQuantiles(c.counts, whole, outer)
 	}
 	return in
 }

@@ -17,8 +17,8 @@ const (
 	leastMedian = 3
 )
 
-// leave marks the columns in which no bin passed as unread, and returns the others.
-func leave(open []int, rough []coarse, out []Range) ([]int, []coarse) {
+// leaveUnread marks the columns in which no bin passed as unread, and returns the others.
+func leaveUnread(open []int, rough []coarse, out []Range) ([]int, []coarse) {
 	var left []int
 	var seen []coarse
 	for i, j := range open {
@@ -36,14 +36,14 @@ func leave(open []int, rough []coarse, out []Range) ([]int, []coarse) {
 func recordsAtLeast(columns []noisyCounts) float64 {
 	most := 0.0
 	for _, c := range columns {
-		total, sigma := c.total()
+		total, sigma := c.totalCount()
 		most = max(most, total-doubt*sigma)
 	}
 	return most
 }
 
-// total returns the sum of all counts, with the standard deviation of its noise.
-func (c noisyCounts) total() (sum, sigma float64) {
+// totalCount returns the sum of all counts, with the standard deviation of its noise.
+func (c noisyCounts) totalCount() (sum, sigma float64) {
 	for _, n := range c.counts {
 		sum += n
 	}
@@ -54,7 +54,7 @@ func (c noisyCounts) total() (sum, sigma float64) {
 type mean struct{ sum, weight float64 }
 
 func (m *mean) add(c noisyCounts) {
-	total, sigma := c.total()
+	total, sigma := c.totalCount()
 	m.sum += total / (sigma * sigma)
 	m.weight += 1 / (sigma * sigma)
 }
@@ -71,7 +71,7 @@ func (m *mean) count() Count {
 // reaches half the total, by linear interpolation in that bin. It reports false if the total is not clearly
 // above its noise.
 func median(c noisyCounts, in interval) (float64, bool) {
-	total, sigma := c.total()
+	total, sigma := c.totalCount()
 	if !(total >= leastMedian*sigma) {
 		return 0, false
 	}
