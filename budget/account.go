@@ -37,7 +37,9 @@ func (n *Node) foldCost(leaf func(*Leaf) float64, sel func(Selection, float64) f
 
 // selectionPureCost returns the pure epsilon of a selection whose candidates cost epsilon: (2+eta) epsilon
 // (Papernot, Steinke 2022).
-func selectionPureCost(s Selection, epsilon float64) float64 { return (2 + s.Eta) * epsilon }
+func selectionPureCost(s Selection, epsilon float64) float64 {
+	return (2 + s.Eta) * epsilon
+}
 
 // unpricedSelection returns the cost of a selection in a currency that cannot price it: 0 if the candidates
 // are free, else +Inf.
@@ -238,13 +240,21 @@ func Compose(laws ...Law) (*Curve, error) {
 		if err := law.Validate(); err != nil {
 			return nil, err
 		}
-		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Law: law}})
+		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{
+			Kind:  law.Kind,
+			Draws: law.Draws,
+			Law:   law,
+		}})
 	}
 	return &Curve{root: profileNode{account: newAccount(newComposer(), &seq)}}, nil
 }
 
 // Delta returns the delta guaranteed at epsilon (any real number).
-func (c *Curve) Delta(epsilon float64) float64 { return c.root.deltaAt(epsilon) }
+func (c *Curve) Delta(epsilon float64) float64 {
+	return c.root.deltaAt(epsilon)
+}
 
 // Epsilon returns an epsilon >= 0 guaranteed at delta, or +Inf if no finite one is.
-func (c *Curve) Epsilon(delta float64) float64 { return c.root.epsilonAt(delta) }
+func (c *Curve) Epsilon(delta float64) float64 {
+	return c.root.epsilonAt(delta)
+}

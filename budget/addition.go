@@ -40,7 +40,12 @@ func (p *Priced) Addition() Addition { return p.cachedAddition() }
 
 // computeAddition computes the result of [Priced.Addition].
 func (p *Priced) computeAddition() Addition {
-	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.decidingRule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
+	a := Addition{
+		Tree:    p.Tree(),
+		Raised:  p.Raised(),
+		Rule:    p.decidingRule(),
+		Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta)),
+	}
 	switch a.Rule {
 	case ruleSum:
 		a.Pieces = p.gaussianDeltas()

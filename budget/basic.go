@@ -12,9 +12,17 @@ func (p *part) requirePure(n *Node, path string, candidate bool) error {
 		case pure:
 			return nil
 		case p.target.Delta == 0:
-			return &NotPureError{Path: path, Kind: kind, Need: "delta = 0 leaves room for pure laws only"}
+			return &NotPureError{
+				Path: path,
+				Kind: kind,
+				Need: "delta = 0 leaves room for pure laws only",
+			}
 		case candidate:
-			return &NotPureError{Path: path, Kind: kind, Need: "basic composition prices a selection among pure candidates only"}
+			return &NotPureError{
+				Path: path,
+				Kind: kind,
+				Need: "basic composition prices a selection among pure candidates only",
+			}
 		}
 		return nil
 	}
@@ -38,7 +46,9 @@ func (p *part) solveBasic() error {
 		return p.newOverspentError(p.path)
 	}
 	cost := func(c float64) float64 {
-		return p.node.foldCost(func(l *Leaf) float64 { return p.leafEpsilon(l, c, piece) }, selectionPureCost)
+		return p.node.foldCost(func(l *Leaf) float64 {
+			return p.leafEpsilon(l, c, piece)
+		}, selectionPureCost)
 	}
 	if cost(0) > p.epsilon {
 		return p.newOverspentError(p.path)
@@ -53,7 +63,8 @@ func (p *part) solveBasic() error {
 		each := lo * l.Share / float64(l.Draws)
 		l.Law = Law{Kind: l.Kind, Draws: l.Draws, Epsilon: each}
 		if l.Kind == Gaussian {
-			l.Law.Mu, l.Law.Epsilon = GaussianMu(each, piece), 0
+			l.Law.Mu = GaussianMu(each, piece)
+			l.Law.Epsilon = 0
 		}
 		if l.Law.isZero() {
 			return p.newOverspentError(p.path)

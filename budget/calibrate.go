@@ -134,7 +134,9 @@ func (c *calibrator) usesMixture(n *Node) bool {
 }
 
 // addsEpsilons reports whether the costs are sums of epsilons.
-func (c *calibrator) addsEpsilons() bool { return c.target.Composition == Basic || c.target.Delta == 0 }
+func (c *calibrator) addsEpsilons() bool {
+	return c.target.Composition == Basic || c.target.Delta == 0
+}
 
 // calibrateNode divides the tree beneath n into parts and calibrates each to epsilon.
 func (c *calibrator) calibrateNode(n *Node, path string, epsilon float64) (profileNode, error) {
@@ -188,7 +190,11 @@ func (c *calibrator) fillInformer(n *Node) {
 			l.Law = *l.Fixed
 			return
 		}
-		l.Law = Law{Kind: l.Kind, Draws: l.Draws, Epsilon: l.Share * c.target.Epsilon / float64(l.Draws)}
+		l.Law = Law{
+			Kind:    l.Kind,
+			Draws:   l.Draws,
+			Epsilon: l.Share * c.target.Epsilon / float64(l.Draws),
+		}
 	})
 }
 

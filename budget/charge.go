@@ -61,7 +61,9 @@ func CoverCharge(c Currency, mu, lost float64) Charge {
 }
 
 // isFailureOnly reports whether the law fails with probability Delta and otherwise reveals no information.
-func (l Law) isFailureOnly() bool { return l.Kind == Approximate && l.Epsilon == 0 }
+func (l Law) isFailureOnly() bool {
+	return l.Kind == Approximate && l.Epsilon == 0
+}
 
 // Lost returns the total delta of the steps beneath n whose epsilon is 0, added up as costs are: they fail
 // with that probability, and otherwise reveal no information. With lost, the delta of a tree at epsilon is at
@@ -135,7 +137,10 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 		return Charge{}, err
 	}
 	if tree.hasOp(OpSelect) {
-		return Charge{}, &treeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
+		return Charge{}, &treeError{
+			Path:    tree.Name,
+			Problem: "a select has no price in the currency of a filter",
+		}
 	}
 	open := ""
 	tree.walkLeaves(tree.Name, func(path string, l *Leaf) {
@@ -146,7 +151,10 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 		l.Law = *l.Fixed
 	})
 	if open != "" {
-		return Charge{}, &treeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
+		return Charge{}, &treeError{
+			Path:    open,
+			Problem: "the law is not fixed, so the leaf has no price yet",
+		}
 	}
 	return tree.sumCharges(c), nil
 }

@@ -50,7 +50,9 @@ func exponentialDelta(law, epsilon float64) float64 {
 // law-private mechanism (Kairouz, Oh, Viswanath 2015):
 // (e^law - e^epsilon)/(1 + e^law).
 func pureDelta(law, epsilon float64) float64 {
-	return boundedCurve(law, epsilon, func() float64 { return -math.Expm1(epsilon-law) / (1 + math.Exp(-law)) })
+	return boundedCurve(law, epsilon, func() float64 {
+		return -math.Expm1(epsilon-law) / (1 + math.Exp(-law))
+	})
 }
 
 // approximateDelta dominates every (law, delta)-private mechanism: randomised

@@ -86,7 +86,9 @@ func (c Charge) Left(spent Charge) Charge {
 }
 
 // Within reports whether neither component of c exceeds that of limit.
-func (c Charge) Within(limit Charge) bool { return c.Cost <= limit.Cost && c.Delta <= limit.Delta }
+func (c Charge) Within(limit Charge) bool {
+	return c.Cost <= limit.Cost && c.Delta <= limit.Delta
+}
 
 // Valid reports whether both components are in range.
 func (c Charge) Valid() bool {
@@ -128,7 +130,8 @@ type Total struct {
 
 // Validate returns a *TargetError if a field is out of range.
 func (t Total) Validate() error {
-	if err := (Target{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation}).Validate(); err != nil {
+	target := Target{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation}
+	if err := target.Validate(); err != nil {
 		return err
 	}
 	bad := func(field string, v float64, problem string) error {
@@ -181,9 +184,17 @@ func (t Total) Limit() (Charge, error) {
 	cost = math.Floor(cost * (1 - numericGuard) / costUnit)
 	switch {
 	case cost < 1:
-		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too small for a total"}
+		return Charge{}, &TargetError{
+			Field:   "epsilon",
+			Value:   t.Epsilon,
+			Problem: "too small for a total",
+		}
 	case cost >= maxUnits:
-		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too large for a total: it would promise nothing"}
+		return Charge{}, &TargetError{
+			Field:   "epsilon",
+			Value:   t.Epsilon,
+			Problem: "too large for a total: it would promise nothing",
+		}
 	}
 	return Charge{int64(cost), int64(t.BlackBox / deltaUnit)}, nil
 }

@@ -83,7 +83,8 @@ func millsRatioPair(x, y float64) (float64, float64) {
 	}
 	for ; k > 0; k-- {
 		f := float64(k)
-		t, u = x+f/t, y+f/u
+		t = x + f/t
+		u = y + f/u
 	}
 	return 1 / t, 1 / u
 }
@@ -150,6 +151,8 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	}
 	// 1-Phi(t) <= exp(-t^2/2) makes the upper end feasible.
 	top := mu*mu/2 + mu*math.Sqrt(-2*math.Log(delta))
-	_, hi := newThreshold(func(e float64) float64 { return gaussianDelta(mu, e) }, delta, false).bisect(0, top, 1e-15)
+	_, hi := newThreshold(func(e float64) float64 {
+		return gaussianDelta(mu, e)
+	}, delta, false).bisect(0, top, 1e-15)
 	return hi * (1 + numericGuard)
 }

@@ -33,7 +33,9 @@ func (k Kind) String() string {
 }
 
 // isPure reports whether a draw of this kind is epsilon-private with delta 0.
-func (k Kind) isPure() bool { return k == Laplace || k == Exponential || k == Pure }
+func (k Kind) isPure() bool {
+	return k == Laplace || k == Exponential || k == Pure
+}
 
 // Law is the privacy loss of Draws equal, possibly adaptive draws. The
 // parameters are per draw; those that the kind does not use are 0.
@@ -107,7 +109,9 @@ func (l Law) ZCDP() (rho, delta float64) {
 }
 
 // isZero reports whether the law is free (a multiplier of 0 during calibration).
-func (l Law) isZero() bool { return l.Mu == 0 && l.Epsilon == 0 && l.Delta == 0 }
+func (l Law) isZero() bool {
+	return l.Mu == 0 && l.Epsilon == 0 && l.Delta == 0
+}
 
 // renyiDivergence returns the Rényi divergence bound of order a > 1 of all draws. It is
 // the smaller of the zCDP line, the pure bound and the divergence of the

@@ -84,6 +84,7 @@ func (n Node) withoutLead() Node {
 	if n.leadNode() == nil {
 		return n
 	}
-	n.Kids, n.Lead = n.disjointKids(), false
+	n.Kids = n.disjointKids()
+	n.Lead = false
 	return n
 }

@@ -29,7 +29,9 @@ const maxLostDelta = MinDelta / 10
 // the curve need not reach it: Mu is about deltas of at least MinDelta.
 func (p *Priced) hasInfiniteLoss() bool {
 	return p.tree.Lost() > maxLostDelta*(1+1e-9) ||
-		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.isFailureOnly() })
+		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool {
+			return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.isFailureOnly()
+		})
 }
 
 // muByComposition bounds mu by composition: mu^2 adds, also when the steps are adaptive (Dong, Roth, Su 2022),
@@ -42,7 +44,8 @@ func (p *Priced) muByComposition() (mu float64, gaussian bool) {
 		m := l.Law.Mu
 		switch {
 		case l.Law.Kind == Approximate && l.Law.Delta > 0:
-			m, gaussian = math.Inf(1), false
+			m = math.Inf(1)
+			gaussian = false
 		case l.Law.Kind != Gaussian:
 			gaussian = false
 			m = -2 * mathext.NormalQuantile(1/(1+math.Exp(l.Law.Epsilon))) * (1 + 1e-9)
@@ -106,7 +109,9 @@ func (p *Priced) muByProfile() float64 {
 
 // coveringMu returns a mu whose Gaussian curve is above v on [lo, hi], after the shifts by the informers on
 // the path.
-func (v *profileNode) coveringMu(lo, hi float64) float64 { return v.shiftedCoveringMu(lo, hi, 0) }
+func (v *profileNode) coveringMu(lo, hi float64) float64 {
+	return v.shiftedCoveringMu(lo, hi, 0)
+}
 
 func (v *profileNode) shiftedCoveringMu(lo, hi, shift float64) float64 {
 	if v.account != nil {
@@ -169,7 +174,8 @@ func coverChord(lo, hi, deltaLo, deltaHi float64) float64 {
 		return first
 	}
 	most := 1.01 * m // sag is bounded for every mu in [m, most]
-	c, width := lo/most+m/2, math.Expm1(hi-lo)
+	c := lo/most + m/2
+	width := math.Expm1(hi - lo)
 	sag := width * width / 8 * math.Exp(lo-c*c/2) / (math.Sqrt(2*math.Pi) * m)
 	_, a = gaussianMuBracket(lo, deltaLo+sag, muTolerance)
 	_, b = gaussianMuBracket(hi, deltaHi+sag, muTolerance)

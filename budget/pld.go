@@ -75,7 +75,8 @@ func (m lossMass) logMoment(t float64) float64 {
 	for last > 0 && m.mass[last] == 0 {
 		last--
 	}
-	decay, sum := math.Exp(-t*m.h), 0.0
+	decay := math.Exp(-t * m.h)
+	sum := 0.0
 	for _, p := range m.mass[:last+1] {
 		sum = sum*decay + p
 	}
@@ -244,14 +245,16 @@ func (w *composer) convolveFactors(fs []factor, h, exponent float64) lossMass {
 	}
 	out := lossMass{h: h, inf: -math.Expm1(logFinite) + fftSlack + drawSlack*draws}
 	nats := moment - math.Log(tailMass)
-	hi, lo := math.Ceil(nats/(exponent*h)), math.Ceil(nats/((exponent+1)*h))
+	hi := math.Ceil(nats / (exponent * h))
+	lo := math.Ceil(nats / ((exponent + 1) * h))
 	switch {
 	case math.IsNaN(nats) || math.IsInf(nats, 0): // no bound: take the whole support
 		hi, lo = reach, reach
 	case hi < reach:
 		out.inf += tailMass
 	}
-	hi, lo = math.Max(1, math.Min(hi, reach)), math.Max(1, math.Min(lo, reach))
+	hi = math.Max(1, math.Min(hi, reach))
+	lo = math.Max(1, math.Min(lo, reach))
 	out.lo = -int(lo)
 	size := int(hi+lo) + 1
 	out.mass = w.convolveCyclically(fs, out.lo, fftLength(size))[:size]

@@ -89,7 +89,8 @@ func (p *Priced) indexLeaves() {
 			p.oneOfs[leaf.Path] = n.informerLeaves(leaf.Path)
 		}
 		for i := range n.Kids {
-			kid, kidPart := leaf, part
+			kid := leaf
+			kidPart := part
 			kid.Path += "/" + n.Kids[i].Name
 			kid.Place = leaf.Place.withNode(n.Kids[i].Role, n.Kids[i].Name)
 			first := i == 0 && n.pureFirstKid() != nil
@@ -103,14 +104,19 @@ func (p *Priced) indexLeaves() {
 			visit(&n.Kids[i], kid, kidPart)
 		}
 	}
-	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.withNode(p.tree.Role, p.tree.Name)}, nil)
+	visit(&p.tree, PricedLeaf{
+		Path:  p.tree.Name,
+		Place: Place{}.withNode(p.tree.Role, p.tree.Name),
+	}, nil)
 }
 
 // informerLeaves returns the paths of the leaves of the informer of a OneOf at path.
 func (n *Node) informerLeaves(path string) []string {
 	var out []string
 	informer := &n.Kids[0]
-	informer.walkLeaves(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
+	informer.walkLeaves(path+"/"+informer.Name, func(path string, _ *Leaf) {
+		out = append(out, path)
+	})
 	return out
 }
 
@@ -152,7 +158,8 @@ func (p *Priced) isInformer(c Choice) bool {
 
 // nodeAt returns the node at path and whether there is one.
 func (p *Priced) nodeAt(path string) (*Node, bool) {
-	n, rest := &p.tree, strings.Split(path, "/")
+	n := &p.tree
+	rest := strings.Split(path, "/")
 	if rest[0] != n.Name {
 		return nil, false
 	}
@@ -213,11 +220,15 @@ func (p *Priced) Tree() Node { return p.tree.clone() }
 
 // Delta returns the delta that the laws guarantee at epsilon, an upper bound at
 // every real epsilon. At Target().Epsilon it is at most Target().Delta.
-func (p *Priced) Delta(epsilon float64) float64 { return p.root.deltaAt(epsilon) }
+func (p *Priced) Delta(epsilon float64) float64 {
+	return p.root.deltaAt(epsilon)
+}
 
 // Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up, or +Inf if no finite one is
 // guaranteed. At delta = 0 only pure laws have a finite epsilon.
-func (p *Priced) Epsilon(delta float64) float64 { return p.root.epsilonAt(delta) }
+func (p *Priced) Epsilon(delta float64) float64 {
+	return p.root.epsilonAt(delta)
+}
 
 // ZCDP returns the zero-concentrated cost of the tree and the additional delta of Approximate laws, in the
 // currency of filters across runs (Feldman, Zrnic 2021): both add under fully adaptive composition. ok is
@@ -268,7 +279,13 @@ func profileEpsilons() []float64 {
 // Guarantee returns the privacy guarantee of the tree.
 func (p *Priced) Guarantee() Guarantee {
 	t := p.target
-	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition, Unit: t.Unit}
+	g := Guarantee{
+		Epsilon:     t.Epsilon,
+		Delta:       t.Delta,
+		Relation:    t.Relation,
+		Composition: t.Composition,
+		Unit:        t.Unit,
+	}
 	if t.Delta == 0 {
 		g.Composition = Basic
 	}

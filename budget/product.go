@@ -91,7 +91,9 @@ type singleDraw struct {
 	lostMass float64
 }
 
-func (s singleDraw) deltaAt(epsilon float64) float64 { return s.withLost(s.law.DeltaAt(epsilon)) }
+func (s singleDraw) deltaAt(epsilon float64) float64 {
+	return s.withLost(s.law.DeltaAt(epsilon))
+}
 
 func (s singleDraw) withLost(delta float64) float64 {
 	if s.lostMass == 0 {
@@ -139,7 +141,8 @@ func (p product) asSingleDraw() (singleDraw, bool) {
 // and at least one has some. Without lost mass the pointwise maximum is the same curve, and the caller has it
 // already.
 func dominatingGaussian(ps []product) (product, bool) {
-	out, lost := product{}, 0.
+	out := product{}
+	lost := 0.
 	for _, p := range ps {
 		s, ok := p.asSingleDraw()
 		if !ok || s.law.Kind != Gaussian {
@@ -166,10 +169,12 @@ func (p product) logMoment(t float64) float64 {
 		sum += worst + math.Log(float64(len(alts)))
 	}
 	for _, s := range p.selections {
-		worst, variance := 0.0, 0.0
+		worst := 0.0
+		variance := 0.0
 		for _, c := range s.candidates {
 			v, _ := c.varianceAndDraws()
-			worst, variance = math.Max(worst, c.logMoment(t)), math.Max(variance, v)
+			worst = math.Max(worst, c.logMoment(t))
+			variance = math.Max(variance, v)
 		}
 		sum += worst + math.Log(s.law.Mean()) + t*(1+s.law.Eta)*math.Min(-math.Log(s.law.Gamma), 3*math.Sqrt(variance)+variance/2)
 	}
@@ -182,7 +187,8 @@ func (p product) lossWindow() (top, exponent float64) {
 	top = math.Inf(1)
 	for t := 1.0 / 64; t < 1e9; t *= math.Sqrt2 {
 		if x := (p.logMoment(t) - math.Log(tailMass)) / t; x < top {
-			top, exponent = x, t
+			top = x
+			exponent = t
 		}
 	}
 	return top, exponent
@@ -203,18 +209,23 @@ func (p product) varianceAndDraws() (variance, draws float64) {
 		draws += float64(l.Draws)
 	}
 	for _, alts := range p.alternatives {
-		least, most := math.Inf(1), 0.0
+		least := math.Inf(1)
+		most := 0.0
 		for _, a := range alts {
 			v, n := a.varianceAndDraws()
-			least, most = math.Min(least, v), math.Max(most, n)
+			least = math.Min(least, v)
+			most = math.Max(most, n)
 		}
-		variance, draws = variance+least, draws+most+1
+		variance += least
+		draws = draws + most + 1
 	}
 	for _, s := range p.selections {
-		least, most := math.Inf(1), 0.0
+		least := math.Inf(1)
+		most := 0.0
 		for _, c := range s.candidates {
 			if v, n := c.varianceAndDraws(); v > 0 {
-				least, most = math.Min(least, v), math.Max(most, n)
+				least = math.Min(least, v)
+				most = math.Max(most, n)
 			}
 		}
 		if !math.IsInf(least, 1) {

@@ -67,7 +67,8 @@ func (c *calibrator) mixtureDelta(v *profileNode) func() float64 {
 	coarsen := c.composer.coarsen
 	return func() float64 {
 		if m == nil || coarsen != c.composer.coarsen {
-			m, coarsen = c.composer.newMixture(n), c.composer.coarsen
+			m = c.composer.newMixture(n)
+			coarsen = c.composer.coarsen
 		} else {
 			m.setFirst(c.composer.buildCurves(n.disjointKids()[0].flattenProducts()))
 		}
@@ -115,7 +116,8 @@ func (c *calibrator) raiseParts(parts []*part, delta func() float64) bool {
 	c.composer.coarsen = 1
 	ok := try(f).delta <= c.target.Delta
 	if !ok && f > 1 {
-		f, ok = 1, try(1).delta <= c.target.Delta
+		f = 1
+		ok = try(1).delta <= c.target.Delta
 	}
 	if ok {
 		f = c.searchMultiplier(f, 1.0003, try, false)
@@ -136,7 +138,8 @@ func (c *calibrator) computeCurves(v *profileNode) {
 	case v.part != nil:
 		v.account = newAccount(c.composer, v.node)
 		if epsilon := v.part.epsilon; c.addsEpsilons() && epsilon < v.account.basicEpsilon {
-			v.account.basicEpsilon, v.account.basicDelta = epsilon, c.target.Delta
+			v.account.basicEpsilon = epsilon
+			v.account.basicDelta = c.target.Delta
 		}
 	case c.usesMixture(v.node):
 		v.mixture = c.composer.newMixture(v.node)

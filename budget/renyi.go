@@ -30,7 +30,9 @@ func newLedger(n *Node) *ledger {
 // >= 0: TV <= sqrt(1-exp(-KL)) (Bretagnolle, Huber 1979), and KL is below the
 // divergence of every order.
 func (l *ledger) totalVariation() float64 {
-	kl, _ := scanMinimum(-9, 25, 60, func(u float64) float64 { return l.renyiDivergence(1 + math.Exp(u)) })
+	kl, _ := scanMinimum(-9, 25, 60, func(u float64) float64 {
+		return l.renyiDivergence(1 + math.Exp(u))
+	})
 	return math.Min(1, l.delta+math.Sqrt(-math.Expm1(-kl)))
 }
 
@@ -68,7 +70,8 @@ func (l *ledger) addAlternatives(kids []Node) {
 	for _, a := range alts {
 		worst = math.Max(worst, a.delta)
 	}
-	l.alternatives, l.delta = append(l.alternatives, alts), l.delta+worst
+	l.alternatives = append(l.alternatives, alts)
+	l.delta += worst
 }
 
 func subLedgers(kids []Node) []*ledger {
@@ -139,7 +142,9 @@ func (l *ledger) cachedOrder(epsilon float64) float64 {
 // one order is an exponential in -epsilon, hence convex in e^epsilon: between the ends it is below the chord.
 func (l *ledger) chordEnds(lo, hi float64) (deltaLo, deltaHi float64) {
 	u := l.cachedOrder((lo + hi) / 2)
-	at := func(e float64) float64 { return l.delta + math.Exp(logDelta(l.renyiDivergence, u, e))*(1+numericGuard) }
+	at := func(e float64) float64 {
+		return l.delta + math.Exp(logDelta(l.renyiDivergence, u, e))*(1+numericGuard)
+	}
 	return at(lo), at(hi)
 }
 
@@ -153,7 +158,9 @@ func logDelta(curve func(float64) float64, u, epsilon float64) float64 {
 // bestOrder returns the u at which logDelta is smallest. A Rényi curve times a-1 is convex, and so is
 // logDelta as a function of a: it falls and then rises.
 func bestOrder(curve func(float64) float64, epsilon float64) float64 {
-	_, u := scanUnimodal(-9, 25, 80, 8, func(u float64) float64 { return logDelta(curve, u, epsilon) })
+	_, u := scanUnimodal(-9, 25, 80, 8, func(u float64) float64 {
+		return logDelta(curve, u, epsilon)
+	})
 	return u
 }
 

@@ -24,7 +24,10 @@ func SelectionForMean(eta, mean float64) (Selection, error) {
 	_, x := bisect(0, 700, 1e-15, func(x float64) bool {
 		return Selection{eta, math.Exp(-x)}.Mean() < mean
 	})
-	s := Selection{Eta: eta, Gamma: math.Min(math.Exp(-x), math.Nextafter(1, 0))} // a mean of 1 + 2^-52 too
+	s := Selection{
+		Eta:   eta,
+		Gamma: math.Min(math.Exp(-x), math.Nextafter(1, 0)),
+	} // a mean of 1 + 2^-52 too
 	return s, s.Validate()
 }
 
@@ -108,9 +111,11 @@ func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 		}
 	}
 	mass := connectDots(worst, h)
-	one, cost := newPLDCurve(mass), s.epsilonShift(mass)
+	one := newPLDCurve(mass)
+	cost := s.epsilonShift(mass)
 	out := make([]float64, len(worst)+int(math.Ceil(cost/h)))
-	tangent, mean := chord{delta: 1}, s.law.Mean()*(1+numericGuard)
+	tangent := chord{delta: 1}
+	mean := s.law.Mean() * (1 + numericGuard)
 	for j := range out {
 		x := float64(j) * h
 		if out[j] = 1; x >= cost {
@@ -129,7 +134,9 @@ func (w *composer) sampleSelection(s selectionFactor, h float64) []float64 {
 // epsilonShift returns the c of [composer.sampleSelection] for the discretised pair m of the candidates,
 // rounded up.
 func (s selectionFactor) epsilonShift(m lossMass) float64 {
-	g, p, q := s.law.Gamma, m.inf, 0.0
+	g := s.law.Gamma
+	p := m.inf
+	q := 0.0
 	most := math.Log1p((1 - g) * p / g)
 	for i := len(m.mass) - 1; i >= 0; i-- {
 		p += m.mass[i]
@@ -142,7 +149,9 @@ func (s selectionFactor) epsilonShift(m lossMass) float64 {
 // isDominated reports whether the curve of product i is below that of another product: both are Gaussian, and
 // the other has the larger mu, or the same mu and a lower index.
 func isDominated(ps []product, i int) bool {
-	gaussian := func(p product) bool { return len(p.laws)+len(p.alternatives)+len(p.selections) == 0 }
+	gaussian := func(p product) bool {
+		return len(p.laws)+len(p.alternatives)+len(p.selections) == 0
+	}
 	for j, p := range ps {
 		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 && (p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
 			return true

@@ -53,7 +53,8 @@ func (s *gaussianSeries) resetMu(mu float64) {
 		}
 		clear(s.blocks[i])
 	}
-	s.mu, s.shift = mu, shift
+	s.mu = mu
+	s.shift = shift
 }
 
 // valueAt returns f(k) for k > 0 with the accuracy of [gaussianDelta] at epsilon = ln k: never below the exact

@@ -36,7 +36,13 @@ type threshold struct {
 const thresholdNoise = 1e-10
 
 func newThreshold(f func(float64) float64, level float64, rises bool) *threshold {
-	return &threshold{f: f, level: level, rises: rises, lastTrue: math.Inf(-1), firstFalse: math.Inf(1)}
+	return &threshold{
+		f:          f,
+		level:      level,
+		rises:      rises,
+		lastTrue:   math.Inf(-1),
+		firstFalse: math.Inf(1),
+	}
 }
 
 // holds reports whether f(x) is at most the level, if f rises, or above it, if f falls.
@@ -56,7 +62,8 @@ func (t *threshold) holds(x float64) bool {
 func (t *threshold) evaluateAt(x float64) (holds bool, gap float64) {
 	y := t.f(x)
 	if gap = math.Log(y / t.level); t.rises {
-		holds, gap = y <= t.level, -gap
+		holds = y <= t.level
+		gap = -gap
 	} else {
 		holds = y > t.level
 	}
@@ -96,13 +103,15 @@ func (t *threshold) encloseRoot(a, b, tol float64) {
 		_, g := t.evaluateAt(x)
 		slope = (g - gb) / (x - b)
 		if g*gb < 0 {
-			a, ga = b, gb
+			a = b
+			ga = gb
 		} else if m := 1 - g/gb; m > 0 {
 			ga *= m
 		} else {
 			ga /= 2
 		}
-		b, gb = x, g
+		b = x
+		gb = g
 	}
 	root := b - gb/slope
 	for width := math.Max(-4*thresholdNoise/slope, tol*root/8); width < root/16; width *= 8 {
@@ -125,18 +134,22 @@ func scanMinimum(lo, hi float64, n int, f func(float64) float64) (best, at float
 // stride of the lowest of every stride-th point.
 func scanUnimodal(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
 	step := (hi - lo) / float64(n-1)
-	best, at = math.Inf(1), lo
+	best = math.Inf(1)
+	at = lo
 	scan := func(from, to, by int) (lowest int) {
 		for i := from; i < to; i += by {
 			x := lo + float64(i)*step
 			if y := f(x); y < best {
-				best, at, lowest = y, x, i
+				best = y
+				at = x
+				lowest = i
 			}
 		}
 		return lowest
 	}
 	if i := scan(0, n, stride); stride > 1 {
-		best, at = math.Inf(1), lo
+		best = math.Inf(1)
+		at = lo
 		scan(max(0, i-stride), min(n, i+stride+1), 1)
 	}
 	const golden = 0.6180339887498949
@@ -148,20 +161,26 @@ func scanUnimodal(lo, hi float64, n, stride int, f func(float64) float64) (best,
 	fd := f(d)
 	for range 36 {
 		if fc < fd {
-			b, d, fd = d, c, fc
+			b = d
+			d = c
+			fd = fc
 			c = b - golden*(b-a)
 			fc = f(c)
 		} else {
-			a, c, fc = c, d, fd
+			a = c
+			c = d
+			fc = fd
 			d = a + golden*(b-a)
 			fd = f(d)
 		}
 	}
 	if fc < best {
-		best, at = fc, c
+		best = fc
+		at = c
 	}
 	if fd < best {
-		best, at = fd, d
+		best = fd
+		at = d
 	}
 	return best, at
 }

@@ -21,7 +21,8 @@ func (p *part) solveTight() error {
 	if c == 0 {
 		return p.newOverspentError(p.path)
 	}
-	p.multiplier, p.separateMultiplier = c, c
+	p.multiplier = c
+	p.separateMultiplier = c
 	p.setTight(c)
 	return nil
 }
@@ -136,8 +137,10 @@ func refineMultiplier(lo, hi trial, target float64, try func(float64) trial) flo
 	)
 	gap := func(t trial) float64 { return math.Log(t.delta/target) + aim }
 	a, b := math.Log(lo.c), math.Log(hi.c)
-	fa, fb := gap(lo), gap(hi)
-	best, side := lo.c, 0
+	fa := gap(lo)
+	fb := gap(hi)
+	best := lo.c
+	side := 0
 	for i := 0; i < 60 && fa < aim-tolerance && b-a > 1e-9; i++ {
 		x := b - fb*(b-a)/(fb-fa)
 		if !(x > a && x < b) {
@@ -145,13 +148,16 @@ func refineMultiplier(lo, hi trial, target float64, try func(float64) trial) flo
 		}
 		t := try(math.Exp(x))
 		if t.delta <= target {
-			a, fa, best = x, gap(t), t.c
+			a = x
+			fa = gap(t)
+			best = t.c
 			if side == -1 {
 				fb /= 2
 			}
 			side = -1
 		} else {
-			b, fb = x, gap(t)
+			b = x
+			fb = gap(t)
 			if side == 1 {
 				fa /= 2
 			}

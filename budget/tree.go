@@ -196,12 +196,24 @@ func FixedLeaf(name string, law Law) Node {
 }
 
 // Seq runs kids one after another on the same records. Without kids it is a free stage.
-func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Kids: kids} }
+func Seq(name string, kids ...Node) Node {
+	return Node{
+		Op:   OpSeq,
+		Name: name,
+		Kids: kids,
+	}
+}
 
 // Par runs kids on disjoint records: the cost is the largest of theirs, or less where
 // [Node.Coin] is known. A Par that the root reaches through Par and OneOf only gives every
 // kid the full target and a multiplier of its own.
-func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
+func Par(name string, kids ...Node) Node {
+	return Node{
+		Op:   OpPar,
+		Name: name,
+		Kids: kids,
+	}
+}
 
 // After returns a Par that runs lead first, on all records, and then the kids of n, which must be a Par
 // without a lead.
@@ -350,7 +362,11 @@ func (n *Node) validateLeaf(path string, r leafConstraints) error {
 		}
 	}
 	if r.informer && !l.Kind.isPure() {
-		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer or a lead must be pure"}
+		return &NotPureError{
+			Path: path,
+			Kind: l.Kind,
+			Need: "an informer or a lead must be pure",
+		}
 	}
 	return nil
 }

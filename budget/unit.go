@@ -24,7 +24,11 @@ func (u Unit) Records() int { return max(u.MaxRows, 1) }
 // public under every relation but AddRemove, would reveal the replacement.
 func (u Unit) validate(r Relation) error {
 	bad := func(problem string) error {
-		return &TargetError{Field: "unit.max_rows", Value: float64(u.MaxRows), Problem: problem}
+		return &TargetError{
+			Field:   "unit.max_rows",
+			Value:   float64(u.MaxRows),
+			Problem: problem,
+		}
 	}
 	switch {
 	case u == Unit{}:

@@ -17,7 +17,9 @@ func atLeast(k, n int, alpha float64) float64 {
 	}
 	// P(Bin(n, p) >= k) = I_p(k, n-k+1) grows with p: the largest p at which k or
 	// more were still too lucky. The lower end of the bracket is returned.
-	lo, _ := bracket(func(p float64) bool { return mathext.RegIncBeta(float64(k), float64(n-k+1), p) > alpha })
+	lo, _ := bracket(func(p float64) bool {
+		return mathext.RegIncBeta(float64(k), float64(n-k+1), p) > alpha
+	})
 	return lo
 }
 
@@ -27,7 +29,9 @@ func atMost(k, n int, alpha float64) float64 {
 		return 1
 	}
 	// P(Bin(n, p) <= k) = 1 - I_p(k+1, n-k) falls with p.
-	_, hi := bracket(func(p float64) bool { return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p) < alpha })
+	_, hi := bracket(func(p float64) bool {
+		return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p) < alpha
+	})
 	return hi
 }
 

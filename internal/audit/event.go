@@ -46,7 +46,9 @@ type event struct {
 	side  int
 }
 
-func (e event) holds(x []float64) bool { return (e.score.of(x) < e.at) == e.below }
+func (e event) holds(x []float64) bool {
+	return (e.score.of(x) < e.at) == e.below
+}
 
 // learned holds the result of the first half of the runs: the events with the largest expected bounds.
 type learned struct {
@@ -140,7 +142,12 @@ func cuts(values [2][]float64) []float64 {
 // scores returns the scores that are tried.
 func scores(runs [2][][]float64) []score {
 	width := len(runs[0][0])
-	linear := score{single: -1, weights: make([]float64, width), lo: make([]float64, width), hi: make([]float64, width)}
+	linear := score{
+		single:  -1,
+		weights: make([]float64, width),
+		lo:      make([]float64, width),
+		hi:      make([]float64, width),
+	}
 	strength := make([]float64, width)
 	distance := make([]float64, width)
 	column := [2][]float64{make([]float64, len(runs[0])), make([]float64, len(runs[1]))}
@@ -155,7 +162,8 @@ func scores(runs [2][][]float64) []score {
 		slices.Sort(both)
 		distance[k] = largestGap(column)
 		lo, hi := both[len(both)/200], both[len(both)-1-len(both)/200]
-		linear.lo[k], linear.hi[k] = lo, hi
+		linear.lo[k] = lo
+		linear.hi[k] = hi
 		m0, v0 := moments(column[0], lo, hi)
 		m1, v1 := moments(column[1], lo, hi)
 		if lo == hi { // nearly constant: only its own events are informative
@@ -198,7 +206,8 @@ func largest(values []float64, n int) []int {
 // largestGap returns the largest difference of the two empirical distribution functions (Kolmogorov-Smirnov). It finds
 // a threshold between two close values even where other runs have values far away.
 func largestGap(column [2][]float64) float64 {
-	a, b := slices.Sorted(slices.Values(column[0])), slices.Sorted(slices.Values(column[1]))
+	a := slices.Sorted(slices.Values(column[0]))
+	b := slices.Sorted(slices.Values(column[1]))
 	gap := 0.0
 	i := 0
 	j := 0

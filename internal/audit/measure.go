@@ -101,7 +101,9 @@ func measureTrials(ctx context.Context, trials []trial, runs int, alpha, delta f
 	first := runs / 2
 	each := max(first/len(trials), 1)
 	for k, t := range trials {
-		data, err := gatherRuns(ctx, t, each, func(done float64) { step((float64(k) + done) / float64(2*len(trials))) })
+		data, err := gatherRuns(ctx, t, each, func(done float64) {
+			step((float64(k) + done) / float64(2*len(trials)))
+		})
 		if err != nil {
 			return out, err
 		}
@@ -123,21 +125,27 @@ func measureTrials(ctx context.Context, trials []trial, runs int, alpha, delta f
 	events := []event{best.epsilon, best.mu}
 	pairs := []int{epsilonPair, muPair}
 	if best.epsilonGuess == 0 {
-		events[0], pairs[0] = events[1], muPair
+		events[0] = events[1]
+		pairs[0] = muPair
 	}
 	if best.muGuess == 0 {
-		events[1], pairs[1] = events[0], epsilonPair
+		events[1] = events[0]
+		pairs[1] = epsilonPair
 	}
 	var counts [2][2]int // of an event, on the likelier side and on the other
 	second := runs - first
 	var err error
 	if pairs[0] == pairs[1] {
-		counts, err = count(ctx, trials[pairs[0]], second, events, func(done float64) { step(.5 + done/2) })
+		counts, err = count(ctx, trials[pairs[0]], second, events, func(done float64) {
+			step(.5 + done/2)
+		})
 	} else {
 		second /= 2
 		for k := range events {
 			var c [2][2]int
-			c, err = count(ctx, trials[pairs[k]], second, []event{events[k], events[k]}, func(done float64) { step(.5 + (float64(k)+done)/4) })
+			c, err = count(ctx, trials[pairs[k]], second, []event{events[k], events[k]}, func(done float64) {
+				step(.5 + (float64(k)+done)/4)
+			})
 			if err != nil {
 				break
 			}

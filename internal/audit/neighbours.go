@@ -47,10 +47,14 @@ func editTable(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Tab
 		d := t.Data(j)
 		columns[j].Words = withFresh(d.Words)
 		if d.Codes != nil {
-			columns[j].Codes = splice(d.Codes, at, skip, record != nil, func() int32 { return record[j].code })
+			columns[j].Codes = splice(d.Codes, at, skip, record != nil, func() int32 {
+				return record[j].code
+			})
 		}
 		if d.Floats != nil {
-			columns[j].Floats = splice(d.Floats, at, skip, record != nil, func() float64 { return record[j].float })
+			columns[j].Floats = splice(d.Floats, at, skip, record != nil, func() float64 {
+				return record[j].float
+			})
 		}
 	}
 	ids := make([]uint64, t.Len())

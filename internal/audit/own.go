@@ -45,7 +45,13 @@ func ownTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Opt
 		o.Progress = func(float64) {}
 	}
 	lots := s.Lots("own table")
-	changes := (&owner{pipeline: p, table: t, ends: endsOf(t)}).changes(o.Records, func(i int) uint64 { return lots.Draw(uint64(i), [32]byte{}, 0) })
+	changes := (&owner{
+		pipeline: p,
+		table:    t,
+		ends:     endsOf(t),
+	}).changes(o.Records, func(i int) uint64 {
+		return lots.Draw(uint64(i), [32]byte{}, 0)
+	})
 	cache := &neighbourCache{at: -1}
 	var pairs []sides
 	for i, c := range changes {
@@ -129,11 +135,15 @@ func (w *owner) changes(records int, lot func(i int) uint64) []change {
 		if !agrees {
 			name += ", whose target disagrees"
 		}
-		out = append(out, change{name, func() (*dataset.Table, error) { return w.add(extreme(w.pipeline, 1, agrees, w.reach)) }})
+		out = append(out, change{name, func() (*dataset.Table, error) {
+			return w.add(extreme(w.pipeline, 1, agrees, w.reach))
+		}})
 	}
 	if len(picked) > 0 {
 		at := int(picked[0].first)
-		out = append(out, change{fmt.Sprintf("a copy of record %d added", at+1), func() (*dataset.Table, error) { return w.add(recordOf(w.table, at)) }})
+		out = append(out, change{fmt.Sprintf("a copy of record %d added", at+1), func() (*dataset.Table, error) {
+			return w.add(recordOf(w.table, at))
+		}})
 	}
 	return out
 }

@@ -64,7 +64,8 @@ func (w *owner) standouts() []standout {
 // category counts as far away, a missing cell as distance 0.
 func (w *owner) distances() (norm, pull []float64) {
 	t := w.table
-	norm, pull = make([]float64, t.Len()), make([]float64, t.Len())
+	norm = make([]float64, t.Len())
+	pull = make([]float64, t.Len())
 	target := make([]float64, t.Len())
 	for j, c := range t.Schema().Columns {
 		sum := norm
@@ -139,7 +140,8 @@ func endsOf(t *dataset.Table) map[string][2]float64 {
 		case lo > hi:
 			lo, hi = -1, 1
 		case lo == hi:
-			lo, hi = lo-max(1, math.Abs(lo)/2), hi+max(1, math.Abs(hi)/2)
+			lo = lo - max(1, math.Abs(lo)/2)
+			hi = hi + max(1, math.Abs(hi)/2)
 		}
 		out[c.Name] = [2]float64{max(lo, -math.MaxFloat64), min(hi, math.MaxFloat64)}
 	}

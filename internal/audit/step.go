@@ -29,7 +29,11 @@ func step(ctx context.Context, x WorstPair, law budget.Law, rel budget.Relation,
 	if !ok || x.Kind != law.Kind {
 		return Measure{}, fmt.Errorf("%w: %q as %v under %v", ErrStatistic, x.Statistic, law.Kind, rel)
 	}
-	priced, err := budget.Calibrate(budget.Seq("audit", x.leaves("step", law)...), budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
+	priced, err := budget.Calibrate(budget.Seq("audit", x.leaves("step", law)...), budget.Target{
+		Epsilon:  1e6,
+		Delta:    .9,
+		Relation: rel,
+	})
 	if err != nil {
 		return Measure{}, err
 	}

@@ -134,7 +134,9 @@ func verdict(ctx context.Context, plan *budget.Priced, pairs []Pair, published p
 	each.Progress = func(d float64) { progress(.5 + d/2) }
 	var made []sides
 	for _, pair := range pairs {
-		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) { return pair.Tables[side], nil }})
+		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) {
+			return pair.Tables[side], nil
+		}})
 	}
 	var err error
 	out.Whole, out.Pairs, err = measureWhole(ctx, plan.Target().Delta, made, published, each)

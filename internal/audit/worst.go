@@ -258,7 +258,9 @@ func jointPair(x budget.Statistic, prepare func(s *mechanism.Session, record int
 		Relations: recordRelations(),
 		Prepare: func(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (WorstRelease, error) {
 			release := prepare(s, RecordOn(s.Relation(), side))
-			return func(s *mechanism.Session, name string, _ int) ([]float64, error) { return release(s, name) }, nil
+			return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
+				return release(s, name)
+			}, nil
 		},
 	}
 }

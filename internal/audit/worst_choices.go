@@ -157,7 +157,10 @@ func scoreDifferencePair() WorstPair {
 		if side == 1 {
 			x[m] = 1
 		}
-		return s.ScoreDifference(x, y, train, direction.Kendall, direction.Ridge{Penalty: 1, Width: 1}, false)
+		return s.ScoreDifference(x, y, train, direction.Kendall, direction.Ridge{
+			Penalty: 1,
+			Width:   1,
+		}, false)
 	})
 }
 
@@ -291,7 +294,12 @@ func countWords(s *mechanism.Session, columns ...[]int32) (mechanism.Bounded[mec
 	var positions []int
 	for j, codes := range columns {
 		name := string(rune('x' + j))
-		schema.Columns = append(schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true})
+		schema.Columns = append(schema.Columns, dataset.Column{
+			Name:  name,
+			Kind:  dataset.Category,
+			Other: true,
+			Found: true,
+		})
 		data = append(data, dataset.ColumnData{Codes: codes, Words: pairWords})
 		positions = append(positions, j)
 	}
@@ -305,7 +313,11 @@ func countWords(s *mechanism.Session, columns ...[]int32) (mechanism.Bounded[mec
 // wordCountsPair has two words of many records each; one record more has the second word on side 1, and the first one on
 // the other side of a substitution. The threshold, with a delta of one half, is so low that both counts pass it.
 func wordCountsPair() WorstPair {
-	threshold := Companion{"threshold", mechanism.StatNewWords, budget.Law{Kind: budget.Approximate, Delta: .5, Draws: 1}}
+	threshold := Companion{"threshold", mechanism.StatNewWords, budget.Law{
+		Kind:  budget.Approximate,
+		Delta: .5,
+		Draws: 1,
+	}}
 	return WorstPair{
 		Statistic: mechanism.StatWords,
 		Kind:      budget.Gaussian,
@@ -335,7 +347,11 @@ func wordCountsPair() WorstPair {
 
 // newWordsPair has a word that one record alone has, in each of two columns.
 func newWordsPair() WorstPair {
-	counts := Companion{"counts", mechanism.StatWords, budget.Law{Kind: budget.Gaussian, Mu: .25, Draws: 1}}
+	counts := Companion{"counts", mechanism.StatWords, budget.Law{
+		Kind:  budget.Gaussian,
+		Mu:    .25,
+		Draws: 1,
+	}}
 	return WorstPair{
 		Statistic: mechanism.StatNewWords,
 		Kind:      budget.Approximate,

@@ -19,9 +19,13 @@ func countRecords(s *mechanism.Session, side int) (boundedNumber, error) {
 	return s.Count(10 + side), nil
 }
 
-func countPair() WorstPair { return numberPair(mechanism.StatCount, recordRelations(), countRecords) }
+func countPair() WorstPair {
+	return numberPair(mechanism.StatCount, recordRelations(), countRecords)
+}
 
-func loneCountPair() WorstPair { return lonePair(mechanism.StatCount, recordRelations(), countRecords) }
+func loneCountPair() WorstPair {
+	return lonePair(mechanism.StatCount, recordRelations(), countRecords)
+}
 
 // sumAgreement has a record of the largest weight alone.
 func sumAgreement(s *mechanism.Session, side int) (boundedNumber, error) {
@@ -282,7 +286,13 @@ func squareSumsPair() WorstPair {
 // tallyPair has a record in both joint tables, and under substitution one in other cells of both.
 func tallyPair() WorstPair {
 	return jointPair(mechanism.StatTally, func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
-		c := s.NewTally([]mechanism.JointTable{{Cells: 2, Share: .3}, {Cells: 2, Share: .7}}, 1)
+		c := s.NewTally([]mechanism.JointTable{{
+			Cells: 2,
+			Share: .3,
+		}, {
+			Cells: 2,
+			Share: .7,
+		}}, 1)
 		if record != 0 {
 			cell := pick[uint16](record, 0, 0, 1)
 			c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})

@@ -38,7 +38,7 @@ func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T
 	}
 	if m := s.unitRecords(); m > 1 && x.norm&OfUnit == 0 {
 		x.sens = timesUp(float64(m), x.sens)
-		x.norm = x.norm | OfUnit
+		x.norm |= OfUnit
 	}
 	return x, nil
 }

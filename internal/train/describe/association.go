@@ -16,7 +16,8 @@ func (r *Released) layoutOf(levels [][]int) layout {
 		l.starts[j] = -1
 	}
 	add := func(j, n int) {
-		l.starts[j], l.lengths[j] = l.size, n
+		l.starts[j] = l.size
+		l.lengths[j] = n
 		l.size += n
 	}
 	for _, j := range r.numericColumns() {
@@ -116,7 +117,10 @@ func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Associa
 // pairOf returns the sums of two numeric entries.
 func (m matrix) pairOf(i, j int) pair {
 	constant := m.size - 1
-	p := pair{count: m.records, product: noisy{m.sumOfProducts(m.packed, i, j), m.offDiagonalNoise()}}
+	p := pair{
+		count:   m.records,
+		product: noisy{m.sumOfProducts(m.packed, i, j), m.offDiagonalNoise()},
+	}
 	for k, entry := range [2]int{i, j} {
 		p.sums[k] = noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}
 		p.squares[k] = noisy{m.sumOfProducts(m.packed, entry, entry), m.noise}
@@ -181,7 +185,8 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 	for k, n := range counts {
 		if n >= minSignal*noise {
 			at[k] = len(totals)
-			totals, members = append(totals, n), append(members, 1)
+			totals = append(totals, n)
+			members = append(members, 1)
 			continue
 		}
 		at[k] = -1
@@ -194,7 +199,8 @@ func poolSmallCategories(counts []float64, noise float64) (at []int, totals, mem
 				at[k] = len(totals)
 			}
 		}
-		totals, members = append(totals, rest), append(members, number)
+		totals = append(totals, rest)
+		members = append(members, number)
 	}
 	return at, totals, members
 }

@@ -108,7 +108,11 @@ type GroupMean struct {
 // Read computes the estimates. It depends on the released numbers only.
 func Read(r *Released) *Card {
 	records := r.countRecords()
-	c := &Card{Records: countEstimate(records), Columns: []ColumnCard{}, Correlations: []Association{}}
+	c := &Card{
+		Records:      countEstimate(records),
+		Columns:      []ColumnCard{},
+		Correlations: []Association{},
+	}
 	for j := range r.Columns {
 		switch x := &r.Columns[j]; x.Kind {
 		case Numeric:
@@ -116,7 +120,14 @@ func Read(r *Released) *Card {
 		case Category:
 			c.Columns = append(c.Columns, r.categoryCard(x))
 		default:
-			c.Columns = append(c.Columns, ColumnCard{Name: x.Name, Kind: Unread, Range: []float64{}, Source: x.Source, Quartiles: []Estimate{}, Categories: []CategoryCard{}})
+			c.Columns = append(c.Columns, ColumnCard{
+				Name:       x.Name,
+				Kind:       Unread,
+				Range:      []float64{},
+				Source:     x.Source,
+				Quartiles:  []Estimate{},
+				Categories: []CategoryCard{},
+			})
 		}
 	}
 	if r.Matrix != nil {
@@ -150,7 +161,13 @@ func (r *Released) countValues(c *Column, records noisy) (values, missing noisy)
 }
 
 func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
-	out := ColumnCard{Name: c.Name, Kind: Numeric, Range: []float64{c.Lower, c.Upper}, Source: c.Source, Categories: []CategoryCard{}}
+	out := ColumnCard{
+		Name:       c.Name,
+		Kind:       Numeric,
+		Range:      []float64{c.Lower, c.Upper},
+		Source:     c.Source,
+		Categories: []CategoryCard{},
+	}
 	values, missing := r.countValues(c, records)
 	out.Missing = shareEstimate(missing, records)
 	out.Below, out.Above = countEstimate(noisy{c.Below, r.HistogramNoise}), countEstimate(noisy{c.Above, r.HistogramNoise})
@@ -234,9 +251,19 @@ func shareEstimate(some, records noisy) Estimate {
 }
 
 func (r *Released) categoryCard(c *Column) ColumnCard {
-	out := ColumnCard{Name: c.Name, Kind: Category, Range: []float64{}, Source: c.Source, Quartiles: []Estimate{}, Categories: []CategoryCard{}}
+	out := ColumnCard{
+		Name:       c.Name,
+		Kind:       Category,
+		Range:      []float64{},
+		Source:     c.Source,
+		Quartiles:  []Estimate{},
+		Categories: []CategoryCard{},
+	}
 	for k, n := range c.Counts {
-		x := CategoryCard{Other: k == len(c.Categories), Count: countEstimate(noisy{n, r.HistogramNoise})}
+		x := CategoryCard{
+			Other: k == len(c.Categories),
+			Count: countEstimate(noisy{n, r.HistogramNoise}),
+		}
 		if !x.Other {
 			x.Name = c.Categories[k]
 		}
@@ -250,7 +277,12 @@ func (r *Released) groupCard() *GroupCard {
 	out := &GroupCard{Column: g.Column, Groups: []Group{}}
 	for k := range g.Counts {
 		count := noisy{g.Counts[k], g.CountNoise}
-		x := Group{Other: k == len(g.Names), Count: countEstimate(count), Means: []GroupMean{}, Small: !(count.value >= minSignal*count.noise)}
+		x := Group{
+			Other: k == len(g.Names),
+			Count: countEstimate(count),
+			Means: []GroupMean{},
+			Small: !(count.value >= minSignal*count.noise),
+		}
 		if !x.Other {
 			x.Name = g.Names[k]
 		}

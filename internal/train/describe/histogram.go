@@ -111,7 +111,8 @@ func cutLimits(lower, upper float64, leaves []float64, below, above, values nois
 	}
 	last := len(leaves)
 	left, right := make([]float64, last+1), make([]float64, last+1)
-	left[0], right[0] = below.value-outer*values.value, above.value-outer*values.value
+	left[0] = below.value - outer*values.value
+	right[0] = above.value - outer*values.value
 	for k := range last {
 		left[k+1], right[k+1] = left[k]+leaves[k], right[k]+leaves[last-1-k]
 	}
@@ -119,7 +120,8 @@ func cutLimits(lower, upper float64, leaves []float64, below, above, values nois
 		part := position / mechanism.TreeLeaves
 		return lower*(1-part) + upper*part
 	}
-	from, to = at(zeroCrossing(left)), at(float64(last)-zeroCrossing(right))
+	from = at(zeroCrossing(left))
+	to = at(float64(last) - zeroCrossing(right))
 	if !(to/2-from/2 >= 1e-3*(upper/2-lower/2)) {
 		return lower, upper
 	}

@@ -93,7 +93,9 @@ func (p pair) correlation() (r, noise float64, ok bool) {
 }
 
 // twoSidedQuantile returns the normal quantile of two-sided intervals that miss with the given probability.
-func twoSidedQuantile(miss float64) float64 { return -mathext.NormalQuantile(miss / 2) }
+func twoSidedQuantile(miss float64) float64 {
+	return -mathext.NormalQuantile(miss / 2)
+}
 
 // noiseNormQuantile returns the value that the root of the sum of c_k x_k² exceeds with probability miss, for independent standard
 // normal x_k, by Satterthwaite's approximation.
@@ -132,7 +134,9 @@ func (e etaSums) poolCategories() (counts, sums, members []float64) {
 	var rest, restSum, number float64
 	for k, n := range e.counts {
 		if n >= minSignal*e.countNoise {
-			counts, sums, members = append(counts, n), append(sums, e.sums[k]), append(members, 1)
+			counts = append(counts, n)
+			sums = append(sums, e.sums[k])
+			members = append(members, 1)
 			continue
 		}
 		rest += n
@@ -140,7 +144,9 @@ func (e etaSums) poolCategories() (counts, sums, members []float64) {
 		number++
 	}
 	if len(counts) >= 2 && number > 0 && rest >= minSignal*e.countNoise*math.Sqrt(number) {
-		counts, sums, members = append(counts, rest), append(sums, restSum), append(members, number)
+		counts = append(counts, rest)
+		sums = append(sums, restSum)
+		members = append(members, number)
 	}
 	return counts, sums, members
 }

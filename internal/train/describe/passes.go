@@ -53,7 +53,11 @@ type treeStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x treeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &treePass{treeStatistic: x, counts: m.NewTreeCounts(len(x.Numeric), x.Levels), cells: make([][]uint16, len(x.Numeric)+len(x.Category))}
+	return &treePass{
+		treeStatistic: x,
+		counts:        m.NewTreeCounts(len(x.Numeric), x.Levels),
+		cells:         make([][]uint16, len(x.Numeric)+len(x.Category)),
+	}
 }
 
 type treePass struct {
@@ -90,7 +94,11 @@ type momentStatistic struct{ Numeric []interval }
 
 // New implements [mechanism.Statistic].
 func (x momentStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &momentPass{momentStatistic: x, moments: m.NewMoments(len(x.Numeric)), values: make([][]float64, len(x.Numeric))}
+	return &momentPass{
+		momentStatistic: x,
+		moments:         m.NewMoments(len(x.Numeric)),
+		values:          make([][]float64, len(x.Numeric)),
+	}
 }
 
 type momentPass struct {
@@ -125,7 +133,9 @@ type matrixStatistic struct {
 }
 
 // squaredLimit returns the squared length that no record exceeds.
-func (x matrixStatistic) squaredLimit() float64 { return float64(len(x.Numeric) + len(x.Category) + 1) }
+func (x matrixStatistic) squaredLimit() float64 {
+	return float64(len(x.Numeric) + len(x.Category) + 1)
+}
 
 // New implements [mechanism.Statistic].
 func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -133,7 +143,11 @@ func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	for _, n := range x.Levels {
 		size += n
 	}
-	return &matrixPass{matrixStatistic: x, gram: m.NewGram(size, x.squaredLimit()), rows: make([][]int16, size)}
+	return &matrixPass{
+		matrixStatistic: x,
+		gram:            m.NewGram(size, x.squaredLimit()),
+		rows:            make([][]int16, size),
+	}
 }
 
 type matrixPass struct {
@@ -188,7 +202,11 @@ type groupStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x groupStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &groupPass{groupStatistic: x, sums: m.NewGroupSums(x.Groups, x.Counted), values: make([][]float64, len(x.Numeric))}
+	return &groupPass{
+		groupStatistic: x,
+		sums:           m.NewGroupSums(x.Groups, x.Counted),
+		values:         make([][]float64, len(x.Numeric)),
+	}
 }
 
 type groupPass struct {

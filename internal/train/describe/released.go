@@ -166,7 +166,8 @@ func (r *Released) Check() error {
 		}
 	}
 	if g := r.Groups; g != nil {
-		n, d := len(g.Names)+1, len(r.numericColumns())
+		n := len(g.Names) + 1
+		d := len(r.numericColumns())
 		fits := len(g.Counts) == n && len(g.Sums) == n && len(g.Missing) == n && len(g.Counted) == d && g.CountNoise > 0 && g.SumNoise > 0
 		for k := 0; fits && k < n; k++ {
 			fits = len(g.Sums[k]) == d && len(g.Missing[k]) == d

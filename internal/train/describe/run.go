@@ -79,13 +79,28 @@ func (p *Plan) runPlan(ctx context.Context, t *dataset.Table, open func(*budget.
 	if unit := p.Target().Unit; unit != (budget.Unit{}) {
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
-	r := &runner{plan: p, session: root.Sub(partName), records: memory.Over(all), columns: slices.Clone(p.study.Schema.Columns), forced: forced}
+	r := &runner{
+		plan:    p,
+		session: root.Sub(partName),
+		records: memory.Over(all),
+		columns: slices.Clone(p.study.Schema.Columns),
+		forced:  forced,
+	}
 	if err := r.carryOut(ctx); err != nil {
 		return nil, err
 	}
 	return &Result{
-		Guarantee: p.Guarantee(), Addition: p.Addition(), Events: root.Events(), Branch: r.branch, Released: r.out,
-		Unprotected: p.study.Facts(), Warnings: r.warnings(), Curator: pipeline.Curator{Rows: t.Len(), TrainRows: all.Len()},
+		Guarantee:   p.Guarantee(),
+		Addition:    p.Addition(),
+		Events:      root.Events(),
+		Branch:      r.branch,
+		Released:    r.out,
+		Unprotected: p.study.Facts(),
+		Warnings:    r.warnings(),
+		Curator: pipeline.Curator{
+			Rows:      t.Len(),
+			TrainRows: all.Len(),
+		},
 	}, nil
 }
 
@@ -155,7 +170,15 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 		r.least = least
 		for i, j := range search {
 			c := &r.columns[j]
-			*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: found[i], Other: true, Found: true, Fold: c.Fold, Prefix: c.Prefix}
+			*c = dataset.Column{
+				Name:       c.Name,
+				Kind:       dataset.Category,
+				Categories: found[i],
+				Other:      true,
+				Found:      true,
+				Fold:       c.Fold,
+				Prefix:     c.Prefix,
+			}
 		}
 	}
 	if len(undeclared) == 0 && len(search) == 0 {
@@ -175,13 +198,23 @@ func (r *runner) findRanges(ctx context.Context) error {
 	keep := r.session.KeepsColumns()
 	r.out = &Released{By: r.plan.study.By}
 	for j, c := range r.columns {
-		x := Column{Name: c.Name, Kind: Numeric, Source: Found, Undeclared: r.plan.study.Schema.Columns[j].Found && r.plan.study.Schema.Columns[j].Kind == dataset.Numeric,
-			Text: c.Kind == dataset.Category && c.Found, Nodes: []float64{}, Leaves: []float64{}, Categories: []string{}, Counts: []float64{}}
+		x := Column{
+			Name:       c.Name,
+			Kind:       Numeric,
+			Source:     Found,
+			Undeclared: r.plan.study.Schema.Columns[j].Found && r.plan.study.Schema.Columns[j].Kind == dataset.Numeric,
+			Text:       c.Kind == dataset.Category && c.Found,
+			Nodes:      []float64{},
+			Leaves:     []float64{},
+			Categories: []string{},
+			Counts:     []float64{},
+		}
 		switch in := r.ranges[j]; {
 		case c.Kind == dataset.Category && len(c.Categories) == 0 && !keep:
 			x.Kind = Unread
 		case c.Kind == dataset.Category:
-			x.Kind, x.Categories = Category, append(x.Categories, c.Categories...)
+			x.Kind = Category
+			x.Categories = append(x.Categories, c.Categories...)
 			if !c.Found {
 				x.Source = Declared
 			}
@@ -333,7 +366,8 @@ func (r *runner) releaseMatrix(ctx context.Context) error {
 		for k, level := range levels[i] {
 			entries[level] = int32(k)
 		}
-		x.Entries, x.Levels = append(x.Entries, entries), append(x.Levels, len(levels[i])+1)
+		x.Entries = append(x.Entries, entries)
+		x.Levels = append(x.Levels, len(levels[i])+1)
 	}
 	acc, err := mechanism.Sum[*matrixPass](ctx, r.session, r.records, x)
 	if err != nil {
@@ -396,7 +430,12 @@ func (r *runner) releaseGroups(ctx context.Context) error {
 	if by < 0 || len(r.numeric) == 0 || !slices.Contains(r.categorical, by) {
 		return nil
 	}
-	g := &Groups{Column: r.plan.study.By, Names: append([]string{}, r.columns[by].Categories...), Sums: [][]float64{}, Missing: [][]float64{}}
+	g := &Groups{
+		Column:  r.plan.study.By,
+		Names:   append([]string{}, r.columns[by].Categories...),
+		Sums:    [][]float64{},
+		Missing: [][]float64{},
+	}
 	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.rangedColumns()}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
@@ -421,7 +460,8 @@ func (r *runner) releaseGroups(ctx context.Context) error {
 		roundAll(group.Sums, g.SumNoise)
 		roundAll(group.Missing, g.SumNoise)
 		g.Counts = append(g.Counts, roundedTo(group.Records, g.CountNoise))
-		g.Sums, g.Missing = append(g.Sums, group.Sums), append(g.Missing, group.Missing)
+		g.Sums = append(g.Sums, group.Sums)
+		g.Missing = append(g.Missing, group.Missing)
 	}
 	r.out.Groups = g
 	return nil

@@ -93,7 +93,9 @@ func (s Study) checkStudy() error {
 		return refuse("it has %d columns, and takes at most %d; name those that matter with --columns", n, MaxColumns)
 	}
 	for i, c := range s.Schema.Columns {
-		again := slices.ContainsFunc(s.Schema.Columns[:i], func(d dataset.Column) bool { return d.Name == c.Name })
+		again := slices.ContainsFunc(s.Schema.Columns[:i], func(d dataset.Column) bool {
+			return d.Name == c.Name
+		})
 		switch {
 		case again:
 			return refuse("the column %q is listed twice", c.Name)
@@ -134,7 +136,12 @@ func (s Study) checkStudy() error {
 
 // rangeStage is the stage that finds ranges.
 func (s Study) rangeStage() scaling.Private {
-	return scaling.Private{Columns: s.Schema.Columns, Target: -1, Relation: s.Budget.Relation, Outline: true}
+	return scaling.Private{
+		Columns:  s.Schema.Columns,
+		Target:   -1,
+		Relation: s.Budget.Relation,
+		Outline:  true,
+	}
 }
 
 // undeclaredColumns returns two lists of columns: those whose kind, numbers or text, is found privately, and those declared as text
@@ -187,7 +194,9 @@ func (s Study) planSteps() []budget.Node {
 		total += share
 	}
 	leaf(histogramName, histogramShare, mechanism.StatTreeCounts)
-	numeric := slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool { return c.Kind == dataset.Numeric })
+	numeric := slices.ContainsFunc(s.Schema.Columns, func(c dataset.Column) bool {
+		return c.Kind == dataset.Numeric
+	})
 	if numeric || s.Budget.Relation == budget.AddRemove {
 		leaf(momentsName, momentShare, mechanism.StatMoments)
 	}
@@ -222,17 +231,32 @@ func (s Study) Target() string {
 func (s Study) Facts() []pipeline.Fact {
 	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
 	if u := s.Budget.Unit; u.Column != "" {
-		out = append(out, pipeline.Fact{Name: "unit column", Value: u.Column}, pipeline.Fact{Name: "records kept of a unit", Value: u.MaxRows})
+		out = append(out, pipeline.Fact{
+			Name:  "unit column",
+			Value: u.Column,
+		}, pipeline.Fact{
+			Name:  "records kept of a unit",
+			Value: u.MaxRows,
+		})
 	}
 	for _, c := range s.Schema.Columns {
 		if c.Ranged {
-			out = append(out, pipeline.Fact{Name: "range of " + c.Name, Value: []float64{c.Lower, c.Upper}})
+			out = append(out, pipeline.Fact{
+				Name:  "range of " + c.Name,
+				Value: []float64{c.Lower, c.Upper},
+			})
 		}
 		if c.HasMissing {
-			out = append(out, pipeline.Fact{Name: "missing value of " + c.Name, Value: c.Missing})
+			out = append(out, pipeline.Fact{
+				Name:  "missing value of " + c.Name,
+				Value: c.Missing,
+			})
 		}
 		if len(c.Categories) > 0 {
-			out = append(out, pipeline.Fact{Name: "categories of " + c.Name, Value: c.Categories})
+			out = append(out, pipeline.Fact{
+				Name:  "categories of " + c.Name,
+				Value: c.Categories,
+			})
 		}
 	}
 	return out

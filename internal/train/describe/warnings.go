@@ -11,8 +11,11 @@ import (
 
 // warnings returns public remarks on a run.
 func (r *runner) warnings() []pipeline.Warning {
-	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
-		Text: "This run is in no ledger, so its budget adds to that of every other run on the same records."}}
+	out := []pipeline.Warning{{
+		Code:     "no-ledger",
+		Severity: pipeline.Theoretical,
+		Text:     "This run is in no ledger, so its budget adds to that of every other run on the same records.",
+	}}
 	var unread, empty, huge, tiny, missing []string
 	for j, c := range r.out.Columns {
 		switch {
@@ -33,7 +36,11 @@ func (r *runner) warnings() []pipeline.Warning {
 		}
 	}
 	add := func(code string, severity pipeline.Severity, format string, args ...any) {
-		out = append(out, pipeline.Warning{Code: code, Severity: severity, Text: fmt.Sprintf(format, args...)})
+		out = append(out, pipeline.Warning{
+			Code:     code,
+			Severity: severity,
+			Text:     fmt.Sprintf(format, args...),
+		})
 	}
 	if len(unread) > 0 {
 		add("no-range", pipeline.Critical, "No range was found for %s, so nothing is said about them. They hold no numbers, or the records are too few for "+
@@ -47,7 +54,9 @@ func (r *runner) warnings() []pipeline.Warning {
 		add("missing-values", pipeline.Theoretical, "%s have missing values. Means, spreads and quartiles are about the other records; correlations count a missing "+
 			"value as the median.", quoteNames(missing))
 	}
-	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity { return pipeline.Critical })...)
+	out = append(out, pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity {
+		return pipeline.Critical
+	})...)
 	if n := len(r.numeric) + len(r.categorical); n > ManyColumns {
 		add("many-columns", pipeline.Theoretical, "With %d columns the noise of correlations is about %.1f times that of %d columns. Name the columns that matter with --columns.",
 			n, float64(n+1)/(ManyColumns+1), ManyColumns)

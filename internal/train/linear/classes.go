@@ -119,8 +119,10 @@ func (r *ClassRows) encodeInClass(b dataset.Block, classes int) {
 // and that of a missing cell is multiplied by [scaling.MissingEntry].
 func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64) regression.Linear {
 	m := regression.Linear{
-		Target: f.target.Name, Columns: Inputs(f.columns, f.Encoder),
-		Lower: -regression.Unbounded, Upper: regression.Unbounded,
+		Target:  f.target.Name,
+		Columns: Inputs(f.columns, f.Encoder),
+		Lower:   -regression.Unbounded,
+		Upper:   regression.Unbounded,
 	}
 	g := mat.NewVecDense(len(theta), nil) // the intercept is g.theta
 	for i, slot := range f.Encoder.Slots() {
@@ -153,7 +155,11 @@ func (f *ClassFrame) Linear(theta []float64, cov mat.Symmetric, constant float64
 // Fit is the fit of one score per class, or of two classes of one score.
 func (f *ClassFrame) Fit(scores []regression.Model) *method.Fit {
 	return &method.Fit{
-		Model: &regression.Classifier{Target: f.target.Name, Classes: f.target.Categories, Scores: scores},
+		Model: &regression.Classifier{
+			Target:  f.target.Name,
+			Classes: f.target.Categories,
+			Scores:  scores,
+		},
 		Scale: method.LogOdds,
 	}
 }

@@ -28,7 +28,11 @@ var ErrTooWide = errors.New("too many columns for one Gram matrix")
 
 // FitOf is the fit of a model of a number.
 func FitOf(m regression.Model, mean float64, spreads []regression.Spread) *method.Fit {
-	return &method.Fit{Model: m, TargetMean: mean, Spreads: [][]regression.Spread{spreads}}
+	return &method.Fit{
+		Model:      m,
+		TargetMean: mean,
+		Spreads:    [][]regression.Spread{spreads},
+	}
 }
 
 // MeanOf reads the mean of the target from the noisy sums of y' kappa and of

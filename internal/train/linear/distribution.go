@@ -29,7 +29,9 @@ func NewDistribution(second *mat.SymDense, sigma float64) Distribution {
 type measured struct{ value, noise float64 }
 
 // isAbove reports whether a number exceeds 0 by more than the given number of standard deviations of its noise.
-func (x measured) isAbove(deviations float64) bool { return x.value > deviations*x.noise }
+func (x measured) isAbove(deviations float64) bool {
+	return x.value > deviations*x.noise
+}
 
 // sumOfProducts returns the sum of the products of two entries over the records.
 func (d Distribution) sumOfProducts(i, j int) measured {

@@ -42,12 +42,19 @@ type effects struct {
 // effectsOf computes the effects of the entries [lo, hi). If other is set, the last entry represents the values
 // that the column does not list.
 func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
-	e := effects{levels: make([]effect, hi-lo), share: make([]float64, hi-lo), seen: make([]bool, hi-lo), listed: true}
+	e := effects{
+		levels: make([]effect, hi-lo),
+		share:  make([]float64, hi-lo),
+		seen:   make([]bool, hi-lo),
+		listed: true,
+	}
 	counts := make([]measured, hi-lo)
 	total := 0.
 	for v := range e.share {
 		if n := d.countOfEntry(lo + v); n.isAbove(seenNoise) {
-			e.share[v], e.seen[v], counts[v] = n.value, true, n
+			e.share[v] = n.value
+			e.seen[v] = true
+			counts[v] = n
 			total += n.value
 		}
 	}
@@ -133,7 +140,11 @@ func (e *effects) borrowEffects(other bool) {
 // asTrained returns the effects about that of the values that the column does not
 // list, as training had them: they have no entry and no effect.
 func (e effects) asTrained(fit Solution, lo int) effects {
-	out := effects{levels: make([]effect, len(e.levels)), share: make([]float64, len(e.share)), listed: true}
+	out := effects{
+		levels: make([]effect, len(e.levels)),
+		share:  make([]float64, len(e.share)),
+		listed: true,
+	}
 	for v, x := range e.levels {
 		out.levels[v] = effect{0, x.deviation}
 		if e.seen[v] {

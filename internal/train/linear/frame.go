@@ -35,7 +35,12 @@ func NewFrame(columns []dataset.Column, ranges []scaling.Range) (*Frame, error) 
 // FrameOf is [NewFrame] where a plan has checked the width.
 func FrameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
 	features := scaling.NewEncoder(columns[:len(columns)-1], nil)
-	return &Frame{columns: columns, enc: scaling.NewEncoder(columns, ranges), slots: len(features.Slots()) + 1, limit: features.NormLimit(Kappa)}
+	return &Frame{
+		columns: columns,
+		enc:     scaling.NewEncoder(columns, ranges),
+		slots:   len(features.Slots()) + 1,
+		limit:   features.NormLimit(Kappa),
+	}
 }
 
 // CheckWidth returns [ErrTooWide] if entries exceeds [MaxSlots]. what names the entries in the message.
@@ -54,7 +59,9 @@ func (f *Frame) Slots() int { return f.slots }
 func (f *Frame) NormLimit() float64 { return f.limit }
 
 // Target returns the range of the target.
-func (f *Frame) Target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
+func (f *Frame) Target() scaling.Range {
+	return f.enc.Range(len(f.columns) - 1)
+}
 
 // NewRows returns memory for the blocks of one goroutine. The norm of its rows is not limited.
 func (f *Frame) NewRows() *TargetRows {
@@ -86,7 +93,8 @@ func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distrib
 	center := y.Center() + y.Half()*Kappa*theta[f.slots-1]
 	m := &regression.ClippedLinear{
 		Linear: *Model(f.columns, f.enc, Solution{theta, cov}, d, false),
-		Norm:   math.Sqrt(f.featureLimit()), Center: &center,
+		Norm:   math.Sqrt(f.featureLimit()),
+		Center: &center,
 	}
 	mean := MeanOf(f.Target(), cross, d.sumOfProducts(d.constantIndex(), d.constantIndex()).value)
 	return FitOf(m, mean, Spreads(f.columns, f.enc, Solution{theta, cov}, d))

@@ -23,11 +23,16 @@ func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distr
 	y := enc.Range(last)
 	w := &termWriter{
 		Linear: &regression.Linear{
-			Target: columns[last].Name, Columns: Inputs(columns[:last], enc),
-			Lower: y.Lower, Upper: y.Upper,
+			Target:  columns[last].Name,
+			Columns: Inputs(columns[:last], enc),
+			Lower:   y.Lower,
+			Upper:   y.Upper,
 		},
-		fit: fit, distribution: d, half: y.Half(), extend: extend,
-		constant: mat.NewVecDense(len(fit.Theta), nil),
+		fit:          fit,
+		distribution: d,
+		half:         y.Half(),
+		extend:       extend,
+		constant:     mat.NewVecDense(len(fit.Theta), nil),
 	}
 	slots := enc.Slots()
 	for lo := 0; slots[lo].Column < last; {
@@ -69,8 +74,9 @@ func (w *termWriter) writeNumber(column int, r scaling.Range, i int) {
 	unit := w.half / r.Half()
 	w.constant.SetVec(i, -unit*r.Center())
 	w.Terms = append(w.Terms, regression.Term{
-		Column: column, Coefficient: unit * w.fit.Theta[i],
-		StdError: math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
+		Column:      column,
+		Coefficient: unit * w.fit.Theta[i],
+		StdError:    math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
 	})
 }
 
@@ -78,8 +84,10 @@ func (w *termWriter) writeNumber(column int, r scaling.Range, i int) {
 func (w *termWriter) writeMissing(column, i int) {
 	unit := w.half * scaling.MissingEntry
 	w.Terms = append(w.Terms, regression.Term{
-		Column: column, Missing: true, Coefficient: unit * w.fit.Theta[i],
-		StdError: math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
+		Column:      column,
+		Missing:     true,
+		Coefficient: unit * w.fit.Theta[i],
+		StdError:    math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
 	})
 }
 

@@ -32,9 +32,14 @@ const LambdaName = "lambda"
 // LambdaKey is the key of the penalty of a [PerturbedMinimizer].
 func LambdaKey() method.Key {
 	return method.Key{
-		Name: LambdaName, Kind: method.Number, Text: "Penalty of the minimiser", Min: LeastLambda, Max: MostLambda,
-		Rest: ", Lambda of sum of losses + Lambda/2 |w|^2", Absent: "from the noise and the number of records",
-		Hint: "leave it out to let the method decide; a larger one needs less noise",
+		Name:   LambdaName,
+		Kind:   method.Number,
+		Text:   "Penalty of the minimiser",
+		Min:    LeastLambda,
+		Max:    MostLambda,
+		Rest:   ", Lambda of sum of losses + Lambda/2 |w|^2",
+		Absent: "from the noise and the number of records",
+		Hint:   "leave it out to let the method decide; a larger one needs less noise",
 		Doc: "Λ in Σ losses + Λ/2 ‖w‖², rows scaled to length 1 at most. The noise is proportional to 1/Λ. The penalty of one record in the mean " +
 			"form of Chaudhuri, Monteleoni and Sarwate (2011), which the experiments of DPFSDR (2022, section 5.4) use, times the number of records. " +
 			"Of `logistic` with form `output` only.",
@@ -188,7 +193,10 @@ func (f *ClassFrame) clippedScores(weights []float64, sigma, limit float64) []re
 	out := make([]regression.Model, f.Scores())
 	for c := range out {
 		theta := weights[c*size : (c+1)*size]
-		m := &regression.ClippedLinear{Linear: f.Linear(theta, cov, constant), Norm: math.Sqrt(limit)}
+		m := &regression.ClippedLinear{
+			Linear: f.Linear(theta, cov, constant),
+			Norm:   math.Sqrt(limit),
+		}
 		// No score is further from the bias than |theta| B.
 		reach := 1.0
 		for _, w := range theta {

@@ -32,7 +32,12 @@ func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, colu
 	if err != nil {
 		return nil, err
 	}
-	return &Moments{columns: columns, enc: scaling.NewEncoder(columns, ranges), Sums: sums, sigma: gramNoise(s, leaf)}, nil
+	return &Moments{
+		columns: columns,
+		enc:     scaling.NewEncoder(columns, ranges),
+		Sums:    sums,
+		sigma:   gramNoise(s, leaf),
+	}, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal
@@ -73,7 +78,9 @@ func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Sprea
 
 // Records returns the noisy number of records; a record whose row was
 // shortened counts with the square of its factor.
-func (m *Moments) Records() float64 { return m.Sums.At(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa) }
+func (m *Moments) Records() float64 {
+	return m.Sums.At(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa)
+}
 
 // TargetMean returns the noisy mean of the target over the (weighted) records,
 // within the target's range. The entry of the target against the constant is

@@ -112,17 +112,20 @@ func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	case Features:
 		f := FrameOf(x.Columns, x.Ranges)
 		rows := f.NewLimitedRows(m)
-		slots, limit = f.Slots(), f.LimitedNorm()
+		slots = f.Slots()
+		limit = f.LimitedNorm()
 		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
 	case InClass:
 		f := ClassFrameOf(x.Columns, x.Ranges)
 		rows := f.NewRows()
-		slots, limit = f.Slots()+1, f.Encoder.NormLimit(Kappa)
+		slots = f.Slots() + 1
+		limit = f.Encoder.NormLimit(Kappa)
 		encode = func(b dataset.Block) [][]int16 { rows.encodeInClass(b, f.Classes()); return rows.X }
 	default:
 		enc := scaling.NewEncoder(x.Columns, x.Ranges)
 		rows := NewRows(enc)
-		slots, limit = len(rows.X), enc.NormLimit(Kappa)
+		slots = len(rows.X)
+		limit = enc.NormLimit(Kappa)
 		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
 	}
 	return &gramPass{slots, encode, m.NewGram(slots, limit)}
@@ -139,4 +142,6 @@ func (p *gramPass) Add(b mechanism.Block) { p.gram.Add(p.encode(b.Block)) }
 func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
 // Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic { return []mechanism.Statistic{gramStatistic{}} }
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{gramStatistic{}}
+}

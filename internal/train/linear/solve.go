@@ -50,7 +50,9 @@ func (g Packed) SolveAll(first int, sigma float64, a Spectrum) []Solution {
 }
 
 // Penalty is the lambda of SolveAll for noise of standard deviation sigma in k dimensions.
-func Penalty(sigma float64, k int) float64 { return RidgeFactor * sigma * math.Sqrt(2*float64(k)) }
+func Penalty(sigma float64, k int) float64 {
+	return RidgeFactor * sigma * math.Sqrt(2*float64(k))
+}
 
 // Features returns the block of the features, which come before entry first of
 // the rows, and, last, the constant.

@@ -38,7 +38,9 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 	e := effectsOf(fit, d, lo, hi, other)
 	var c regression.Cells
 	add := func(value float64, n measured) {
-		c.Values, c.Counts, c.Noise = append(c.Values, value), append(c.Counts, n.value), append(c.Noise, n.noise)
+		c.Values = append(c.Values, value)
+		c.Counts = append(c.Counts, n.value)
+		c.Noise = append(c.Noise, n.noise)
 	}
 	for v, x := range e.levels {
 		add(x.value, d.countOfEntry(lo+v))

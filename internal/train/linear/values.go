@@ -53,7 +53,8 @@ func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column 
 	out.Other = len(codes) > 0
 	out.Levels = slices.Repeat([]int32{int32(len(codes))}, len(c.Categories)+1)
 	for i, v := range codes {
-		out.Categories[i], out.Levels[v] = c.Categories[v], int32(i)
+		out.Categories[i] = c.Categories[v]
+		out.Levels[v] = int32(i)
 	}
 	return out
 }

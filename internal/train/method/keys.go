@@ -66,7 +66,9 @@ func (m Method) ClassesOnly() bool { return m.ClassesFrom == 2 }
 func (m Method) TwoClasses() bool { return m.MaxScores == 1 }
 
 // Supports reports whether a method runs under a relation.
-func (m Method) Supports(r budget.Relation) bool { return slices.Contains(m.Relations, r) }
+func (m Method) Supports(r budget.Relation) bool {
+	return slices.Contains(m.Relations, r)
+}
 
 // Key returns the key of that name.
 func (m Method) Key(name string) (Key, bool) {
@@ -239,14 +241,22 @@ const MaxCost = 1e9
 // CostsKey is the key costs, of the methods that pay for features.
 func CostsKey() Key {
 	return Key{
-		Name: "costs", Kind: Prices, Text: "What features cost, by name", Rest: "; every other feature costs 1", Absent: "1 each",
-		Min: 0, Max: MaxCost, Hint: "a feature that is free costs 0",
-		Doc: "For example `{mri: 200, age: 0}`. A category column is one feature.",
+		Name:   "costs",
+		Kind:   Prices,
+		Text:   "What features cost, by name",
+		Rest:   "; every other feature costs 1",
+		Absent: "1 each",
+		Min:    0,
+		Max:    MaxCost,
+		Hint:   "a feature that is free costs 0",
+		Doc:    "For example `{mri: 200, age: 0}`. A category column is one feature.",
 	}
 }
 
 // Prices returns the value of a key that has a number for some columns, nil without one.
-func (v Values) Prices(key string) map[string]float64 { return valueOf[map[string]float64](v, key) }
+func (v Values) Prices(key string) map[string]float64 {
+	return valueOf[map[string]float64](v, key)
+}
 
 // Flag returns the value of a key that is true or false, false without one.
 func (v Values) Flag(key string) bool { return valueOf[bool](v, key) }
@@ -283,7 +293,9 @@ func FormOf(t Trainer) string {
 }
 
 // EveryRecord are the relations that protect whole records.
-func EveryRecord() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+func EveryRecord() []budget.Relation {
+	return []budget.Relation{budget.AddRemove, budget.Substitute}
+}
 
 // EveryRelation are all relations: those of a method that makes use of public columns.
 func EveryRelation() []budget.Relation {

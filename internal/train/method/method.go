@@ -105,7 +105,9 @@ type Fit struct {
 }
 
 // Linear returns the linear part of the model of a numeric target; nil for classes.
-func (f *Fit) Linear() *regression.Linear { return regression.LinearPart(f.Model) }
+func (f *Fit) Linear() *regression.Linear {
+	return regression.LinearPart(f.Model)
+}
 
 // A Scale is the scale of the scores of a classifier.
 type Scale int

@@ -81,7 +81,8 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 	found := false
 	replace := func(m *method.Trainer) {
 		if *m == method.Trainer(boosting.Kernel{}) {
-			*m, found = boosting.Additive{}, true
+			*m = boosting.Additive{}
+			found = true
 		}
 		found = found || *m == nil && p.mayBeKernel()
 	}
@@ -91,7 +92,9 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 	}
 	for i, c := range q.Search.Candidates {
 		c.Model = boosting.Additive{}
-		if !slices.ContainsFunc(q.Search.Candidates, func(other Candidate) bool { return reflect.DeepEqual(other, c) }) {
+		if !slices.ContainsFunc(q.Search.Candidates, func(other Candidate) bool {
+			return reflect.DeepEqual(other, c)
+		}) {
 			replace(&q.Search.Candidates[i].Model)
 		}
 	}
@@ -135,11 +138,24 @@ func (p *Pipeline) planBranches(f selection.Facts) []branch {
 		model = p.pureForm(model)
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
 		if p.isClassification() {
-			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: logistic.Logistic{}}}
+			return []branch{all, {
+				name:     logisticBranch,
+				selector: selection.None{},
+				trainer:  logistic.Logistic{},
+			}}
 		}
-		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
+		return []branch{all, {
+			name:     kendallBranch,
+			selector: selection.Kendall{K: selection.DefaultK},
+			trainer:  model,
+		}}
 	}
-	b := branch{name: trainNode, selector: p.Selector, trainer: p.pureForm(model), fallback: p.pureForm(p.Fallback)}
+	b := branch{
+		name:     trainNode,
+		selector: p.Selector,
+		trainer:  p.pureForm(model),
+		fallback: p.pureForm(p.Fallback),
+	}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}

@@ -80,7 +80,9 @@ func (c *scoreCounts) quantileBins(bins int) []float64 {
 }
 
 // gridEdge returns the score at the upper end of the given number of counted bins.
-func gridEdge(bins float64) float64 { return bins*(2*scoreRange)/cutoffBins - scoreRange }
+func gridEdge(bins float64) float64 {
+	return bins*(2*scoreRange)/cutoffBins - scoreRange
+}
 
 // withEdge replaces the edge that is nearest to one by it, and returns them sorted.
 func withEdge(edges []float64, edge float64) []float64 {
@@ -141,7 +143,11 @@ func (r *runner) scoreBins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
 	}
 	counts := (*scoreCounts)(f.Counts)
 	edges := counts.quantileBins(r.binCount(s, counts))
-	return evaluate.Bins{Edges: edges, Chance: counts.binProbabilities(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
+	return evaluate.Bins{
+		Edges:  edges,
+		Chance: counts.binProbabilities(edges, f.Model.Output().Probability),
+		Cutoff: slices.Index(edges, counts.Cutoff) + 1,
+	}
 }
 
 // binCount returns the number of bins, which depends on the expected number of held-out records of each class

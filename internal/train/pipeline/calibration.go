@@ -67,7 +67,9 @@ func newCalibration(first, second []float64, sigma float64) *calibration {
 }
 
 // smoothingWidths are the standard deviations, in bins, of the kernels among which smoothed chooses.
-func smoothingWidths() []float64 { return []float64{.3, .7, 1, 1.5, 2, 3, 4, 6} }
+func smoothingWidths() []float64 {
+	return []float64{.3, .7, 1, 1.5, 2, 3, 4, 6}
+}
 
 // smoothCounts returns noisy counts, each with noise of variance 2 sigma^2, after smoothing by a Gaussian kernel. The width
 // is the one with the smallest unbiased estimate of the squared error (C. Stein, "Estimation of the mean of a multivariate

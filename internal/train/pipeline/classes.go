@@ -28,7 +28,9 @@ var (
 )
 
 // isClassification reports whether the target has classes.
-func (p *Pipeline) isClassification() bool { return p.Task == regression.TaskClassification }
+func (p *Pipeline) isClassification() bool {
+	return p.Task == regression.TaskClassification
+}
 
 // taskName returns the task by its name.
 func (p *Pipeline) taskName() string {
@@ -45,7 +47,12 @@ const scoreRange = 1
 // the records of one class, -1 for those of the others and 0 for those in no
 // class. Its range is a public fact.
 func numericTarget(target dataset.Column) dataset.Column {
-	return dataset.Column{Name: target.Name, Ranged: true, Lower: -scoreRange, Upper: scoreRange}
+	return dataset.Column{
+		Name:   target.Name,
+		Ranged: true,
+		Lower:  -scoreRange,
+		Upper:  scoreRange,
+	}
 }
 
 // valuesFor returns the derived target's value of every code.

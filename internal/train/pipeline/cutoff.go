@@ -66,7 +66,11 @@ func releaseCutoff(ctx context.Context, s *mechanism.Session, v mechanism.Record
 		return nil, fmt.Errorf("cutoff: %w", err)
 	}
 	sigma := s.Scale(cutoffLeaf)
-	return &scoreCounts{Counts: counts, Sigma: sigma, Cutoff: bestCutoff(counts, sigma)}, nil
+	return &scoreCounts{
+		Counts: counts,
+		Sigma:  sigma,
+		Cutoff: bestCutoff(counts, sigma),
+	}, nil
 }
 
 // cutoffCell is the cell of a class and a score; records in no class have no cell.

@@ -46,7 +46,9 @@ var ErrEncoding = errors.New("columns cannot be encoded by the target here")
 
 // encodesFeatures reports whether a feature is encoded by the target.
 func (p *Pipeline) encodesFeatures() bool {
-	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.TargetEncoded })
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
+		return c.TargetEncoded
+	})
 }
 
 // checkEncoding checks that columns can be encoded by the target.
@@ -180,7 +182,11 @@ type encodingStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x encodingStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &encodingPass{of: x, sums: m.NewValueSums(x.Levels), values: make([][]int32, len(x.Columns))}
+	return &encodingPass{
+		of:     x,
+		sums:   m.NewValueSums(x.Levels),
+		values: make([][]int32, len(x.Columns)),
+	}
 }
 
 type encodingPass struct {
@@ -231,7 +237,12 @@ type encodedNumbers struct {
 // releaseEncoding releases the sums by value of the given columns and reads a number for each value.
 func releaseEncoding(ctx context.Context, s *mechanism.Session, d method.Data, coded []int) ([]encodedNumbers, error) {
 	last := len(d.Columns) - 1
-	x := encodingStatistic{Columns: coded, Target: last, Classes: d.Columns[last].Kind == dataset.Category, Half: 1}
+	x := encodingStatistic{
+		Columns: coded,
+		Target:  last,
+		Classes: d.Columns[last].Kind == dataset.Category,
+		Half:    1,
+	}
 	if !x.Classes {
 		x.Center, x.Half = d.Ranges[last].Center(), d.Ranges[last].Half()
 	}
@@ -271,7 +282,11 @@ func encodeColumn(counts, sums []float64, sigma, center, half float64) encodedNu
 	if reach = min(reach, farthest); !(reach > leastReach) {
 		reach = leastReach
 	}
-	out := encodedNumbers{scale: scaling.Range{Lower: center + half*(e.mean-reach), Upper: center + half*(e.mean+reach), Declared: true}}
+	out := encodedNumbers{scale: scaling.Range{
+		Lower:    center + half*(e.mean-reach),
+		Upper:    center + half*(e.mean+reach),
+		Declared: true,
+	}}
 	for _, m := range means {
 		y := center + half*(e.mean+min(max(m-e.mean, -reach), reach))
 		out.values = append(out.values, min(max(y, out.scale.Lower), out.scale.Upper))

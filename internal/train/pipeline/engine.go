@@ -81,7 +81,9 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of their methods,
 // without repetition. All other stages are sums, which any engine can compute.
-func (p *Plan) Gathers() []string { return p.gatheringStages(mechanism.Capabilities{}) }
+func (p *Plan) Gathers() []string {
+	return p.gatheringStages(mechanism.Capabilities{})
+}
 
 // gatheringStages is Gathers without the stages that an engine with these capabilities can serve.
 func (p *Plan) gatheringStages(c mechanism.Capabilities) []string {

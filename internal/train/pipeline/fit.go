@@ -97,7 +97,9 @@ func (Curator) Format(w fmt.State, _ rune) {
 }
 
 // MarshalJSON encodes the remark of [Curator.Format].
-func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Curator{})) }
+func (Curator) MarshalJSON() ([]byte, error) {
+	return json.Marshal(fmt.Sprint(Curator{}))
+}
 
 // Fit runs the pipeline on a table: it plans, opens a session and spends the planned budget. It returns the
 // context's error if the context ends first; all other errors are independent of the records. Abstention of a
@@ -161,7 +163,13 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
+	r := &runner{
+		pipeline: p,
+		plan:     plan,
+		options:  o,
+		facts:    plan.facts,
+		seconds:  map[string]float64{},
+	}
 	all, err := from.records(r, s)
 	if err != nil {
 		return nil, err
@@ -192,9 +200,23 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: p.taskName(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
-		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
-		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny, Card: out.card,
+		Task:       p.taskName(),
+		Target:     p.Target,
+		Transform:  p.Transform,
+		Method:     out.method,
+		Abstained:  out.abstained,
+		Branch:     out.branch,
+		Guarantee:  guarantee,
+		Addition:   plan.Addition(),
+		Considered: plan.Columns(),
+		Search:     out.search,
+		Sizes:      out.sizes,
+		Vocabulary: r.found,
+		Unread:     out.readings.unread,
+		Gaps:       out.readings.gaps,
+		Huge:       out.readings.huge,
+		Tiny:       out.readings.tiny,
+		Card:       out.card,
 	}
 	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
@@ -257,7 +279,12 @@ func (r *runner) finishModel(ctx context.Context, s *mechanism.Session, fit *met
 // modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
 // curve covers the run.
 func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
-	out := &regression.Guarantee{Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu, Relation: g.Relation.String()}
+	out := &regression.Guarantee{
+		Epsilon:  g.Epsilon,
+		Delta:    g.Delta,
+		Mu:       g.Mu,
+		Relation: g.Relation.String(),
+	}
 	if math.IsInf(out.Mu, 1) {
 		out.Mu = 0
 	}
@@ -319,7 +346,11 @@ func (r *runner) evaluateModel(ctx context.Context, s *mechanism.Session, v mech
 	var err error
 	if r.pipeline.isClassification() {
 		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
-			Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Bins: bins})
+			Records: v,
+			Target:  len(r.facts.Columns),
+			Model:   newPredictor(f.Model, r.facts.Columns),
+			Bins:    bins,
+		})
 		return err
 	}
 	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)
@@ -331,7 +362,10 @@ func (r *runner) evaluateModel(ctx context.Context, s *mechanism.Session, v mech
 func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*evaluate.R2, error) {
 	m := f.Linear()
 	pairs := evaluate.Pairs{
-		Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
+		Records: v,
+		Target:  len(r.facts.Columns),
+		Model:   newPredictor(f.Model, r.facts.Columns),
+		Center:  m.Back.Of(f.TargetMean, m.Lower, m.Upper),
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
 		pairs.Lower = m.Back.Lower
@@ -370,8 +404,18 @@ func recordReading(m regression.Model, s dataset.Schema) {
 func SchemaOf(m regression.Model) dataset.Schema {
 	var s dataset.Schema
 	for _, in := range m.Inputs() {
-		s.Numbers = dataset.Numbers{Decimal: in.Reading.Decimal, Thousands: in.Reading.Thousands, Strict: in.Reading.Strict, Missing: in.Reading.Missing}
-		c := dataset.Column{Name: in.Name, Source: in.Reading.Source, Part: in.Reading.Part, Date: in.Reading.Date}
+		s.Numbers = dataset.Numbers{
+			Decimal:   in.Reading.Decimal,
+			Thousands: in.Reading.Thousands,
+			Strict:    in.Reading.Strict,
+			Missing:   in.Reading.Missing,
+		}
+		c := dataset.Column{
+			Name:   in.Name,
+			Source: in.Reading.Source,
+			Part:   in.Reading.Part,
+			Date:   in.Reading.Date,
+		}
 		if in.Text() {
 			c.Kind = dataset.Category
 			c.Categories = in.Categories
@@ -404,7 +448,12 @@ func RowsFor(m regression.Model, v dataset.View) regression.Rows {
 		if !c.Found {
 			continue
 		}
-		as[k] = dataset.Column{Name: c.Name, Kind: c.Kind, Other: c.Kind == dataset.Category && !c.Labels, Labels: c.Labels}
+		as[k] = dataset.Column{
+			Name:   c.Name,
+			Kind:   c.Kind,
+			Other:  c.Kind == dataset.Category && !c.Labels,
+			Labels: c.Labels,
+		}
 		if input, ok := inputs[c.Name]; ok {
 			as[k] = input
 		}

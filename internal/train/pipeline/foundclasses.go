@@ -40,7 +40,9 @@ const (
 var numberOfClasses = regexp.MustCompile(`^[0-9]+(-to-[0-9]+)?-classes$`)
 
 // IsNumberOfClasses reports whether a name in a report belongs to a branch for a number of classes.
-func IsNumberOfClasses(name string) bool { return numberOfClasses.MatchString(name) }
+func IsNumberOfClasses(name string) bool {
+	return numberOfClasses.MatchString(name)
+}
 
 // nameOfCount returns the name of the branch for from to n classes.
 func nameOfCount(from, n int) string {
@@ -64,7 +66,9 @@ func (p *Pipeline) MostClassesFound() int {
 
 // needsTwoClasses reports whether a stage of the run, or of a candidate of its search, takes two classes only.
 func (p *Pipeline) needsTwoClasses() bool {
-	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.TargetEncoded }) {
+	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
+		return c.TargetEncoded
+	}) {
 		return true
 	}
 	for _, t := range p.trainings() {
@@ -134,7 +138,12 @@ func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, c
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
-		way := &Plan{of: plan.of, facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
+		way := &Plan{
+			of:      plan.of,
+			facts:   withClasses(plan.facts, n),
+			columns: plan.columns,
+			name:    name,
+		}
 		tree, err := p.trainingOf(ctx, way, path+"/"+name)
 		if err != nil {
 			return budget.Node{}, err

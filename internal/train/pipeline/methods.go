@@ -57,7 +57,9 @@ func methodWith(is func(method.Method) bool) (method.Method, bool) {
 // methodOf returns the method of a trainer, which must be of the type that it makes.
 // Nobody has checked what another does with the records that it is handed.
 func methodOf(t method.Trainer) (method.Method, error) {
-	m, ok := methodWith(func(m method.Method) bool { return reflect.TypeOf(m.New(nil)) == reflect.TypeOf(t) })
+	m, ok := methodWith(func(m method.Method) bool {
+		return reflect.TypeOf(m.New(nil)) == reflect.TypeOf(t)
+	})
 	if !ok {
 		return m, fmt.Errorf("%w: %q", ErrModel, nameOf(t))
 	}
@@ -95,7 +97,9 @@ func Methods(task string) []string {
 // [budget.SubstitutePrivateColumns]. The others run there too: tables that differ in the private columns of one
 // record differ in one record, so the sensitivities of [budget.Substitute] apply.
 func PrivateColumnsMethods() []string {
-	return namesOf(func(m method.Method) bool { return m.Supports(budget.SubstitutePrivateColumns) })
+	return namesOf(func(m method.Method) bool {
+		return m.Supports(budget.SubstitutePrivateColumns)
+	})
 }
 
 // MayAbstain reports whether a run of a method may end without a model.

@@ -50,7 +50,8 @@ func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 		one.Facts, one.Records = ofScore(d.Facts), deriveTarget(d.Records, class)
 		fit, err := t.Trainer.Fit(ctx, s, one)
 		if err == nil {
-			model.Scores, out.Spreads = append(model.Scores, fit.Model), append(out.Spreads, fit.Spreads...)
+			model.Scores = append(model.Scores, fit.Model)
+			out.Spreads = append(out.Spreads, fit.Spreads...)
 		}
 		return fit, err
 	}

@@ -176,7 +176,9 @@ const (
 
 // Plan prices the run without reading any rows. Errors are those of this package, of package budget and of the
 // stages.
-func (p *Pipeline) Plan() (*Plan, error) { return p.PlanContext(context.Background()) }
+func (p *Pipeline) Plan() (*Plan, error) {
+	return p.PlanContext(context.Background())
+}
 
 // PlanContext is Plan with a context. It checks the context between its steps, because a plan for very many columns
 // takes seconds, and returns the error of a context that has ended.
@@ -271,7 +273,9 @@ func (p *Pipeline) metricNode(target dataset.Column) (budget.Node, error) {
 // isApproximate reports whether a step of the plan is known by an epsilon and a
 // delta only: no Gaussian curve covers it, so there is no mu.
 func (p *Plan) isApproximate() bool {
-	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool { return l.Law.Kind == budget.Approximate })
+	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool {
+		return l.Law.Kind == budget.Approximate
+	})
 }
 
 // Guarantee returns the guarantee of the plan.
@@ -298,7 +302,10 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		return wrong
 	}
 	target := p.Schema.Index(p.Target)
-	plan.facts = selection.Facts{Target: p.transformedTarget(p.Schema.Columns[target]), Relation: p.Budget.Relation}
+	plan.facts = selection.Facts{
+		Target:   p.transformedTarget(p.Schema.Columns[target]),
+		Relation: p.Budget.Relation,
+	}
 	for j, c := range p.Schema.Columns {
 		if j == target {
 			c = plan.facts.Target
@@ -330,7 +337,9 @@ func (p *Plan) Method() string {
 	}
 	plans := p.subplans()
 	method := plans[0].branches[0].trainer.Name()
-	if slices.ContainsFunc(plans, func(x *Plan) bool { return x.branches[0].trainer.Name() != method }) {
+	if slices.ContainsFunc(plans, func(x *Plan) bool {
+		return x.branches[0].trainer.Name() != method
+	}) {
 		return Auto
 	}
 	return method

@@ -53,7 +53,9 @@ func (p *Plan) MostRecords() int64 {
 		}
 	}
 	for _, leaf := range p.Leaves() {
-		if slices.ContainsFunc(few, func(path string) bool { return strings.HasPrefix(leaf.Path, path) }) {
+		if slices.ContainsFunc(few, func(path string) bool {
+			return strings.HasPrefix(leaf.Path, path)
+		}) {
 			continue
 		}
 		most = min(most, mechanism.MostOf(leaf.Statistic))

@@ -58,7 +58,11 @@ func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) r
 		*room = slices.Grow((*room)[:0], n*len(columns))
 		free = (*room)[:n*len(columns)]
 	}
-	rows := regression.Rows{N: b.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	rows := regression.Rows{
+		N:       b.Len(),
+		Numeric: map[string][]float64{},
+		Codes:   map[string]regression.Codes{},
+	}
 	for j, c := range columns {
 		if c.Kind == dataset.Numeric {
 			var buf []float64
@@ -68,7 +72,10 @@ func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) r
 			}
 			rows.Numeric[c.Name] = b.Float(j, buf)
 		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: b.Codes(j, nil), Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{
+				Values:     b.Codes(j, nil),
+				Categories: c.Categories,
+			}
 		}
 	}
 	return rows

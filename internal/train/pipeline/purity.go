@@ -24,7 +24,9 @@ var ErrNotPure = fmt.Errorf("a run with delta 0 has a stage whose noise is not p
 const deltaField = "privacy.delta"
 
 // isPure reports whether the run has no delta.
-func (p *Pipeline) isPure() bool { return p.Budget.Delta == 0 && p.Budget.Epsilon > 0 }
+func (p *Pipeline) isPure() bool {
+	return p.Budget.Delta == 0 && p.Budget.Epsilon > 0
+}
 
 // pureForm returns a trainer in the form that the run can have.
 func (p *Pipeline) pureForm(t method.Trainer) method.Trainer {
@@ -93,15 +95,26 @@ func (p *Pipeline) NeedsDelta() *fault.Error {
 		return nil
 	}
 	return &fault.Error{
-		Kind: fault.Recipe, Field: deltaField, Err: ErrNotPure, Message: deltaField + " must be above 0: " + strings.Join(stages, ", and "),
-		Hint: strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " + deltaHint,
+		Kind:    fault.Recipe,
+		Field:   deltaField,
+		Err:     ErrNotPure,
+		Message: deltaField + " must be above 0: " + strings.Join(stages, ", and "),
+		Hint:    strings.Join(slices.Compact(hints), "; ") + "; or leave " + deltaField + " out, " + deltaHint,
 	}
 }
 
 // madeUpFacts are facts with as many columns as a stage may ask for. Which noise a stage draws depends on the target, the
 // relation and its own settings.
 func (p *Pipeline) madeUpFacts() selection.Facts {
-	f := selection.Facts{Target: dataset.Column{Name: p.Target, Ranged: true, Lower: -1, Upper: 1}, Relation: p.Budget.Relation}
+	f := selection.Facts{
+		Target: dataset.Column{
+			Name:   p.Target,
+			Ranged: true,
+			Lower:  -1,
+			Upper:  1,
+		},
+		Relation: p.Budget.Relation,
+	}
 	if j := p.Schema.Index(p.Target); j >= 0 && p.isClassification() {
 		f.Target = p.Schema.Columns[j]
 		f.Target.Categories = standIns("class", max(p.classesOf(f.Target), leastClasses))
@@ -117,7 +130,13 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 	}
 	private := p.Budget.Relation == budget.SubstitutePrivateColumns
 	for i := range columns {
-		f.Columns = append(f.Columns, dataset.Column{Name: fmt.Sprintf("\x00%d", i), Ranged: true, Lower: -1, Upper: 1, Private: private})
+		f.Columns = append(f.Columns, dataset.Column{
+			Name:    fmt.Sprintf("\x00%d", i),
+			Ranged:  true,
+			Lower:   -1,
+			Upper:   1,
+			Private: private,
+		})
 	}
 	return f
 }
@@ -140,7 +159,11 @@ func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 		return "fails with a probability of delta"
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
-	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{Columns: columns, Relation: f.Relation, Epsilon: p.Budget.Epsilon})
+	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{
+		Columns:  columns,
+		Relation: f.Relation,
+		Epsilon:  p.Budget.Epsilon,
+	})
 	if err != nil {
 		return ""
 	}
@@ -175,7 +198,11 @@ func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 		if m.Name == t.Name() {
 			return "leave model.form out: without one " + m.Name + " takes a form with pure noise"
 		}
-		if _, err := p.trainerFor(p.pureForm(m.New(nil)), f.Target).Plan(method.Facts{Columns: append(slices.Clone(f.Columns), f.Target), Relation: f.Relation}); err == nil {
+		facts := method.Facts{
+			Columns:  append(slices.Clone(f.Columns), f.Target),
+			Relation: f.Relation,
+		}
+		if _, err := p.trainerFor(p.pureForm(m.New(nil)), f.Target).Plan(facts); err == nil {
 			names = append(names, m.Name)
 		}
 	}
@@ -201,7 +228,10 @@ func notPure(err error) error {
 		return err
 	}
 	return &fault.Error{
-		Kind: fault.Recipe, Field: deltaField, Err: err,
-		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path, wrong.Kind), Hint: deltaHint,
+		Kind:    fault.Recipe,
+		Field:   deltaField,
+		Err:     err,
+		Message: fmt.Sprintf("%s must be above 0: the step %s has a %v law", deltaField, wrong.Path, wrong.Kind),
+		Hint:    deltaHint,
 	}
 }

@@ -18,7 +18,9 @@ func (p *Pipeline) FitRecorded(ctx context.Context, plan *Plan, t *dataset.Table
 
 // FitFaulty is FitPlan with faults planted in every session.
 func (p *Pipeline) FitFaulty(ctx context.Context, plan *Plan, t *dataset.Table, o Options, f mechanism.Fault) (*Result, error) {
-	return p.runPlan(ctx, plan, func(priced *budget.Priced) (*mechanism.Session, error) { return mechanism.NewFaultySession(priced, f) }, t, o)
+	return p.runPlan(ctx, plan, func(priced *budget.Priced) (*mechanism.Session, error) {
+		return mechanism.NewFaultySession(priced, f)
+	}, t, o)
 }
 
 // FitOnRecorded is FitOn in a session that a recorder watches.

@@ -54,7 +54,13 @@ func (r *rules) addProblem(err error, field, hint, format string, args ...any) {
 		field = r.home + field
 		message = strings.TrimSuffix(r.home, ".") + ": " + message
 	}
-	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
+	r.found = append(r.found, &fault.Error{
+		Kind:    fault.Recipe,
+		Field:   field,
+		Message: message,
+		Hint:    hint,
+		Err:     err,
+	})
 }
 
 // checkTarget checks the task and the kind of the target.
@@ -189,8 +195,11 @@ func (r *rules) forTask(field, name string) {
 // LacksClasses returns the error for a method at field that needs classes in a task without classes.
 func LacksClasses(field, name string) *fault.Error {
 	return &fault.Error{
-		Kind: fault.Recipe, Field: field, Err: ErrModel,
-		Message: field + ": " + name + " needs classes", Hint: "set task: classification, or use another method",
+		Kind:    fault.Recipe,
+		Field:   field,
+		Err:     ErrModel,
+		Message: field + ": " + name + " needs classes",
+		Hint:    "set task: classification, or use another method",
 	}
 }
 
@@ -249,8 +258,11 @@ const deltaHint = "1e-6 is the default"
 // BesideSearch returns the error for a recipe with a search and a section "selection" or "model".
 func BesideSearch(section string) *fault.Error {
 	return &fault.Error{
-		Kind: fault.Recipe, Field: section, Err: ErrSearch,
-		Message: section + " stands beside search, whose candidates have one each", Hint: "move it into search.candidates",
+		Kind:    fault.Recipe,
+		Field:   section,
+		Err:     ErrSearch,
+		Message: section + " stands beside search, whose candidates have one each",
+		Hint:    "move it into search.candidates",
 	}
 }
 

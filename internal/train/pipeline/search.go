@@ -97,10 +97,14 @@ const candidatePrefix = "candidate-"
 
 // IsCandidate reports whether a name in a report belongs to a candidate of a search. Candidates that did not
 // win show no release, whether they were tried or not.
-func IsCandidate(name string) bool { return strings.HasPrefix(name, candidatePrefix) }
+func IsCandidate(name string) bool {
+	return strings.HasPrefix(name, candidatePrefix)
+}
 
 // CandidateName is the name of the node of candidate i, from 0, in a plan.
-func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1) }
+func CandidateName(i int) string {
+	return fmt.Sprintf(candidatePrefix+"%d", i+1)
+}
 
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {
@@ -166,7 +170,12 @@ func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanis
 	r.announceStage("search")
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)
 	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
-		c := &runner{pipeline: r.pipeline.candidate(i), plan: r.plan.tries[i], facts: r.facts, seconds: map[string]float64{}}
+		c := &runner{
+			pipeline: r.pipeline.candidate(i),
+			plan:     r.plan.tries[i],
+			facts:    r.facts,
+			seconds:  map[string]float64{},
+		}
 		out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
 		if err != nil {
 			return try{}, 0, err
@@ -186,7 +195,13 @@ func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanis
 	if out.scoreRows, err = scoring.Len(ctx); err != nil {
 		return nil, err
 	}
-	out.search = &Searched{Search: *r.pipeline.Search, Eta: law.Eta, Gamma: law.Gamma, Chosen: best.Candidate, Score: max(best.Score, lowestScore)}
+	out.search = &Searched{
+		Search: *r.pipeline.Search,
+		Eta:    law.Eta,
+		Gamma:  law.Gamma,
+		Chosen: best.Candidate,
+		Score:  max(best.Score, lowestScore),
+	}
 	return out, nil
 }
 

@@ -51,46 +51,116 @@ func Selectors() []SelectorMethod { return selectors() }
 
 var selectors = sync.OnceValue(func() []SelectorMethod {
 	return []SelectorMethod{
-		{Name: selection.None{}.Name(), Summary: "every column", New: func(SelectorSettings) selection.Selector { return selection.None{} }},
-		{Name: selection.Fixed{}.Name(), Summary: "the columns that features lists", Keys: keysNamed("features"),
-			New: func(s SelectorSettings) selection.Selector { return selection.Fixed{Features: s.Names("features")} }},
-		{Name: selection.Kendall{}.Name(), Summary: "columns of strong rank correlation with the target", Private: true, TwoClasses: true,
-			Keys: keysNamed("k", "share"),
-			New:  func(s SelectorSettings) selection.Selector { return selection.Kendall{K: s.K} }},
-		{Name: selection.SubLasso{}.Name(), Summary: "columns that lassos on small parts of the records vote for", Private: true, TwoClasses: true,
-			Keys: keysNamed("k", "share", "lambda", "buckets"),
+		{
+			Name:    selection.None{}.Name(),
+			Summary: "every column",
+			New: func(SelectorSettings) selection.Selector {
+				return selection.None{}
+			},
+		},
+		{
+			Name:    selection.Fixed{}.Name(),
+			Summary: "the columns that features lists",
+			Keys:    keysNamed("features"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
-			}},
-		{Name: selection.SIS{}.Name(), Summary: "columns of strong marginal dependence on the target", Private: true, TwoClasses: true,
-			Keys: keysNamed("k", "share", "score", "topk", "gamma"),
+				return selection.Fixed{Features: s.Names("features")}
+			},
+		},
+		{
+			Name:       selection.Kendall{}.Name(),
+			Summary:    "columns of strong rank correlation with the target",
+			Private:    true,
+			TwoClasses: true,
+			Keys:       keysNamed("k", "share"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.Kendall{K: s.K}
+			},
+		},
+		{
+			Name:       selection.SubLasso{}.Name(),
+			Summary:    "columns that lassos on small parts of the records vote for",
+			Private:    true,
+			TwoClasses: true,
+			Keys:       keysNamed("k", "share", "lambda", "buckets"),
+			New: func(s SelectorSettings) selection.Selector {
+				return selection.SubLasso{
+					K:       s.K,
+					Lambda:  s.Number("lambda"),
+					Buckets: s.Int("buckets"),
+				}
+			},
+		},
+		{
+			Name:       selection.SIS{}.Name(),
+			Summary:    "columns of strong marginal dependence on the target",
+			Private:    true,
+			TwoClasses: true,
+			Keys:       keysNamed("k", "share", "score", "topk", "gamma"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.SIS{
-					K: s.K, Score: selection.SISScore(s.Word("score")), TopK: topK(s.Word("topk")), Gamma: s.Number("gamma"), HasGamma: s.Has("gamma"),
+					K:        s.K,
+					Score:    selection.SISScore(s.Word("score")),
+					TopK:     topK(s.Word("topk")),
+					Gamma:    s.Number("gamma"),
+					HasGamma: s.Has("gamma"),
 				}
-			}},
-		{Name: selection.DPFSDR{}.Name(), Summary: "columns that separate the classes and repeat no other one", Private: true, NeedsClasses: true,
-			Keys: keysNamed("k", "share", "max_correlation", "sizes", "runs"),
+			},
+		},
+		{
+			Name:         selection.DPFSDR{}.Name(),
+			Summary:      "columns that separate the classes and repeat no other one",
+			Private:      true,
+			NeedsClasses: true,
+			Keys:         keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFSDR{
-					K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Model: s.budgetRatio(), Sizes: s.Wholes("sizes"),
+					K:          s.K,
+					Exact:      s.K > 0,
+					Correlated: s.Number("max_correlation"),
+					Model:      s.budgetRatio(),
+					Sizes:      s.Wholes("sizes"),
 				}
-			}},
-		{Name: selection.DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,
-			Keys: keysNamed("k", "share", "sizes", "runs"),
+			},
+		},
+		{
+			Name:         selection.DPFS{}.Name(),
+			Summary:      "columns of high F-score",
+			Private:      true,
+			NeedsClasses: true,
+			Keys:         keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
-			}},
-		{Name: selection.CRFS{}.Name(), Summary: "columns of high F-score, without correlated ones", Private: true, NeedsClasses: true,
-			Keys: keysNamed("k", "share", "max_correlation", "sizes", "runs"),
+			},
+		},
+		{
+			Name:         selection.CRFS{}.Name(),
+			Summary:      "columns of high F-score, without correlated ones",
+			Private:      true,
+			NeedsClasses: true,
+			Keys:         keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.CRFS{K: s.K, Exact: s.K > 0, Correlated: s.Number("max_correlation"), Sizes: s.Wholes("sizes")}
-			}},
-		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most for what they cost", Private: true,
-			Keys: keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
+				return selection.CRFS{
+					K:          s.K,
+					Exact:      s.K > 0,
+					Correlated: s.Number("max_correlation"),
+					Sizes:      s.Wholes("sizes"),
+				}
+			},
+		},
+		{
+			Name:    selection.GreedyGram{}.Name(),
+			Summary: "columns that add most for what they cost",
+			Private: true,
+			Keys:    keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
-				return selection.GreedyGram{K: s.K, Budget: s.Number("budget"), Costs: s.Prices("costs"), Sizes: s.Wholes("sizes")}
-			}},
+				return selection.GreedyGram{
+					K:      s.K,
+					Budget: s.Number("budget"),
+					Costs:  s.Prices("costs"),
+					Sizes:  s.Wholes("sizes"),
+				}
+			},
+		},
 	}
 })
 
@@ -120,7 +190,9 @@ func SelectorNamed(name string) (SelectorMethod, bool) {
 // public fact. Nobody has checked what another does with the records that it is handed,
 // also if it holds one of these.
 func ownSelector(s selection.Selector) bool {
-	return slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool { return reflect.TypeOf(m.New(SelectorSettings{})) == reflect.TypeOf(s) })
+	return slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool {
+		return reflect.TypeOf(m.New(SelectorSettings{})) == reflect.TypeOf(s)
+	})
 }
 
 // A chooser is a selector with a settable number of features.

@@ -16,10 +16,14 @@ import (
 const VocabularyName = vocabularyNode
 
 // KindSteps returns the step that distinguishes columns of numbers from columns of text.
-func KindSteps(share float64) budget.Node { return vocabularyStage(kindLeaf(share)) }
+func KindSteps(share float64) budget.Node {
+	return vocabularyStage(kindLeaf(share))
+}
 
 // WordSteps returns the steps that find the text categories of columns.
-func WordSteps(share float64) budget.Node { return vocabularyStage(wordLeaves(share)...) }
+func WordSteps(share float64) budget.Node {
+	return vocabularyStage(wordLeaves(share)...)
+}
 
 // KindAndWordSteps returns the steps of [KindSteps] and [WordSteps] below one node.
 func KindAndWordSteps(kindShare, wordShare float64) budget.Node {

@@ -161,7 +161,13 @@ func (p *Pipeline) divideBudget(b branch, stages branchStages) (division, error)
 	if !stages.scaled {
 		model /= linear.GramShare // the model has the ranges' share too
 	}
-	standard := division{fixed: p.fixedShare(b, stages), selection: chosen, ranges: ranges, model: model, fallback: model}
+	standard := division{
+		fixed:     p.fixedShare(b, stages),
+		selection: chosen,
+		ranges:    ranges,
+		model:     model,
+		fallback:  model,
+	}
 	if p.Shares == (Shares{}) {
 		return standard, nil
 	}
@@ -191,13 +197,29 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 	if stages.fixedModel {
 		calibrated = 1 - standard.fixed/p.trainingEpsilon() - DefaultCountShare
 	}
-	choice := &stage{asked: p.Shares.Selection, standard: standard.selection * calibrated, runs: stages.selects}
-	ranges := &stage{asked: p.Shares.Ranges, standard: standard.ranges * (1 - linear.GramShare) * calibrated, runs: stages.scaled}
-	model := &stage{asked: p.Shares.Model, standard: standard.model * linear.GramShare, runs: true}
+	choice := &stage{
+		asked:    p.Shares.Selection,
+		standard: standard.selection * calibrated,
+		runs:     stages.selects,
+	}
+	ranges := &stage{
+		asked:    p.Shares.Ranges,
+		standard: standard.ranges * (1 - linear.GramShare) * calibrated,
+		runs:     stages.scaled,
+	}
+	model := &stage{
+		asked:    p.Shares.Model,
+		standard: standard.model * linear.GramShare,
+		runs:     true,
+	}
 	if stages.fixedModel {
 		model.standard = standard.fixed
 	}
-	fallback := &stage{asked: p.Shares.Fallback, standard: standard.fallback * linear.GramShare * calibrated, runs: stages.fallback}
+	fallback := &stage{
+		asked:    p.Shares.Fallback,
+		standard: standard.fallback * linear.GramShare * calibrated,
+		runs:     stages.fallback,
+	}
 	left := p.afterFixedStages(stages)
 	inner := left
 	weights := 0.
@@ -275,7 +297,13 @@ func (p *Pipeline) unpaidShares(stages branchStages) float64 {
 }
 
 func sharesProblem(message, hint string) error {
-	return &fault.Error{Kind: fault.Recipe, Field: "budget", Message: message, Hint: hint, Err: ErrShares}
+	return &fault.Error{
+		Kind:    fault.Recipe,
+		Field:   "budget",
+		Message: message,
+		Hint:    hint,
+		Err:     ErrShares,
+	}
 }
 
 // unusedShares rejects the share of a stage that no branch of a plan runs, and a setting of the count in a plan
@@ -288,12 +316,21 @@ func (p *Pipeline) unusedShares(priced *budget.Priced) error {
 	for _, share := range p.Shares.Named() {
 		if *share.Value > 0 && !ran[share.Name] {
 			field := "budget." + share.Name
-			return &fault.Error{Kind: fault.Recipe, Field: field, Err: ErrShares, Hint: "remove it", Message: field + " has no effect: " + notRun[share.Name]}
+			return &fault.Error{
+				Kind:    fault.Recipe,
+				Field:   field,
+				Err:     ErrShares,
+				Hint:    "remove it",
+				Message: field + " has no effect: " + notRun[share.Name],
+			}
 		}
 	}
 	if p.CountFailure != 0 && !ran[shareOfStage[countLeaf]] {
 		return &fault.Error{
-			Kind: fault.Recipe, Field: countFailureField, Err: ErrCountFailure, Hint: "remove it",
+			Kind:    fault.Recipe,
+			Field:   countFailureField,
+			Err:     ErrCountFailure,
+			Hint:    "remove it",
 			Message: countFailureField + " has no effect: " + notRun[shareOfStage[countLeaf]],
 		}
 	}

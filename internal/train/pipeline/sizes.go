@@ -123,8 +123,17 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 	r.seconds[modelNode] += best.Result.seconds
 	law, _, _ := r.plan.Selection(s.Path(modelNode))
 	return &trained{
-		fit: best.Result.fit, chosen: best.Result.chosen, method: b.trainer.Name(),
-		sizes: &SizeSearch{Sizes: sizes, Runs: r.pipeline.sizeRuns(), Eta: law.Eta, Gamma: law.Gamma, Chosen: sizes[best.Candidate], Right: best.Score},
+		fit:    best.Result.fit,
+		chosen: best.Result.chosen,
+		method: b.trainer.Name(),
+		sizes: &SizeSearch{
+			Sizes:  sizes,
+			Runs:   r.pipeline.sizeRuns(),
+			Eta:    law.Eta,
+			Gamma:  law.Gamma,
+			Chosen: sizes[best.Candidate],
+			Right:  best.Score,
+		},
 	}, nil
 }
 

@@ -66,8 +66,12 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	several := len(p.planBranches(f)) > 1
 	counted := b.countsRecords() && !publicCount(f)
 	shares, err := p.divideBudget(*b, branchStages{
-		mayCount: p.mayCount(f), counted: counted || several && !publicCount(f),
-		selects: private, scaled: scaled, fixedModel: mayAbstain(b.trainer), fallback: b.fallback != nil,
+		mayCount:   p.mayCount(f),
+		counted:    counted || several && !publicCount(f),
+		selects:    private,
+		scaled:     scaled,
+		fixedModel: mayAbstain(b.trainer),
+		fallback:   b.fallback != nil,
 	})
 	if err != nil {
 		return budget.Node{}, err
@@ -124,7 +128,8 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, shares divisio
 	if b.fallback == nil {
 		return nodes, nil
 	}
-	if model, err = p.trainerFor(b.fallback, target).Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
+	facts := method.Facts{Columns: columns, Relation: p.Budget.Relation}
+	if model, err = p.trainerFor(b.fallback, target).Plan(facts); err != nil {
 		return nil, err
 	}
 	return append(nodes, budget.Seq(fallbackNode, model).Scaled(shares.fallback).As(budget.Stage)), nil
@@ -145,13 +150,23 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 
 // rangesOf is the scaling stage of columns whose last is the target.
 func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation, Pure: p.isPure()}
+	return scaling.Private{
+		Columns:   columns,
+		Target:    len(columns) - 1,
+		Transform: p.Transform,
+		Relation:  p.Budget.Relation,
+		Pure:      p.isPure(),
+	}
 }
 
 // countNode returns the release of n_lo. It takes a fixed fraction of epsilon, so that plans based on it do not
 // depend on the other stages.
 func (p *Pipeline) countNode() budget.Node {
-	law := budget.Law{Kind: budget.Laplace, Epsilon: p.countShare() * p.Budget.Epsilon, Draws: 1}
+	law := budget.Law{
+		Kind:    budget.Laplace,
+		Epsilon: p.countShare() * p.Budget.Epsilon,
+		Draws:   1,
+	}
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 
@@ -165,7 +180,9 @@ func (p *Pipeline) countFailure() float64 {
 
 // countMargin returns the distance between the noisy number and n_lo, in scales of the noise: P(Lap(b) > b
 // margin) is countFailure.
-func (p *Pipeline) countMargin() float64 { return math.Log(1 / (2 * p.countFailure())) }
+func (p *Pipeline) countMargin() float64 {
+	return math.Log(1 / (2 * p.countFailure()))
+}
 
 // releaseCount releases n_lo with P(n_lo > n) <= p.countFailure() (docs/proofs/auto.md, "The rule"), n the
 // number of records with a usable target. It returns n itself if n is public.

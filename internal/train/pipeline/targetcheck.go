@@ -93,10 +93,14 @@ func (x *Stop) Cure() string {
 // Advice describes the problem of the target and the remedy.
 func (x *Stop) Advice() string { return x.Cause() + "; " + x.Cure() }
 
-func (x *Stop) isClassification() bool { return (&Pipeline{Task: x.Task}).isClassification() }
+func (x *Stop) isClassification() bool {
+	return (&Pipeline{Task: x.Task}).isClassification()
+}
 
 // toSentence makes a clause a sentence.
-func toSentence(clause string) string { return strings.ToUpper(clause[:1]) + clause[1:] + "." }
+func toSentence(clause string) string {
+	return strings.ToUpper(clause[:1]) + clause[1:] + "."
+}
 
 // groupDigits writes a whole number with separators between thousands.
 func groupDigits(x float64) string {
@@ -129,7 +133,11 @@ func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mech
 	}
 	defer r.startStage(checkStage)()
 	target := r.facts.Target
-	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.paysForCheck()}
+	x := targetStatistic{
+		Column:  len(r.facts.Columns),
+		Classes: -1,
+		Public:  !p.paysForCheck(),
+	}
 	if target.Kind == dataset.Category {
 		x.Classes = len(target.Categories)
 		x.Found = target.Found
@@ -206,8 +214,15 @@ func (r *runner) stoppedResult(ctx context.Context, s *mechanism.Session, stop *
 	p := r.pipeline
 	plan := r.plan
 	res := &Result{
-		Task: p.taskName(), Target: p.Target, Transform: p.Transform, Method: plan.Method(), Stopped: stop,
-		Guarantee: plan.Guarantee(), Considered: plan.Columns(), Events: s.Events(), Unprotected: p.unprotectedFacts(),
+		Task:        p.taskName(),
+		Target:      p.Target,
+		Transform:   p.Transform,
+		Method:      plan.Method(),
+		Stopped:     stop,
+		Guarantee:   plan.Guarantee(),
+		Considered:  plan.Columns(),
+		Events:      s.Events(),
+		Unprotected: p.unprotectedFacts(),
 	}
 	res.Warnings = p.warnings(res)
 	var err error

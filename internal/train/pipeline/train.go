@@ -55,7 +55,8 @@ func (r *runner) trainModels(ctx context.Context, s *mechanism.Session, part mec
 	}
 	out, err := r.runStages(ctx, s, b, facts, recordsOf(part))
 	if err == nil {
-		out.branch, out.rated = r.branchName(b), r.rated
+		out.branch = r.branchName(b)
+		out.rated = r.rated
 	}
 	return out, err
 }
@@ -200,7 +201,11 @@ func (r *runner) findRanges(ctx context.Context, s *mechanism.Session, v mechani
 		ranges[j].Unread = ranges[j].Unread || isWordless(c)
 	}
 	if r.pipeline.isClassification() {
-		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}
+		ranges[len(ranges)-1] = scaling.Range{
+			Lower:    -scoreRange,
+			Upper:    scoreRange,
+			Declared: true,
+		}
 	}
 	return ranges, card, nil
 }
@@ -234,7 +239,12 @@ func (r *runner) fitModel(ctx context.Context, s *mechanism.Session, b branch, a
 	if err != nil {
 		return nil, err
 	}
-	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: known, Ranges: ranges, AtLeast: atLeast})
+	return runTrainer(ctx, t, s, method.Data{
+		Facts:   r.pipeline.factsOf(b, columns),
+		Records: known,
+		Ranges:  ranges,
+		AtLeast: atLeast,
+	})
 }
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a large dense system does not

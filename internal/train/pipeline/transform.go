@@ -94,7 +94,8 @@ func (p *Pipeline) OfTransformed() *Pipeline {
 	}
 	out := p.clone()
 	j := out.Schema.Index(p.Target)
-	out.Schema.Columns[j], out.Transform = p.transformedTarget(p.Schema.Columns[j]), rescale.None
+	out.Schema.Columns[j] = p.transformedTarget(p.Schema.Columns[j])
+	out.Transform = rescale.None
 	return out
 }
 
@@ -156,7 +157,10 @@ type errorStatistic struct {
 // the root of (1 + 4 + 1 + 4) w² + 4 + 1 = sqrt(7.5). The intervals passed to [mechanism.Sums] express this.
 func (x errorStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	const w = errorWeight
-	return &errorPass{x: x, sums: m.NewSums([]float64{0, -w, 0, -w, -1, 0}, []float64{w, w, w, w, 1, 1})}
+	return &errorPass{
+		x:    x,
+		sums: m.NewSums([]float64{0, -w, 0, -w, -1, 0}, []float64{w, w, w, w, 1, 1}),
+	}
 }
 
 type errorPass struct {
@@ -216,8 +220,12 @@ func (r *runner) wayBack(ctx context.Context, s *mechanism.Session, v mechanism.
 	bend := x.Limit / x.Half * slope
 	t := r.pipeline.Transform
 	return &rescale.Back{
-		Transform: t, Slope: min(max(1+bend, 0), rescale.MostSlope), Intercept: x.Limit*intercept - bend*x.Center,
-		Variance: variance * x.Limit * x.Limit, Lower: t.Inverse(m.Lower), Upper: t.Inverse(m.Upper),
+		Transform: t,
+		Slope:     min(max(1+bend, 0), rescale.MostSlope),
+		Intercept: x.Limit*intercept - bend*x.Center,
+		Variance:  variance * x.Limit * x.Limit,
+		Lower:     t.Inverse(m.Lower),
+		Upper:     t.Inverse(m.Upper),
 	}, nil
 }
 

@@ -88,14 +88,18 @@ func (p *Pipeline) findsClasses() bool {
 
 // mayBeWords reports whether the run must find out for a column whether it contains text.
 func (p *Pipeline) mayBeWords() bool {
-	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric })
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
+		return c.Found && c.Kind == dataset.Numeric
+	})
 }
 
 // asksFirst reports whether words are paid for only if some column contains text. A try of a search gets
 // earlier findings.
 func (p *Pipeline) asksFirst() bool {
 	return p.Search == nil && !p.tried && p.mayBeWords() &&
-		!slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Category })
+		!slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool {
+			return c.Found && c.Kind == dataset.Category
+		})
 }
 
 // IsWay reports whether a name in a report belongs to a branch of a run that pays for words only if a column
@@ -103,7 +107,9 @@ func (p *Pipeline) asksFirst() bool {
 func IsWay(name string) bool { return name == numbersWay || name == wordsWay }
 
 // wordCap returns the maximum number of words of each of d columns.
-func wordCap(d int) int { return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1))) }
+func wordCap(d int) int {
+	return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1)))
+}
 
 // plannedFor returns the columns as later stages are planned for them: categories that are to be
 // found are as many as there may be.
@@ -148,13 +154,15 @@ func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, 
 		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
 		search := wordLeaves(wordShare)
 		if rest -= wordShare; p.mayBeWords() {
-			rest, search = rest-kindShare, append([]budget.Node{kindLeaf(kindShare)}, search...)
+			rest -= kindShare
+			search = append([]budget.Node{kindLeaf(kindShare)}, search...)
 		}
 		first = append(first, vocabularyStage(search...))
 	}
 	if p.Transform != rescale.None {
 		share := p.transformShare(p.mayCount(plan.facts))
-		rest, last = rest-share, append(last, wayBackStage(share))
+		rest -= share
+		last = append(last, wayBackStage(share))
 	}
 	if !p.wrapsTraining() {
 		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
@@ -278,18 +286,33 @@ func (r *runner) findWords(
 			most = r.pipeline.MostClassesFound()
 		}
 		found = found[:min(most, len(found))]
-		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Labels: c.Labels, Found: true, TargetEncoded: c.TargetEncoded, Fold: c.Fold, Prefix: c.Prefix}
+		*c = dataset.Column{
+			Name:          c.Name,
+			Kind:          dataset.Category,
+			Categories:    textsOf(found),
+			Other:         !target,
+			Labels:        c.Labels,
+			Found:         true,
+			TargetEncoded: c.TargetEncoded,
+			Fold:          c.Fold,
+			Prefix:        c.Prefix,
+		}
 		if target {
 			continue
 		}
-		features, counts = append(features, c), append(counts, countsOf(found))
+		features = append(features, c)
+		counts = append(counts, countsOf(found))
 		if len(found) == 0 && s.KeepsColumns() {
 			c.Categories = standIns("word", most)
 		}
 	}
 	last := len(columns) - 1
 	limitWords(features, counts, func() bool {
-		return r.pipeline.rowsFit(selection.Facts{Columns: columns[:last], Target: r.plan.facts.Target, Relation: r.plan.facts.Relation})
+		return r.pipeline.rowsFit(selection.Facts{
+			Columns:  columns[:last],
+			Target:   r.plan.facts.Target,
+			Relation: r.plan.facts.Relation,
+		})
 	})
 	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
 	for i, j := range words {

@@ -104,7 +104,8 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	center := r.Center()
 	scale := mechanism.FixedOne / r.Half()
 	missing := e.Missing(j)
-	for i := (simd.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
+	grid := simd.Grid{Missing: missing, Center: center, Scale: scale}
+	for i := grid.Fixed(dst, column); i < len(column); i++ {
 		x := column[i]
 		if x != x {
 			x = missing
@@ -181,4 +182,6 @@ func (e *Encoder) NormLimit(kappa float64) float64 {
 const NumericNorm = .2
 
 // FixedPoint returns x in [-1, 1] on the grid of encoded rows.
-func FixedPoint(x float64) int16 { return int16(math.Trunc(x * mechanism.FixedOne)) }
+func FixedPoint(x float64) int16 {
+	return int16(math.Trunc(x * mechanism.FixedOne))
+}

@@ -48,7 +48,9 @@ type orderStatistic struct {
 }
 
 // digitBits returns the bits of the next digit.
-func (x orderStatistic) digitBits() int { return min(orderBits, keyBits-x.Known) }
+func (x orderStatistic) digitBits() int {
+	return min(orderBits, keyBits-x.Known)
+}
 
 // New implements [mechanism.Statistic].
 func (x orderStatistic) New(m mechanism.Maker) mechanism.Accumulator {

@@ -94,5 +94,8 @@ func magnitudesAround(c noisyCounts, bin int) coarse {
 	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
 		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)
 	}
-	return detectedBetween(low, high, coarse{negative: low < zeroBin, positive: high > zeroBin})
+	return detectedBetween(low, high, coarse{
+		negative: low < zeroBin,
+		positive: high > zeroBin,
+	})
 }

@@ -80,7 +80,9 @@ type Histogram struct {
 }
 
 // needsRelease reports whether the range of a column must be released.
-func (p Private) needsRelease(c dataset.Column) bool { return needsRange(c) && !p.isExact(c) }
+func (p Private) needsRelease(c dataset.Column) bool {
+	return needsRange(c) && !p.isExact(c)
+}
 
 // isExact reports whether the range of a column is computed from it.
 func (p Private) isExact(c dataset.Column) bool {
@@ -170,7 +172,13 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		for i, j := range open {
 			rough[i].numbers.add(bins[i])
 			in := zoomInto(outerQuantiles(bins[i].counts, within[i], outlineReading.outer), within[i])
-			out[j] = Range{Lower: in.Lower, Upper: in.Upper, Numbers: rough[i].numbers.count(), Huge: rough[i].isHuge(), Tiny: rough[i].isTiny()}
+			out[j] = Range{
+				Lower:   in.Lower,
+				Upper:   in.Upper,
+				Numbers: rough[i].numbers.count(),
+				Huge:    rough[i].isHuge(),
+				Tiny:    rough[i].isTiny(),
+			}
 		}
 		return nil
 	}
@@ -179,7 +187,8 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		rough[i].numbers.add(c)
 		if open[i] == p.Target {
 			target = rough[i].zoomTarget(c)
-			within[i], numbers[i] = target.within, target.bins
+			within[i] = target.within
+			numbers[i] = target.bins
 			continue
 		}
 		within[i] = zoomInto(outerQuantiles(c.counts, within[i], featureReading.outer), within[i])
@@ -239,7 +248,8 @@ func (p Private) transformedRange(r Range, least float64) Range {
 	}
 	r.Lower, r.Upper, r.Median = rule.Of(r.Lower), rule.Of(r.Upper), rule.Of(r.Median)
 	if !(r.Upper-r.Lower >= minWidth*max(1, math.Abs(r.Upper))) { // no value above 0 was detected
-		r.Lower, r.Upper = r.Lower-1, r.Upper+1
+		r.Lower--
+		r.Upper++
 	}
 	r.Median = min(max(r.Median, r.Lower), r.Upper)
 	return r
@@ -356,7 +366,14 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 		return pooledRange(c.counts, pooled)
 	}
 	if first == zeroBin && last == zeroBin {
-		return coarse{lower: -1, upper: 1, negative: true, positive: true, low: zeroBin, high: zeroBin}
+		return coarse{
+			lower:    -1,
+			upper:    1,
+			negative: true,
+			positive: true,
+			low:      zeroBin,
+			high:     zeroBin,
+		}
 	}
 	if first == last && how != featureReading {
 		return magnitudesAround(c, first)
@@ -380,7 +397,10 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if low == zeroBin && high == zeroBin { // all but the tails are zero
 		low, high = first, last
 	}
-	out := detectedBetween(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
+	out := detectedBetween(low, high, coarse{
+		negative: first < zeroBin,
+		positive: last > zeroBin,
+	})
 	for b := high; b > max(low-1, zeroBin); b-- {
 		if c.counts[b] > threshold {
 			out.least, _ = exponentEdges(b)

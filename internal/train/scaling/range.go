@@ -54,7 +54,9 @@ func (r Range) Fill() float64 {
 func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }
 
 // needsRange reports whether the column's range must be released.
-func needsRange(c dataset.Column) bool { return c.Kind == dataset.Numeric && !c.Ranged }
+func needsRange(c dataset.Column) bool {
+	return c.Kind == dataset.Numeric && !c.Ranged
+}
 
 // Signed binary exponents distinguished by the first histogram: for each sign the exponents -64..63, and one
 // bin for zero. Smaller and larger magnitudes are counted in the outermost bins.

@@ -23,10 +23,17 @@ func leaveUnread(open []int, rough []coarse, out []Range) ([]int, []coarse) {
 	var seen []coarse
 	for i, j := range open {
 		if c := rough[i]; c.unseen {
-			out[j] = Range{Lower: c.lower, Upper: c.upper, Unread: true, Faint: c.faint, Numbers: c.numbers.count()}
+			out[j] = Range{
+				Lower:   c.lower,
+				Upper:   c.upper,
+				Unread:  true,
+				Faint:   c.faint,
+				Numbers: c.numbers.count(),
+			}
 			continue
 		}
-		left, seen = append(left, j), append(seen, rough[i])
+		left = append(left, j)
+		seen = append(seen, rough[i])
 	}
 	return left, seen
 }
