@@ -7,8 +7,8 @@ type Choice struct {
 	// Picked holds the chosen candidates, by rank for a selector with
 	// a list of sizes and increasing otherwise.
 	Picked []int
-	// Confidence computes how sure the choice of the first size of Picked is, from what was
-	// released. It releases nothing. Without a list of sizes, size is the length of Picked.
+	// Confidence computes the confidence of the choice of the first size columns of Picked from released
+	// values only. Without a list of sizes, size is the length of Picked.
 	Confidence func(ctx context.Context, size int) (Confidence, error)
 }
 
@@ -26,7 +26,7 @@ type Confidence struct {
 // A Gap bounds the error of a choice whose scores are not released: with probability Level
 // no choice missed the best score by more than Score.
 type Gap struct {
-	Score  float64 // in units of the score; +Inf if nothing can be stated
+	Score  float64 // in units of the score; +Inf if it is unknown
 	Level  float64
 	Scores string // names the score
 	Reach  string // names the largest score that is possible

@@ -1,7 +1,7 @@
 // Package method defines the interface of training methods.
 //
 // A [Trainer] is planned from public facts ([Facts]) and then fitted to records ([Data]); its result is a
-// [Fit], all of which is public. The zero value of a trainer has the defaults of its method. A numeric trainer
+// [Fit], which is public. The zero value of a trainer has the defaults of its method. A numeric trainer
 // can also be a classifier: package pipeline fits it to -1 and +1, one class against the rest.
 //
 // # Invariants

@@ -129,7 +129,7 @@ type Key struct {
 	// it is set for another method.
 	Common bool
 	Remedy string
-	// Default is the default number in the schema; 0 if there is none.
+	// Default is the default number in the schema; 0 if it has no default.
 	Default float64
 	// HasZero reports whether 0 is a value like any other number of the key. The key then has no value only where
 	// [Values] do not contain it.

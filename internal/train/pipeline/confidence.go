@@ -33,7 +33,7 @@ type rater interface {
 	Choose(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) (method.Choice, error)
 }
 
-// ratesConfidence reports whether a selector of package selection says how sure its choice is.
+// ratesConfidence reports whether a selector is one of package selection that computes the confidence of its choice.
 func ratesConfidence(x selection.Selector) bool {
 	_, ok := x.(rater)
 	return ok && ownSelector(x)
@@ -55,8 +55,8 @@ func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained)
 	return err
 }
 
-// rateChoice computes the confidence of a choice of which the first size columns were used;
-// nil for none.
+// rateChoice computes the confidence of the first size columns of a choice. It returns nil if the selector does
+// not compute one.
 func (r *rated) rateChoice(ctx context.Context, size int) (*Confidence, error) {
 	if r == nil {
 		return nil, nil

@@ -3,8 +3,8 @@
 // A [Pipeline] describes a run: the declared columns, the budget, the selector and the trainer. [Pipeline.Plan]
 // prices it without any rows: the result holds the price of every step and the guarantee of the whole.
 // [Pipeline.Fit] splits the records by a coin each, selects, scales, trains on the training part and measures
-// on the held-out part. It returns a [Result], of which only the public half may be published. The package does
-// no file access.
+// on the held-out part. It returns a [Result], whose public half may be published. The package does not
+// access files.
 //
 // # Order of the stages
 //

@@ -22,7 +22,7 @@ import (
 // with such columns is planned as
 //
 //	target-encoding (seq): values   sums and counts by value, of all such columns
-//	                       encoded  the trainer, on columns of which these are numbers
+//	                       encoded  the trainer, on columns of these numbers
 //
 // The model keeps the number of each value, so it predicts from texts.
 const (

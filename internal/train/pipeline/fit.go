@@ -69,8 +69,8 @@ type Result struct {
 	Curator Curator `json:"-"`
 }
 
-// A Histogram is the noisy histogram of a column from which its range was read. It was released for the range, so to publish
-// it costs nothing.
+// A Histogram is the noisy histogram of a column from which its range was determined. It was released for the range, so
+// publishing it is free.
 type Histogram struct {
 	Column string
 	scaling.Histogram

@@ -20,7 +20,7 @@ import (
 //	train (one of): 2-classes:       the stages, planned for two classes
 //	                3-to-32-classes: the stages, planned for 32 classes
 //
-// Numbers with the same plan share a branch, that of the largest of them: a method whose price does not depend
+// Numbers with the same plan share a branch, the one of the largest number: a method whose price does not depend
 // on the number has one branch from three classes on, as above. A method that needs as many classes as were
 // planned gets additional ones without records. The price of the choice is that of its most expensive branch at
 // each epsilon ([budget.OneOf]).

@@ -9,7 +9,7 @@ import (
 )
 
 // Records without a usable target: a missing number without a declared substitute, or a class that is not
-// listed. Such a record contains nothing to learn from, and is excluded from all statistics of a selector or a
+// listed. Such a record cannot be used for training and is excluded from all statistics of a selector or a
 // model, which get the other records only. Its features count in the histograms of ranges, which use all
 // records; there a missing target is in no bin.
 //
@@ -38,8 +38,8 @@ func (r records) columns(index []int) records {
 	return records{r.all.Columns(index), r.known.Columns(index)}
 }
 
-// forTrainer returns the records for a trainer: all of them if its method itself leaves out those
-// in no class, and otherwise those of known classes. [boosting.BRC] divides by a number of records, which is public
+// forTrainer returns the records for a trainer: all records if its method itself leaves out
+// records without a class, and otherwise the records of known classes. [boosting.BRC] divides by a number of records, which is public
 // where a record may be replaced.
 func (r records) forTrainer(t method.Trainer) (mechanism.Records, error) {
 	m, err := methodOf(t)

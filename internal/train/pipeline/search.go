@@ -164,8 +164,8 @@ type try struct {
 	seconds map[string]float64
 }
 
-// runSearch runs the tries. It announces one stage for all of them and keeps the times of the best one only, so
-// that neither reveals the number of tries.
+// runSearch runs the tries. It announces one stage for all tries and keeps the times of the best try only, so that
+// neither reveals the number of tries.
 func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	r.announceStage("search")
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)

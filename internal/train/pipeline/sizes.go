@@ -20,7 +20,7 @@ import (
 // the size", the alternative to a surrogate). The selector releases an order once. A try draws one of the
 // listed sizes, trains on that many columns of the order and releases the number of training records that it
 // classifies correctly; the try with the largest number is kept. The number of tries is secret, as in
-// search.go, and all of them have one price.
+// search.go, and the tries have one price together.
 const (
 	sizeFitNode = "fit"
 	rightLeaf   = "right"

@@ -24,7 +24,7 @@ import (
 //	model
 //	fallback   if one is named
 //
-// vocabulary.go says what comes before, where columns may hold words.
+// If columns may hold text, the steps of vocabulary.go precede these.
 
 // branch is one way to run the training part.
 type branch struct {

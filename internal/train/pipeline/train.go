@@ -134,8 +134,8 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 }
 
 // runSelector runs a selector on the records in the form that it requires. If the number of features is left to the
-// model, the columns are returned in their released order. If no more columns are usable than it must choose,
-// all of them are selected.
+// model, the columns are returned in their released order. If at most as many columns are usable as it must choose,
+// it selects all usable columns.
 func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
 	defer r.startStage(selectionNode)()
 	s = s.Sub(selectionNode)
@@ -163,7 +163,7 @@ func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x select
 	return chosen, nil
 }
 
-// chooseBranch chooses the branch by the released number of records. records is the number of those with a usable
+// chooseBranch chooses the branch by the released number of records. records is the number of records with a usable
 // target.
 func (r *runner) chooseBranch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
 	if len(r.plan.branches) == 1 {
@@ -210,8 +210,8 @@ func (r *runner) findRanges(ctx context.Context, s *mechanism.Session, v mechani
 	return ranges, card, nil
 }
 
-// trainModel trains a branch's method on the columns of records, of which there are at least atLeast, and trains the
-// fallback if the method abstains.
+// trainModel trains a branch's method on the columns of at least atLeast records, and trains the fallback if the
+// method abstains.
 func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.startStage("model")()
 	out := &trained{method: b.trainer.Name()}

@@ -90,8 +90,8 @@ func keepsAll(x selection.Selector, candidates int) bool {
 	return candidates == 0 || ok && s.Spares(candidates)
 }
 
-// readColumns collects the information that the ranges of columns, the last of them the target, give about their
-// cells. records is the number of records of the view; only relations under which it is public use it.
+// readColumns collects the information that the ranges of columns give about their cells. The last column is the
+// target. records is the number of records of the view; only relations under which it is public use it.
 func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
 	var out readings
 	for j, r := range ranges {

@@ -251,8 +251,8 @@ func (r *runner) findVocabulary(ctx context.Context, s *mechanism.Session, train
 	return s, train, err
 }
 
-// textColumns returns the columns treated as text among those that may be: those that were found to be text, and in
-// a rehearsal none or all.
+// textColumns returns the columns treated as text among those that may be: those that were found to be text; a
+// rehearsal treats either all of them or no column as text.
 func (p *Plan) textColumns(found, open []int) []int {
 	switch p.forcedWay {
 	case numbersWay:

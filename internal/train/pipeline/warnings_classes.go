@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
-// classWarnings returns the warnings about a classifier's held-out metric. All of them depend on released
+// classWarnings returns the warnings about a classifier's held-out metric. They depend on released
 // counts only. found reports whether the classes were found privately.
 func classWarnings(c *evaluate.Confusion, found bool) []Warning {
 	var out []Warning

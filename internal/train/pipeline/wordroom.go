@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// limitWords removes words from columns until all of them have at most mostWordsInAll and fits reports that a
-// row has room for them. The words of a column are ordered by their released counts, the largest first. First
+// limitWords removes words from columns until all columns together have at most mostWordsInAll words and fits
+// reports that a row has room for them. The words of a column are ordered by their released counts, the largest first. First
 // words of columns are kept longest, then second words and so on; within a rank, the more frequent ones. counts
 // holds the released counts of the words of each column, and is nil or short for columns without counts. The
 // decision depends on public and released values only: no record is read.

@@ -4,7 +4,7 @@
 // # Ranges
 //
 // Every numeric column, including the target, needs a public interval [Lower, Upper] that is mapped to [-1, 1].
-// A declared range is used unchanged. The others are found in three Gaussian releases for all of them at once
+// A declared range is used unchanged. The others are found in three Gaussian releases for all columns together
 // ([Private]): a dense histogram of signs and binary exponents gives the magnitude of a column; one of equal
 // bins over the magnitudes that hold all but the outermost records gives two outer quantiles; and one of equal
 // bins around these refines them, which also handles columns that vary little around a large value. The

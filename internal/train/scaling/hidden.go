@@ -65,8 +65,8 @@ func (r coarse) expectedRecords(lower, upper float64) float64 {
 	return sum
 }
 
-// hiddenEnd returns the upper end of the records above the detected magnitudes, of which there are about
-// excess, and reports whether the magnitudes there show approximately that many.
+// hiddenEnd returns the upper end of the records above the detected magnitudes, about excess in
+// number, and reports whether the magnitudes there show approximately that many.
 func (r coarse) hiddenEnd(excess float64) (float64, bool) {
 	if !(excess > 0) {
 		return 0, false

@@ -17,7 +17,7 @@ const (
 	finerBins = 3.5
 	// mostBins is the largest number of bins of the second zoom.
 	mostBins = 1024
-	// zoomDeviations limits the number of bins of the second zoom: each of them holds this many standard
+	// zoomDeviations limits the number of bins of the second zoom: each bin contains this many standard
 	// deviations if the largest bin of the first zoom is as wide as their interval. It is at least three times
 	// as wide, so that a window that holds the records is still found.
 	zoomDeviations = 2.5
@@ -65,7 +65,7 @@ func zoomBins(c noisyCounts, whole, in interval) int {
 	return number
 }
 
-// scanRange computes outer quantiles from noisy counts of equal bins over an interval, most of which may be
+// scanRange computes outer quantiles from noisy counts of equal bins over an interval, even if most bins are
 // empty. It finds the window of neighbouring bins with the most significant sum among those that hold nearly
 // all of the known records (seen). It extends the window to all bins that clearly hold records, and computes
 // the quantiles from the signed counts within. Without such a window it returns the whole interval.
@@ -96,8 +96,8 @@ func (c noisyCounts) cumulativeSums() []float64 {
 }
 
 // bestWindow returns the window [first, end) with the most significant sum, for noise sigma per count, among
-// those that may hold windowShare of the detected records. ok is false if there is none, or if its sum may be
-// noise.
+// those that may hold windowShare of the detected records. ok is false if there is no such window, or if its sum may
+// be noise.
 func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 	best := 0.
 	for a := range sums {

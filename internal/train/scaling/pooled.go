@@ -65,7 +65,7 @@ func pooledRange(counts []float64, threshold float64) coarse {
 }
 
 // magnitudesAround finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of
-// that bin alone would exclude most of them. So it adds up to three bins on each side: the nearest ones whose
+// that bin alone would exclude most records. So it adds up to three bins on each side: the nearest ones whose
 // sum exceeds beside standard deviations of its noise, and then, with a new sum, those beyond them. It adds as
 // many on the other side of zero if the mirrored bin exceeds the same limit. A sum of noise alone exceeds it
 // with probability .0013.
