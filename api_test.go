@@ -258,7 +258,7 @@ type everySecond struct{ selection.None }
 
 func (everySecond) Name() string { return "every-second" }
 
-func (everySecond) Most(f selection.Facts) []dataset.Column {
+func (everySecond) Widest(f selection.Facts) []dataset.Column {
 	var out []dataset.Column
 	for j := 0; j < len(f.Columns); j += 2 {
 		out = append(out, f.Columns[j])

@@ -9,36 +9,37 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/shrink"
 )
 
-// confidence returns the posterior probability of every column to be among the first k of
+// choiceConfidence returns the posterior probability of every column to be among the first k of
 // the rule's order on the exact statistics.
 //
-// The differences of class means, which F-scores are made of, are drawn from their posterior
-// under one prior for all entries, in units of the spread within classes. Squares are drawn
-// around their released values. Counts and correlations stay as they were released.
-func (x classSetting) confidence(ctx context.Context, d *discriminant, k int, source shrink.Source) ([]float64, error) {
-	c := d.contrasts()
+// The differences of class means, from which F-scores are computed, are drawn from their posterior
+// under one prior for all entries, in units of the spread within classes. Squares are drawn around
+// their released values. Counts and correlations keep their released values.
+func (x classSetting) choiceConfidence(ctx context.Context, d *discriminant, k int, source shrink.Source) ([]float64, error) {
+	c := d.classContrasts()
 	within, noise := d.withinSums()
 	sample := *d
 	n := len(d.f)
 	x.most = k
-	return frequencies(ctx, n, drawsFor(float64(n)*float64(n)+float64(len(d.counts)*len(d.means[0]))*20), func() []int {
-		sample.means = c.draw(source)
-		sample.f, sample.importance = nil, nil
-		sample.scores(sample.squaresFor(within, noise, source))
-		return x.ranked(&sample)
+	return choiceFrequencies(ctx, n, drawsFor(float64(n)*float64(n)+float64(len(d.counts)*len(d.means[0]))*20), func() []int {
+		sample.means = c.drawMeans(source)
+		sample.f = nil
+		sample.importance = nil
+		sample.setScores(sample.squaresFor(within, noise, source))
+		return x.rankedColumns(&sample)
 	})
 }
 
 // contrasts are the differences between the mean of a class and that of the classes before
-// it, for every entry: independent of each other where the noise of every mean is inversely
-// proportional to the size of the class.
+// it, for every entry. They are independent if the noise of every mean is inversely proportional
+// to the size of the class.
 type contrasts struct {
 	d          *discriminant
 	spread     []float64            // within classes, of each entry
 	posteriors [][]shrink.Posterior // of each class after the first, in units of spread
 }
 
-func (d *discriminant) contrasts() contrasts {
+func (d *discriminant) classContrasts() contrasts {
 	entries := len(d.means[0])
 	c := contrasts{d: d, spread: make([]float64, entries)}
 	var values, noise []float64
@@ -60,7 +61,7 @@ func (d *discriminant) contrasts() contrasts {
 		}
 		before += d.counts[k]
 	}
-	for part := range slices.Chunk(posteriors(values, noise), max(entries, 1)) {
+	for part := range slices.Chunk(fitPosteriors(values, noise), max(entries, 1)) {
 		c.posteriors = append(c.posteriors, part)
 	}
 	return c
@@ -75,9 +76,9 @@ func (d *discriminant) meanVariance(class, entry int) float64 {
 	return a*a + b*b
 }
 
-// draw returns class means with the released mean of the first class and drawn contrasts.
+// drawMeans returns class means with the released mean of the first class and drawn contrasts.
 // Scores depend on differences of means only.
-func (c contrasts) draw(source shrink.Source) [][]float64 {
+func (c contrasts) drawMeans(source shrink.Source) [][]float64 {
 	out := [][]float64{c.d.means[0]}
 	running := slices.Clone(c.d.means[0]) // mean of the classes so far
 	before := c.d.counts[0]

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// classStatistic is that of [mechanism.ClassStats] over records whose columns are the
+// classStatistic is the statistic of [mechanism.ClassStats] over records whose columns are the
 // candidates and then the target.
 type classStatistic struct {
 	Facts   Facts
@@ -21,17 +21,23 @@ func (x classStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 }
 
 // BlockRows is the number of records of a block.
-func (x classStatistic) BlockRows() int { return rowsOfBlocks(len(classEncoder(x.Facts).Slots())) }
+func (x classStatistic) BlockRows() int {
+	return rowsOfBlocks(len(classEncoder(x.Facts).Slots()))
+}
 
-// rowsOfBlocks is how many records of so many entries a block has.
-func rowsOfBlocks(entries int) int { return min(max(blockCells/max(entries, 1), 1), mostBlockRows) }
+// rowsOfBlocks returns the number of records of a block for rows of the given number of entries.
+func rowsOfBlocks(entries int) int {
+	return min(max(maxBlockCells/max(entries, 1), 1), mostBlockRows)
+}
 
 type classPass struct {
 	rows *classRows
 	sums *mechanism.ClassStats
 }
 
-func (p *classPass) Add(b mechanism.Block)  { p.sums.Add(p.rows.read(b.Block)) }
+func (p *classPass) Add(b mechanism.Block) {
+	p.sums.Add(p.rows.readBlock(b.Block))
+}
 func (p *classPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
 // classRows reads blocks: encoded candidates, and codes of classes.
@@ -51,16 +57,16 @@ func newClassRows(e *scaling.Encoder, f Facts) *classRows {
 	return r
 }
 
-func (r *classRows) read(b dataset.Block) ([][]int16, []int32) {
+func (r *classRows) readBlock(b dataset.Block) ([][]int16, []int32) {
 	for k := range r.rows {
-		r.rows[k] = resized(r.rows[k], b.Len())
+		r.rows[k] = withLength(r.rows[k], b.Len())
 	}
 	r.encoder.Encode(b.Columns(r.features), r.rows, &r.scratch)
-	r.codes = resized(r.codes, b.Len())
+	r.codes = withLength(r.codes, b.Len())
 	return r.rows, b.Codes(len(r.features), r.codes)
 }
 
-// exactSums are class statistics without limit on the rows and without noise,
+// exactSums are class statistics without a limit on the rows and without noise,
 // for experiments on public data.
 type exactSums struct {
 	counts, products []int64
@@ -68,9 +74,13 @@ type exactSums struct {
 }
 
 func newExactSums(entries, classes int) *exactSums {
-	e := &exactSums{counts: make([]int64, classes), products: make([]int64, gram.Len(entries))}
+	e := &exactSums{
+		counts:   make([]int64, classes),
+		products: make([]int64, gram.Len(entries)),
+	}
 	for range classes {
-		e.sums, e.squares = append(e.sums, make([]int64, entries)), append(e.squares, make([]int64, entries))
+		e.sums = append(e.sums, make([]int64, entries))
+		e.squares = append(e.squares, make([]int64, entries))
 	}
 	return e
 }
@@ -94,18 +104,21 @@ func (e *exactSums) Add(columns [][]int16, classes []int32) {
 	gram.Accumulate(e.products, columns)
 }
 
-// moments returns the sums in the measure of the rows, with no noise.
-func (e *exactSums) moments() mechanism.ClassMoments {
+// classMoments returns the sums in the measure of the rows, with no noise.
+func (e *exactSums) classMoments() mechanism.ClassMoments {
 	const one = 1. / mechanism.FixedOne
-	m := mechanism.ClassMoments{Counts: times(e.counts, 1), Products: times(e.products, one*one)}
+	m := mechanism.ClassMoments{
+		Counts:   scaledBy(e.counts, 1),
+		Products: scaledBy(e.products, one*one),
+	}
 	for k := range e.sums {
-		m.Sums = append(m.Sums, times(e.sums[k], one))
-		m.Squares = append(m.Squares, times(e.squares[k], one*one))
+		m.Sums = append(m.Sums, scaledBy(e.sums[k], one))
+		m.Squares = append(m.Squares, scaledBy(e.squares[k], one*one))
 	}
 	return m
 }
 
-func times(values []int64, unit float64) []float64 {
+func scaledBy(values []int64, unit float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
 		out[i] = float64(v) * unit

@@ -14,11 +14,10 @@ type ClassScores struct {
 	Importance []float64 // its share of their sum
 }
 
-// Scores releases the class statistics as Select does, once, and returns the
-// scores that Select would order the candidates by: for experiments on how exact
-// they are.
+// Scores releases the class statistics once, as Select does, and returns the scores by
+// which Select would order the candidates, for experiments on their precision.
 func (x DPFSDR) Scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (ClassScores, error) {
-	d, err := x.setting().release(ctx, s, f, records)
+	d, err := x.setting().releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return ClassScores{}, err
 	}
@@ -47,7 +46,7 @@ func ExactScores(ctx context.Context, f Facts, v dataset.View) (ClassScores, err
 }
 
 // DFS is DPFSDR on exact statistics, the non-private scheme that the paper
-// compares with: no limit on the rows, no noise in the statistics, none of a
+// compares with: no limit on the rows, and no noise in the statistics or in the
 // model. It is NOT private: for experiments on public data only. Errors: those
 // of [DPFSDR.Plan], [ErrRanges], and the context's.
 func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) {
@@ -58,7 +57,7 @@ func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) 
 	if err != nil {
 		return nil, err
 	}
-	return x.setting().pick(ctx, d)
+	return x.setting().pickColumns(ctx, d)
 }
 
 func exactDiscriminant(ctx context.Context, f Facts, v dataset.View) (*discriminant, error) {
@@ -66,14 +65,18 @@ func exactDiscriminant(ctx context.Context, f Facts, v dataset.View) (*discrimin
 		return nil, err
 	}
 	e := classEncoder(f)
-	sums, rows, size := newExactSums(len(e.Slots()), len(f.Target.Categories)), newClassRows(e, f), rowsOfBlocks(len(e.Slots()))
+	sums := newExactSums(len(e.Slots()), len(f.Target.Categories))
+	rows := newClassRows(e, f)
+	size := rowsOfBlocks(len(e.Slots()))
 	for from := 0; from < v.Len(); from += size {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		sums.Add(rows.read(v.Block(from, min(from+size, v.Len()))))
+		sums.Add(rows.readBlock(v.Block(from, min(from+size, v.Len()))))
 	}
-	return newDiscriminant(e, len(f.Columns), sums.moments(), 1, 0), nil
+	return newDiscriminant(e, len(f.Columns), sums.classMoments(), 1, 0), nil
 }
 
-func (d *discriminant) classScores() ClassScores { return ClassScores{d.f, d.importance} }
+func (d *discriminant) classScores() ClassScores {
+	return ClassScores{d.f, d.importance}
+}

@@ -28,7 +28,7 @@ func roundsGap(width, epsilon float64, d, k int) float64 {
 // loss of the drawn set exceeds that of the best set by t or more with probability at most
 // N exp(-epsilon t/width). That difference is (1-gamma)(a - x_k) + gamma (x_k - b), a the
 // best score left out, b the worst one chosen and a >= x_k >= b, hence at least
-// min(gamma, 1-gamma)(a - b). For gamma 0 nothing follows for b.
+// min(gamma, 1-gamma)(a - b). For gamma 0 the bound is infinite.
 func setGap(width, epsilon, gamma float64, d, k int) float64 {
 	logSets := logFactorial(d) - logFactorial(k) - logFactorial(d-k)
 	loss := width / epsilon * (logSets - math.Log(1-gapLevel))
@@ -42,7 +42,8 @@ func logFactorial(n int) float64 {
 
 // topKGap returns the gap of a top-k choice that was released under name.
 func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *method.Gap {
-	width, epsilon := s.Sensitivity(name), s.Epsilon(name)
+	width := s.Sensitivity(name)
+	epsilon := s.Epsilon(name)
 	g := &method.Gap{Level: gapLevel, Score: roundsGap(width, epsilon, d, t.K)}
 	if t.Form == mechanism.Lipschitz || t.Form == mechanism.LipschitzExponential {
 		gamma := .5
@@ -54,9 +55,14 @@ func topKGap(s *mechanism.Session, name string, t mechanism.TopK, d int) *method
 	return g
 }
 
-// gapOnly returns a choice of which only a gap is known.
+// gapOnly returns a choice whose confidence is a gap.
 func gapOnly(picked []int, g *method.Gap) method.Choice {
-	return method.Choice{Picked: picked, Confidence: func(context.Context, int) (method.Confidence, error) { return method.Confidence{Gap: g}, nil }}
+	return method.Choice{
+		Picked: picked,
+		Confidence: func(context.Context, int) (method.Confidence, error) {
+			return method.Confidence{Gap: g}, nil
+		},
+	}
 }
 
 // confidenceStream names the public random numbers of the posterior draws.
@@ -69,13 +75,13 @@ const (
 	drawWork = 2e9
 )
 
-// drawsFor returns the number of posterior draws for a rule that takes so many steps a draw.
+// drawsFor returns the number of posterior draws for a rule with the given number of steps per draw.
 func drawsFor(steps float64) int {
 	return int(min(max(drawWork/max(steps, 1), leastDraws), mostDraws))
 }
 
-// frequencies calls choose for every draw and returns how often each of d candidates was chosen.
-func frequencies(ctx context.Context, d, draws int, choose func() []int) ([]float64, error) {
+// choiceFrequencies calls choose for every draw and returns the frequency of each of d candidates.
+func choiceFrequencies(ctx context.Context, d, draws int, choose func() []int) ([]float64, error) {
 	counts := make([]float64, d)
 	for range draws {
 		if err := ctx.Err(); err != nil {
@@ -91,8 +97,8 @@ func frequencies(ctx context.Context, d, draws int, choose func() []int) ([]floa
 	return counts, nil
 }
 
-// posteriors returns the posterior of every value under one prior fitted to all of them.
-func posteriors(values, noise []float64) []shrink.Posterior {
+// fitPosteriors returns the posterior of every value under one prior that is fitted to all values.
+func fitPosteriors(values, noise []float64) []shrink.Posterior {
 	prior := shrink.Fit(values, noise)
 	out := make([]shrink.Posterior, len(values))
 	for i, v := range values {

@@ -12,16 +12,15 @@ import (
 
 const (
 	// smallestVariance is the variance, on rows in [-1, 1], below which an entry
-	// is not told from a constant (docs/proofs/dpfsdr.md, "Algorithm").
+	// counts as constant (docs/proofs/dpfsdr.md, "Algorithm").
 	smallestVariance = 1e-3
-	// smallestClass is the number of records that a class has at least, so that
-	// it has a mean and a variance whatever was released.
+	// smallestClass is the smallest number of records of a class, so that a mean and a
+	// variance exist for any released count.
 	smallestClass = 2
 )
 
-// A discriminant is what released class statistics say about the columns:
-// post-processing throughout. It is total: any finite moments give finite
-// numbers.
+// A discriminant holds functions of released class statistics. They are finite for any
+// finite moments.
 type discriminant struct {
 	entries [][]int   // of the encoded row, of each column
 	limit2  []float64 // what each column adds to the norm limit of a row
@@ -39,7 +38,12 @@ type discriminant struct {
 
 // newDiscriminant reads the moments of rows of e, for features columns.
 func newDiscriminant(e *scaling.Encoder, features int, m mechanism.ClassMoments, reach, model float64) *discriminant {
-	d := &discriminant{entries: make([][]int, features), limit2: make([]float64, features), noise: m, model: model}
+	d := &discriminant{
+		entries: make([][]int, features),
+		limit2:  make([]float64, features),
+		noise:   m,
+		model:   model,
+	}
 	for k, slot := range e.Slots() {
 		d.entries[slot.Column] = append(d.entries[slot.Column], k)
 		d.limit2[slot.Column] = 1
@@ -49,15 +53,16 @@ func newDiscriminant(e *scaling.Encoder, features int, m mechanism.ClassMoments,
 	}
 	for k, n := range m.Counts {
 		n = max(n, smallestClass)
-		d.counts, d.total = append(d.counts, n), d.total+n
+		d.counts = append(d.counts, n)
+		d.total = d.total + n
 		mean := make([]float64, len(m.Sums[k]))
 		for i, sum := range m.Sums[k] {
 			mean[i] = min(max(sum/n, -reach), reach)
 		}
 		d.means = append(d.means, mean)
 	}
-	d.covariances(m)
-	d.scores(m)
+	d.setCovariances(m)
+	d.setScores(m)
 	return d
 }
 
@@ -70,15 +75,16 @@ func (d *discriminant) grandMean(i int) float64 {
 	return sum / d.total
 }
 
-// covariances derives, from the sum G of x x^T, the covariance within classes
+// setCovariances derives, from the sum G of x x^T, the covariance within classes
 // (G - sum n_c m_c m_c^T)/(n - L) and the total one (G - n m m^T)/n, each
-// projected to the positive semidefinite matrices. The exact one is among them,
-// and the projection to a convex set never leads further from a point in it.
+// projected to the positive semidefinite matrices. The exact covariance is
+// such a matrix, and projection to a convex set does not increase the distance from a
+// point of the set.
 //
-// The projected matrix is a covariance, so correlations lie in [-1, 1]. An entry
-// whose variance is below what the noise can make, or below smallestVariance,
-// has its correlations made smaller, not larger.
-func (d *discriminant) covariances(m mechanism.ClassMoments) {
+// The projected matrix is a covariance, so correlations are in [-1, 1]. The
+// correlations of an entry are reduced if its variance is below that of the noise or
+// below smallestVariance.
+func (d *discriminant) setCovariances(m mechanism.ClassMoments) {
 	p := len(m.Sums[0])
 	d.within, d.corr = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
 	grand := make([]float64, p)
@@ -97,8 +103,8 @@ func (d *discriminant) covariances(m mechanism.ClassMoments) {
 			d.corr.SetSym(i, j, (all-d.total*grand[i]*grand[j])/d.total)
 		}
 	}
-	project(d.within)
-	project(d.corr)
+	projectSemidefinite(d.within)
+	projectSemidefinite(d.corr)
 	scale := make([]float64, p)
 	for i := range scale {
 		scale[i] = 1 / math.Sqrt(max(d.corr.At(i, i), smallestVariance+m.ProductNoise/d.total))
@@ -110,10 +116,10 @@ func (d *discriminant) covariances(m mechanism.ClassMoments) {
 	}
 }
 
-// project replaces the negative eigenvalues of a by 0. If the decomposition
+// projectSemidefinite replaces the negative eigenvalues of a by 0. If the decomposition
 // does not converge, which no finite symmetric matrix is known to cause, a
 // becomes its diagonal.
-func project(a *mat.SymDense) {
+func projectSemidefinite(a *mat.SymDense) {
 	p := a.SymmetricDim()
 	var eig mat.EigenSym
 	if !eig.Factorize(a, true) {
@@ -140,7 +146,7 @@ func project(a *mat.SymDense) {
 	}
 }
 
-// scores derives the F-score of every column and its share of their sum.
+// setScores derives the F-score of every column and its share of their sum.
 //
 // The F-score of a number is B/W, B = sum_c (m_c - m)^2 and W the sum of the
 // variances within the classes (the paper's equation 8). A category column is
@@ -148,13 +154,14 @@ func project(a *mat.SymDense) {
 // S_W the scatter matrices, tr S_B / tr S_W, which for one entry is the same and
 // does not depend on the axes that a vector is written in.
 //
-// A sum of squares around the mean, from which W comes, counts for no less than
-// smallestVariance a record and the noise in it: an entry on which noise left
-// almost no variance would come first otherwise.
-func (d *discriminant) scores(m mechanism.ClassMoments) {
+// A sum of squares around the mean, from which W is computed, counts as at least
+// smallestVariance per record plus its noise. Otherwise an entry whose noisy variance
+// is close to 0 would rank first.
+func (d *discriminant) setScores(m mechanism.ClassMoments) {
 	sum := 0.0
 	for _, entries := range d.entries {
-		between, within := 0.0, 0.0
+		between := 0.0
+		within := 0.0
 		for _, i := range entries {
 			grand := d.grandMean(i)
 			for k, n := range d.counts {
@@ -164,7 +171,8 @@ func (d *discriminant) scores(m mechanism.ClassMoments) {
 			}
 		}
 		f := between / max(within, smallestVariance) // a column may have no entry
-		d.f, sum = append(d.f, f), sum+f
+		d.f = append(d.f, f)
+		sum = sum + f
 	}
 	for _, f := range d.f {
 		if sum > 0 {
@@ -176,9 +184,9 @@ func (d *discriminant) scores(m mechanism.ClassMoments) {
 	}
 }
 
-// theta returns the correlated degree of two columns: the absolute correlation,
+// correlatedDegree returns the correlated degree of two columns: the absolute correlation,
 // the largest over the entries of a category column.
-func (d *discriminant) theta(a, b int) float64 {
+func (d *discriminant) correlatedDegree(a, b int) float64 {
 	most := 0.0
 	for _, i := range d.entries[a] {
 		for _, j := range d.entries[b] {

@@ -62,14 +62,14 @@ func TestFScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.theta(0, 1), math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
+	if got, want := d.correlatedDegree(0, 1), math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
 		t.Errorf("theta %v, want %v", got, want)
 	}
 	most := 0.0
 	for _, e := range vectors[2] {
 		most = max(most, math.Abs(pearson(columns[0], e)))
 	}
-	if got := d.theta(2, 0); math.Abs(got-most) > .01 {
+	if got := d.correlatedDegree(2, 0); math.Abs(got-most) > .01 {
 		t.Errorf("theta of the category column %v, want %v", got, most)
 	}
 }
@@ -131,7 +131,7 @@ func TestSurrogate(t *testing.T) {
 		{[]int{1}, .5 - columnPenalty},
 		{[]int{0, 1}, phi(.7/math.Sqrt(1-r*r)) - 2*columnPenalty},
 	} {
-		if got := d.accuracy(c.columns); math.Abs(got-c.want) > .005 {
+		if got := d.surrogateAccuracy(c.columns); math.Abs(got-c.want) > .005 {
 			t.Errorf("columns %v: %v, want %v", c.columns, got, c.want)
 		}
 	}
@@ -141,12 +141,12 @@ func TestSurrogate(t *testing.T) {
 // gets noisier, to 1/2, and rises with the number of records.
 func TestBlurred(t *testing.T) {
 	d := &discriminant{counts: []float64{500, 500}, total: 1000}
-	last := d.blurred(2, 0, 1, .1, .4)
+	last := d.modelDistance(2, 0, 1, .1, .4)
 	if last != 2 {
 		t.Errorf("without noise M is %v, want 2", last)
 	}
 	for _, d.model = range []float64{10, 1, .1, .01, 1e-6} {
-		got := d.blurred(2, 0, 1, .1, .4)
+		got := d.modelDistance(2, 0, 1, .1, .4)
 		if !(got >= 0 && got < last) {
 			t.Errorf("mu %v: M is %v, before %v", d.model, got, last)
 		}
@@ -154,7 +154,7 @@ func TestBlurred(t *testing.T) {
 	}
 	// a = b = 1/2, M = 2: c = .5/1.5; t^2 = 1.25/.4/(20*.5)^2.
 	d.model = .5
-	if got, want := d.blurred(2, 0, 1, .1, .4), 4/(2+.03125*9*.1); math.Abs(got-want) > 1e-12 {
+	if got, want := d.modelDistance(2, 0, 1, .1, .4), 4/(2+.03125*9*.1); math.Abs(got-want) > 1e-12 {
 		t.Errorf("M is %v, want %v", got, want)
 	}
 }
@@ -182,11 +182,11 @@ func TestDistanceIsUnbiased(t *testing.T) {
 			m.Products[at] = .2 * n
 		}
 		d := newDiscriminant(e, p, m, 1, 0)
-		b := d.block([]int{0, 1, 2, 3, 4})
+		b := d.columnBlock([]int{0, 1, 2, 3, 4})
 		d.noise.SumNoise = 0
-		raw += d.distance(b, 0, 1) / draws
+		raw += d.classDistance(b, 0, 1) / draws
 		d.noise.SumNoise = noise
-		left += d.distance(b, 0, 1) / draws
+		left += d.classDistance(b, 0, 1) / draws
 	}
 	// Without: 5 columns, variance 2 noise^2/n^2 over .1.
 	if want := p * 2 * noise * noise / (n * n) / .1; math.Abs(raw/want-1) > .35 || left > raw/2 {
@@ -248,7 +248,7 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		for j := range 3 {
 			sum += d.importance[j]
 			for i := range 3 {
-				if th := d.theta(i, j); !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
+				if th := d.correlatedDegree(i, j); !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
 					t.Fatalf("theta %v, F %v", th, d.f[j])
 				}
 			}
@@ -256,11 +256,11 @@ func TestDiscriminantIsTotal(t *testing.T) {
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("importances add up to %v", sum)
 		}
-		if a := d.accuracy([]int{0, 1, 2}); !(a >= .5-3*columnPenalty && a <= 1) {
+		if a := d.surrogateAccuracy([]int{0, 1, 2}); !(a >= .5-3*columnPenalty && a <= 1) {
 			t.Fatalf("accuracy %v", a)
 		}
 		for _, x := range []classSetting{DPFSDR{}.setting(), DPFS{}.setting(), CRFS{K: 2, Exact: true}.setting()} {
-			picked, err := x.pick(context.Background(), d)
+			picked, err := x.pickColumns(context.Background(), d)
 			if err != nil || len(picked) == 0 || x.exact && len(picked) != 2 {
 				t.Fatalf("%s: picked %v, %v", x.name, picked, err)
 			}
@@ -286,7 +286,7 @@ func TestPublishedGraphFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d.uncorrelated(d.byImportance(), defaultCorrelated)
+		return d.dropCorrelated(d.byImportance(), defaultCorrelated)
 	}
 	if with, without := kept(20), kept(19); len(with) != 2 || len(without) != 1 {
 		t.Errorf("kept %v with the record, %v without", with, without)
@@ -303,19 +303,19 @@ func TestGraph(t *testing.T) {
 		Products: []float64{600, 450, 100, 600, 450, 600},
 	}
 	d := newDiscriminant(e, 3, m, 1, 0)
-	if got := d.uncorrelated(d.byImportance(), .7); !slices.Equal(got, []int{0, 2}) {
+	if got := d.dropCorrelated(d.byImportance(), .7); !slices.Equal(got, []int{0, 2}) {
 		t.Errorf("kept %v, want [0 2]", got)
 	}
-	if got := d.next([]int{1, 2}, []int{0}, true); !slices.Equal(got, []int{2, 1}) {
+	if got := d.searchOrder([]int{1, 2}, []int{0}, true); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("order after 0: %v, want [2 1]", got)
 	}
-	if got, want := d.relevance(2, []int{0}), d.importance[2]/d.theta(0, 2); math.Abs(got-want) > 1e-12 {
+	if got, want := d.dynamicRelevance(2, []int{0}), d.importance[2]/d.correlatedDegree(0, 2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("relevance %v, want %v", got, want)
 	}
-	if got, want := d.relevance(2, nil), d.importance[2]/leastRedundancy; got != want {
+	if got, want := d.dynamicRelevance(2, nil), d.importance[2]/leastRedundancy; got != want {
 		t.Errorf("relevance of the first %v, want %v", got, want)
 	}
-	if got := d.first([]int{0, 2}, 3, true); !slices.Equal(got, []int{0, 2, 1}) {
+	if got := d.firstColumns([]int{0, 2}, 3, true); !slices.Equal(got, []int{0, 2, 1}) {
 		t.Errorf("three of two left: %v, want [0 2 1]", got)
 	}
 }

@@ -26,18 +26,18 @@ var (
 )
 
 const (
-	// defaultMost is how many features [DPFSDR], [DPFS] and [CRFS] pick at most
-	// when a recipe does not say.
+	// defaultMost is the default of the largest number of features of [DPFSDR], [DPFS]
+	// and [CRFS].
 	defaultMost = 10
-	// maxEntries bounds the entries of an encoded row (one a numeric column, one
-	// a category) of all candidates: products of all pairs are released.
+	// maxEntries bounds the entries of an encoded row of all candidates (one per numeric
+	// column, one per category), because the products of all pairs are released.
 	maxEntries = 1000
 	// defaultModel is the mu^2 of the model over that of the selection
 	// (docs/proofs/dpfsdr.md, "The surrogate").
 	defaultModel = .45 / .50
 )
 
-// statsLeaf is the one release of the selectors for classification.
+// statsLeaf is the leaf of the only release of the selectors for classification.
 const statsLeaf = "stats"
 
 // DPFSDR picks features for a classifier: those that separate the classes, are
@@ -46,20 +46,20 @@ const statsLeaf = "stats"
 // Relevance for Correlated Data", 2022; as published no step of it is private,
 // see docs/proofs/dpfsdr.md, "What holds, and what does not").
 //
-// One Gaussian release of class statistics ([mechanism.ClassStats]) is all that
-// it spends. F-scores, correlated degrees, the order of dynamic relevance and the
-// floating search, on a surrogate accuracy, are functions of what was released;
-// so the number of features is free too.
+// Its only release is one of class statistics with Gaussian noise
+// ([mechanism.ClassStats]). F-scores, correlated degrees, the order of dynamic
+// relevance and the floating search, on a surrogate accuracy, are functions of the
+// released numbers, so the number of features is free too.
 //
 // The zero value picks at most 10 features.
 type DPFSDR struct {
-	K     int  // the most features it picks; 0: 10
-	Exact bool // pick K, in the order of dynamic relevance, whatever the surrogate says
+	K     int  // largest number of features; 0 means 10
+	Exact bool // pick K features in the order of dynamic relevance, without the surrogate
 	// Correlated is the correlated degree from which the less important of two
-	// columns is dropped; 0: .95.
+	// columns is dropped; 0 means .95.
 	Correlated float64
 	// Model is the mu^2 of the model that is trained afterwards as a multiple of
-	// that of the selection: more columns cost a noisier model more. 0: .9.
+	// that of the selection, because more columns harm a noisier model more. 0 means .9.
 	Model float64
 	// Weights of the released statistics; the zero value is the default.
 	Weights mechanism.ClassWeights
@@ -115,41 +115,53 @@ func (CRFS) NeedsRanges(Facts) bool { return true }
 
 // Plan returns the leaf of the class statistics. Errors: [ErrCount],
 // [ErrTarget], [ErrCorrelated], [ErrEntries].
-func (x DPFSDR) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+func (x DPFSDR) Plan(f Facts) (budget.Node, bool, error) {
+	return x.setting().planRelease(f)
+}
 
 // Plan is [DPFSDR.Plan].
-func (x DPFS) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+func (x DPFS) Plan(f Facts) (budget.Node, bool, error) {
+	return x.setting().planRelease(f)
+}
 
 // Plan is [DPFSDR.Plan].
-func (x CRFS) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+func (x CRFS) Plan(f Facts) (budget.Node, bool, error) {
+	return x.setting().planRelease(f)
+}
 
-// Most returns the K candidates that take the most room in a row.
-func (x DPFSDR) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+// Widest returns the K candidates that take the most room in a row.
+func (x DPFSDR) Widest(f Facts) []dataset.Column {
+	return widestOf(x.setting().most, f)
+}
 
-// Most is [DPFSDR.Most].
-func (x DPFS) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+// Widest is [DPFSDR.Widest].
+func (x DPFS) Widest(f Facts) []dataset.Column {
+	return widestOf(x.setting().most, f)
+}
 
-// Most is [DPFSDR.Most].
-func (x CRFS) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+// Widest is [DPFSDR.Widest].
+func (x CRFS) Widest(f Facts) []dataset.Column {
+	return widestOf(x.setting().most, f)
+}
 
 // Select returns the picked candidates, increasing, at least one. f.Ranges has
-// one range a candidate and one for the target, which is not looked at. Errors
+// one range per candidate and one for the target, which is not used. Errors
 // besides those of the mechanism and the context: [ErrRanges].
 func (x DPFSDR) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	return x.setting().choose(ctx, s, f, records)
+	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
 func (x DPFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	return x.setting().choose(ctx, s, f, records)
+	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
 func (x CRFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	return x.setting().choose(ctx, s, f, records)
+	return x.setting().chooseColumns(ctx, s, f, records)
 }
 
-// classSetting is what the selectors for classification differ in.
+// classSetting contains the settings in which the selectors for classification differ.
 type classSetting struct {
 	name       string
 	most       int
@@ -164,36 +176,48 @@ type classSetting struct {
 
 func (x DPFSDR) setting() classSetting {
 	return classSetting{
-		x.Name(), mostOf(x.K, x.Sizes), x.Exact, true, true, or(x.Correlated, defaultCorrelated), or(x.Model, defaultModel), x.Weights, x.Sizes,
+		x.Name(), mostFeatures(x.K, x.Sizes), x.Exact, true, true, valueOr(x.Correlated, defaultCorrelated), valueOr(x.Model, defaultModel), x.Weights, x.Sizes,
 	}
 }
 
 func (x DPFS) setting() classSetting {
-	return classSetting{name: x.Name(), most: mostOf(x.K, x.Sizes), exact: x.Exact, correlated: 1, model: defaultModel, sizes: x.Sizes}
+	return classSetting{
+		name:       x.Name(),
+		most:       mostFeatures(x.K, x.Sizes),
+		exact:      x.Exact,
+		correlated: 1,
+		model:      defaultModel,
+		sizes:      x.Sizes,
+	}
 }
 
 func (x CRFS) setting() classSetting {
 	return classSetting{
-		name: x.Name(), most: mostOf(x.K, x.Sizes), exact: x.Exact,
-		filter: true, correlated: or(x.Correlated, defaultCorrelated), model: defaultModel, sizes: x.Sizes,
+		name:       x.Name(),
+		most:       mostFeatures(x.K, x.Sizes),
+		exact:      x.Exact,
+		filter:     true,
+		correlated: valueOr(x.Correlated, defaultCorrelated),
+		model:      defaultModel,
+		sizes:      x.Sizes,
 	}
 }
 
-func or(v, otherwise float64) float64 {
+func valueOr(v, otherwise float64) float64 {
 	if v == 0 {
 		return otherwise
 	}
 	return v
 }
 
-func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
+func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	entries := 0
 	for _, c := range f.Columns {
 		entries += slotsOf(c)
 	}
 	var err error
 	switch {
-	case x.sizes != nil && !increasing(x.sizes, len(f.Columns)):
+	case x.sizes != nil && !isIncreasing(x.sizes, len(f.Columns)):
 		err = fmt.Errorf("%w: sizes %v of %d", ErrSizes, x.sizes, len(f.Columns))
 	case len(f.Columns) == 0 || x.most < 1 || x.exact && x.most >= len(f.Columns):
 		err = fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.most, len(f.Columns))
@@ -210,51 +234,51 @@ func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
 	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(mechanism.StatClassStatistics)), true, nil
 }
 
-func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	d, err := x.release(ctx, s, f, records)
+func (x classSetting) chooseColumns(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	d, err := x.releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
-	return x.pick(ctx, d)
+	return x.pickColumns(ctx, d)
 }
 
-// rate is choose, or rank with a list of sizes, with the confidence of the choice.
-func (x classSetting) rate(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	d, err := x.release(ctx, s, f, records)
+// rateChoice is chooseColumns, or releaseRanked with a list of sizes, with the confidence of the choice.
+func (x classSetting) rateChoice(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+	d, err := x.releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
 	}
-	out := method.Choice{Picked: x.ranked(d)}
+	out := method.Choice{Picked: x.rankedColumns(d)}
 	if x.sizes == nil {
-		if out.Picked, err = x.pick(ctx, d); err != nil {
+		if out.Picked, err = x.pickColumns(ctx, d); err != nil {
 			return method.Choice{}, err
 		}
 	}
 	out.Confidence = func(ctx context.Context, size int) (method.Confidence, error) {
-		p, err := x.confidence(ctx, d, size, s.PublicStream(confidenceStream))
+		p, err := x.choiceConfidence(ctx, d, size, s.PublicStream(confidenceStream))
 		return method.Confidence{Probabilities: p}, err
 	}
 	return out, nil
 }
 
-// Choose implements [Rater]: the probability of every column to be among as many first ones
-// of the order, on the exact statistics, as were chosen.
+// Choose implements [Rater]: the probability of every column to be among the first columns of the
+// order on the exact statistics, with the same number of columns.
 func (x DPFSDR) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	return x.setting().rate(ctx, s, f, records)
+	return x.setting().rateChoice(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
 func (x DPFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	return x.setting().rate(ctx, s, f, records)
+	return x.setting().rateChoice(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
 func (x CRFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	return x.setting().rate(ctx, s, f, records)
+	return x.setting().rateChoice(ctx, s, f, records)
 }
 
-// release releases the class statistics and reads them.
-func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*discriminant, error) {
+// releaseStatistics releases the class statistics and returns their discriminant.
+func (x classSetting) releaseStatistics(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*discriminant, error) {
 	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}
@@ -272,7 +296,7 @@ func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts
 	return newDiscriminant(e, len(f.Columns), released.Value(), min(1, math.Sqrt(e.NormLimit(0))), model), nil
 }
 
-// checkRanges refuses facts without one range per column.
+// checkRanges returns [ErrRanges] for facts without one range per column.
 func (f Facts) checkRanges() error {
 	if len(f.Ranges) != len(f.Columns)+1 {
 		return fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
@@ -283,32 +307,32 @@ func (f Facts) checkRanges() error {
 func classEncoder(f Facts) *scaling.Encoder {
 	columns := slices.Clone(f.Columns)
 	for j := range columns {
-		columns[j].Indicator = false // what is chosen is columns; the model has their indicators
+		columns[j].Indicator = false // choices are of columns; their indicators are entries of the model only
 	}
 	return scaling.NewEncoder(columns, f.Ranges[:len(columns)])
 }
 
-// pick chooses from what was released.
-func (x classSetting) pick(ctx context.Context, d *discriminant) ([]int, error) {
+// pickColumns chooses columns by the released statistics.
+func (x classSetting) pickColumns(ctx context.Context, d *discriminant) ([]int, error) {
 	if x.exact || x.sizes != nil {
-		picked := x.ranked(d)
+		picked := x.rankedColumns(d)
 		slices.Sort(picked)
 		return picked, nil
 	}
-	picked, err := d.search(ctx, x.candidates(d), x.most, x.dynamic)
+	picked, err := d.floatingSearch(ctx, x.orderedCandidates(d), x.most, x.dynamic)
 	slices.Sort(picked)
 	return picked, err
 }
 
-// candidates are the columns that are left of the graph, by falling importance.
-func (x classSetting) candidates(d *discriminant) []int {
+// orderedCandidates returns the columns that are not dropped as correlated, by falling importance.
+func (x classSetting) orderedCandidates(d *discriminant) []int {
 	if x.filter {
-		return d.uncorrelated(d.byImportance(), x.correlated)
+		return d.dropCorrelated(d.byImportance(), x.correlated)
 	}
 	return d.byImportance()
 }
 
-// ranked returns the first columns of the order, the best first.
-func (x classSetting) ranked(d *discriminant) []int {
-	return d.first(x.candidates(d), x.most, x.dynamic)
+// rankedColumns returns the first columns of the order, the best first.
+func (x classSetting) rankedColumns(d *discriminant) []int {
+	return d.firstColumns(x.orderedCandidates(d), x.most, x.dynamic)
 }

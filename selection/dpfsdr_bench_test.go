@@ -56,7 +56,7 @@ func BenchmarkClassSelectors(b *testing.B) {
 		for _, epsilon := range []float64{.2, 1, 5} {
 			for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{}, DPFSDR{K: 4, Exact: true}, DPFS{K: 4, Exact: true}} {
 				exact := ""
-				if len(x.Most(f)) == 4 {
+				if len(x.Widest(f)) == 4 {
 					exact = "-4"
 				}
 				b.Run(fmt.Sprintf("%d/%v/%s%s", n, epsilon, x.Name(), exact), func(b *testing.B) {

@@ -276,10 +276,10 @@ func TestClassPlan(t *testing.T) {
 			t.Errorf("%s: plan %+v", c.x.Name(), node)
 		}
 	}
-	if got := (DPFSDR{K: 1}).Most(good); len(got) != 1 {
+	if got := (DPFSDR{K: 1}).Widest(good); len(got) != 1 {
 		t.Errorf("most %v", got)
 	}
-	if got := (CRFS{}).Most(good); len(got) != 2 {
+	if got := (CRFS{}).Widest(good); len(got) != 2 {
 		t.Errorf("most %v", got)
 	}
 }
@@ -327,7 +327,7 @@ func TestClassCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (DPFSDR{}).setting().pick(ctx, d); !errors.Is(err, context.Canceled) {
+	if _, err := (DPFSDR{}).setting().pickColumns(ctx, d); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled search: %v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 // greedyConfidence returns the posterior probability of every group of p to be chosen by the
 // same rule on the exact matrix.
 //
-// Drawn are the covariances of the entries with the targets, in units of both spreads and
-// under one prior for each target. The moments of the entries among each other stay as
-// they were released; their noise is part of that of the covariances (covarianceNoise).
+// It draws the covariances of the entries with the targets, in units of both spreads and under one
+// prior for each target. The moments among the entries keep their released values; their noise is
+// part of the noise of the covariances ([covarianceNoise]).
 func greedyConfidence(ctx context.Context, r greedy.Released, p *greedy.Problem, source shrink.Source) ([]float64, error) {
 	chosen := p.Select()
 	squares := coefficientSquares(p, chosen.Entries())
@@ -39,7 +39,7 @@ func greedyConfidence(ctx context.Context, r greedy.Released, p *greedy.Problem,
 			values[j] = (cross[j] - offsets[t][j]) / spread[j]
 			noise[j] = covarianceNoise(r.Sigma, p.Gram.At(j, constant)/square, squares[t]) / spread[j]
 		}
-		posterior[t] = posteriors(values, noise)
+		posterior[t] = fitPosteriors(values, noise)
 	}
 	sample := *p
 	sample.Cross = make([][]float64, len(p.Cross))
@@ -48,7 +48,7 @@ func greedyConfidence(ctx context.Context, r greedy.Released, p *greedy.Problem,
 	}
 	taken := float64(len(chosen.Steps) + 1)
 	steps := taken * float64(entries) * float64(entries)
-	return frequencies(ctx, len(p.Cost), drawsFor(steps), func() []int {
+	return choiceFrequencies(ctx, len(p.Cost), drawsFor(steps), func() []int {
 		for t, list := range posterior {
 			for j, q := range list {
 				sample.Cross[t][j] = offsets[t][j] + spread[j]*q.Draw(source)
@@ -74,8 +74,8 @@ func coefficientSquares(p *greedy.Problem, taken []int) []float64 {
 }
 
 // covarianceNoise returns the standard deviation of the noise in the covariance of an entry
-// of the given mean with a target, after entries with coefficients theta were taken, of
-// which squares is the sum of squares.
+// of the given mean with a target, after entries with coefficients theta were taken. squares
+// is the sum of the squared coefficients.
 //
 // With E the noise of the matrix, sigma/sqrt2 off its diagonal, the residual product of entry
 // j moves by E_jy - mean E_cy - sum_a theta_a (E_ja - mean E_ca), to first order.

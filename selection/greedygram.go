@@ -26,18 +26,18 @@ const (
 // errCosts is returned at plan time for costs or a budget out of range.
 var errCosts = errors.New("a cost or the budget is out of range")
 
-// GreedyGram picks columns one after the other, the one that explains most of the target's
-// square per unit of cost first, within a budget. It reads all of that from one noisy matrix
-// of second moments of all candidates and the target: after each column the Schur complement
-// of the matrix says what the others still add (docs/proofs/greedy-gram.md, "Algorithm"). So
-// unlike [SIS] it does not pick what earlier columns say already, and every budget, every list
-// of costs and the whole order cost no more than the one release.
+// GreedyGram picks columns one by one within a budget of costs. Each pick explains most of the
+// target's square per unit of cost. All picks are functions of one noisy matrix of second moments
+// of the candidates and the target: after each pick the Schur complement of the matrix gives the
+// contribution of the remaining columns (docs/proofs/greedy-gram.md, "Algorithm"). Unlike [SIS] it
+// therefore avoids columns that repeat earlier ones, and any budget, any list of costs and the
+// whole order are covered by the price of one release.
 //
-// Classes are a block of one 0/1 entry each, two of them -1 and +1. The trainer cost-tree of
-// depth 1 chooses in the same way and reads its model from the same matrix.
+// Two classes are the numbers -1 and +1; more classes have one 0/1 entry each. The trainer
+// cost-tree of depth 1 chooses in the same way and computes its model from the same matrix.
 type GreedyGram struct {
-	K      int                // the most columns; 0: no limit with a budget, DefaultK without
-	Budget float64            // that the columns may cost together; 0: no limit
+	K      int                // largest number of columns; 0 means no limit with a budget and DefaultK without
+	Budget float64            // largest total cost of the columns; 0 means no limit
 	Costs  map[string]float64 // of columns, at least 0; others cost 1
 	Sizes  []int              // numbers of columns to try; see [Sizer]
 }
@@ -48,39 +48,41 @@ func (GreedyGram) Name() string { return greedyNode }
 // NeedsRanges returns true.
 func (GreedyGram) NeedsRanges(Facts) bool { return true }
 
-// NeedsClasses returns true: a target of classes is read as it is.
+// NeedsClasses returns true: the statistic uses the classes themselves.
 func (GreedyGram) NeedsClasses() bool { return true }
 
 // SizeList returns x.Sizes.
 func (x GreedyGram) SizeList() []int { return x.Sizes }
 
-// Told returns x.K.
-func (x GreedyGram) Told() int { return x.K }
+// FeatureCount returns x.K.
+func (x GreedyGram) FeatureCount() int { return x.K }
 
-// Spares reports whether there are no more than K candidates and no budget to choose by.
-func (x GreedyGram) Spares(candidates int) bool { return x.Budget == 0 && candidates <= x.K }
+// SelectsAll reports whether there are no more than K candidates and no budget to choose by.
+func (x GreedyGram) SelectsAll(candidates int) bool {
+	return x.Budget == 0 && candidates <= x.K
+}
 
-// most returns the largest number of columns of a choice by its number alone.
-func (x GreedyGram) most() int {
+// mostColumns returns the largest number of columns of a choice, without regard to costs.
+func (x GreedyGram) mostColumns() int {
 	switch {
 	case x.K > 0 || len(x.Sizes) > 0:
-		return mostOf(x.K, x.Sizes)
+		return mostFeatures(x.K, x.Sizes)
 	case x.Budget > 0:
 		return math.MaxInt
 	}
 	return DefaultK
 }
 
-// cost returns what a column costs.
-func (x GreedyGram) cost(c dataset.Column) float64 {
+// costOf returns the cost of a column.
+func (x GreedyGram) costOf(c dataset.Column) float64 {
 	if v, ok := x.Costs[c.Name]; ok {
 		return v
 	}
 	return 1
 }
 
-// limit returns the budget, infinite if there is none.
-func (x GreedyGram) limit() float64 {
+// costLimit returns the budget, or infinity without a budget.
+func (x GreedyGram) costLimit() float64 {
 	if x.Budget == 0 {
 		return math.Inf(1)
 	}
@@ -92,7 +94,7 @@ func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 	switch {
 	case x.K < 0 || x.K >= len(f.Columns):
 		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
-	case len(x.Sizes) > 0 && (x.K > 0 || x.Budget > 0 || !increasing(x.Sizes, len(f.Columns))):
+	case len(x.Sizes) > 0 && (x.K > 0 || x.Budget > 0 || !isIncreasing(x.Sizes, len(f.Columns))):
 		return budget.Node{}, false, fmt.Errorf("%w: %v of %d", ErrSizes, x.Sizes, len(f.Columns))
 	case !(x.Budget >= 0 && x.Budget <= method.MaxCost):
 		return budget.Node{}, false, fmt.Errorf("%w: a budget of %v", errCosts, x.Budget)
@@ -105,27 +107,29 @@ func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 	return budget.Seq(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).Of(mechanism.StatGram)), true, nil
 }
 
-// Most returns, of the candidates that the budget can pay for alone, as many as it can pay for
-// together and K allows: those that take the most room in a row.
-func (x GreedyGram) Most(f Facts) []dataset.Column {
+// Widest returns the widest columns among the candidates that the budget can pay for. Their number
+// is the largest that the budget and K allow.
+func (x GreedyGram) Widest(f Facts) []dataset.Column {
 	var affordable Facts
 	var costs []float64
 	for _, c := range f.Columns {
-		if cost := x.cost(c); cost <= x.limit() {
-			affordable.Columns, costs = append(affordable.Columns, c), append(costs, cost)
+		if cost := x.costOf(c); cost <= x.costLimit() {
+			affordable.Columns = append(affordable.Columns, c)
+			costs = append(costs, cost)
 		}
 	}
 	slices.Sort(costs)
-	k, sum := 0, 0.
+	k := 0
+	sum := 0.
 	for _, cost := range costs {
-		if sum += cost; sum <= x.limit()*(1+1e-9) && k < x.most() {
+		if sum += cost; sum <= x.costLimit()*(1+1e-9) && k < x.mostColumns() {
 			k++
 		}
 	}
 	return widestOf(k, affordable)
 }
 
-// Select returns the picked candidates, increasing; none if the budget pays for none.
+// Select returns the picked candidates, increasing, or no candidates if the budget is too small.
 func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	order, err := x.Ranked(ctx, s, f, records)
 	slices.Sort(order)
@@ -135,7 +139,7 @@ func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, r
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
 func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	r, p, err := x.release(ctx, s, f, records)
+	r, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
 	}
@@ -157,15 +161,15 @@ func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, r
 // Ranked returns the picked candidates in their order; see [Sizer]. Errors besides those of
 // the mechanism and the context: [ErrRanges].
 func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	_, p, err := x.release(ctx, s, f, records)
+	_, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
 	return p.Select().Groups(p), ctx.Err()
 }
 
-// release releases the matrix and returns it with the problem that it poses.
-func (x GreedyGram) release(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, *greedy.Problem, error) {
+// releaseMatrix releases the matrix and returns it with the problem of choosing columns.
+func (x GreedyGram) releaseMatrix(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, *greedy.Problem, error) {
 	var r greedy.Released
 	if err := f.checkRanges(); err != nil {
 		return r, nil, err
@@ -180,8 +184,12 @@ func (x GreedyGram) release(ctx context.Context, s *mechanism.Session, f Facts, 
 	if err != nil {
 		return r, nil, err
 	}
-	enc := stat.encoder()
-	r = greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
+	enc := stat.newEncoder()
+	r = greedy.Released{
+		Side:   len(enc.Slots()) + 1,
+		Packed: noisy.Value(),
+		Sigma:  s.Scale(greedyLeaf),
+	}
 	var groups []int
 	for _, slot := range enc.Slots() {
 		if slot.Column < len(f.Columns) {
@@ -191,21 +199,26 @@ func (x GreedyGram) release(ctx context.Context, s *mechanism.Session, f Facts, 
 	r.First = len(groups)
 	p := r.Problem()
 	groups = append(groups, -1)
-	p.Group, p.Budget = groups, x.limit()
+	p.Group, p.Budget = groups, x.costLimit()
 	for _, c := range f.Columns {
-		p.Cost = append(p.Cost, x.cost(c))
+		p.Cost = append(p.Cost, x.costOf(c))
 	}
-	p.Most = x.most()
+	p.Most = x.mostColumns()
 	return r, p, nil
 }
 
-// greedyOf returns the statistic of the matrix and the records that it reads: of two classes
-// the target is a number.
+// greedyOf returns the statistic of the matrix and its records, in which a target of two classes is
+// a number.
 func greedyOf(f Facts, records mechanism.Records) (greedyStatistic, mechanism.Records) {
-	target, ranges := f.Target, slices.Clone(f.Ranges)
+	target := f.Target
+	ranges := slices.Clone(f.Ranges)
 	last := len(f.Columns)
 	if target.Kind == dataset.Category {
-		if ranges[last] = (scaling.Range{Lower: -1, Upper: 1, Declared: true}); len(target.Categories) == 2 {
+		if ranges[last] = (scaling.Range{
+			Lower:    -1,
+			Upper:    1,
+			Declared: true,
+		}); len(target.Categories) == 2 {
 			target = dataset.Column{Name: target.Name, Ranged: true, Lower: -1, Upper: 1}
 			records = records.Recode(last, target, []float64{-1, 1, 0})
 		}
@@ -220,17 +233,25 @@ type greedyStatistic struct {
 	Ranges  []scaling.Range
 }
 
-func (x greedyStatistic) encoder() *scaling.Encoder { return scaling.NewEncoder(x.Columns, x.Ranges) }
+func (x greedyStatistic) newEncoder() *scaling.Encoder {
+	return scaling.NewEncoder(x.Columns, x.Ranges)
+}
 
 // New implements [mechanism.Statistic].
 func (x greedyStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	enc := x.encoder()
+	enc := x.newEncoder()
 	n := len(enc.Slots()) + 1
-	return &greedyPass{enc: enc, rows: make([][]int16, n), gram: m.NewGram(n, enc.NormLimit(greedyConstant))}
+	return &greedyPass{
+		enc:  enc,
+		rows: make([][]int16, n),
+		gram: m.NewGram(n, enc.NormLimit(greedyConstant)),
+	}
 }
 
 // BlockRows is the number of records of a block.
-func (x greedyStatistic) BlockRows() int { return rowsOfBlocks(len(x.encoder().Slots())) }
+func (x greedyStatistic) BlockRows() int {
+	return rowsOfBlocks(len(x.newEncoder().Slots()))
+}
 
 type greedyPass struct {
 	enc     *scaling.Encoder
@@ -241,7 +262,7 @@ type greedyPass struct {
 
 func (p *greedyPass) Add(b mechanism.Block) {
 	for k := range p.rows {
-		p.rows[k] = resized(p.rows[k], b.Len())
+		p.rows[k] = withLength(p.rows[k], b.Len())
 	}
 	last := len(p.rows) - 1
 	p.enc.Encode(b.Block, p.rows[:last], &p.scratch)

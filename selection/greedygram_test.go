@@ -91,7 +91,7 @@ func TestGreedyGramCosts(t *testing.T) {
 	if got := pick(GreedyGram{}); len(got) != DefaultK {
 		t.Errorf("%v by default", got)
 	}
-	if got := (GreedyGram{Budget: 2.5, Costs: map[string]float64{"g0": 2, "x0": 9}}).Most(f); len(got) != 2 || got[0].Name != "g0" {
+	if got := (GreedyGram{Budget: 2.5, Costs: map[string]float64{"g0": 2, "x0": 9}}).Widest(f); len(got) != 2 || got[0].Name != "g0" {
 		t.Errorf("the widest choice is %v", got)
 	}
 }

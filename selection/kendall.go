@@ -17,7 +17,7 @@ import (
 // between 1 and one less than the number of candidates.
 var ErrCount = errors.New("k must be at least 1 and below the number of candidate columns")
 
-// DefaultK is how many features are picked when a recipe does not say.
+// DefaultK is the default number of features.
 const DefaultK = 5
 
 // Kendall picks K features one by one by the exponential mechanism on rank
@@ -42,19 +42,19 @@ func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
 	return budget.ExponentialLeaf("kendall", 1, x.K).Of(mechanism.StatKendall), true, nil
 }
 
-// Most returns the K candidates that take the most room in a row.
-func (x Kendall) Most(f Facts) []dataset.Column {
+// Widest returns the K candidates that take the most room in a row.
+func (x Kendall) Widest(f Facts) []dataset.Column {
 	return widestOf(x.K, f)
 }
 
-// Gathers returns true: ranks are those among all records.
+// Gathers returns true, because ranks need all records.
 func (Kendall) Gathers(Facts) bool { return true }
 
-// ByRanks returns true: what is made of the records is counts of pairs by ranks.
+// ByRanks returns true: the selector uses only counts of pairs by ranks.
 func (Kendall) ByRanks() bool { return true }
 
-// scores returns the statistic of all candidates.
-func (Kendall) scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
+// rankScores returns the rank correlations of all candidates with the target.
+func (Kendall) rankScores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
 	if k, err := s.NewKendallOver(ctx, records); k != nil || err != nil {
 		return k, err
 	}
@@ -69,7 +69,9 @@ func (Kendall) scores(ctx context.Context, s *mechanism.Session, f Facts, record
 			return kendall.RankCodes(all.Codes(j, nil), scratch)
 		}
 		return kendall.Rank(all.Float(j, nil), scratch)
-	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(all.Float(last, nil), scratch) })
+	}, func(scratch *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(all.Float(last, nil), scratch)
+	})
 }
 
 // Select returns the picked candidates, increasing.
@@ -78,21 +80,24 @@ func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, reco
 	return choice.Picked, err
 }
 
-// Choose implements [Rater]. No score is released, so a gap is all that is known.
+// Choose implements [Rater]. Scores are not released, so the confidence is a gap.
 func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
-	picked, err := x.pick(ctx, s, f, records)
+	picked, err := x.pickColumns(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
 	}
 	return gapOnly(picked, &method.Gap{
-		Score: roundsGap(s.Sensitivity("kendall"), s.Epsilon("kendall"), len(f.Columns), x.K), Level: gapLevel,
-		Scores: "rank correlation less redundancy", Reach: "half the number of training records", Rounds: x.K > 1,
+		Score:  roundsGap(s.Sensitivity("kendall"), s.Epsilon("kendall"), len(f.Columns), x.K),
+		Level:  gapLevel,
+		Scores: "rank correlation less redundancy",
+		Reach:  "half the number of training records",
+		Rounds: x.K > 1,
 	}), nil
 }
 
-// pick returns the picked candidates, increasing.
-func (x Kendall) pick(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
-	scores, err := x.scores(ctx, s, f, records)
+// pickColumns returns the picked candidates, increasing.
+func (x Kendall) pickColumns(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	scores, err := x.rankScores(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func TestKendallPlan(t *testing.T) {
 		}
 	}
 	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
-	if most := (Kendall{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
+	if most := (Kendall{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }

@@ -5,35 +5,33 @@ import (
 	"slices"
 )
 
-// Quality says how well a chosen set of k candidates matches the true order of
-// the scores. It is computed from exact scores: it is for experiments on public
-// data, and nothing a private run may report.
+// Quality rates a chosen set of k candidates by the true order of the scores. It is
+// computed from exact scores, for experiments on public data, and must not be part of
+// a private release.
 //
 // The three levels are those of "Feature Selection from Differentially Private
 // Correlations" (2024, section 5), after Shekelyan and Loukides (arXiv
-// 2201.13376). Each implies the next. Limits that are no integers are read as
-// "ranks up to": the top k/10 for k = 5 is no rank at all, the top 11k/10 is
-// the top 5.
+// 2201.13376). Each implies the next. Limits are rounded down: for k = 5
+// the top k/10 is empty and the top 11k/10 is the top 5.
 type Quality struct {
 	Top   bool // the k best
 	Great bool // all of the k/10 best, the others from the 11k/10 best
 	Good  bool // all of the k/100 best, the others from the 3k/2 best
 }
 
-// QualityOf compares the chosen candidates with scores, one a candidate; larger
-// is better and NaN is below everything. Where scores are equal the order that
-// favours the choice counts. It panics if chosen is not a set of indices of
+// QualityOf compares the chosen candidates with scores, one per candidate; larger is
+// better and NaN is below all numbers. Ties are broken in favour of the choice. It panics if chosen is not a set of indices of
 // scores.
 func QualityOf(scores []float64, chosen []int) Quality {
 	in := make([]bool, len(scores))
 	for _, j := range chosen {
 		if j < 0 || j >= len(scores) || in[j] {
-			panic(fmt.Sprintf("%d is no index of %d scores, or is listed twice", j, len(scores)))
+			panic(fmt.Sprintf("%d is not an index of %d scores, or is listed twice", j, len(scores)))
 		}
 		in[j] = true
 	}
 	k := len(chosen)
-	first, last := ranks(scores, in, chosen)
+	first, last := levelRanks(scores, in, chosen)
 	level := func(all, within int) bool { return first >= all && last <= within }
 	return Quality{
 		Top:   level(k, k),
@@ -42,18 +40,18 @@ func QualityOf(scores []float64, chosen []int) Quality {
 	}
 }
 
-// ranks returns how many of the best candidates are chosen before the first one
-// that is not, and the rank, from 1, of the last one chosen, with the chosen
-// first among equals.
-func ranks(scores []float64, in []bool, chosen []int) (first, last int) {
+// levelRanks returns the number of best candidates that are chosen before the first one
+// that is not, and the rank, from 1, of the last chosen one. Chosen candidates come first
+// among equals.
+func levelRanks(scores []float64, in []bool, chosen []int) (first, last int) {
 	left := 0 // candidates left out that are better than the worst chosen
 	if len(chosen) > 0 {
 		worst := scores[chosen[0]]
 		for _, j := range chosen {
-			worst = lower(worst, scores[j])
+			worst = lowerOf(worst, scores[j])
 		}
 		for j, s := range scores {
-			if !in[j] && below(worst, s) {
+			if !in[j] && isBelow(worst, s) {
 				left++
 			}
 		}
@@ -64,23 +62,23 @@ func ranks(scores []float64, in []bool, chosen []int) (first, last int) {
 	}
 	best := scores[missed]
 	for j, s := range scores {
-		if !in[j] && below(best, s) {
+		if !in[j] && isBelow(best, s) {
 			best = s
 		}
 	}
 	for _, j := range chosen {
-		if !below(scores[j], best) {
+		if !isBelow(scores[j], best) {
 			first++
 		}
 	}
 	return first, len(chosen) + left
 }
 
-// below reports a < b, NaN being below everything else.
-func below(a, b float64) bool { return a < b || a != a && b == b }
+// isBelow reports whether a < b, where NaN is below all numbers.
+func isBelow(a, b float64) bool { return a < b || a != a && b == b }
 
-func lower(a, b float64) float64 {
-	if below(b, a) {
+func lowerOf(a, b float64) float64 {
+	if isBelow(b, a) {
 		return b
 	}
 	return a

@@ -6,15 +6,14 @@ import (
 )
 
 // defaultCorrelated is the correlated degree from which two columns count as
-// saying the same.
+// equivalent.
 const defaultCorrelated = .95
 
 // leastRedundancy bounds the redundancy from below, so that a column without
-// any does not come first whatever it is worth.
+// redundancy does not come first regardless of its importance.
 const leastRedundancy = .05
 
-// byImportance returns the columns by falling importance, the first of equals
-// first.
+// byImportance returns the columns by falling importance. Ties keep their order.
 func (d *discriminant) byImportance() []int {
 	order := make([]int, len(d.importance))
 	for j := range order {
@@ -32,37 +31,39 @@ func (d *discriminant) byImportance() []int {
 	return order
 }
 
-// uncorrelated keeps of an order the columns whose correlated degree with every
-// column kept before is below a threshold. A column is dropped only for one that
-// is kept, so of a chain of three the ends may both stay.
-func (d *discriminant) uncorrelated(order []int, threshold float64) []int {
+// dropCorrelated returns the columns of an order whose correlated degree with every
+// earlier kept column is below a threshold. A column is dropped only for a kept one,
+// so both ends of a chain of three may stay.
+func (d *discriminant) dropCorrelated(order []int, threshold float64) []int {
 	var kept []int
 	for _, j := range order {
-		if !slices.ContainsFunc(kept, func(i int) bool { return d.theta(i, j) >= threshold }) {
+		if !slices.ContainsFunc(kept, func(i int) bool {
+			return d.correlatedDegree(i, j) >= threshold
+		}) {
 			kept = append(kept, j)
 		}
 	}
 	return kept
 }
 
-// relevance is the dynamic relevance of a column beside those already selected,
+// dynamicRelevance returns the dynamic relevance of a column given the selected ones,
 // the paper's equation 15: importance over mean redundancy.
-func (d *discriminant) relevance(j int, selected []int) float64 {
+func (d *discriminant) dynamicRelevance(j int, selected []int) float64 {
 	sum := 0.0
 	for _, i := range selected {
-		sum += d.theta(i, j)
+		sum += d.correlatedDegree(i, j)
 	}
 	return d.importance[j] / max(sum/float64(max(len(selected), 1)), leastRedundancy)
 }
 
-// next returns the candidates in the order in which a search tries them.
-func (d *discriminant) next(candidates, selected []int, dynamic bool) []int {
+// searchOrder returns the candidates in the order in which a search tries them.
+func (d *discriminant) searchOrder(candidates, selected []int, dynamic bool) []int {
 	if !dynamic || len(selected) == 0 {
 		return candidates
 	}
 	relevance := make([]float64, len(d.importance))
 	for _, j := range candidates {
-		relevance[j] = d.relevance(j, selected)
+		relevance[j] = d.dynamicRelevance(j, selected)
 	}
 	order := slices.Clone(candidates)
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -77,15 +78,15 @@ func (d *discriminant) next(candidates, selected []int, dynamic bool) []int {
 	return order
 }
 
-// search is the floating search of the paper's algorithms 3 and 4 on the
-// surrogate accuracy: from the most important column on, the next column in the
-// order that improves it is added; then, as long as leaving out one of the
-// others improves it too, the one whose absence improves it most is. It ends at
-// most columns or when none improves it. Every step makes the accuracy larger,
-// so no set comes twice. The error is the context's.
-func (d *discriminant) search(ctx context.Context, candidates []int, most int, dynamic bool) ([]int, error) {
+// floatingSearch is the floating search of the paper's algorithms 3 and 4 on the
+// surrogate accuracy. It starts with the most important column. Each step adds the
+// next column in the order that improves the accuracy, and then drops other columns,
+// the one whose absence improves it most first, as long as that improves it. The
+// search ends at most columns or when no column improves the accuracy. The accuracy
+// increases in every step, so no set occurs twice. The error is the context's.
+func (d *discriminant) floatingSearch(ctx context.Context, candidates []int, most int, dynamic bool) ([]int, error) {
 	selected := []int{candidates[0]}
-	best := d.accuracy(selected)
+	best := d.surrogateAccuracy(selected)
 	for len(selected) < most {
 		var left []int
 		for _, j := range candidates {
@@ -94,33 +95,35 @@ func (d *discriminant) search(ctx context.Context, candidates []int, most int, d
 			}
 		}
 		grown := selected
-		for _, j := range d.next(left, selected, dynamic) {
+		for _, j := range d.searchOrder(left, selected, dynamic) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			with := append(slices.Clone(selected), j)
-			if a := d.accuracy(with); a > best {
-				best, grown = a, with
+			if a := d.surrogateAccuracy(with); a > best {
+				best = a
+				grown = with
 				break
 			}
 		}
 		if len(grown) == len(selected) {
 			break
 		}
-		selected, best = d.shrink(grown, best)
+		selected, best = d.dropColumns(grown, best)
 	}
 	return selected, nil
 }
 
-// shrink leaves out columns before the last one as long as that improves the
+// dropColumns drops columns other than the last one as long as that improves the
 // accuracy.
-func (d *discriminant) shrink(selected []int, best float64) ([]int, float64) {
+func (d *discriminant) dropColumns(selected []int, best float64) ([]int, float64) {
 	for len(selected) > 2 {
 		var better []int
 		for at := range len(selected) - 1 {
 			without := slices.Delete(slices.Clone(selected), at, at+1)
-			if a := d.accuracy(without); a > best {
-				best, better = a, without
+			if a := d.surrogateAccuracy(without); a > best {
+				best = a
+				better = without
 			}
 		}
 		if better == nil {
@@ -131,13 +134,13 @@ func (d *discriminant) shrink(selected []int, best float64) ([]int, float64) {
 	return selected, best
 }
 
-// first returns the first k columns of the order, followed by the most important
-// of the others where the candidates are fewer.
-func (d *discriminant) first(candidates []int, k int, dynamic bool) []int {
+// firstColumns returns the first k columns of the order, followed by the most important
+// other columns if there are fewer candidates.
+func (d *discriminant) firstColumns(candidates []int, k int, dynamic bool) []int {
 	var selected []int
 	left := slices.Clone(candidates)
 	for len(selected) < k && len(left) > 0 {
-		j := d.next(left, selected, dynamic)[0]
+		j := d.searchOrder(left, selected, dynamic)[0]
 		selected = append(selected, j)
 		left = slices.DeleteFunc(left, func(i int) bool { return i == j })
 	}

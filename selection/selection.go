@@ -1,12 +1,12 @@
 // Package selection chooses the features a model is trained on.
 //
-// A [Selector] is planned from public facts and then run on the records; what
-// it returns is public. [None] keeps every candidate and [Fixed] the ones a
-// recipe lists; both release nothing and cost nothing. The candidates are the
-// columns as the recipe names them: a category column is one.
+// A [Selector] is planned from public facts and then run on the records; its
+// result is public. [None] keeps every candidate and [Fixed] keeps the listed
+// candidates; both make no release and are free. The candidates are the columns of
+// the recipe, and a category column is one candidate.
 //
-// Records without a target that can be read are the caller's to leave out
-// ([dataset.View.Known]): of those that a selector is handed it takes every target for one.
+// The caller must leave out records without a usable target ([dataset.View.Known]).
+// A selector uses all records that it gets.
 package selection
 
 import (
@@ -25,29 +25,28 @@ import (
 // candidate or is listed twice.
 var ErrFeature = errors.New("not a candidate feature")
 
-// Facts are the public facts a selector is planned from.
+// Facts are the public facts from which a selector is planned.
 type Facts struct {
 	Columns  []dataset.Column // candidate features, in table order
 	Target   dataset.Column
 	Relation budget.Relation
-	// AtLeast is a released lower bound of the number of training records, or their
-	// number where it is public. It is 0 at plan time, and for a selector that
-	// does not ask for it; see [Counter].
+	// AtLeast is a released lower bound of the number of training records, or the
+	// number itself if it is public. It is 0 at plan time and for a selector that is
+	// not a [Counter].
 	AtLeast int
-	// Ranges are the public ranges of the columns and, last, the target. They
-	// are nil at plan time, and for a selector that does not ask for them; see
-	// [Scaler].
+	// Ranges are the public ranges of the columns and, last, the target. They are nil
+	// at plan time and for a selector that is not a [Scaler].
 	Ranges []scaling.Range
 }
 
-// A Counter is a selector that wants to know about how many records there are.
+// A Counter is a selector that may need a lower bound of the number of records.
 type Counter interface {
 	Selector
 	NeedsCount() bool
 }
 
-// A Scaler is a selector that works on scaled columns: the ranges of all
-// candidates and the target are found first, and it is handed them.
+// A Scaler is a selector that may work on scaled columns. The ranges of all
+// candidates and of the target are then found before Select is called.
 type Scaler interface {
 	Selector
 	NeedsRanges(Facts) bool
@@ -55,8 +54,8 @@ type Scaler interface {
 
 // A Classed selector reads the classes of a classification. Its facts and its
 // view have the target as a category column, whose categories are the classes;
-// a code outside them is in no class. Other selectors are told two classes as a
-// number, -1 and +1.
+// a code outside them means that the record has no class. For other selectors two
+// classes are the numbers -1 and +1.
 type Classed interface {
 	Selector
 	NeedsClasses() bool
@@ -70,17 +69,16 @@ type Gatherer interface {
 
 // A Selector chooses features.
 type Selector interface {
-	// Name is the method's name in a recipe.
+	// Name returns the name of the method in a recipe.
 	Name() string
-	// Plan returns the node that the choice spends, or false when it releases
-	// nothing.
+	// Plan returns the node that the choice spends, or false if it makes no release.
 	Plan(Facts) (node budget.Node, private bool, err error)
-	// Most returns the columns of the widest choice it can make, as stages that
-	// come after it are planned for.
-	Most(Facts) []dataset.Column
+	// Widest returns the columns of the widest possible choice, for which later stages
+	// are planned.
+	Widest(Facts) []dataset.Column
 	// Select returns the indices of the chosen candidates, increasing. The
 	// columns of v are the candidates and then the target. s is the session of
-	// the planned node; it is not used by a selector that releases nothing.
+	// the planned node; a selector without releases does not use it.
 	Select(ctx context.Context, s *mechanism.Session, f Facts, r mechanism.Records) ([]int, error)
 }
 
@@ -90,11 +88,13 @@ type None struct{}
 // Name returns "none".
 func (None) Name() string { return "none" }
 
-// Plan releases nothing.
-func (None) Plan(Facts) (budget.Node, bool, error) { return budget.Node{}, false, nil }
+// Plan returns no node.
+func (None) Plan(Facts) (budget.Node, bool, error) {
+	return budget.Node{}, false, nil
+}
 
-// Most returns every candidate.
-func (None) Most(f Facts) []dataset.Column { return f.Columns }
+// Widest returns every candidate.
+func (None) Widest(f Facts) []dataset.Column { return f.Columns }
 
 // Select returns every candidate.
 func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
@@ -111,14 +111,14 @@ type Fixed struct{ Features []string }
 // Name returns "fixed".
 func (Fixed) Name() string { return "fixed" }
 
-// Plan checks the list and releases nothing.
+// Plan checks the list and returns no node.
 func (x Fixed) Plan(f Facts) (budget.Node, bool, error) {
-	_, err := x.indices(f)
+	_, err := x.listedIndices(f)
 	return budget.Node{}, false, err
 }
 
-// Most returns the listed candidates.
-func (x Fixed) Most(f Facts) []dataset.Column {
+// Widest returns the listed candidates.
+func (x Fixed) Widest(f Facts) []dataset.Column {
 	var out []dataset.Column
 	for _, c := range f.Columns {
 		if slices.Contains(x.Features, c.Name) {
@@ -130,10 +130,10 @@ func (x Fixed) Most(f Facts) []dataset.Column {
 
 // Select returns the listed candidates.
 func (x Fixed) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
-	return x.indices(f)
+	return x.listedIndices(f)
 }
 
-func (x Fixed) indices(f Facts) ([]int, error) {
+func (x Fixed) listedIndices(f Facts) ([]int, error) {
 	listed := make(map[string]bool, len(x.Features))
 	for _, name := range x.Features {
 		if listed[name] {
@@ -154,7 +154,7 @@ func (x Fixed) indices(f Facts) ([]int, error) {
 	return out, nil
 }
 
-// slotsOf returns how many entries of a row a column takes.
+// slotsOf returns the number of entries of a row that a column takes.
 func slotsOf(c dataset.Column) int {
 	switch {
 	case c.Kind == dataset.Numeric && c.Indicator:
@@ -167,8 +167,8 @@ func slotsOf(c dataset.Column) int {
 	return len(c.Categories)
 }
 
-// widestOf returns the k candidates that take the most room in a row: no choice
-// of k is wider.
+// widestOf returns the k candidates with the most entries in a row: no choice of k
+// is wider.
 func widestOf(k int, f Facts) []dataset.Column {
 	widest := slices.Clone(f.Columns)
 	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return slotsOf(b) - slotsOf(a) })

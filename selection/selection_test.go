@@ -61,7 +61,7 @@ func TestWidest(t *testing.T) {
 	}}
 	for _, x := range []Selector{Kendall{K: 3}, SIS{K: 3}, SubLasso{K: 3}} {
 		var names []string
-		for _, c := range x.Most(f) {
+		for _, c := range x.Widest(f) {
 			names = append(names, c.Name)
 		}
 		if !slices.Equal(names, []string{"q", "p", "r"}) {

@@ -311,8 +311,8 @@ func TestSISPlan(t *testing.T) {
 	}
 	for _, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
 		x := SIS{K: 1, Score: score}
-		if x.NeedsRanges(f) != (score != ScoreTau) || x.resolve(f) != x || x.Name() != "sis" {
-			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f), x.resolve(f))
+		if x.NeedsRanges(f) != (score != ScoreTau) || x.resolveScore(f) != x || x.Name() != "sis" {
+			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f), x.resolveScore(f))
 		}
 	}
 	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
@@ -323,13 +323,13 @@ func TestSISPlan(t *testing.T) {
 			f    Facts
 			want SISScore
 		}{"numbers": {numbers, ScoreTau}, "a category": {mixed, ScoreCorrelation}, "a wide table": {wide, ScoreTau}} {
-			if got := x.resolve(c.f).Score; got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
+			if got := x.resolveScore(c.f).Score; got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
 				t.Errorf("auto on %s is %s, want %s", name, got, c.want)
 			}
 		}
 	}
 	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
-	if most := (SIS{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
+	if most := (SIS{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }

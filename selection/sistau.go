@@ -26,9 +26,9 @@ func rankAll(ctx context.Context, s *mechanism.Session, f Facts, records mechani
 	return s.NewKendallOnce(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		buf := pool.Get().(*columnBuffer)
 		defer pool.Put(buf)
-		return buf.rank(rows, j, f.Columns[j].Kind, scratch)
+		return buf.rankColumn(rows, j, f.Columns[j].Kind, scratch)
 	}, func(scratch *kendall.Scratch) *kendall.Ranks {
-		return new(columnBuffer).rank(rows, last, dataset.Numeric, scratch)
+		return new(columnBuffer).rankColumn(rows, last, dataset.Numeric, scratch)
 	})
 }
 
@@ -38,18 +38,18 @@ type columnBuffer struct {
 	codes  []int32
 }
 
-// rank ranks column j of a block.
-func (b *columnBuffer) rank(rows dataset.Block, j int, kind dataset.Kind, scratch *kendall.Scratch) *kendall.Ranks {
+// rankColumn ranks column j of a block.
+func (b *columnBuffer) rankColumn(rows dataset.Block, j int, kind dataset.Kind, scratch *kendall.Scratch) *kendall.Ranks {
 	if kind == dataset.Category {
-		b.codes = resized(b.codes, rows.Len())
+		b.codes = withLength(b.codes, rows.Len())
 		return kendall.RankCodes(rows.Codes(j, b.codes), scratch)
 	}
-	b.floats = resized(b.floats, rows.Len())
+	b.floats = withLength(b.floats, rows.Len())
 	return kendall.Rank(rows.Float(j, b.floats), scratch)
 }
 
-// resized returns buf with length n, its content unspecified.
-func resized[T any](buf []T, n int) []T {
+// withLength returns buf with length n, its content unspecified.
+func withLength[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}

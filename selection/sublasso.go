@@ -19,39 +19,39 @@ var (
 	ErrBuckets = errors.New("the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
 )
 
-// defaultLambda is the penalty of [SubLasso] when a recipe does not say.
+// defaultLambda is the default penalty of [SubLasso].
 const defaultLambda = .1
 
 // SubLasso picks K features by the votes of lasso fits on disjoint parts of the
 // records (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
 // empirical risk minimization and high-dimensional regression", COLT 2012, as
 // used in "Better Private Linear Regression Through Better Private Feature
-// Selection"; made sound as docs/proofs/sublasso.md, "What holds, and what
-// does not", says).
+// Selection"; made sound as described in docs/proofs/sublasso.md, "What
+// holds, and what does not").
 //
-// Every record goes to one of m buckets by its own secret coin, so that the
-// others stay when it comes or goes. Every bucket fits one lasso to its records
-// and votes for the at most K columns of the largest non-zero coefficients; K
-// rounds of the exponential mechanism then pick from the counts, of which one
-// record moves each by at most 1 either way.
+// A secret coin assigns every record to one of m buckets, so the assignment of a record
+// does not depend on other records. Every bucket fits one lasso to its records and votes
+// for the columns with the largest non-zero coefficients, at most K. K rounds of the
+// exponential mechanism then pick from the counts of votes. One record moves each count
+// by at most 1.
 //
 // Within a bucket columns and target are standardised, so the fit needs no
-// ranges; a column that is constant there is not voted for. A missing number
-// takes the mean of its column in the bucket (or before that the value declared
-// for it). A category column enters as one 0/1 column a listed value and counts
-// with its largest coefficient. A bucket without records, with a constant
-// target or with a fit that does not converge votes for nothing.
+// ranges; a column that is constant in a bucket gets no vote there. A missing number
+// is replaced by its declared substitute, or else by the mean of its column in the
+// bucket. A category column enters as one 0/1 column per listed value and counts
+// with its largest coefficient. A bucket without records, with a constant target or
+// with a fit that does not converge has no votes.
 type SubLasso struct {
 	K       int     // 1 <= K < number of candidates
-	Buckets int     // m; 0: chosen from public facts
-	Lambda  float64 // penalty on standardised columns, in (0, 1); 0: .1
+	Buckets int     // m; 0 means that it is chosen from public facts
+	Lambda  float64 // penalty on standardised columns, in (0, 1); 0 means .1
 }
 
 // Name returns "sublasso".
 func (SubLasso) Name() string { return "sublasso" }
 
-// NeedsCount reports whether the number of buckets has to be chosen: that takes
-// a released lower bound of the number of records.
+// NeedsCount reports whether the number of buckets has to be chosen, which needs a
+// released lower bound of the number of records.
 func (x SubLasso) NeedsCount() bool { return x.Buckets == 0 }
 
 // Plan returns K equal draws of the exponential mechanism. Errors: [ErrCount],
@@ -65,11 +65,11 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 	case x.Lambda != 0 && !(x.Lambda > 0 && x.Lambda < 1):
 		return budget.Node{}, false, fmt.Errorf("%w: %v", ErrLambda, x.Lambda)
 	}
-	return x.peeling().Plan("sublasso", 1), true, nil
+	return x.peelingChoice().Plan("sublasso", 1), true, nil
 }
 
-// Most returns the K candidates that take the most room in a row.
-func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
+// Widest returns the K candidates that take the most room in a row.
+func (x SubLasso) Widest(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Gathers returns true: a lasso is fitted to the records of every bucket.
 func (SubLasso) Gathers(Facts) bool { return true }
@@ -83,16 +83,16 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 	return choice.Picked, err
 }
 
-// Choose implements [Rater]. No count is released, so a gap is all that is known.
+// Choose implements [Rater]. Counts are not released, so the confidence is a gap.
 func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
 	law, ok := s.Law("sublasso")
 	if !ok {
 		return method.Choice{}, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
 	}
-	m := x.buckets(f, law.Epsilon)
+	m := x.numBuckets(f, law.Epsilon)
 	votes := s.NewVotes(len(f.Columns), x.K)
 	err := records.Buckets(ctx, s.Coins("buckets"), m, func(_ int, parts []dataset.View) error {
-		return x.votes(ctx, s, f, parts, votes)
+		return x.countVotes(ctx, s, f, parts, votes)
 	})
 	if err != nil {
 		return method.Choice{}, err
@@ -101,18 +101,23 @@ func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, rec
 	for j := range all {
 		all[j] = j
 	}
-	chosen, err := x.peeling().Release(s, "sublasso", votes.Scores(all))
+	chosen, err := x.peelingChoice().Release(s, "sublasso", votes.Scores(all))
 	if err != nil {
 		return method.Choice{}, err
 	}
-	g := topKGap(s, "sublasso", x.peeling(), len(f.Columns))
+	g := topKGap(s, "sublasso", x.peelingChoice(), len(f.Columns))
 	g.Scores, g.Reach = "number of votes", fmt.Sprintf("%d, the number of buckets", m)
 	return gapOnly(chosen.Value(), g), nil
 }
 
-func (x SubLasso) peeling() mechanism.TopK { return mechanism.TopK{Form: mechanism.Peeling, K: x.K} }
+func (x SubLasso) peelingChoice() mechanism.TopK {
+	return mechanism.TopK{
+		Form: mechanism.Peeling,
+		K:    x.K,
+	}
+}
 
-func (x SubLasso) lambda() float64 {
+func (x SubLasso) lassoPenalty() float64 {
 	if x.Lambda == 0 {
 		return defaultLambda
 	}

@@ -91,14 +91,14 @@ func TestSubLassoPlan(t *testing.T) {
 	if err != nil || !private || node.Leaf.Kind != budget.Exponential || node.Leaf.Draws != 2 {
 		t.Errorf("plan %+v, private %v, %v", node, private, err)
 	}
-	if x := (SubLasso{K: 2}); !x.NeedsCount() || x.lambda() != .1 {
-		t.Errorf("%+v needs no count or has lambda %v", x, x.lambda())
+	if x := (SubLasso{K: 2}); !x.NeedsCount() || x.lassoPenalty() != .1 {
+		t.Errorf("%+v needs no count or has lambda %v", x, x.lassoPenalty())
 	}
 	if (SubLasso{K: 2, Buckets: 5}).NeedsCount() {
 		t.Error("a given number of buckets needs a count")
 	}
 	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
-	if most := (SubLasso{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
+	if most := (SubLasso{K: 2}).Widest(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }
@@ -148,7 +148,7 @@ func noise(n, d int) (Facts, *dataset.Table) {
 func TestSubLassoBuckets(t *testing.T) {
 	at := func(n, d, k int, epsilon float64) int {
 		f := Facts{AtLeast: n, Columns: make([]dataset.Column, d)}
-		return SubLasso{K: k}.buckets(f, epsilon)
+		return SubLasso{K: k}.numBuckets(f, epsilon)
 	}
 	for _, c := range []struct {
 		name          string
@@ -173,10 +173,10 @@ func TestSubLassoBuckets(t *testing.T) {
 	}
 	wide := Facts{AtLeast: 16599, Columns: make([]dataset.Column, 16)}
 	wide.Columns[0] = dataset.Column{Kind: dataset.Category, Categories: make([]string, 40), Other: true}
-	if got := (SubLasso{K: 5}).buckets(wide, .012); got != 367 { // 10 ln 51 + 6 rows each
+	if got := (SubLasso{K: 5}).numBuckets(wide, .012); got != 367 { // 10 ln 51 + 6 rows each
 		t.Errorf("a column of 41 slots: %d buckets", got)
 	}
-	if got := (SubLasso{K: 5, Buckets: 7}).buckets(wide, .012); got != 7 {
+	if got := (SubLasso{K: 5, Buckets: 7}).numBuckets(wide, .012); got != 7 {
 		t.Errorf("7 buckets asked for, %d given", got)
 	}
 }

@@ -14,24 +14,25 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// votes lets every part vote, on all cores, and adds the votes to total. Counts are integers: the order in
-// which parts are handled does not matter.
-func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View, total *mechanism.Votes) error {
+// countVotes adds the votes of every part to total, on all cores. Counts are integers, so the order of the parts does
+// not matter.
+func (x SubLasso) countVotes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View, total *mechanism.Votes) error {
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
-	counts, errs := make([]*mechanism.Votes, workers), make([]error, workers)
+	counts := make([]*mechanism.Votes, workers)
+	errs := make([]error, workers)
 	var next atomic.Int64
 	var group parallel.Group
 	for w := range workers {
 		counts[w] = s.NewVotes(len(f.Columns), x.K)
 		group.Go(func() {
-			b := newBallot(f.Columns, x.K, x.lambda())
+			b := newBallot(f.Columns, x.K, x.lassoPenalty())
 			for errs[w] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(parts) {
 					return
 				}
 				var vote []int
-				vote, errs[w] = b.cast(ctx, parts[i])
+				vote, errs[w] = b.castVote(ctx, parts[i])
 				counts[w].Add(vote)
 			}
 		})
@@ -46,14 +47,14 @@ func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, part
 	return nil
 }
 
-// What a bucket's lasso is given. The cap on sweeps depends on the bucket's own
-// records alone, so a vote that fails is that bucket's vote.
+// Options of the lasso of a bucket. Whether the cap on sweeps is reached depends on the
+// records of the bucket only, so a failed fit is the vote of that bucket.
 const (
 	voteTolerance = 1e-6
 	voteSweeps    = 10000
 )
 
-// ballot finds out what buckets vote for, one after the other.
+// ballot computes the votes of buckets, one bucket at a time.
 type ballot struct {
 	columns []dataset.Column
 	k       int
@@ -65,25 +66,35 @@ type ballot struct {
 }
 
 func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
-	b := &ballot{columns: columns, k: k, lambda: lambda, slots: make([]int, len(columns)+1)}
+	b := &ballot{
+		columns: columns,
+		k:       k,
+		lambda:  lambda,
+		slots:   make([]int, len(columns)+1),
+	}
 	for j, c := range columns {
-		c.Indicator = false // what is voted for is columns; the model has their indicators
+		c.Indicator = false // votes are for columns; their indicators are entries of the model only
 		b.slots[j+1] = b.slots[j] + slotsOf(c)
 	}
 	b.design = make([][]float64, b.slots[len(columns)])
 	return b
 }
 
-// cast returns the at most k columns with the largest non-zero coefficients, on
-// standardised columns, of the lasso on the records of v; equal ones in table
-// order. The error is that of ctx.
-func (b *ballot) cast(ctx context.Context, v dataset.View) ([]int, error) {
+// castVote returns the columns with the largest non-zero coefficients, on standardised
+// columns, of the lasso on the records of v, at most k. Ties are broken by table order.
+// The error is that of ctx.
+func (b *ballot) castVote(ctx context.Context, v dataset.View) ([]int, error) {
 	if v.Len() < 2 {
 		return nil, ctx.Err()
 	}
-	target := b.read(v)
+	target := b.readDesign(v)
 	solver, err := lasso.NewSolver(ctx, b.design, target,
-		lasso.Options{Standardize: true, Tolerance: voteTolerance, MaxSweeps: voteSweeps, Workers: 1})
+		lasso.Options{
+			Standardize: true,
+			Tolerance:   voteTolerance,
+			MaxSweeps:   voteSweeps,
+			Workers:     1,
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +106,12 @@ func (b *ballot) cast(ctx context.Context, v dataset.View) ([]int, error) {
 	if err != nil || !solution.Converged {
 		return nil, err
 	}
-	return b.largest(solution.Coefficients, deviations), nil
+	return b.largestColumns(solution.Coefficients, deviations), nil
 }
 
-// read fills the design with the records of v and returns their targets. Both
+// readDesign fills the design with the records of v and returns their targets. Both
 // are valid until the next call.
-func (b *ballot) read(v dataset.View) []float64 {
+func (b *ballot) readDesign(v dataset.View) []float64 {
 	n := v.Len()
 	if size := (len(b.design) + 1) * n; cap(b.cells) < size {
 		b.cells = make([]float64, size)
@@ -111,7 +122,8 @@ func (b *ballot) read(v dataset.View) []float64 {
 	}
 	block := v.Block(0, n)
 	for j, c := range b.columns {
-		first, next := b.slots[j], b.slots[j+1]
+		first := b.slots[j]
+		next := b.slots[j+1]
 		if c.Kind == dataset.Numeric {
 			b.design[first] = block.Float(j, room(first))
 			continue
@@ -129,8 +141,8 @@ func (b *ballot) read(v dataset.View) []float64 {
 	return block.Float(len(b.columns), room(len(b.design)))
 }
 
-// largest returns the columns with the k largest coefficients.
-func (b *ballot) largest(w, deviations []float64) []int {
+// largestColumns returns the columns with the k largest coefficients.
+func (b *ballot) largestColumns(w, deviations []float64) []int {
 	type score struct {
 		column int
 		size   float64

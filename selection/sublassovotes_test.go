@@ -22,7 +22,7 @@ func castOn(t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k in
 		t.Fatal(err)
 	}
 	last := len(schema.Columns) - 1
-	vote, err := newBallot(schema.Columns[:last], k, lambda).cast(context.Background(), tab.All())
+	vote, err := newBallot(schema.Columns[:last], k, lambda).castVote(context.Background(), tab.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +115,11 @@ func TestBallotReuse(t *testing.T) {
 	b := newBallot(f.Columns, 3, .05)
 	for range 2 {
 		for i, p := range parts {
-			got, err := b.cast(context.Background(), p)
+			got, err := b.castVote(context.Background(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := newBallot(f.Columns, 3, .05).cast(context.Background(), p)
+			fresh, err := newBallot(f.Columns, 3, .05).castVote(context.Background(), p)
 			if err != nil || !slices.Equal(got, fresh) {
 				t.Errorf("part %d: %v after others, %v alone, %v", i, got, fresh, err)
 			}
@@ -162,7 +162,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 			var out [m][]int
 			b := newBallot(schema.Columns[:d], k, .1)
 			for i, p := range tab.All().Split(m, func(id uint64) int { return coins[id] }) {
-				if out[i], err = b.cast(context.Background(), p); err != nil || len(out[i]) > k {
+				if out[i], err = b.castVote(context.Background(), p); err != nil || len(out[i]) > k {
 					t.Fatal(out[i], err)
 				}
 			}
@@ -191,7 +191,7 @@ func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 	counts := make([]int, len(f.Columns))
 	b := newBallot(f.Columns, k, defaultLambda)
 	for _, p := range parts {
-		vote, err := b.cast(context.Background(), p)
+		vote, err := b.castVote(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestVotesOnAllCores(t *testing.T) {
 	}
 	for range 3 {
 		got := s.NewVotes(8, 3)
-		err := (SubLasso{K: 3}).votes(context.Background(), s, f, parts, got)
+		err := (SubLasso{K: 3}).countVotes(context.Background(), s, f, parts, got)
 		if err != nil || !reflect.DeepEqual(got.Counts(), want.Counts()) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}
@@ -226,7 +226,7 @@ func TestVotesOnAllCores(t *testing.T) {
 // anySession opens a session with one leaf for k choices.
 func anySession(t testing.TB, k int) *mechanism.Session {
 	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", SubLasso{K: k}.peeling().Plan("sublasso", 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("run", SubLasso{K: k}.peelingChoice().Plan("sublasso", 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}

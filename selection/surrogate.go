@@ -10,46 +10,47 @@ const (
 	// smallestRidge keeps the covariance of category entries, which add up to 1,
 	// invertible where there is no noise.
 	smallestRidge = 1e-6
-	// The support vector machine whose noise the surrogate reckons with
+	// The support vector machine whose noise the surrogate takes into account
 	// (docs/proofs/svm.md, "Figures"): Lambda = max(1, modelRidge n), rows
 	// with a constant modelConstant.
 	modelRidge    = .02
 	modelConstant = .5
-	// columnPenalty is the accuracy that a column must be worth.
+	// columnPenalty is the accuracy that a column must add.
 	columnPenalty = .002
 )
 
-// accuracy estimates how well a linear classifier on the given columns will tell
-// the classes apart: the mean over all pairs of classes of the accuracy
-// Phi(sqrt(M)/2) of the linear discriminant between them, both being as frequent.
+// surrogateAccuracy estimates the accuracy of a linear classifier on the given columns: the
+// mean over all pairs of classes of the accuracy Phi(sqrt(M)/2) of the linear
+// discriminant between two equally frequent classes, less columnPenalty per column.
 // M = delta^T S^-1 delta is the squared distance of their means delta in the
-// covariance S within classes. It is 1/2 for what cannot be told apart. Every
-// column costs columnPenalty.
+// covariance S within classes. The accuracy is 1/2 for identical classes.
 //
-// S takes a ridge of the size of the noise in it; see [discriminant.distance]
-// for what is taken off M and [discriminant.blurred] for the noise of the model.
-func (d *discriminant) accuracy(columns []int) float64 {
+// S gets a ridge of the size of its noise; see [discriminant.classDistance] for the
+// correction of M and [discriminant.modelDistance] for the noise of the model.
+func (d *discriminant) surrogateAccuracy(columns []int) float64 {
 	var at []int
 	limit2 := 0.0
 	for _, j := range columns {
-		at, limit2 = append(at, d.entries[j]...), limit2+d.limit2[j]
+		at = append(at, d.entries[j]...)
+		limit2 = limit2 + d.limit2[j]
 	}
 	penalty := columnPenalty * float64(len(columns))
 	if len(at) == 0 { // category columns without a category
 		return .5 - penalty
 	}
-	b := d.block(at)
-	sum, pairs := 0.0, 0.0
+	b := d.columnBlock(at)
+	sum := 0.0
+	pairs := 0.0
 	for k := range d.counts {
 		for l := range k {
-			m := d.blurred(d.distance(b, k, l), k, l, b.trace, limit2)
+			m := d.modelDistance(d.classDistance(b, k, l), k, l, b.trace, limit2)
 			sum, pairs = sum+math.Erfc(-math.Sqrt(m/8))/2, pairs+1 // Phi(sqrt(m)/2)
 		}
 	}
 	return sum/pairs - penalty
 }
 
-// block is the part of the statistics that a set of columns needs.
+// block is the part of the statistics for a set of columns.
 type block struct {
 	at      []int
 	inverse *mat.SymDense // of S with its ridge
@@ -58,10 +59,11 @@ type block struct {
 	own     float64       // tr(inverse S)
 }
 
-func (d *discriminant) block(at []int) block {
+func (d *discriminant) columnBlock(at []int) block {
 	k := len(at)
 	ridge := max(d.covarianceNoise(), smallestRidge)
-	s, b := mat.NewSymDense(k, nil), block{at: at, inverse: mat.NewSymDense(k, nil)}
+	s := mat.NewSymDense(k, nil)
+	b := block{at: at, inverse: mat.NewSymDense(k, nil)}
 	for i := range at {
 		for j := i; j < k; j++ {
 			s.SetSym(i, j, d.within.At(at[i], at[j]))
@@ -71,8 +73,8 @@ func (d *discriminant) block(at []int) block {
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(s) || factor.InverseTo(b.inverse) != nil {
-		// Positive semidefinite plus a ridge: for rounding only. Without the
-		// covariances it cannot fail.
+		// A positive semidefinite matrix plus a ridge fails because of rounding only.
+		// The diagonal cannot fail.
 		b.inverse.Zero()
 		for i := range k {
 			b.inverse.SetSym(i, i, 1/max(s.At(i, i), ridge))
@@ -85,21 +87,24 @@ func (d *discriminant) block(at []int) block {
 	return b
 }
 
-// covarianceNoise is the standard deviation of the noise in a variance.
-func (d *discriminant) covarianceNoise() float64 { return d.noise.ProductNoise / d.total }
+// covarianceNoise returns the standard deviation of the noise in a variance.
+func (d *discriminant) covarianceNoise() float64 {
+	return d.noise.ProductNoise / d.total
+}
 
-// distance estimates M between two classes without the part that noise puts
-// into it.
+// classDistance estimates M between two classes, corrected for the part that is due to
+// noise.
 //
 // With w = S^-1 delta, an error e of delta and E of S move w by S^-1 r, r = e -
-// E w, to first order, and M, which is largest at the w that was found, comes out
-// larger by about r^T S^-1 r: tr(S^-1 V) in expectation, V the covariance of r.
-// That is taken off. V has four parts: the noise in the sums of x, that in the
-// numbers of records, that in the covariances (as in adassp, its entries being
-// independent), and the records being a sample.
-func (d *discriminant) distance(b block, k, l int) float64 {
+// E w, to first order, and M, which is largest at the computed w, is too large by
+// about r^T S^-1 r: tr(S^-1 V) in expectation, V the covariance of r, which is
+// subtracted. V has four parts: the noise of the sums of x, of the numbers of records
+// and of the covariances (with independent entries, as in adassp), and sampling error.
+func (d *discriminant) classDistance(b block, k, l int) float64 {
 	n := len(b.at)
-	delta, one, two := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	delta := mat.NewVecDense(n, nil)
+	one := mat.NewVecDense(n, nil)
+	two := mat.NewVecDense(n, nil)
 	for i, at := range b.at {
 		one.SetVec(i, d.means[k][at]/d.counts[k])
 		two.SetVec(i, d.means[l][at]/d.counts[l])
@@ -115,17 +120,17 @@ func (d *discriminant) distance(b block, k, l int) float64 {
 	return max(0, mat.Dot(&w, delta)-noise)
 }
 
-// blurred returns M as the noise of the model leaves it.
+// modelDistance returns M after the noise of the model.
 //
 // The support vector machine of docs/proofs/svm.md, "Algorithm", adds N(0, t^2)
 // to every coefficient of x, t = R/(Lambda mu B), R^2 = 1 + modelConstant^2 and
-// B^2 the norm limit of the chosen columns. Least squares on targets -1 and +1,
-// of whose size its coefficients are, has c S^-1 delta with c = 2ab/(1 + ab M),
+// B^2 the norm limit of the chosen columns. Its coefficients are about as large
+// as those of least squares on targets -1 and +1, which are c S^-1 delta with c = 2ab/(1 + ab M),
 // a and b the shares of the two classes. In that direction the means are c M
 // apart with variance c^2 M; the noise adds t^2 tr S to the variance. So M
 // becomes M^2/(M + (t/c)^2 tr S): the penalty for noise, which grows with the
 // number of columns and vanishes as n grows.
-func (d *discriminant) blurred(m float64, k, l int, trace, limit2 float64) float64 {
+func (d *discriminant) modelDistance(m float64, k, l int, trace, limit2 float64) float64 {
 	if m == 0 || d.model == 0 {
 		return m
 	}

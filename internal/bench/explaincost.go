@@ -144,7 +144,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	s.classes = target.Kind != dataset.Numeric
 	s.sorts = private || p.Selector == nil && !s.classes
 	if private {
-		most = p.Selector.Most(facts)
+		most = p.Selector.Widest(facts)
 	}
 	for _, c := range most {
 		s.model += encodedEntries(c)

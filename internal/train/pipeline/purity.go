@@ -121,7 +121,7 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 	}
 	columns := selection.DefaultK + 1
 	if x, ok := p.Selector.(chooser); ok {
-		columns = max(columns, x.Told()+1)
+		columns = max(columns, x.FeatureCount()+1)
 	}
 	for _, c := range p.Schema.Columns {
 		if c.Indicator && c.Name != p.Target {

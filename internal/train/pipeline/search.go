@@ -71,7 +71,7 @@ func (c Candidate) SelectionName() string {
 // K returns the number of features that the selector must choose, or 0 if it is not set.
 func (c Candidate) K() int {
 	if x, ok := c.Selector.(chooser); ok {
-		return x.Told()
+		return x.FeatureCount()
 	}
 	return 0
 }

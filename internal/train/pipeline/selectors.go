@@ -198,13 +198,13 @@ func ownSelector(s selection.Selector) bool {
 // A chooser is a selector with a settable number of features.
 type chooser interface {
 	selection.Selector
-	// Told returns that number, or 0 if it is not set.
-	Told() int
+	// FeatureCount returns that number, or 0 if it is not set.
+	FeatureCount() int
 }
 
-// A sparer is a selector that may have no choice to make.
+// A sparer is a selector that may select all candidates without a release.
 type sparer interface {
 	selection.Selector
-	// Spares reports whether it keeps all of that many candidates.
-	Spares(candidates int) bool
+	// SelectsAll reports whether it keeps all candidates of the given number.
+	SelectsAll(candidates int) bool
 }

@@ -57,7 +57,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	columns := append(slices.Clone(b.selector.Most(told)), f.Target)
+	columns := append(slices.Clone(b.selector.Widest(told)), f.Target)
 	toScale := columns
 	if private || b.scalesFirst(f) { // the choice may need ranges where the widest one does not
 		toScale = append(slices.Clone(f.Columns), f.Target)

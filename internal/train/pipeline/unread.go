@@ -87,7 +87,7 @@ func selectItems[T any](list []T, at []int) []T {
 // keepsAll reports whether a selector keeps all of that many candidates, so that there is no choice to make.
 func keepsAll(x selection.Selector, candidates int) bool {
 	s, ok := x.(sparer)
-	return candidates == 0 || ok && s.Spares(candidates)
+	return candidates == 0 || ok && s.SelectsAll(candidates)
 }
 
 // readColumns collects the information that the ranges of columns give about their cells. The last column is the
