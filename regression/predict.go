@@ -84,7 +84,7 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 		sums := dst[first:min(first+predictBlock, rows.N)]
 		fill(sums, first)
 		for i, v := range sums {
-			sums[i] = m.Back.Of(limits.clamp(v), m.Lower, m.Upper)
+			sums[i] = m.Back.Mean(limits.clamp(v), m.Lower, m.Upper)
 		}
 	})
 	return dst, err
@@ -97,7 +97,7 @@ type backProgram struct {
 }
 
 func (p backProgram) evaluate(record []value) float64 {
-	return p.Back.Of(p.program.evaluate(record), p.Lower, p.Upper)
+	return p.Back.Mean(p.program.evaluate(record), p.Lower, p.Upper)
 }
 
 // A program predicts single records.

@@ -24,7 +24,7 @@ type score struct {
 	lo, hi  []float64
 }
 
-func (s score) of(x []float64) float64 {
+func (s score) value(x []float64) float64 {
 	if s.single >= 0 {
 		return x[s.single]
 	}
@@ -47,7 +47,7 @@ type event struct {
 }
 
 func (e event) holds(x []float64) bool {
-	return (e.score.of(x) < e.at) == e.below
+	return (e.score.value(x) < e.at) == e.below
 }
 
 // learned holds the result of the first half of the runs: the events with the largest expected bounds.
@@ -70,7 +70,7 @@ func learnEvents(runs [2][][]float64, delta, z float64) learned {
 		for side := range values {
 			values[side] = make([]float64, n)
 			for i := range n {
-				values[side][i] = s.of(runs[side][i])
+				values[side][i] = s.value(runs[side][i])
 			}
 			slices.Sort(values[side])
 		}

@@ -21,8 +21,8 @@ func doubleWidth(s *mechanism.Session, width float64) float64 {
 	return 2 * width
 }
 
-// interceptsPair has two candidates with sums above 0, and a record that agrees with one of them and not with the other.
-// The one that it agrees with is so far behind that it is rarely chosen.
+// interceptsPair has two candidates with sums above 0, and a record that agrees with the second one and disagrees with
+// the first. The candidate that it agrees with is so far behind that it is rarely chosen.
 func interceptsPair() WorstPair {
 	return choicePair(mechanism.StatIntercepts, func(_ context.Context, s *mechanism.Session, law budget.Law, record int) (boundedVector, error) {
 		a := s.NewIntercepts(1, 1, 2)
@@ -244,7 +244,7 @@ func prepareTopK(s *mechanism.Session, choice mechanism.TopK, law budget.Law, si
 }
 
 // tukeyDepthPair has a cloud of one dimension in which all points but a few coincide. Their number is such that the check
-// passes about half of the time. On side 1 one of them moves away.
+// passes about half of the time. On side 1 another point moves away.
 func tukeyDepthPair() WorstPair {
 	return WorstPair{
 		Statistic: mechanism.StatTukey,

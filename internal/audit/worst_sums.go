@@ -111,7 +111,7 @@ func crossPair() WorstPair {
 	})
 }
 
-// outerPair has 16 weights that are together as long as one of them alone.
+// outerPair has 16 weights that are together as long as a single weight.
 func outerPair() WorstPair {
 	return vectorPair(mechanism.StatOuter, recordRelations(), func(s *mechanism.Session, side int) (boundedVector, error) {
 		o := s.NewOuter(16, 1, .5, 1)

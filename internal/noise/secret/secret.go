@@ -1,6 +1,5 @@
-// Package secret holds the secrets of a process that are no session's. It is a part of
-// package mechanism in a folder of its own, so that package dataset, which mechanism reads
-// records through, can use them.
+// Package secret holds the secrets of a process that do not belong to a session. It is separate
+// from package mechanism so that package dataset, which mechanism imports, can use it.
 package secret
 
 import (
@@ -12,12 +11,12 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// NameKey returns a secret key, the same as long as the process lives, under which the names of
-// privacy units are hashed when a table is read. Two names of 64 hashed bits meet by chance
-// only: without the key it is infeasible to search for such names.
+// NameKey returns a secret key under which the names of privacy units are hashed when a table is
+// read. It does not change during a process. Two names have the same 64-bit hash by chance only:
+// without the key it is infeasible to search for such names.
 func NameKey() [KeySize]byte { return nameKey() }
 
-// nameKey is one for all tables of a process, so that two of them can be compared.
+// nameKey returns the same key for all tables of a process, so that two tables can be compared.
 var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 	if fixed, ok := fixedKey("names"); ok {
 		return fixed
@@ -28,12 +27,12 @@ var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 	return key
 })
 
-// Token returns a text that nobody can guess: 128 bits, for what lets a program of this computer ask.
+// Token returns an unguessable text of 128 random bits, which authorises programs of this computer.
 func Token() string { return rand.Text() }
 
-// Nonce returns 128 bits from the operating system as 32 hex digits, for an entry of a ledger. No two
-// entries have the same, whatever was copied or put back between them. It fails only when the operating
-// system's random source does.
+// Nonce returns 128 bits from the operating system as 32 hex digits, for an entry of a ledger. Two
+// entries have different nonces even if the ledger was copied or restored between them. Nonce fails
+// only if the operating system's random source fails.
 func Nonce() (string, error) {
 	var bits [16]byte
 	if _, err := rand.Read(bits[:]); err != nil {
@@ -42,8 +41,8 @@ func Nonce() (string, error) {
 	return hex.EncodeToString(bits[:]), nil
 }
 
-// FreshKey returns a key from the operating system, by which the parts of one program know each other. Nothing that is
-// released depends on it. It fails only when the operating system's random source does.
+// FreshKey returns a key from the operating system, with which the parts of one program authenticate each other. Releases
+// do not depend on it. It fails only if the operating system's random source fails.
 func FreshKey() (key [KeySize]byte, err error) {
 	_, err = rand.Read(key[:])
 	return key, err

@@ -129,7 +129,7 @@ const (
 // asymmetry (G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
 // approach", Statistics in Medicine 2008), at [plainLevel]; this is an approximation. The recalls of the others
 // may all deviate from their estimates in the same direction, and an unknown one may have any value: each has
-// an interval at a level at which all of them hold jointly with at least [doubtfulLevel] (the union bound), and
+// an interval at a level at which they all hold jointly with at least [doubtfulLevel] (the union bound), and
 // these distances are added linearly.
 func classRecalls(hits, misses []noisy) (each []Share, mean Share) {
 	mean.Level = Level

@@ -64,7 +64,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	schema := e.Schema()
 	if p.Transform != rescale.None {
 		j := schema.Index(p.Target)
-		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Of)
+		e = mechanism.CapabilitiesOf(e).Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Apply)
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {

@@ -365,7 +365,7 @@ func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Recor
 		Records: v,
 		Target:  len(r.facts.Columns),
 		Model:   newPredictor(f.Model, r.facts.Columns),
-		Center:  m.Back.Of(f.TargetMean, m.Lower, m.Upper),
+		Center:  m.Back.Mean(f.TargetMean, m.Lower, m.Upper),
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
 		pairs.Lower = m.Back.Lower

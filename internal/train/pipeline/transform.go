@@ -70,10 +70,10 @@ func (p *Pipeline) transformedTarget(c dataset.Column) dataset.Column {
 	}
 	rule := p.targetRule()
 	if c.Ranged {
-		c.Lower, c.Upper = rule.Of(c.Lower), rule.Of(c.Upper)
+		c.Lower, c.Upper = rule.Apply(c.Lower), rule.Apply(c.Upper)
 	}
 	if c.HasMissing {
-		c.Missing = rule.Of(c.Missing)
+		c.Missing = rule.Apply(c.Missing)
 	}
 	return c
 }
@@ -84,7 +84,7 @@ func (p *Pipeline) transformedTable(t *dataset.Table) *dataset.Table {
 		return t
 	}
 	j := p.Schema.Index(p.Target)
-	return t.Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Of)
+	return t.Mapped(j, p.transformedTarget(p.Schema.Columns[j]), p.targetRule().Apply)
 }
 
 // OfTransformed returns the run on a table whose target is transformed already.

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// checkVocabulary checks that the run can pay for what it must find.
+// checkVocabulary checks that the run can pay for the columns and categories that it must find.
 func (r *rules) checkVocabulary() {
 	for _, c := range r.Schema.Columns {
 		if !c.Found {

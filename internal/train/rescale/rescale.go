@@ -52,9 +52,9 @@ type Rule struct {
 	Lower     float64
 }
 
-// Of returns t(y). It is total: a y below the lower end, or without a logarithm or root, is replaced by the
+// Apply returns t(y). It is total: a y below the lower end, or without a logarithm or root, is replaced by the
 // smallest valid value. NaN, a missing cell, stays the same NaN.
-func (r Rule) Of(y float64) float64 {
+func (r Rule) Apply(y float64) float64 {
 	if y != y {
 		return y // its bits distinguish text from a missing cell
 	}
@@ -100,8 +100,8 @@ func (b Back) Line(lower, upper float64) *Back {
 	return &Back{Intercept: b.Intercept, Slope: b.Slope, Lower: lower, Upper: upper}
 }
 
-// Of returns the mean of the target at a prediction z from lower to upper, within Lower and Upper of b.
-func (b *Back) Of(z, lower, upper float64) float64 {
+// Mean returns the mean of the target at a prediction z from lower to upper, within Lower and Upper of b.
+func (b *Back) Mean(z, lower, upper float64) float64 {
 	if b == nil {
 		return z
 	}

@@ -11,7 +11,7 @@ func TestRulesAreTotal(t *testing.T) {
 	for _, r := range []Rule{{Transform: Log}, {Transform: Log, Ranged: true, Lower: 2}, {Transform: Sqrt}, {Transform: Sqrt, Ranged: true, Lower: 4}, {}} {
 		last := math.Inf(-1)
 		for _, y := range numbers {
-			z := r.Of(y)
+			z := r.Apply(y)
 			if r.Transform != None && (math.IsNaN(z) || math.IsInf(z, 0)) {
 				t.Errorf("%+v of %v is %v", r, y, z)
 			}
@@ -23,7 +23,7 @@ func TestRulesAreTotal(t *testing.T) {
 				t.Errorf("%+v of %v goes back to %v", r, y, back)
 			}
 		}
-		if z := r.Of(math.NaN()); z == z {
+		if z := r.Apply(math.NaN()); z == z {
 			t.Errorf("%+v of a missing cell is %v", r, z)
 		}
 	}
@@ -38,7 +38,7 @@ func TestBackStaysWithinLimits(t *testing.T) {
 		for _, limits := range [][2]float64{{-14, 20}, {0, 0}, {-1e308, 1e308}, {700, 720}} {
 			last := math.Inf(-1)
 			for _, share := range []float64{0, .1, .5, .9, 1} {
-				y := b.Of(limits[0]*(1-share)+limits[1]*share, limits[0], limits[1])
+				y := b.Mean(limits[0]*(1-share)+limits[1]*share, limits[0], limits[1])
 				if !(y >= b.Lower && y <= b.Upper) || math.IsInf(y, 0) || y < last {
 					t.Errorf("%+v in %v at %v: %v after %v", b, limits, share, y, last)
 				}
@@ -46,7 +46,7 @@ func TestBackStaysWithinLimits(t *testing.T) {
 			}
 		}
 	}
-	if y := (*Back)(nil).Of(7, 0, 1); y != 7 {
+	if y := (*Back)(nil).Mean(7, 0, 1); y != 7 {
 		t.Errorf("no way back makes %v of 7", y)
 	}
 }
@@ -65,10 +65,10 @@ func TestBackIsTheMean(t *testing.T) {
 		logs += w * math.Exp(2+sd*e)
 		squares += w * (2 + sd*e) * (2 + sd*e)
 	}
-	if got, want := (&Back{Log, 1, .5, sd * sd, 0, 1e9}).Of(2, -100, 100), logs/weights; math.Abs(got-want) > 1e-6*want {
+	if got, want := (&Back{Log, 1, .5, sd * sd, 0, 1e9}).Mean(2, -100, 100), logs/weights; math.Abs(got-want) > 1e-6*want {
 		t.Errorf("log: %v, the mean is %v", got, want)
 	}
-	if got, want := (&Back{Sqrt, 0, 1, sd * sd, 0, 1e9}).Of(2, 0, 100), squares/weights; math.Abs(got-want) > 1e-6*want {
+	if got, want := (&Back{Sqrt, 0, 1, sd * sd, 0, 1e9}).Mean(2, 0, 100), squares/weights; math.Abs(got-want) > 1e-6*want {
 		t.Errorf("sqrt: %v, the mean is %v", got, want)
 	}
 }

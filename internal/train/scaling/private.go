@@ -246,7 +246,7 @@ func (p Private) transformedRange(r Range, least float64) Range {
 		}
 		r.Lower = max(r.Lower, least)
 	}
-	r.Lower, r.Upper, r.Median = rule.Of(r.Lower), rule.Of(r.Upper), rule.Of(r.Median)
+	r.Lower, r.Upper, r.Median = rule.Apply(r.Lower), rule.Apply(r.Upper), rule.Apply(r.Median)
 	if !(r.Upper-r.Lower >= minWidth*max(1, math.Abs(r.Upper))) { // no value above 0 was detected
 		r.Lower--
 		r.Upper++
