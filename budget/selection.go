@@ -34,7 +34,12 @@ func SelectionForMean(eta, mean float64) (Selection, error) {
 // Validate checks the ranges of Eta and Gamma.
 func (s Selection) Validate() error {
 	if !(s.Eta > -1) || math.IsInf(s.Eta, 1) || !(s.Gamma > 0 && s.Gamma < 1) {
-		return fmt.Errorf("%w: selection with eta %v, gamma %v: want eta > -1 and gamma in (0, 1)", ErrTree, s.Eta, s.Gamma)
+		return fmt.Errorf(
+			"%w: selection with eta %v, gamma %v: want eta > -1 and gamma in (0, 1)",
+			ErrTree,
+			s.Eta,
+			s.Gamma,
+		)
 	}
 	return nil
 }

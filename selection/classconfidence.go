@@ -15,7 +15,12 @@ import (
 // The differences of class means, from which F-scores are computed, are drawn from their posterior
 // under one prior for all entries, in units of the spread within classes. Squares are drawn around
 // their released values. Counts and correlations keep their released values.
-func (x classSetting) choiceConfidence(ctx context.Context, d *discriminant, k int, source shrink.Source) ([]float64, error) {
+func (x classSetting) choiceConfidence(
+	ctx context.Context,
+	d *discriminant,
+	k int,
+	source shrink.Source,
+) ([]float64, error) {
 	c := d.classContrasts()
 	within, noise := d.withinSums()
 	sample := *d

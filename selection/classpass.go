@@ -17,7 +17,12 @@ type classStatistic struct {
 // New implements [mechanism.Statistic].
 func (x classStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	e := classEncoder(x.Facts)
-	return &classPass{newClassRows(e, x.Facts), m.NewClassStats(len(e.Slots()), len(x.Facts.Target.Categories), e.NormLimit(0), x.Weights)}
+	return &classPass{newClassRows(e, x.Facts), m.NewClassStats(
+		len(e.Slots()),
+		len(x.Facts.Target.Categories),
+		e.NormLimit(0),
+		x.Weights,
+	)}
 }
 
 // BlockRows is the number of records of a block.

@@ -16,7 +16,12 @@ type ClassScores struct {
 
 // Scores releases the class statistics once, as Select does, and returns the scores by
 // which Select would order the candidates, for experiments on their precision.
-func (x DPFSDR) Scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (ClassScores, error) {
+func (x DPFSDR) Scores(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (ClassScores, error) {
 	d, err := x.setting().releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return ClassScores{}, err

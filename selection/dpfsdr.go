@@ -226,7 +226,12 @@ func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	case !(x.correlated > 0 && x.correlated <= 1):
 		err = fmt.Errorf("%w, not %v", ErrCorrelated, x.correlated)
 	case entries < 1 || entries > maxEntries:
-		err = fmt.Errorf("%w: %d, of 1 to %d (a numeric column has one, a category column one a category)", ErrEntries, entries, maxEntries)
+		err = fmt.Errorf(
+			"%w: %d, of 1 to %d (a numeric column has one, a category column one a category)",
+			ErrEntries,
+			entries,
+			maxEntries,
+		)
 	}
 	if err != nil {
 		return budget.Node{}, false, err
@@ -234,7 +239,12 @@ func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(mechanism.StatClassStatistics)), true, nil
 }
 
-func (x classSetting) chooseColumns(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x classSetting) chooseColumns(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) ([]int, error) {
 	d, err := x.releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return nil, err
@@ -243,7 +253,12 @@ func (x classSetting) chooseColumns(ctx context.Context, s *mechanism.Session, f
 }
 
 // rateChoice is chooseColumns, or releaseRanked with a list of sizes, with the confidence of the choice.
-func (x classSetting) rateChoice(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x classSetting) rateChoice(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	d, err := x.releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
@@ -263,22 +278,42 @@ func (x classSetting) rateChoice(ctx context.Context, s *mechanism.Session, f Fa
 
 // Choose implements [Rater]: the probability of every column to be among the first columns of the
 // order on the exact statistics, with the same number of columns.
-func (x DPFSDR) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x DPFSDR) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	return x.setting().rateChoice(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
-func (x DPFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x DPFS) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	return x.setting().rateChoice(ctx, s, f, records)
 }
 
 // Choose is [DPFSDR.Choose].
-func (x CRFS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x CRFS) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	return x.setting().rateChoice(ctx, s, f, records)
 }
 
 // releaseStatistics releases the class statistics and returns their discriminant.
-func (x classSetting) releaseStatistics(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*discriminant, error) {
+func (x classSetting) releaseStatistics(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (*discriminant, error) {
 	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}

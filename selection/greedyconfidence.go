@@ -14,7 +14,12 @@ import (
 // It draws the covariances of the entries with the targets, in units of both spreads and under one
 // prior for each target. The moments among the entries keep their released values; their noise is
 // part of the noise of the covariances ([covarianceNoise]).
-func greedyConfidence(ctx context.Context, r greedy.Released, p *greedy.Problem, source shrink.Source) ([]float64, error) {
+func greedyConfidence(
+	ctx context.Context,
+	r greedy.Released,
+	p *greedy.Problem,
+	source shrink.Source,
+) ([]float64, error) {
 	chosen := p.Select()
 	squares := coefficientSquares(p, chosen.Entries())
 	entries := p.Gram.SymmetricDim()

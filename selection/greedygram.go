@@ -130,7 +130,12 @@ func (x GreedyGram) Widest(f Facts) []dataset.Column {
 }
 
 // Select returns the picked candidates, increasing, or no candidates if the budget is too small.
-func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x GreedyGram) Select(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) ([]int, error) {
 	order, err := x.Ranked(ctx, s, f, records)
 	slices.Sort(order)
 	return order, err
@@ -138,7 +143,12 @@ func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, r
 
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
-func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x GreedyGram) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	r, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
@@ -160,7 +170,12 @@ func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, r
 
 // Ranked returns the picked candidates in their order; see [Sizer]. Errors besides those of
 // the mechanism and the context: [ErrRanges].
-func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x GreedyGram) Ranked(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) ([]int, error) {
 	_, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return nil, err
@@ -169,7 +184,12 @@ func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, r
 }
 
 // releaseMatrix releases the matrix and returns it with the problem of choosing columns.
-func (x GreedyGram) releaseMatrix(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, *greedy.Problem, error) {
+func (x GreedyGram) releaseMatrix(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (greedy.Released, *greedy.Problem, error) {
 	var r greedy.Released
 	if err := f.checkRanges(); err != nil {
 		return r, nil, err

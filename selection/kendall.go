@@ -54,7 +54,12 @@ func (Kendall) Gathers(Facts) bool { return true }
 func (Kendall) ByRanks() bool { return true }
 
 // rankScores returns the rank correlations of all candidates with the target.
-func (Kendall) rankScores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
+func (Kendall) rankScores(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (*mechanism.Kendall, error) {
 	if k, err := s.NewKendallOver(ctx, records); k != nil || err != nil {
 		return k, err
 	}
@@ -81,7 +86,12 @@ func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, reco
 }
 
 // Choose implements [Rater]. Scores are not released, so the confidence is a gap.
-func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x Kendall) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	picked, err := x.pickColumns(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
@@ -96,7 +106,12 @@ func (x Kendall) Choose(ctx context.Context, s *mechanism.Session, f Facts, reco
 }
 
 // pickColumns returns the picked candidates, increasing.
-func (x Kendall) pickColumns(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x Kendall) pickColumns(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) ([]int, error) {
 	scores, err := x.rankScores(ctx, s, f, records)
 	if err != nil {
 		return nil, err

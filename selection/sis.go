@@ -147,7 +147,11 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 	case ScoreTau, ScoreProduct:
 		return budget.Seq("sis", x.topKChoice().Plan("choice", 1)), true, nil
 	case ScoreCorrelation:
-		return budget.Seq("sis", budget.ExponentialLeaf("center", centerShare, 1).Of(mechanism.StatProducts), x.topKChoice().Plan("choice", 1-centerShare)), true, nil
+		return budget.Seq(
+			"sis",
+			budget.ExponentialLeaf("center", centerShare, 1).Of(mechanism.StatProducts),
+			x.topKChoice().Plan("choice", 1-centerShare),
+		), true, nil
 	}
 	return budget.Node{}, false, fmt.Errorf("%w, not %q", ErrScore, x.Score)
 }
@@ -163,7 +167,12 @@ func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, records 
 }
 
 // Choose implements [Rater]. Scores are not released, so the confidence is a gap.
-func (x SIS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x SIS) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	s = s.Sub("sis")
 	x = x.resolveScore(f)
 	scores, err := x.candidateScores(ctx, s, f, records)
@@ -190,7 +199,12 @@ func (x SIS) Choose(ctx context.Context, s *mechanism.Session, f Facts, records 
 }
 
 // candidateScores returns the scores of all candidates.
-func (x SIS) candidateScores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (mechanism.Bounded[mechanism.Vector], error) {
+func (x SIS) candidateScores(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (mechanism.Bounded[mechanism.Vector], error) {
 	var columns interface {
 		Scores(candidates []int) mechanism.Bounded[mechanism.Vector]
 	}

@@ -20,7 +20,12 @@ const (
 )
 
 // targetProducts sums the products of the candidates with the target.
-func (x SIS) targetProducts(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Products, error) {
+func (x SIS) targetProducts(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (*mechanism.Products, error) {
 	last := len(f.Columns)
 	columns := slices.Concat(f.Columns, []dataset.Column{f.Target})
 	ranges := f.Ranges
@@ -48,7 +53,13 @@ func halfRange(r scaling.Range, center float64) scaling.Range {
 // releaseCentre releases the range of the target around the centre at which its clamped
 // values balance. The score of a centre is the negative absolute value of their sum, and
 // a record moves the sum by at most 1.
-func releaseCentre(ctx context.Context, s *mechanism.Session, target dataset.Column, r scaling.Range, records mechanism.Records) (scaling.Range, error) {
+func releaseCentre(
+	ctx context.Context,
+	s *mechanism.Session,
+	target dataset.Column,
+	r scaling.Range,
+	records mechanism.Records,
+) (scaling.Range, error) {
 	columns := make([]dataset.Column, centers)
 	ranges := make([]scaling.Range, centers)
 	same := make([]int, centers)
@@ -76,7 +87,14 @@ const mostBlockRows = 1024
 
 // sumProducts sums, over records, the products of each of the first candidates
 // columns with the numeric column after them, or with 1 if there is no such column.
-func sumProducts(ctx context.Context, s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range, records mechanism.Records, candidates int) (*mechanism.Products, error) {
+func sumProducts(
+	ctx context.Context,
+	s *mechanism.Session,
+	columns []dataset.Column,
+	ranges []scaling.Range,
+	records mechanism.Records,
+	candidates int,
+) (*mechanism.Products, error) {
 	pass, err := mechanism.Sum[*productPass](ctx, s, records, productStatistic{columns, ranges, candidates})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,12 @@ import (
 )
 
 // rankAll ranks every candidate and counts it against the target.
-func rankAll(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
+func rankAll(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (*mechanism.Kendall, error) {
 	if k, err := s.NewKendallOver(ctx, records); k != nil || err != nil {
 		return k, err
 	}
@@ -39,7 +44,12 @@ type columnBuffer struct {
 }
 
 // rankColumn ranks column j of a block.
-func (b *columnBuffer) rankColumn(rows dataset.Block, j int, kind dataset.Kind, scratch *kendall.Scratch) *kendall.Ranks {
+func (b *columnBuffer) rankColumn(
+	rows dataset.Block,
+	j int,
+	kind dataset.Kind,
+	scratch *kendall.Scratch,
+) *kendall.Ranks {
 	if kind == dataset.Category {
 		b.codes = withLength(b.codes, rows.Len())
 		return kendall.RankCodes(rows.Codes(j, b.codes), scratch)

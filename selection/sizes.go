@@ -50,7 +50,12 @@ func (x CRFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records
 	return x.setting().releaseRanked(ctx, s, f, records)
 }
 
-func (x classSetting) releaseRanked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+func (x classSetting) releaseRanked(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) ([]int, error) {
 	d, err := x.releaseStatistics(ctx, s, f, records)
 	if err != nil {
 		return nil, err

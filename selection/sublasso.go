@@ -84,7 +84,12 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 }
 
 // Choose implements [Rater]. Counts are not released, so the confidence is a gap.
-func (x SubLasso) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+func (x SubLasso) Choose(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	records mechanism.Records,
+) (method.Choice, error) {
 	law, ok := s.Law("sublasso")
 	if !ok {
 		return method.Choice{}, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")

@@ -16,7 +16,13 @@ import (
 
 // countVotes adds the votes of every part to total, on all cores. Counts are integers, so the order of the parts does
 // not matter.
-func (x SubLasso) countVotes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View, total *mechanism.Votes) error {
+func (x SubLasso) countVotes(
+	ctx context.Context,
+	s *mechanism.Session,
+	f Facts,
+	parts []dataset.View,
+	total *mechanism.Votes,
+) error {
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
 	counts := make([]*mechanism.Votes, workers)
 	errs := make([]error, workers)

@@ -26,7 +26,10 @@ func ParseAddress(text string) (Address, error) {
 	rest, ok := strings.CutPrefix(text, "sc://")
 	place, parameters, _ := strings.Cut(rest, "/")
 	if !ok || place == "" || parameters != "" && !strings.HasPrefix(parameters, ";") {
-		return Address{}, usageError("the address is no sc://HOST:PORT", "--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME")
+		return Address{}, usageError(
+			"the address is no sc://HOST:PORT",
+			"--connect sc://127.0.0.1:15002, or sc://spark.example:15002/;use_ssl=true;token=env:NAME",
+		)
 	}
 	host, port, err := net.SplitHostPort(place)
 	if err != nil {
@@ -45,11 +48,17 @@ func ParseAddress(text string) (Address, error) {
 				return Address{}, err
 			}
 		default:
-			return Address{}, usageError("the address has a parameter that is neither use_ssl=true nor token=env:NAME", "leave it out")
+			return Address{}, usageError(
+				"the address has a parameter that is neither use_ssl=true nor token=env:NAME",
+				"leave it out",
+			)
 		}
 	}
 	if !isLoopback(host) && (!a.tls || a.token == "") {
-		return Address{}, usageError("the address is not on this machine, and exact sums would travel without TLS and a token", "add /;use_ssl=true;token=env:NAME")
+		return Address{}, usageError(
+			"the address is not on this machine, and exact sums would travel without TLS and a token",
+			"add /;use_ssl=true;token=env:NAME",
+		)
 	}
 	if a.token != "" && !a.tls {
 		return Address{}, usageError("the token would travel without TLS", "add ;use_ssl=true, or leave the token out")

@@ -58,7 +58,13 @@ type splitCounts struct {
 
 // Open divides the table at path into splits and counts the records on the workers. The table is a file or a pattern, and
 // the workers must see it under the same absolute path. The returned counts are private.
-func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
+func Open(
+	ctx context.Context,
+	r Runner,
+	path string,
+	schema dataset.Schema,
+	o dataset.ReadOptions,
+) (*Engine, *dataset.Stats, error) {
 	splits, err := splitTable(path, leastRows)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +87,10 @@ func (e *Engine) countRecords(ctx context.Context, name string) (*dataset.Stats,
 	all := noStats(e.schema)
 	for i, content := range contents {
 		c := &splitCounts{}
-		if unpackAnswer(content, c) != nil || c.Stats.Rows < 0 || c.Words < 0 || len(c.Stats.Columns) != len(e.schema.Columns) {
+		if unpackAnswer(content, c) != nil ||
+			c.Stats.Rows < 0 ||
+			c.Words < 0 ||
+			len(c.Stats.Columns) != len(e.schema.Columns) {
 			return nil, passError(errAnswer)
 		}
 		e.splits[i].First = uint64(all.Rows)
@@ -159,7 +168,13 @@ func (e *Engine) askAll(ctx context.Context, o order, of func(split int) []uint6
 // forEachAnswer runs an order on all splits and calls do with the content of each answer, in order. of, if not nil, returns
 // the units of a task. bytes is the size of an answer; one request asks for at most answerBytes of answers. do returns an
 // error for an incomplete answer.
-func (e *Engine) forEachAnswer(ctx context.Context, o order, of func(split int) []uint64, bytes int, do func(split int, content []byte) error) error {
+func (e *Engine) forEachAnswer(
+	ctx context.Context,
+	o order,
+	of func(split int) []uint64,
+	bytes int,
+	do func(split int, content []byte) error,
+) error {
 	var err error
 	if o.Key, err = secret.FreshKey(); err != nil {
 		return err

@@ -41,7 +41,13 @@ type Keeper interface {
 
 // OpenQuery stores the rows of a query as blocks on the cluster and counts the records. The order of the records is that in
 // which the cluster gives the rows to workers. The returned counts are private.
-func OpenQuery(ctx context.Context, k Keeper, q Query, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
+func OpenQuery(
+	ctx context.Context,
+	k Keeper,
+	q Query,
+	schema dataset.Schema,
+	o dataset.ReadOptions,
+) (*Engine, *dataset.Stats, error) {
 	e := newEngine(k, schema, o)
 	e.keeper = k
 	var err error

@@ -223,9 +223,13 @@ func (w *errorOutput) parseFailure() error {
 	_ = json.Unmarshal([]byte(text[strings.LastIndexByte(text, '\n')+1:]), &f)
 	if f.Word == "type" {
 		return &fault.Error{
-			Kind:    fault.Data,
-			Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value, date or time", f.Column, f.Type),
-			Hint:    "leave it out, or cast it in the query, such as CAST(... AS STRING)",
+			Kind: fault.Data,
+			Message: fmt.Sprintf(
+				"column %q of the query has type %q, which is no number, text, truth value, date or time",
+				f.Column,
+				f.Type,
+			),
+			Hint: "leave it out, or cast it in the query, such as CAST(... AS STRING)",
 		}
 	}
 	s, known := failures[f.Word]

@@ -27,12 +27,23 @@ type largeRecord struct {
 // are digests. For each share the workers count the records of every unit and then return the contents of the records of
 // units with too many. The lots are drawn in this process. Later tasks contain the positions of the records that are left
 // out.
-func (e *Engine) LimitUnits(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
+func (e *Engine) LimitUnits(
+	ctx context.Context,
+	columns []int,
+	most int,
+	lots mechanism.Lots,
+) (mechanism.Engine, error) {
 	return e.limitIn(ctx, e.numRows()/mechanism.UnitPart+1, columns, most, lots)
 }
 
 // limitIn is LimitUnits in a number of shares.
-func (e *Engine) limitIn(ctx context.Context, shares int, columns []int, most int, lots mechanism.Lots) (*Engine, error) {
+func (e *Engine) limitIn(
+	ctx context.Context,
+	shares int,
+	columns []int,
+	most int,
+	lots mechanism.Lots,
+) (*Engine, error) {
 	left := make([][]int, len(e.splits))
 	for k := range shares {
 		of, err := e.largeUnits(ctx, share{Index: uint64(k), Count: uint64(shares)}, most)

@@ -19,7 +19,12 @@ func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (
 }
 
 // lexiconIn is Lexicon in a number of shares.
-func (e *Engine) lexiconIn(ctx context.Context, shares int, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+func (e *Engine) lexiconIn(
+	ctx context.Context,
+	shares int,
+	p mechanism.Part,
+	columns []int,
+) (mechanism.Lexicon, error) {
 	key, err := secret.FreshKey()
 	if err != nil {
 		return mechanism.Lexicon{}, err

@@ -137,7 +137,12 @@ func (s *split) sumPass(ctx context.Context, o *order) (content []byte, rows int
 // forEachView calls do with the records of each batch that units keep, with the columns of the schema of the run. Only the
 // columns of are read, and do must not use others. words returns the list of words to which the codes of a column refer.
 // forEachView returns the number of all records.
-func (s *split) forEachView(ctx context.Context, o *order, of []int, do func(v dataset.View, words func(j int) []string) error) (rows int, err error) {
+func (s *split) forEachView(
+	ctx context.Context,
+	o *order,
+	of []int,
+	do func(v dataset.View, words func(j int) []string) error,
+) (rows int, err error) {
 	if len(of) == 0 {
 		of = []int{0}
 	}
@@ -179,7 +184,12 @@ func (s *split) forEachView(ctx context.Context, o *order, of []int, do func(v d
 }
 
 // forEachBatch calls do with all batches of the records, in order.
-func (s *split) forEachBatch(ctx context.Context, o *order, schema dataset.Schema, do func(*dataset.Batch) error) error {
+func (s *split) forEachBatch(
+	ctx context.Context,
+	o *order,
+	schema dataset.Schema,
+	do func(*dataset.Batch) error,
+) error {
 	if s.Block != "" {
 		return s.readBlock(o, schema, do)
 	}

@@ -159,7 +159,13 @@ func (e *Engine) resolveWords(_ context.Context, all []dataset.Column) (mechanis
 }
 
 // dealBuckets implements [mechanism.Capabilities.Buckets].
-func (e *Engine) dealBuckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, n int, each mechanism.Buckets) error {
+func (e *Engine) dealBuckets(
+	ctx context.Context,
+	p mechanism.Part,
+	coins mechanism.Coins,
+	n int,
+	each mechanism.Buckets,
+) error {
 	v, err := e.Gather(ctx, p)
 	if err != nil {
 		return err

@@ -40,12 +40,25 @@ type dealtGroup struct {
 
 // Buckets implements [mechanism.Capabilities.Buckets]. One pass deals the records to groups; then one group after
 // the other is read.
-func (e *Engine) Buckets(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, each mechanism.Buckets) error {
+func (e *Engine) Buckets(
+	ctx context.Context,
+	p mechanism.Part,
+	coins mechanism.Coins,
+	m int,
+	each mechanism.Buckets,
+) error {
 	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)
 }
 
 // bucketsIn is Buckets with groups of the given number of bytes.
-func (e *Engine) bucketsIn(ctx context.Context, p mechanism.Part, coins mechanism.Coins, m int, most int64, each mechanism.Buckets) error {
+func (e *Engine) bucketsIn(
+	ctx context.Context,
+	p mechanism.Part,
+	coins mechanism.Coins,
+	m int,
+	most int64,
+	each mechanism.Buckets,
+) error {
 	d := &dealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)

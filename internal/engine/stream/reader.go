@@ -129,7 +129,12 @@ func (r *chunkReader) readUnits(c *chunk) ([]uint64, error) {
 
 // applyCuts returns the records of chunk i that units and all cuts keep. They are determined once per part and
 // then stored as one bit per record.
-func (r *chunkReader) applyCuts(ctx context.Context, cuts []mechanism.Cut, v dataset.View, i int) (dataset.View, error) {
+func (r *chunkReader) applyCuts(
+	ctx context.Context,
+	cuts []mechanism.Cut,
+	v dataset.View,
+	i int,
+) (dataset.View, error) {
 	key := ""
 	for _, c := range cuts {
 		key += c.Key()

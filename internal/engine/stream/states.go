@@ -78,7 +78,11 @@ func (r *chunkReader) stateRows(p mechanism.Part, i, rows int) int {
 
 // blockStates returns two functions for the blocks of a chunk: kept returns the current state of a block, and
 // flush writes changed columns to the file. A column has space for the given number of records.
-func (cs *columnStore) blockStates(s mechanism.StorableState, c *storedState, rows int) (kept func(int, dataset.Block) mechanism.Kept, flush func() error) {
+func (cs *columnStore) blockStates(
+	s mechanism.StorableState,
+	c *storedState,
+	rows int,
+) (kept func(int, dataset.Block) mechanism.Kept, flush func() error) {
 	cs.state = c
 	if !c.begun {
 		c.rows = rows

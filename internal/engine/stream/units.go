@@ -12,12 +12,23 @@ import (
 
 // LimitUnits implements [mechanism.Capabilities.LimitUnits]. Which records of a unit are kept depends on the records of this unit only,
 // so units can be divided into parts in any way.
-func (e *Engine) LimitUnits(ctx context.Context, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
+func (e *Engine) LimitUnits(
+	ctx context.Context,
+	columns []int,
+	most int,
+	lots mechanism.Lots,
+) (mechanism.Engine, error) {
 	return e.limitIn(ctx, uint64(e.Rows()/mechanism.UnitPart)+1, columns, most, lots)
 }
 
 // limitIn is LimitUnits in the given number of parts.
-func (e *Engine) limitIn(ctx context.Context, parts uint64, columns []int, most int, lots mechanism.Lots) (mechanism.Engine, error) {
+func (e *Engine) limitIn(
+	ctx context.Context,
+	parts uint64,
+	columns []int,
+	most int,
+	lots mechanism.Lots,
+) (mechanism.Engine, error) {
 	kept := make([][]byte, len(e.chunks))
 	for i := range kept {
 		kept[i] = make([]byte, (e.chunkRows+7)/8)
@@ -43,7 +54,14 @@ func (e *Engine) limitIn(ctx context.Context, parts uint64, columns []int, most 
 }
 
 // limitPart marks the records that the units of a part keep.
-func (e *Engine) limitPart(ctx context.Context, columns []int, most int, lots mechanism.Lots, kept [][]byte, among func(unit uint64) bool) error {
+func (e *Engine) limitPart(
+	ctx context.Context,
+	columns []int,
+	most int,
+	lots mechanism.Lots,
+	kept [][]byte,
+	among func(unit uint64) bool,
+) error {
 	counts := map[uint64]int{}
 	var mu sync.Mutex
 	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
@@ -79,7 +97,12 @@ func (e *Engine) limitPart(ctx context.Context, columns []int, most int, lots me
 }
 
 // findLarge marks the records of chunk i whose unit has few records, and returns those whose unit has too many.
-func (r *chunkReader) findLarge(i int, columns []int, kept []byte, is func(unit uint64) (few, many bool)) ([]mechanism.Entry, error) {
+func (r *chunkReader) findLarge(
+	i int,
+	columns []int,
+	kept []byte,
+	is func(unit uint64) (few, many bool),
+) ([]mechanism.Entry, error) {
 	v, err := r.readChunk(i)
 	if err != nil {
 		return nil, err

@@ -165,7 +165,11 @@ func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (
 
 // wordCounter returns the number of parts into which a hash of their text divides the words of columns, and a function that
 // counts the words of one part.
-func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []int) (parts int, count func(k int) ([]mechanism.WordCounts, error)) {
+func (e *Engine) wordCounter(
+	ctx context.Context,
+	p mechanism.Part,
+	columns []int,
+) (parts int, count func(k int) ([]mechanism.WordCounts, error)) {
 	parts = int(e.wordBytes/mechanism.WordPart) + 1
 	seed := maphash.MakeSeed()
 	return parts, func(k int) ([]mechanism.WordCounts, error) {
@@ -176,7 +180,12 @@ func (e *Engine) wordCounter(ctx context.Context, p mechanism.Part, columns []in
 }
 
 // countWords counts the words of columns of a part for which among returns true.
-func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int, among func(string) bool) ([]mechanism.WordCounts, error) {
+func (e *Engine) countWords(
+	ctx context.Context,
+	p mechanism.Part,
+	columns []int,
+	among func(string) bool,
+) ([]mechanism.WordCounts, error) {
 	var mu sync.Mutex
 	counts := make([]map[string]int64, len(columns))
 	for k := range counts {

@@ -90,7 +90,14 @@ func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Associa
 		r, noise, ok := m.pairOf(m.starts[a], m.starts[b]).correlation()
 		wide := twoSidedQuantile(all)
 		within := func(x float64) float64 { return min(max(x, -1), 1) }
-		set(within(r), within(r-z95*noise), within(r+z95*noise), within(r-wide*noise), within(r+wide*noise), ok && enough)
+		set(
+			within(r),
+			within(r-z95*noise),
+			within(r+z95*noise),
+			within(r-wide*noise),
+			within(r+wide*noise),
+			ok && enough,
+		)
 	case first.Kind == Category && second.Kind == Category:
 		out.Measure = CramersV
 		t := m.contingencyTable(a, b)
@@ -130,7 +137,10 @@ func (m matrix) pairOf(i, j int) pair {
 
 // levelCount returns the number of records of a category entry, whose square and product with the constant both are that number.
 func (m matrix) levelCount(entry int) noisy {
-	return combineMeasures(noisy{m.sumOfProducts(m.packed, entry, entry), m.noise}, noisy{m.sumOfProducts(m.packed, entry, m.size-1), m.offDiagonalNoise()})
+	return combineMeasures(
+		noisy{m.sumOfProducts(m.packed, entry, entry), m.noise},
+		noisy{m.sumOfProducts(m.packed, entry, m.size-1), m.offDiagonalNoise()},
+	)
 }
 
 // etaOf returns the sums of a numeric entry by the entries of category column b.
@@ -143,7 +153,11 @@ func (m matrix) etaOf(entry, b int) etaSums {
 		e.counts, e.sums, e.countNoise = append(e.counts, n.value), append(e.sums, m.sumOfProducts(m.packed, entry, level)), n.noise
 	}
 	e.sumNoise = m.offDiagonalNoise()
-	v, noise := varianceOf(m.records, noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}, noisy{m.sumOfProducts(m.packed, entry, entry), m.noise})
+	v, noise := varianceOf(
+		m.records,
+		noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()},
+		noisy{m.sumOfProducts(m.packed, entry, entry), m.noise},
+	)
 	e.total = noisy{m.records.value * v, m.records.value * noise}
 	return e
 }

@@ -156,7 +156,10 @@ func (r *Released) countRecords() noisy {
 
 // countValues returns the numbers of records with a value in a numeric column and with a missing one.
 func (r *Released) countValues(c *Column, records noisy) (values, missing noisy) {
-	missing = combineMeasures(noisy{c.Missing, r.HistogramNoise}, noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing})
+	missing = combineMeasures(
+		noisy{c.Missing, r.HistogramNoise},
+		noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing},
+	)
 	return noisy{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
 }
 

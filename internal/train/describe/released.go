@@ -142,12 +142,19 @@ func (r *Released) Check() error {
 	for _, c := range r.Columns {
 		switch c.Kind {
 		case Numeric:
-			if len(c.Nodes) != mechanism.TreeNodes || len(c.Leaves) != mechanism.TreeLeaves || !(c.Upper/2-c.Lower/2 > 0) {
+			if len(c.Nodes) != mechanism.TreeNodes ||
+				len(c.Leaves) != mechanism.TreeLeaves ||
+				!(c.Upper/2-c.Lower/2 > 0) {
 				return problem("the column %q has no range or no histogram", c.Name)
 			}
 		case Category:
 			if len(c.Counts) != len(c.Categories)+1 {
-				return problem("the column %q has %d categories and %d counts", c.Name, len(c.Categories), len(c.Counts))
+				return problem(
+					"the column %q has %d categories and %d counts",
+					c.Name,
+					len(c.Categories),
+					len(c.Counts),
+				)
 			}
 		case Unread:
 		default:
@@ -168,7 +175,12 @@ func (r *Released) Check() error {
 	if g := r.Groups; g != nil {
 		n := len(g.Names) + 1
 		d := len(r.numericColumns())
-		fits := len(g.Counts) == n && len(g.Sums) == n && len(g.Missing) == n && len(g.Counted) == d && g.CountNoise > 0 && g.SumNoise > 0
+		fits := len(g.Counts) == n &&
+			len(g.Sums) == n &&
+			len(g.Missing) == n &&
+			len(g.Counted) == d &&
+			g.CountNoise > 0 &&
+			g.SumNoise > 0
 		for k := 0; fits && k < n; k++ {
 			fits = len(g.Sums[k]) == d && len(g.Missing[k]) == d
 		}

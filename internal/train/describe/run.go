@@ -67,7 +67,12 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 
 // runPlan executes the plan in a session that open opens. forced is the branch of a rehearsal; a run takes the
 // branch chosen by the released kinds of columns.
-func (p *Plan) runPlan(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error), forced string) (*Result, error) {
+func (p *Plan) runPlan(
+	ctx context.Context,
+	t *dataset.Table,
+	open func(*budget.Priced) (*mechanism.Session, error),
+	forced string,
+) (*Result, error) {
 	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
 		return nil, pipeline.ErrSchema
 	}
@@ -256,7 +261,12 @@ func (r *runner) releaseHistogram(ctx context.Context) error {
 	if len(r.numeric)+len(r.categorical) == 0 {
 		return nil
 	}
-	acc, err := mechanism.Sum[*treePass](ctx, r.session, r.records, treeStatistic{r.rangedColumns(), r.categorical, r.codeCounts()})
+	acc, err := mechanism.Sum[*treePass](
+		ctx,
+		r.session,
+		r.records,
+		treeStatistic{r.rangedColumns(), r.categorical, r.codeCounts()},
+	)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,10 @@ func (s Study) checkStudy() error {
 		case j < 0:
 			return refuse("the column %q, whose values make the groups, is not among the described ones", s.By)
 		case s.Schema.Columns[j].Kind != dataset.Category:
-			return refuse("the column %q, whose values make the groups, is declared as numbers; declare its categories", s.By)
+			return refuse(
+				"the column %q, whose values make the groups, is declared as numbers; declare its categories",
+				s.By,
+			)
 		}
 	}
 	unit := s.Budget.Unit

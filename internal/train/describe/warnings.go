@@ -66,7 +66,11 @@ func (r *runner) warnings() []pipeline.Warning {
 			math.Max(records.value+z95*records.noise, 0))
 	}
 	if r.plan.study.Budget.Epsilon > 10 {
-		add("large-epsilon", pipeline.Critical, "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much.")
+		add(
+			"large-epsilon",
+			pipeline.Critical,
+			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much.",
+		)
 	}
 	return out
 }

@@ -46,7 +46,13 @@ func FrameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
 // CheckWidth returns [ErrTooWide] if entries exceeds [MaxSlots]. what names the entries in the message.
 func CheckWidth(entries int, what string) error {
 	if entries > MaxSlots {
-		return fmt.Errorf("%w: %d %s, at most %d; choose features first (selection) or exclude columns", ErrTooWide, entries, what, MaxSlots)
+		return fmt.Errorf(
+			"%w: %d %s, at most %d; choose features first (selection) or exclude columns",
+			ErrTooWide,
+			entries,
+			what,
+			MaxSlots,
+		)
 	}
 	return nil
 }

@@ -18,7 +18,13 @@ import (
 // and that of a missing cell is multiplied by [scaling.MissingEntry]. The effects of a category are those of
 // [effects], relative to their mean over the counts in d. extend permits a term for values that a column does
 // not list, if there are many, even if training had no entry for them.
-func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution, extend bool) *regression.Linear {
+func Model(
+	columns []dataset.Column,
+	enc *scaling.Encoder,
+	fit Solution,
+	d Distribution,
+	extend bool,
+) *regression.Linear {
 	last := len(columns) - 1
 	y := enc.Range(last)
 	w := &termWriter{

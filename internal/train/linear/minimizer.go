@@ -75,7 +75,13 @@ type PerturbedMinimizer struct {
 // [ErrLambda] and [ErrTooWide].
 func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 	if t.Lambda != 0 && !(t.Lambda >= LeastLambda && t.Lambda <= MostLambda) {
-		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.Lambda, LeastLambda, float64(MostLambda))
+		return budget.Node{}, fmt.Errorf(
+			"%w: %v; choose one in [%v, %v], or 0 for the default",
+			ErrLambda,
+			t.Lambda,
+			LeastLambda,
+			float64(MostLambda),
+		)
 	}
 	if _, err := PlanClassFrame(facts.Columns); err != nil {
 		return budget.Node{}, err
@@ -119,7 +125,11 @@ func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d met
 }
 
 // releaseMinimizer returns the minimiser with noise, and the standard deviation of the noise in a coordinate.
-func (t PerturbedMinimizer) releaseMinimizer(ctx context.Context, s *mechanism.Session, m *mechanism.Minimizer) (w []float64, deviation float64, err error) {
+func (t PerturbedMinimizer) releaseMinimizer(
+	ctx context.Context,
+	s *mechanism.Session,
+	m *mechanism.Minimizer,
+) (w []float64, deviation float64, err error) {
 	if t.Pure {
 		bounded, err := m.CoordinateBound(ctx)
 		if err != nil {

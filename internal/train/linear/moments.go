@@ -27,7 +27,14 @@ type Moments struct {
 // ReleaseMoments releases the joint noisy Gram matrix of the columns, the
 // numeric target last, over the records r. ranges has one entry per column.
 // The release spends draw 0 of the Gaussian leaf of that name in s.
-func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (*Moments, error) {
+func ReleaseMoments(
+	ctx context.Context,
+	s *mechanism.Session,
+	leaf string,
+	columns []dataset.Column,
+	r mechanism.Records,
+	ranges []scaling.Range,
+) (*Moments, error) {
 	sums, err := ReleaseGram(ctx, s, leaf, r, columns, ranges, AllColumns)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,15 @@ const (
 
 // ReleaseGram releases the sum of z z^T over the encoded rows z of the columns, the target last,
 // limited to norm B. It spends draw 0 of the Gaussian leaf of that name in s.
-func ReleaseGram(ctx context.Context, s *mechanism.Session, leaf string, r mechanism.Records, columns []dataset.Column, ranges []scaling.Range, of RowsOf) (Packed, error) {
+func ReleaseGram(
+	ctx context.Context,
+	s *mechanism.Session,
+	leaf string,
+	r mechanism.Records,
+	columns []dataset.Column,
+	ranges []scaling.Range,
+	of RowsOf,
+) (Packed, error) {
 	acc, err := mechanism.Sum[*gramPass](ctx, s, r, gramStatistic{columns, ranges, of})
 	if err != nil {
 		return Packed{}, err

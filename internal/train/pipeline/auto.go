@@ -122,7 +122,8 @@ func (p *Pipeline) choosesStages(f selection.Facts) bool {
 		return false // without a delta the strength of a model is no mu
 	case p.isClassification():
 		chosen := p.autoMethod(len(f.Target.Categories))
-		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
+		return len(f.Target.Categories) == 2 &&
+			(chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
 }

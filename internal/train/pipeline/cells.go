@@ -31,7 +31,15 @@ func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 }
 
 // releaseCells releases the number of records of a view in each cell.
-func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v mechanism.Records, m regression.Model, cells int, of cellOf) ([]float64, error) {
+func releaseCells(
+	ctx context.Context,
+	s *mechanism.Session,
+	leaf string,
+	v mechanism.Records,
+	m regression.Model,
+	cells int,
+	of cellOf,
+) ([]float64, error) {
 	columns := v.Schema().Columns
 	x := cellStatistic{newPredictor(m, columns[:len(columns)-1]), cells, of}
 	pass, err := mechanism.Sum[*cellsPass](ctx, s, v, x)

@@ -34,7 +34,11 @@ func (t withCutoff) Plan(f method.Facts) (budget.Node, error) {
 	if err != nil {
 		return fit, err
 	}
-	return budget.Seq("two-classes", budget.Seq("score", fit).Scaled(1-cutoffShare), budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).Of(mechanism.StatHistogram)), nil
+	return budget.Seq(
+		"two-classes",
+		budget.Seq("score", fit).Scaled(1-cutoffShare),
+		budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).Of(mechanism.StatHistogram),
+	), nil
 }
 
 // Fit trains; see [method.Trainer].
@@ -60,7 +64,12 @@ func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data
 // A record in a class is in one of 2 cutoffBins cells, which depends only on that record and on the released
 // score; a record in no class is in no cell. Adding or removing one record changes one cell by 1: L2
 // sensitivity 1. Substitution: sqrt 2.
-func releaseCutoff(ctx context.Context, s *mechanism.Session, v mechanism.Records, score regression.Model) (*scoreCounts, error) {
+func releaseCutoff(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	score regression.Model,
+) (*scoreCounts, error) {
 	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell{})
 	if err != nil {
 		return nil, fmt.Errorf("cutoff: %w", err)

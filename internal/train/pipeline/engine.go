@@ -46,7 +46,11 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 	}
 	if c.LimitUnits == nil && p.Budget.Unit != (budget.Unit{}) {
-		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+		return fmt.Errorf(
+			"%w: the budget protects units of column %q; read the table into memory",
+			ErrEngine,
+			p.Budget.Unit.Column,
+		)
 	}
 	if c.Mapped == nil && p.Transform != rescale.None {
 		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)

@@ -331,7 +331,12 @@ func (r *runner) splitRecords(s *mechanism.Session, all mechanism.Records) (trai
 
 // dealRecords deals every record, by the coin of that name of its unit, to the second
 // part with probability share and else to the first.
-func dealRecords(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
+func dealRecords(
+	s *mechanism.Session,
+	all mechanism.Records,
+	coin string,
+	share float64,
+) (first, second mechanism.Records) {
 	first, second = all.Deal(s.Coins(coin), share)
 	return trainingPart(s, first, all), second
 }
@@ -341,7 +346,14 @@ const heldOutStage = "held-out metric"
 
 // evaluateModel predicts a part of the records and releases how good that is. The scores of
 // a classifier are counted in the given bins.
-func (r *runner) evaluateModel(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
+func (r *runner) evaluateModel(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	f *method.Fit,
+	bins evaluate.Bins,
+	res *Result,
+) error {
 	defer r.startStage(heldOutStage)()
 	var err error
 	if r.pipeline.isClassification() {
@@ -359,7 +371,12 @@ func (r *runner) evaluateModel(ctx context.Context, s *mechanism.Session, v mech
 
 // r2 releases R² of the predictions of a model in units of the target, or of the transformed one before a model has its
 // way back.
-func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*evaluate.R2, error) {
+func (r *runner) r2(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	f *method.Fit,
+) (*evaluate.R2, error) {
 	m := f.Linear()
 	pairs := evaluate.Pairs{
 		Records: v,

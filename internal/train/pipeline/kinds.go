@@ -50,7 +50,12 @@ func (p *kindPass) Add(b mechanism.Block) {
 func (p *kindPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
 // releaseKinds releases which columns without declarations contain text.
-func releaseKinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, columns []int) (words []int, err error) {
+func releaseKinds(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	columns []int,
+) (words []int, err error) {
 	acc, err := mechanism.Sum[*kindPass](ctx, s, v, kindStatistic{columns})
 	if err != nil {
 		return nil, err

@@ -38,7 +38,10 @@ var (
 	// range, and for a declared range that float64 does not resolve.
 	ErrRange = errors.New("a usable declared range is needed")
 	// ErrUnbounded is returned for a budget that no finite mu covers: a model could not state its guarantee.
-	ErrUnbounded = fault.New(fault.Budget, "no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
+	ErrUnbounded = fault.New(
+		fault.Budget,
+		"no finite mu covers the budget, so it would promise nothing; give a smaller epsilon",
+	)
 	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
 	// changed since.
 	ErrPlan = errors.New("the plan is that of another pipeline; plan it again")

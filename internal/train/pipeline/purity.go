@@ -177,7 +177,12 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 		s := m.New(SelectorSettings{K: 1})
 		node, private, err := s.Plan(factsFor(s, f))
 		fits := p.isClassification() || !m.NeedsClasses
-		if fits && m.Private && err == nil && private && impureNoise(node) == "" && !(m.TwoClasses && len(f.Target.Categories) > 2) {
+		if fits &&
+			m.Private &&
+			err == nil &&
+			private &&
+			impureNoise(node) == "" &&
+			!(m.TwoClasses && len(f.Target.Categories) > 2) {
 			names = append(names, m.Name)
 		}
 	}
@@ -191,7 +196,9 @@ func (p *Pipeline) pureSelectors(f selection.Facts) string {
 func (p *Pipeline) pureTrainers(t method.Trainer, f selection.Facts) string {
 	var names []string
 	for _, m := range Trainers() {
-		fits := slices.Contains(m.Tasks(), p.taskName()) && m.Supports(f.Relation) && !(m.TwoClasses() && len(f.Target.Categories) > 2)
+		fits := slices.Contains(m.Tasks(), p.taskName()) &&
+			m.Supports(f.Relation) &&
+			!(m.TwoClasses() && len(f.Target.Categories) > 2)
 		if !fits || m.Abstains || p.trainerNoise(m.New(nil), f) != "" {
 			continue
 		}

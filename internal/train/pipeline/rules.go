@@ -29,7 +29,13 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	r.checkTarget()
 	r.checkTransform()
 	if !(p.Holdout >= 0 && p.Holdout <= .5) {
-		r.addProblem(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
+		r.addProblem(
+			ErrHoldout,
+			"holdout",
+			"0 means no held-out metric",
+			"holdout must be from 0 to 0.5, not %s",
+			fault.Number(p.Holdout),
+		)
 	}
 	r.checkShares()
 	if !(r.CountFailure >= 0 && r.CountFailure <= mostCountFailure) {
@@ -76,12 +82,27 @@ func (r *rules) checkTarget() {
 		r.addProblem(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
 	case r.isClassification() && c.Found:
 		if n := r.MostClasses; n != 0 && (n < leastClasses || n > evaluate.MaxClasses) {
-			r.addProblem(ErrClasses, "data.most_classes", "", "data.most_classes must be from %d to %d, not %d", leastClasses, evaluate.MaxClasses, n)
+			r.addProblem(
+				ErrClasses,
+				"data.most_classes",
+				"",
+				"data.most_classes must be from %d to %d, not %d",
+				leastClasses,
+				evaluate.MaxClasses,
+				n,
+			)
 		}
 	case r.isClassification() && len(c.Categories) < 2:
 		r.addProblem(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
 	case r.isClassification() && len(c.Categories) > evaluate.MaxClasses:
-		r.addProblem(ErrClasses, "data.classes", "", "data.classes has %d classes, more than %d", len(c.Categories), evaluate.MaxClasses)
+		r.addProblem(
+			ErrClasses,
+			"data.classes",
+			"",
+			"data.classes has %d classes, more than %d",
+			len(c.Categories),
+			evaluate.MaxClasses,
+		)
 	case r.isClassification():
 	case c == nil || c.Kind != dataset.Numeric || c.Indicator:
 		r.addProblem(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
@@ -94,9 +115,22 @@ func (r *rules) checkUnit() {
 	unit := r.Budget.Unit
 	switch {
 	case column != unit.Column && unit.Column == "":
-		r.addProblem(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
+		r.addProblem(
+			ErrUnit,
+			"privacy.unit",
+			"set Budget.Unit",
+			"the schema names the unit column %q, and the budget protects records",
+			column,
+		)
 	case column != unit.Column:
-		r.addProblem(ErrUnit, "privacy.unit", "", "the budget protects units of column %q, and the schema has %q as its unit column", unit.Column, column)
+		r.addProblem(
+			ErrUnit,
+			"privacy.unit",
+			"",
+			"the budget protects units of column %q, and the schema has %q as its unit column",
+			unit.Column,
+			column,
+		)
 	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
 		r.addProblem(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
 			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
@@ -110,11 +144,22 @@ func (r *rules) privateColumns() {
 		private = private || c.Private
 		if c.Private && c.Name == r.Target {
 			field := fault.Child(fault.Child("data.columns", c.Name), "private")
-			r.addProblem(ErrRelation, field, "under "+budget.SubstitutePrivateColumns.String()+" the target is public", "the target cannot be a private column")
+			r.addProblem(
+				ErrRelation,
+				field,
+				"under "+budget.SubstitutePrivateColumns.String()+" the target is public",
+				"the target cannot be a private column",
+			)
 		}
 	}
 	if r.Budget.Relation == budget.SubstitutePrivateColumns && !private {
-		r.addProblem(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
+		r.addProblem(
+			ErrRelation,
+			"privacy.relation",
+			"",
+			"the relation %v needs at least one column with private: true",
+			r.Budget.Relation,
+		)
 	}
 }
 
@@ -151,9 +196,20 @@ func (r *rules) ofModel() {
 	if f := r.Fallback; f != nil {
 		switch {
 		case f.Name() == r.ModelName():
-			r.addProblem(ErrFallback, "model.fallback", "name another method, or none", "model.fallback is the method itself")
+			r.addProblem(
+				ErrFallback,
+				"model.fallback",
+				"name another method, or none",
+				"model.fallback is the method itself",
+			)
 		case !mayAbstain(r.Model):
-			r.addProblem(ErrFallback, "model.fallback", "remove it", "model.fallback has no effect with method %s, which never abstains", r.ModelName())
+			r.addProblem(
+				ErrFallback,
+				"model.fallback",
+				"remove it",
+				"model.fallback has no effect with method %s, which never abstains",
+				r.ModelName(),
+			)
 		case mayAbstain(f):
 			r.addProblem(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
 		}
@@ -186,9 +242,25 @@ func (r *rules) forTask(field, name string) {
 		lacks := LacksClasses(field, name)
 		r.addProblem(ErrModel, field, lacks.Hint, "%s", lacks.Message)
 	case classes > 2 && TwoClasses(name) && found:
-		r.addProblem(ErrTwoClasses, field, "use another method, or most_classes: 2", "%s: %s takes two classes only, and data.most_classes is %d", field, name, classes)
+		r.addProblem(
+			ErrTwoClasses,
+			field,
+			"use another method, or most_classes: 2",
+			"%s: %s takes two classes only, and data.most_classes is %d",
+			field,
+			name,
+			classes,
+		)
 	case classes > 2 && TwoClasses(name):
-		r.addProblem(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
+		r.addProblem(
+			ErrTwoClasses,
+			field,
+			"use another method",
+			"%s: %s takes two classes only, and data.classes lists %d",
+			field,
+			name,
+			classes,
+		)
 	}
 }
 
@@ -229,26 +301,54 @@ func (r *rules) checkSizes() {
 	case sizes == nil:
 		return
 	case r.home != "":
-		r.addProblem(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
+		r.addProblem(
+			ErrSearch,
+			"selection.sizes",
+			"make each size a candidate, with selection.k",
+			"selection.sizes inside a candidate is a search within a search",
+		)
 		return
 	}
 	if !r.isClassification() {
-		r.addProblem(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
+		r.addProblem(
+			ErrSizeSearch,
+			"selection.sizes",
+			"use selection.k",
+			"selection.sizes needs classes: what is counted is right predictions",
+		)
 	}
 	r.checkKey(ErrSizeSearch, "runs", r.sizeRuns())
 	r.rejectUnpricedTries(ErrSizeSearch, "selection.sizes has", "selection.k")
 	if mayAbstain(r.Model) {
-		r.addProblem(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
+		r.addProblem(
+			ErrSizeSearch,
+			"model.method",
+			"use another method",
+			"%s may abstain and its law has no price beside selection.sizes",
+			r.ModelName(),
+		)
 	}
 }
 
 // rejectUnpricedTries rejects tries, which are priced by a Rényi curve, under an accounting without such curves.
 func (r *rules) rejectUnpricedTries(err error, what, instead string) {
 	if r.Budget.Composition == budget.Basic {
-		r.addProblem(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
+		r.addProblem(
+			err,
+			"privacy.composition",
+			"use composition tight, or "+instead,
+			"%s no price under basic composition",
+			what,
+		)
 	}
 	if r.Budget.Delta == 0 {
-		r.addProblem(err, deltaField, "use "+instead+"; or leave "+deltaField+" out, "+deltaHint, "%s must be above 0: tries are scored with Gaussian noise", deltaField)
+		r.addProblem(
+			err,
+			deltaField,
+			"use "+instead+"; or leave "+deltaField+" out, "+deltaHint,
+			"%s must be above 0: tries are scored with Gaussian noise",
+			deltaField,
+		)
 	}
 }
 
@@ -276,14 +376,34 @@ func (r *rules) checkSearch() {
 		r.found = append(r.found, BesideSearch("model"))
 	}
 	if !(x.Runs > 1 && x.Runs <= MaxRuns) {
-		r.addProblem(ErrSearch, "search.runs", "it is the mean number of tries; 5 is the default", "search.runs must be above 1 and at most %d, not %s", MaxRuns, fault.Number(x.Runs))
+		r.addProblem(
+			ErrSearch,
+			"search.runs",
+			"it is the mean number of tries; 5 is the default",
+			"search.runs must be above 1 and at most %d, not %s",
+			MaxRuns,
+			fault.Number(x.Runs),
+		)
 	}
 	if !(x.Holdout > 0 && x.Holdout <= .5) {
-		r.addProblem(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
+		r.addProblem(
+			ErrSearch,
+			"search.holdout",
+			"it is the share of the training records that scores a try",
+			"search.holdout must be above 0 and at most 0.5, not %s",
+			fault.Number(x.Holdout),
+		)
 	}
 	r.rejectUnpricedTries(ErrSearch, "a search has", "a single selection and model")
 	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
-		r.addProblem(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
+		r.addProblem(
+			ErrSearch,
+			"search.candidates",
+			"with one there is nothing to search: use selection and model",
+			"search.candidates must list 2 to %d, not %d",
+			MaxCandidates,
+			n,
+		)
 		return
 	}
 	for i, c := range x.Candidates {
@@ -295,17 +415,36 @@ func (r *rules) candidateRules(i int, c Candidate) {
 	field := fault.Item("search.candidates", i)
 	for j := range i {
 		if reflect.DeepEqual(c, r.Search.Candidates[j]) {
-			r.addProblem(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
+			r.addProblem(
+				ErrSearch,
+				field,
+				"defaults included; remove one",
+				"search.candidates: items %d and %d are the same",
+				j+1,
+				i+1,
+			)
 			return
 		}
 	}
 	if c.SelectionShare != 0 && r.Shares.Selection != 0 {
-		r.addProblem(ErrShares, field+".selection.share", "keep one of the two", "%s.selection.share and budget.selection are the same share", field)
+		r.addProblem(
+			ErrShares,
+			field+".selection.share",
+			"keep one of the two",
+			"%s.selection.share and budget.selection are the same share",
+			field,
+		)
 	}
 	one := rules{Pipeline: r.candidate(i), home: field + "."}
 	one.checkStages()
 	if mayAbstain(c.Model) {
-		one.addProblem(ErrSearch, "model.method", "use another method", "%s may abstain and its law has no price in a search", c.ModelName())
+		one.addProblem(
+			ErrSearch,
+			"model.method",
+			"use another method",
+			"%s may abstain and its law has no price in a search",
+			c.ModelName(),
+		)
 	}
 	r.found = append(r.found, one.found...)
 }

@@ -206,7 +206,12 @@ func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanis
 }
 
 // scoreModel releases R² or the accuracy of a model on the scoring records.
-func (r *runner) scoreModel(ctx context.Context, s *mechanism.Session, v mechanism.Records, fit *method.Fit) (float64, error) {
+func (r *runner) scoreModel(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	fit *method.Fit,
+) (float64, error) {
 	metric := &Result{}
 	if fit == nil {
 		return lowestScore, nil

@@ -44,7 +44,12 @@ func FindTextColumns(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 
 // FindCategories releases the text categories of the given columns, sorted by name, at most 256 of each and about 1,024 in all.
 // least is the noisy number of records from which a text becomes a category. s is the session of the node of [WordSteps].
-func FindCategories(ctx context.Context, s *mechanism.Session, r mechanism.Records, columns []int) (categories [][]string, least float64, err error) {
+func FindCategories(
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	columns []int,
+) (categories [][]string, least float64, err error) {
 	counted, err := mechanism.NewLexicon(ctx, s, r, columns)
 	if err != nil {
 		return nil, 0, err

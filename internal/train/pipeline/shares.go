@@ -59,16 +59,34 @@ func (r *rules) checkShares() {
 		field := "budget." + share.Name
 		x := *share.Value
 		if x != 0 && !(x > 0 && x < 1) {
-			r.addProblem(ErrShares, field, "it is a share of what the training may spend", "%s must be above 0 and below 1, not %s", field, fault.Number(x))
+			r.addProblem(
+				ErrShares,
+				field,
+				"it is a share of what the training may spend",
+				"%s must be above 0 and below 1, not %s",
+				field,
+				fault.Number(x),
+			)
 			return
 		}
 		sum += x
 	}
 	if sum > 1+shareTolerance {
-		r.addProblem(ErrShares, "budget", "the held-out part has its own budget, which holdout sets", "the shares of budget add up to %s, more than 1", fault.Number(sum))
+		r.addProblem(
+			ErrShares,
+			"budget",
+			"the held-out part has its own budget, which holdout sets",
+			"the shares of budget add up to %s, more than 1",
+			fault.Number(sum),
+		)
 	}
 	if r.Shares.Selection != 0 && r.SelectionShare != 0 {
-		r.addProblem(ErrShares, "budget.selection", "keep budget.selection", "budget.selection and selection.share are the same share")
+		r.addProblem(
+			ErrShares,
+			"budget.selection",
+			"keep budget.selection",
+			"budget.selection and selection.share are the same share",
+		)
 	}
 }
 
@@ -238,11 +256,17 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 	stretch := 1. // the shares of stages that a branch skips are divided among the stages that it runs
 	switch {
 	case weights > 0 && left <= shareTolerance:
-		return division{}, sharesProblem("the shares of budget leave nothing for the stages that it does not name", "make them smaller")
+		return division{}, sharesProblem(
+			"the shares of budget leave nothing for the stages that it does not name",
+			"make them smaller",
+		)
 	case weights > 0:
 	case math.Abs(left-missing) > shareTolerance:
 		return division{}, sharesProblem(
-			fmt.Sprintf("the shares of the stages that run add up to %s, not 1", fault.Number(math.Round((1-left)*1e6)/1e6)),
+			fmt.Sprintf(
+				"the shares of the stages that run add up to %s, not 1",
+				fault.Number(math.Round((1-left)*1e6)/1e6),
+			),
 			"leave one of them out: it takes what is left. A count, words and a transform that budget does not name keep their defaults")
 	default:
 		stretch = inner / (inner - left)

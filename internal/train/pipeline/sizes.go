@@ -102,7 +102,14 @@ type sizeTry struct {
 
 // trySizes runs the tries. order is the released order of columns. One stage is announced, and only the time of
 // the best try is kept, so that neither reveals the number of tries.
-func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records, order []int) (*trained, error) {
+func (r *runner) trySizes(
+	ctx context.Context,
+	s *mechanism.Session,
+	b branch,
+	f selection.Facts,
+	v records,
+	order []int,
+) (*trained, error) {
 	r.announceStage(modelNode)
 	sizes := sizesOf(b.selector)
 	best, err := mechanism.Best(s, modelNode, func(i int, s *mechanism.Session) (sizeTry, float64, error) {

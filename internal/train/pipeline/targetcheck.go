@@ -72,11 +72,27 @@ func (x *Stop) Cause() string {
 	}
 	switch {
 	case x.Found:
-		return fmt.Sprintf("the target %q is empty: %s records have nothing there, and %s have something", x.Target, count(x.Empty), count(x.Readable))
+		return fmt.Sprintf(
+			"the target %q is empty: %s records have nothing there, and %s have something",
+			x.Target,
+			count(x.Empty),
+			count(x.Readable),
+		)
 	case x.isClassification():
-		return fmt.Sprintf("the target %q has none of the declared classes: %s records have something else or nothing there, and %s have one of them", x.Target, count(x.Text), count(x.Readable))
+		return fmt.Sprintf(
+			"the target %q has none of the declared classes: %s records have something else or nothing there, and %s have one of them",
+			x.Target,
+			count(x.Text),
+			count(x.Readable),
+		)
 	}
-	return fmt.Sprintf("the target %q holds no numbers: %s cells hold text, %s hold nothing and %s hold numbers", x.Target, count(x.Text), count(x.Empty), count(x.Readable))
+	return fmt.Sprintf(
+		"the target %q holds no numbers: %s cells hold text, %s hold nothing and %s hold numbers",
+		x.Target,
+		count(x.Text),
+		count(x.Empty),
+		count(x.Readable),
+	)
 }
 
 // Cure describes the remedy, in terms of the command line and of the recipe.
@@ -121,7 +137,10 @@ func (p *Pipeline) paysForCheck() bool {
 
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.
 func targetCheckNode() budget.Node {
-	return budget.Seq(allNode, budget.PureLeaf(targetLeaf, checkShare, 1).Of(mechanism.StatCells).As(budget.Stage)).As(budget.Part)
+	return budget.Seq(
+		allNode,
+		budget.PureLeaf(targetLeaf, checkShare, 1).Of(mechanism.StatCells).As(budget.Stage),
+	).As(budget.Part)
 }
 
 // checkTarget releases the counts and returns the reason why the run stops, or nil. The decision depends on the
@@ -157,7 +176,12 @@ func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mech
 }
 
 // releaseCounts releases the counts, and notes their noise and their price.
-func (x *Stop) releaseCounts(ctx context.Context, s *mechanism.Session, all mechanism.Records, of targetStatistic) ([]float64, error) {
+func (x *Stop) releaseCounts(
+	ctx context.Context,
+	s *mechanism.Session,
+	all mechanism.Records,
+	of targetStatistic,
+) ([]float64, error) {
 	pass, err := mechanism.Sum[*targetPass](ctx, s, all, of)
 	if err != nil {
 		return nil, err

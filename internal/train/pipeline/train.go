@@ -70,7 +70,13 @@ func (r *runner) branchName(b branch) string {
 }
 
 // runStages runs the stages of a branch.
-func (r *runner) runStages(ctx context.Context, s *mechanism.Session, b branch, facts selection.Facts, v records) (*trained, error) {
+func (r *runner) runStages(
+	ctx context.Context,
+	s *mechanism.Session,
+	b branch,
+	facts selection.Facts,
+	v records,
+) (*trained, error) {
 	if !b.scalesFirst(facts) {
 		return r.selectThenScale(ctx, s, b, facts, v)
 	}
@@ -108,7 +114,13 @@ func (r *runner) runStages(ctx context.Context, s *mechanism.Session, b branch, 
 
 // selectThenScale continues train for a selector that needs no ranges: they are found for the selected columns
 // only.
-func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records) (*trained, error) {
+func (r *runner) selectThenScale(
+	ctx context.Context,
+	s *mechanism.Session,
+	b branch,
+	f selection.Facts,
+	v records,
+) (*trained, error) {
 	chosen, err := r.runSelector(ctx, s, b.selector, f, v.known)
 	if err != nil {
 		return nil, err
@@ -123,7 +135,14 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 		return nil, err
 	}
 	kept := usableColumns(s, v.all.Schema().Columns, ranges)
-	out, err := r.trainModel(ctx, s, b, f.AtLeast, selectColumns(v, kept), append(selectItems(ranges, kept), ranges[len(chosen)]))
+	out, err := r.trainModel(
+		ctx,
+		s,
+		b,
+		f.AtLeast,
+		selectColumns(v, kept),
+		append(selectItems(ranges, kept), ranges[len(chosen)]),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +155,13 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 // runSelector runs a selector on the records in the form that it requires. If the number of features is left to the
 // model, the columns are returned in their released order. If at most as many columns are usable as it must choose,
 // it selects all usable columns.
-func (r *runner) runSelector(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
+func (r *runner) runSelector(
+	ctx context.Context,
+	s *mechanism.Session,
+	x selection.Selector,
+	f selection.Facts,
+	v mechanism.Records,
+) ([]int, error) {
 	defer r.startStage(selectionNode)()
 	s = s.Sub(selectionNode)
 	told := factsFor(x, f)
@@ -186,7 +211,11 @@ func (r *runner) stageFacts(s *mechanism.Session, b branch, records int) (select
 }
 
 // findRanges finds the ranges of a view whose last column is the target.
-func (r *runner) findRanges(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, []Histogram, error) {
+func (r *runner) findRanges(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+) ([]scaling.Range, []Histogram, error) {
 	defer r.startStage("scaling")()
 	var card []Histogram
 	stage := r.pipeline.rangesOf(v.Schema().Columns)
@@ -212,7 +241,14 @@ func (r *runner) findRanges(ctx context.Context, s *mechanism.Session, v mechani
 
 // trainModel trains a branch's method on the columns of at least atLeast records, and trains the fallback if the
 // method abstains.
-func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
+func (r *runner) trainModel(
+	ctx context.Context,
+	s *mechanism.Session,
+	b branch,
+	atLeast int,
+	v records,
+	ranges []scaling.Range,
+) (*trained, error) {
 	defer r.startStage("model")()
 	out := &trained{method: b.trainer.Name()}
 	var err error
@@ -232,7 +268,14 @@ func (r *runner) trainModel(ctx context.Context, s *mechanism.Session, b branch,
 }
 
 // fitModel fits the method of a branch.
-func (r *runner) fitModel(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
+func (r *runner) fitModel(
+	ctx context.Context,
+	s *mechanism.Session,
+	b branch,
+	atLeast int,
+	v records,
+	ranges []scaling.Range,
+) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
 	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
 	known, err := v.forTrainer(b.trainer)

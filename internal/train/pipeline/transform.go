@@ -109,7 +109,13 @@ func (r *rules) checkTransform() {
 		c = r.Schema.Columns[j]
 	}
 	wrong := func(hint, format string, args ...any) {
-		r.addProblem(ErrTransform, fault.Child(fault.Child("data.columns", r.Target), "transform"), hint, format, args...)
+		r.addProblem(
+			ErrTransform,
+			fault.Child(fault.Child("data.columns", r.Target), "transform"),
+			hint,
+			format,
+			args...,
+		)
 	}
 	switch {
 	case r.Transform != rescale.Log && r.Transform != rescale.Sqrt:
@@ -117,11 +123,22 @@ func (r *rules) checkTransform() {
 	case r.isClassification():
 		wrong("remove it", "a transform is for a target of numbers, and this one has classes")
 	case c.Ranged && r.Transform == rescale.Log && !(c.Lower > 0):
-		wrong("numbers below the lower end count as it", "the logarithm of the target needs a lower end above 0, not %v", c.Lower)
+		wrong(
+			"numbers below the lower end count as it",
+			"the logarithm of the target needs a lower end above 0, not %v",
+			c.Lower,
+		)
 	case c.Ranged && r.Transform == rescale.Sqrt && !(c.Lower >= 0):
-		wrong("numbers below the lower end count as it", "the root of the target needs a lower end of at least 0, not %v", c.Lower)
+		wrong(
+			"numbers below the lower end count as it",
+			"the root of the target needs a lower end of at least 0, not %v",
+			c.Lower,
+		)
 	case r.Budget.Delta == 0 && r.Budget.Epsilon > 0:
-		wrong("give a delta, such as 1e-6", "a transform of the target needs a delta: the size of the errors is released with Gaussian noise")
+		wrong(
+			"give a delta, such as 1e-6",
+			"a transform of the target needs a delta: the size of the errors is released with Gaussian noise",
+		)
 	}
 }
 
@@ -203,7 +220,12 @@ func (p *errorPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
 // wayBack releases the statistics for converting predictions back, on the training part. s is the session of
 // the whole training part.
-func (r *runner) wayBack(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*rescale.Back, error) {
+func (r *runner) wayBack(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	f *method.Fit,
+) (*rescale.Back, error) {
 	defer r.startStage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()

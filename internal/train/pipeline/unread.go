@@ -123,7 +123,10 @@ func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Re
 		}
 		if all.Value-n.Value > leastGap*all.Value+doubt*math.Hypot(n.Sigma, all.Sigma) {
 			share := min(max(n.Value/all.Value, 0), 1)
-			out.gaps = append(out.gaps, Gap{columns[j].Name, 1 - share, math.Hypot(n.Sigma, share*all.Sigma) / all.Value})
+			out.gaps = append(
+				out.gaps,
+				Gap{columns[j].Name, 1 - share, math.Hypot(n.Sigma, share*all.Sigma) / all.Value},
+			)
 		}
 	}
 	slices.SortStableFunc(out.gaps, func(a, b Gap) int {
@@ -139,7 +142,12 @@ func readColumns(columns []dataset.Column, ranges []scaling.Range, rel budget.Re
 }
 
 // readingsOf is read for a stage of a session.
-func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, ranges []scaling.Range) (readings, error) {
+func readingsOf(
+	ctx context.Context,
+	s *mechanism.Session,
+	v mechanism.Records,
+	ranges []scaling.Range,
+) (readings, error) {
 	n, err := v.Len(ctx)
 	return readColumns(v.Schema().Columns, ranges, s.Relation(), n), err
 }
@@ -224,9 +232,15 @@ func mostSevere(columns []string, severity func(column string) Severity) Severit
 // targetUnread returns the message for a target whose range was not found.
 func targetUnread(u Unread) string {
 	if u.Faint {
-		return fmt.Sprintf(TooFewRecords+" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
+		return fmt.Sprintf(
+			TooFewRecords+" to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.",
+			u.Column,
+		)
 	}
-	return fmt.Sprintf("The target %q contains almost no numbers, as far as the noise shows, so the model predicts a constant. If it holds class labels, add task: classification (--task classification); if it holds numbers, declare how they are written under data.format.", u.Column)
+	return fmt.Sprintf(
+		"The target %q contains almost no numbers, as far as the noise shows, so the model predicts a constant. If it holds class labels, add task: classification (--task classification); if it holds numbers, declare how they are written under data.format.",
+		u.Column,
+	)
 }
 
 // mostListed is the maximum number of columns that a warning names.
@@ -244,7 +258,11 @@ func listNames(names []string) string {
 // joinParts lists things, the first of many.
 func joinParts(parts []string) string {
 	if n := len(parts); n > mostListed {
-		return fmt.Sprintf("%s and %d more (columns in report.json lists them)", strings.Join(parts[:mostListed], ", "), n-mostListed)
+		return fmt.Sprintf(
+			"%s and %d more (columns in report.json lists them)",
+			strings.Join(parts[:mostListed], ", "),
+			n-mostListed,
+		)
 	}
 	return strings.Join(parts, ", ")
 }

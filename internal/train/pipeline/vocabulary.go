@@ -181,7 +181,13 @@ func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) bu
 	kindShare, wordShare := p.wordShares(mayCount)
 	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
 		budget.Seq(numbersWay, scaleShares(stages, 1-kindShare)...).As(budget.Branch),
-		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves(wordShare)...)}, scaleShares(stages, 1-kindShare-wordShare)...)...).As(budget.Branch)))
+		budget.Seq(
+			wordsWay,
+			append(
+				[]budget.Node{vocabularyStage(wordLeaves(wordShare)...)},
+				scaleShares(stages, 1-kindShare-wordShare)...,
+			)...,
+		).As(budget.Branch)))
 }
 
 func scaleShares(nodes []budget.Node, f float64) []budget.Node {
@@ -211,7 +217,11 @@ func wordLeaves(share float64) []budget.Node {
 // findVocabulary investigates the undeclared columns of the training part. It returns that part with declared
 // columns, and the session of the rest of the training. It updates the held-out part and the facts for later
 // stages in the same way. s is the session of the node of the kinds, or of the words.
-func (r *runner) findVocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
+func (r *runner) findVocabulary(
+	ctx context.Context,
+	s *mechanism.Session,
+	train mechanism.Records,
+) (*mechanism.Session, mechanism.Records, error) {
 	defer r.startStage(vocabularyNode)()
 	columns := slices.Clone(train.Schema().Columns)
 	var open, words []int

@@ -35,7 +35,10 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		"This run is in no ledger, so its budget adds to that of every other run on the same records."}}
 	switch {
 	case r.Stopped != nil:
-		out = append(out, Warning{"no-target", Critical, toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})
+		out = append(
+			out,
+			Warning{"no-target", Critical, toSentence(r.Stopped.Advice()) + " The run stopped before it trained anything."},
+		)
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,
 			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
@@ -46,7 +49,10 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	switch {
 	case r.Model == nil:
 	case r.R2 == nil && r.Confusion == nil:
-		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
+		out = append(
+			out,
+			Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."},
+		)
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
 	default:
@@ -140,7 +146,11 @@ func (p *Pipeline) PublicColumns() []string {
 // SameSchema reports whether a table was read under the pipeline's schema.
 func SameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
-		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
+		return x.Name == y.Name &&
+			x.Kind == y.Kind &&
+			x.Ranged == y.Ranged &&
+			x.Lower == y.Lower &&
+			x.Upper == y.Upper &&
 			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels && x.Private == y.Private &&
 			x.Fold == y.Fold && x.Prefix == y.Prefix && x.Hash == y.Hash && slices.Equal(x.Categories, y.Categories)
 	})

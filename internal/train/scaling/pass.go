@@ -70,7 +70,13 @@ func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
 // releaseCounts releases the counts of a statistic, and returns them for each column with the
 // standard deviation of the noise in them.
-func (p Private) releaseCounts(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
+func (p Private) releaseCounts(
+	ctx context.Context,
+	s *mechanism.Session,
+	name string,
+	r mechanism.Records,
+	x binStatistic,
+) ([]noisyCounts, error) {
 	acc, err := mechanism.Sum[*binPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err

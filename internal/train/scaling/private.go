@@ -122,7 +122,12 @@ func (p Private) Plan() (budget.Node, bool) {
 func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
 	// The exact range of a column is public under that relation only.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
-		return nil, fmt.Errorf("%w: exact ranges of public columns need %v, the run has %v", mechanism.ErrRelation, p.Relation, s.Relation())
+		return nil, fmt.Errorf(
+			"%w: exact ranges of public columns need %v, the run has %v",
+			mechanism.ErrRelation,
+			p.Relation,
+			s.Relation(),
+		)
 	}
 	out := make([]Range, len(p.Columns))
 	var open, public []int
@@ -158,7 +163,14 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 }
 
 // fineRanges writes the ranges of the columns whose magnitudes are known.
-func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int, rough []coarse, out []Range) error {
+func (p Private) fineRanges(
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	open []int,
+	rough []coarse,
+	out []Range,
+) error {
 	within := make([]interval, len(open))
 	numbers := slices.Repeat([]int{Bins}, len(open))
 	for i, r := range rough {
@@ -305,8 +317,19 @@ func (p Private) columnWeights(open []int) []int {
 	return out
 }
 
-func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
-	columns, err := p.releaseCounts(ctx, s, "exponents", r, binStatistic{open, p.columnWeights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.targetTransform(open)})
+func (p Private) exponentRanges(
+	ctx context.Context,
+	s *mechanism.Session,
+	r mechanism.Records,
+	open []int,
+) ([]coarse, error) {
+	columns, err := p.releaseCounts(
+		ctx,
+		s,
+		"exponents",
+		r,
+		binStatistic{open, p.columnWeights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.targetTransform(open)},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -424,8 +447,22 @@ func detectedBetween(low, high int, c coarse) coarse {
 // interval is a pair of outer quantiles.
 type interval struct{ Lower, Upper float64 }
 
-func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval, numbers []int) ([]noisyCounts, error) {
-	return p.releaseCounts(ctx, s, name, r, binStatistic{open, p.columnWeights(open), numbers, within, p.targetTransform(open)})
+func (p Private) releaseBins(
+	ctx context.Context,
+	s *mechanism.Session,
+	name string,
+	r mechanism.Records,
+	open []int,
+	within []interval,
+	numbers []int,
+) ([]noisyCounts, error) {
+	return p.releaseCounts(
+		ctx,
+		s,
+		name,
+		r,
+		binStatistic{open, p.columnWeights(open), numbers, within, p.targetTransform(open)},
+	)
 }
 
 // outerQuantiles computes the outer quantiles from the noisy counts of equal bins by linear interpolation. If the
