@@ -198,36 +198,12 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if err != nil {
 		return nil, err
 	}
-	guarantee := plan.Guarantee()
-	res := &Result{
-		Task:       p.taskName(),
-		Target:     p.Target,
-		Transform:  p.Transform,
-		Method:     out.method,
-		Abstained:  out.abstained,
-		Branch:     out.branch,
-		Guarantee:  guarantee,
-		Addition:   plan.Addition(),
-		Considered: plan.Columns(),
-		Search:     out.search,
-		Sizes:      out.sizes,
-		Vocabulary: r.found,
-		Unread:     out.readings.unread,
-		Gaps:       out.readings.gaps,
-		Huge:       out.readings.huge,
-		Tiny:       out.readings.tiny,
-		Card:       out.card,
-	}
+	res := p.newResult(plan, r.found, out)
 	if err := res.describeChoice(ctx, plan, out); err != nil {
 		return nil, err
 	}
-	if fit := out.fit; fit != nil {
-		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
-		recordReading(fit.Model, p.Schema)
-		res.Model, res.Importances = fit.Model, importancesOf(fit)
-		if err := r.finishModel(ctx, s, fit, res); err != nil {
-			return nil, err
-		}
+	if err := r.addModel(ctx, s, p.Schema, out.fit, res); err != nil {
+		return nil, err
 	}
 	res.Events = s.Events()
 	res.Unprotected = p.unprotectedFacts()
@@ -237,6 +213,48 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		return nil, err
 	}
 	return res, nil
+}
+
+// newResult returns the result of a run without its model and its releases. found is the vocabulary of the run.
+func (p *Pipeline) newResult(plan *Plan, found []Vocabulary, out *trained) *Result {
+	return &Result{
+		Task:       p.taskName(),
+		Target:     p.Target,
+		Transform:  p.Transform,
+		Method:     out.method,
+		Abstained:  out.abstained,
+		Branch:     out.branch,
+		Guarantee:  plan.Guarantee(),
+		Addition:   plan.Addition(),
+		Considered: plan.Columns(),
+		Search:     out.search,
+		Sizes:      out.sizes,
+		Vocabulary: found,
+		Unread:     out.readings.unread,
+		Gaps:       out.readings.gaps,
+		Huge:       out.readings.huge,
+		Tiny:       out.readings.tiny,
+		Card:       out.card,
+	}
+}
+
+// addModel adds a model with its guarantee and its quality to a result. schema is that of the table as it was read,
+// without the categories that were found. addModel does nothing for a method that abstained, whose fit is nil.
+func (r *runner) addModel(
+	ctx context.Context,
+	s *mechanism.Session,
+	schema dataset.Schema,
+	fit *method.Fit,
+	res *Result,
+) error {
+	if fit == nil {
+		return nil
+	}
+	regression.WithGuarantee(fit.Model, modelGuarantee(res.Guarantee))
+	recordReading(fit.Model, schema)
+	res.Model = fit.Model
+	res.Importances = importancesOf(fit)
+	return r.finishModel(ctx, s, fit, res)
 }
 
 // countRecords counts the records of a run exactly.

@@ -204,28 +204,31 @@ func (p *Pipeline) fixedShare(b branch, stages branchStages) float64 {
 	return fixedAlone - check // the count takes its share of the whole epsilon
 }
 
-// divideAsAsked divides the budget by the shares of the recipe.
-func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (division, error) {
-	type stage struct {
-		asked, standard float64
-		runs            bool
-		result          float64
-	}
+// askedStage is a stage of a branch with the share that the recipe asks for, 0 for no share, and its standard share.
+type askedStage struct {
+	asked    float64
+	standard float64
+	runs     bool
+	result   float64 // share of the training budget
+}
+
+// askedStages returns the stages whose shares a recipe can set.
+func (p *Pipeline) askedStages(stages branchStages, standard division) (choice, ranges, model, fallback *askedStage) {
 	calibrated := 1.
 	if stages.fixedModel {
 		calibrated = 1 - standard.fixed/p.trainingEpsilon() - DefaultCountShare
 	}
-	choice := &stage{
+	choice = &askedStage{
 		asked:    p.Shares.Selection,
 		standard: standard.selection * calibrated,
 		runs:     stages.selects,
 	}
-	ranges := &stage{
+	ranges = &askedStage{
 		asked:    p.Shares.Ranges,
 		standard: standard.ranges * (1 - linear.GramShare) * calibrated,
 		runs:     stages.scaled,
 	}
-	model := &stage{
+	model = &askedStage{
 		asked:    p.Shares.Model,
 		standard: standard.model * linear.GramShare,
 		runs:     true,
@@ -233,16 +236,22 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 	if stages.fixedModel {
 		model.standard = standard.fixed
 	}
-	fallback := &stage{
+	fallback = &askedStage{
 		asked:    p.Shares.Fallback,
 		standard: standard.fallback * linear.GramShare * calibrated,
 		runs:     stages.fallback,
 	}
+	return choice, ranges, model, fallback
+}
+
+// divideAsAsked divides the budget by the shares of the recipe.
+func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (division, error) {
+	choice, ranges, model, fallback := p.askedStages(stages, standard)
 	left := p.afterFixedStages(stages)
 	inner := left
 	weights := 0.
 	missing := p.unpaidShares(stages)
-	list := []*stage{choice, ranges, model, fallback}
+	list := []*askedStage{choice, ranges, model, fallback}
 	for _, s := range list {
 		switch {
 		case !s.runs:
@@ -267,7 +276,8 @@ func (p *Pipeline) divideAsAsked(stages branchStages, standard division) (divisi
 				"the shares of the stages that run add up to %s, not 1",
 				fault.Number(math.Round((1-left)*1e6)/1e6),
 			),
-			"leave one of them out: it takes what is left. A count, words and a transform that budget does not name keep their defaults")
+			"leave one of them out: it takes what is left. A count, words and a transform that budget does not name keep their defaults",
+		)
 	default:
 		stretch = inner / (inner - left)
 	}

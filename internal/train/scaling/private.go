@@ -182,15 +182,7 @@ func (p Private) fineRanges(
 	}
 	if p.Outline {
 		for i, j := range open {
-			rough[i].numbers.add(bins[i])
-			in := zoomInto(outerQuantiles(bins[i].counts, within[i], outlineReading.outer), within[i])
-			out[j] = Range{
-				Lower:   in.Lower,
-				Upper:   in.Upper,
-				Numbers: rough[i].numbers.count(),
-				Huge:    rough[i].isHuge(),
-				Tiny:    rough[i].isTiny(),
-			}
+			out[j] = rough[i].outlineRange(bins[i], within[i])
 		}
 		return nil
 	}
@@ -231,6 +223,19 @@ func (p Private) fineRanges(
 		out[j] = r
 	}
 	return nil
+}
+
+// outlineRange returns the range of a column by the counts of the first zoom over an interval.
+func (r *coarse) outlineRange(c noisyCounts, whole interval) Range {
+	r.numbers.add(c)
+	in := zoomInto(outerQuantiles(c.counts, whole, outlineReading.outer), whole)
+	return Range{
+		Lower:   in.Lower,
+		Upper:   in.Upper,
+		Numbers: r.numbers.count(),
+		Huge:    r.isHuge(),
+		Tiny:    r.isTiny(),
+	}
 }
 
 // zoomInto returns the interval of the second zoom: in, and one bin of the first zoom over whole on
