@@ -40,7 +40,7 @@ func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, 
 
 // dataOf are the records of a view, of which nothing is public but their ranges.
 func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: columns}, Records: memory.Over(v), Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: columns}, Records: memory.NewRecords(v), Ranges: ranges}
 }
 
 func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *method.Fit {

@@ -48,7 +48,7 @@ func ExampleAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

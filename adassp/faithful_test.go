@@ -260,7 +260,7 @@ func TestFaithfulRowOrder(t *testing.T) {
 	}
 	s := faithfulSession(t, 1, budget.AddRemove, columns)
 	sums := func(v dataset.View, block int) *momentsPass {
-		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.Over(v), inBlocks{momentsStatistic{columns, ranges}, block})
+		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, memory.NewRecords(v), inBlocks{momentsStatistic{columns, ranges}, block})
 		if err != nil {
 			t.Fatal(err)
 		}

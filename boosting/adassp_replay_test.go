@@ -34,7 +34,7 @@ func recordGradients(t *testing.T, columns []dataset.Column, records [][]float64
 			}
 		}
 		x := table(t, columns, data)
-		pass, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.Over(x.tab.All()), gradientStatistic{columns, x.ranges, theta, clip})
+		pass, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(x.tab.All()), gradientStatistic{columns, x.ranges, theta, clip})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestBoostedReplays(t *testing.T) {
 					t.Fatal(err)
 				}
 				fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, recorder),
-					method.Data{Facts: x.facts(rel), Records: memory.Over(tab.All()), Ranges: x.ranges})
+					method.Data{Facts: x.facts(rel), Records: memory.NewRecords(tab.All()), Ranges: x.ranges})
 				if err != nil {
 					t.Fatal(err)
 				}

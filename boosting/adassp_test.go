@@ -32,7 +32,7 @@ func (x sample) facts(rel budget.Relation) method.Facts {
 
 // data are the records with what is public of them.
 func (x sample) data(rel budget.Relation) method.Data {
-	return method.Data{Facts: x.facts(rel), Records: memory.Over(x.tab.All()), Ranges: x.ranges}
+	return method.Data{Facts: x.facts(rel), Records: memory.NewRecords(x.tab.All()), Ranges: x.ranges}
 }
 
 // linearSample holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges,
@@ -249,7 +249,7 @@ func TestGradient(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
-	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.Over(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
+	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta, defaultClip}, 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestRowOrder(t *testing.T) {
 	}
 	s := testrows.Session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) any {
-		c, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}, defaultClip}, block})
+		c, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}, defaultClip}, block})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,7 +143,7 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	ranges, err := scale.Run(context.Background(), s.Sub("scaling"), memory.Over(x.train.All()))
+	ranges, err := scale.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(x.train.All()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (x trial) brc(published bool) float64 {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.session(node)
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(x.train.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(x.train.All()), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func (x trial) gram() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: memory.Over(tab.All()), Ranges: ranges})
+	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: memory.NewRecords(tab.All()), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 		if c.Kind == dataset.Numeric {
 			var err error
-			if ranges[j], err = scaling.Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(x.train.All()), j); err != nil {
+			if ranges[j], err = scaling.Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(x.train.All()), j); err != nil {
 				x.t.Fatal(err)
 			}
 		}

@@ -382,7 +382,7 @@ func TestBRCRefusals(t *testing.T) {
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
 		}
-		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: memory.Over(x.tab.All()), Ranges: x.ranges}); !errors.Is(err, c.want) {
+		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: memory.NewRecords(x.tab.All()), Ranges: x.ranges}); !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}

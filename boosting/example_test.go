@@ -50,7 +50,7 @@ func ExampleBoostedAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -93,7 +93,7 @@ func ExampleAdditive() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -150,7 +150,7 @@ func ExampleBRC() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true}, {Lower: 0, Upper: 100, Declared: true}, {}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

@@ -21,7 +21,7 @@ import (
 func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
 	t.Helper()
 	x.tab = tab
-	return x.recordedOf(t, Kernel{}, rel, memory.Over(tab.All()), rec)
+	return x.recordedOf(t, Kernel{}, rel, memory.NewRecords(tab.All()), rec)
 }
 
 // recordedOf runs a trainer over some records under a recorder.

@@ -27,14 +27,14 @@ func TestSampleReplays(t *testing.T) {
 	trainer := Kernel{most: 1500}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		first := mechanism.NewRecorder(9)
-		want := written(t, x.recordedOf(t, trainer, rel, memory.Over(x.tab.All()), first).Model)
-		if bytes.Equal(want, written(t, x.recordedOf(t, Kernel{}, rel, memory.Over(x.tab.All()), mechanism.NewRecorder(9)).Model)) {
+		want := written(t, x.recordedOf(t, trainer, rel, memory.NewRecords(x.tab.All()), first).Model)
+		if bytes.Equal(want, written(t, x.recordedOf(t, Kernel{}, rel, memory.NewRecords(x.tab.All()), mechanism.NewRecorder(9)).Model)) {
 			t.Errorf("%v: there is no sample", rel)
 		}
 		closest := 0.
 		for _, tab := range x.crossedNeighbours(t, rel) {
 			second := first.Replay()
-			if !bytes.Equal(want, written(t, x.recordedOf(t, trainer, rel, memory.Over(tab.All()), second).Model)) {
+			if !bytes.Equal(want, written(t, x.recordedOf(t, trainer, rel, memory.NewRecords(tab.All()), second).Model)) {
 				t.Errorf("%v: the model depends on the record", rel)
 			}
 			faults, ratio := mechanism.Compare(first, second)
@@ -53,7 +53,7 @@ func TestSampleReplays(t *testing.T) {
 func TestSampleOnStream(t *testing.T) {
 	x := crossedSample(t, 3000)
 	trainer := Kernel{most: 1500}
-	want := x.recordedOf(t, trainer, budget.AddRemove, memory.Over(x.tab.All()), mechanism.NewRecorder(9))
+	want := x.recordedOf(t, trainer, budget.AddRemove, memory.NewRecords(x.tab.All()), mechanism.NewRecorder(9))
 	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {
 		t.Fatalf("%d stages", n)
 	}

@@ -81,7 +81,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	s := root.Sub(partName)
-	records := memory.Over(all)
+	records := memory.NewRecords(all)
 	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
 		err = p.runBaseline(ctx, s, all, out)

@@ -135,7 +135,7 @@ func calibrated(t testing.TB, tr CostTree, columns []dataset.Column, epsilon flo
 }
 
 func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.Over(v), Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), Ranges: ranges}
 }
 
 // train fits at an epsilon and returns what a session has to say of it, too.

@@ -67,7 +67,7 @@ func ExampleLogistic_output() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), AtLeast: 3900, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: 3900, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func ExampleLogistic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestRowOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.Over(tab.All()), gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
+		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, memory.NewRecords(tab.All()), gradientStatistic{columns, ranges, [][]float64{{1, -1, .5, 0, .3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

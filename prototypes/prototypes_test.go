@@ -69,7 +69,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 }
 
 func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.Over(v), Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), Ranges: ranges}
 }
 
 func priced(t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
@@ -262,7 +262,7 @@ func TestPlanRefuses(t *testing.T) {
 // runOf returns a run on a table whose prototypes are the given ones, before any release.
 func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
 	columns := v.Schema().Columns
-	r := &run{ctx: context.Background(), records: memory.Over(v), frame: frameOf(columns, ranges)}
+	r := &run{ctx: context.Background(), records: memory.NewRecords(v), frame: frameOf(columns, ranges)}
 	slots := r.frame.slotCount()
 	unit := 1 + r.frame.squaredReach()
 	r.rows = &whitened{Columns: columns, Ranges: ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit)), Map: make([]float64, slots*slots)}

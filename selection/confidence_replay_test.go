@@ -114,7 +114,7 @@ func checkCalibration(t *testing.T, x rater, classes int) {
 	for index := range confidenceTables {
 		v, f := confidenceTable(t, rng, index, classes)
 		epsilon := []float64{.3, 1, 3}[index%3]
-		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f, memory.Over(v))
+		choice, err := x.Choose(context.Background(), classSession(t, x, epsilon, f), f, memory.NewRecords(v))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func TestGapHolds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			choice, err := x.Choose(context.Background(), s, f, memory.Over(v))
+			choice, err := x.Choose(context.Background(), s, f, memory.NewRecords(v))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestGapOfSelectors(t *testing.T) {
 		{SubLasso{K: 2, Buckets: 10}, "sublasso", 2, false},
 	} {
 		s := classSession(t, tt.x, 2, f)
-		choice, err := tt.x.Choose(context.Background(), s, f, memory.Over(v))
+		choice, err := tt.x.Choose(context.Background(), s, f, memory.NewRecords(v))
 		if err != nil {
 			t.Fatal(err)
 		}

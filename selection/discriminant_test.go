@@ -206,7 +206,7 @@ func TestScoresMeanError(t *testing.T) {
 	at := func(epsilon float64) float64 {
 		sum := 0.0
 		for range 10 {
-			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, memory.Over(v))
+			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
 			if err != nil {
 				t.Fatal(err)
 			}

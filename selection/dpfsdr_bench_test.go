@@ -31,7 +31,7 @@ func BenchmarkClassScores(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
 				sum, share := 0.0, 0.0
 				for b.Loop() {
-					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, memory.Over(v))
+					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, memory.NewRecords(v))
 					if err != nil {
 						b.Fatal(err)
 					}

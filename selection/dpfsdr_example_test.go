@@ -52,7 +52,7 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	chosen, err := selector.Select(context.Background(), session, f, memory.Over(table.All()))
+	chosen, err := selector.Select(context.Background(), session, f, memory.NewRecords(table.All()))
 	fmt.Println(len(chosen), chosen[0] < 2, err)
 	// Output: 1 true <nil>
 }

@@ -35,7 +35,7 @@ func TestClassReplay(t *testing.T) {
 			run := func(rec *mechanism.Recorder, columns [][]float64, groups [][]int32, y []int32) []int {
 				v, f := classTable(t, 1, columns, groups, 3, 2, y)
 				f.Relation = rel
-				got, err := x.Select(context.Background(), mechanism.NewRecordedSession(classPriced(t, x, 1, f), rec), f, memory.Over(v))
+				got, err := x.Select(context.Background(), mechanism.NewRecordedSession(classPriced(t, x, 1, f), rec), f, memory.NewRecords(v))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -74,7 +74,7 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 
 func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.View) []int {
 	t.Helper()
-	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f, memory.Over(v))
+	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f, memory.NewRecords(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestRowOrder(t *testing.T) {
 	w, _ := classTable(t, 2, other, nil, 0, 2, shuffled)
 	s := classSession(t, DPFSDR{}, 1, f)
 	sums := func(v dataset.View) mechanism.Bounded[mechanism.Weighted] {
-		got, err := mechanism.Sum[*classPass](context.Background(), s, memory.Over(v), classStatistic{Facts: f})
+		got, err := mechanism.Sum[*classPass](context.Background(), s, memory.NewRecords(v), classStatistic{Facts: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestClassRanges(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	without := f
 	without.Ranges = nil
-	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without, memory.Over(v)); !errors.Is(err, ErrRanges) {
+	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without, memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 	stage := scaling.Private{Columns: append(slices.Clone(f.Columns), f.Target), Target: len(f.Columns)}
@@ -307,7 +307,7 @@ func TestClassRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Ranges, err = stage.Run(context.Background(), s, memory.Over(v)); err != nil {
+	if f.Ranges, err = stage.Run(context.Background(), s, memory.NewRecords(v)); err != nil {
 		t.Fatal(err)
 	}
 	if got := classPick(t, DPFSDR{K: 1}, 2, f, v); got[0] > 1 {
@@ -320,7 +320,7 @@ func TestClassCancel(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f, memory.Over(v)); !errors.Is(err, context.Canceled) {
+	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f, memory.NewRecords(v)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	d, err := exactDiscriminant(context.Background(), f, v)

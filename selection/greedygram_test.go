@@ -58,7 +58,7 @@ func TestGreedyGramOrder(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		v, f := greedyTable(t, 4000, classes)
 		x := GreedyGram{K: 4}
-		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f, memory.Over(v))
+		order, err := x.Ranked(context.Background(), classSession(t, x, 1e4, f), f, memory.NewRecords(v))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestGreedyGramPlan(t *testing.T) {
 	}
 	f.Ranges = nil
 	x := GreedyGram{K: 2}
-	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f, memory.Over(dataset.View{})); !errors.Is(err, ErrRanges) {
+	if _, err := x.Select(context.Background(), classSession(t, x, 1, f), f, memory.NewRecords(dataset.View{})); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func BenchmarkGreedyGram(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := x.Select(context.Background(), s, f, memory.Over(v)); err != nil {
+		if _, err := x.Select(context.Background(), s, f, memory.NewRecords(v)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -41,7 +41,7 @@ func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, colu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, memory.Over(tab.All()))
+	out, err := x.Select(context.Background(), s, f, memory.NewRecords(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestKendallLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Kendall{K: 1}.Select(context.Background(), s, f, memory.Over(tab.All()))
+		got, err := Kendall{K: 1}.Select(context.Background(), s, f, memory.NewRecords(tab.All()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,14 +21,14 @@ func facts(names ...string) Facts {
 
 func ExampleFixed() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
-	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f, memory.Over(dataset.View{}))
+	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f, memory.NewRecords(dataset.View{}))
 	fmt.Println(chosen, err)
 	// Output: [0 2] <nil>
 }
 
 func ExampleNone() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}}}
-	chosen, err := None{}.Select(context.Background(), nil, f, memory.Over(dataset.View{}))
+	chosen, err := None{}.Select(context.Background(), nil, f, memory.NewRecords(dataset.View{}))
 	fmt.Println(chosen, err)
 	// Output: [0 1] <nil>
 }
@@ -47,7 +47,7 @@ func TestFreeSelectors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, err := (Fixed{}).Select(context.Background(), nil, f, memory.Over(dataset.View{})); err != nil || !slices.Equal(got, nil) {
+	if got, err := (Fixed{}).Select(context.Background(), nil, f, memory.NewRecords(dataset.View{})); err != nil || !slices.Equal(got, nil) {
 		t.Errorf("an empty list selects %v, %v", got, err)
 	}
 }

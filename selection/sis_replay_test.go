@@ -33,7 +33,7 @@ func record(t *testing.T, x SIS, rel budget.Relation, rec *mechanism.Recorder, c
 	}
 	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, schema, data)
 	f.Relation = rel
-	got, err := x.Select(context.Background(), mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec), f, memory.Over(v))
+	got, err := x.Select(context.Background(), mechanism.NewRecordedSession(priceSIS(t, x, 1, f), rec), f, memory.NewRecords(v))
 	if err != nil {
 		t.Fatal(err)
 	}

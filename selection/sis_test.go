@@ -79,7 +79,7 @@ func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Fa
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, memory.Over(v))
+	out, err := x.Select(context.Background(), s, f, memory.NewRecords(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, waves(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
 	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
-		if _, err := x.Select(context.Background(), sisSession(t, x, f), f, memory.Over(v)); !errors.Is(err, ErrRanges) {
+		if _, err := x.Select(context.Background(), sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err, ErrRanges) {
 			t.Errorf("%q: %v", x.Score, err)
 		}
 	}
@@ -359,7 +359,7 @@ func TestSISCancelled(t *testing.T) {
 	cancel()
 	for _, score := range sisScores() {
 		x := SIS{K: 1, Score: score}
-		if _, err := x.Select(ctx, sisSession(t, x, f), f, memory.Over(v)); !errors.Is(err, context.Canceled) {
+		if _, err := x.Select(ctx, sisSession(t, x, f), f, memory.NewRecords(v)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", score, err)
 		}
 	}

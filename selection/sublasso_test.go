@@ -110,13 +110,13 @@ func TestSubLassoCancelled(t *testing.T) {
 	f, tab := noise(30, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f, memory.Over(tab.All())); !errors.Is(err, context.Canceled) || got != nil {
+	if got, err := (SubLasso{K: 1, Buckets: 4}).Select(ctx, s, f, memory.NewRecords(tab.All())); !errors.Is(err, context.Canceled) || got != nil {
 		t.Errorf("cancelled: %v, %v", got, err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("something was released")
 	}
-	if _, err := (SubLasso{K: 1, Buckets: 4}).Select(context.Background(), s.Sub("absent"), f, memory.Over(tab.All())); !errors.Is(err, mechanism.ErrUnknownLeaf) {
+	if _, err := (SubLasso{K: 1, Buckets: 4}).Select(context.Background(), s.Sub("absent"), f, memory.NewRecords(tab.All())); !errors.Is(err, mechanism.ErrUnknownLeaf) {
 		t.Errorf("a leaf that is not planned: %v", err)
 	}
 }

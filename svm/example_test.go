@@ -68,7 +68,7 @@ func ExampleSVM() {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.Over(view), AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: memory.NewRecords(view), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

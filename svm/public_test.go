@@ -119,7 +119,7 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), memory.Over(train))
+	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(train))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func trainers() map[string]method.Trainer {
 
 // dataOf are the records of a view, of which there are at least so many.
 func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.Over(v), AtLeast: atLeast, Ranges: ranges}
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
 }
 
 func priced(t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {

@@ -53,7 +53,7 @@ func ExampleTukey() {
 	}
 	const atLeast = 19000 // released beforehand
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.Over(table.All()), AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: memory.NewRecords(table.All()), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		fmt.Println(err)
 		return

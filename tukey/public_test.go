@@ -81,7 +81,7 @@ func TestPublicData(t *testing.T) {
 				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Uniform(id, 10), 1) })
 				held := parts[0]
 				train := parts[1]
-				r, err := private.Run(context.Background(), s.Sub("scaling"), memory.Over(train))
+				r, err := private.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(train))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -46,7 +46,7 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 
 // dataOf are the records of a view, of which there are at least so many.
 func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: facts, Records: memory.Over(v), AtLeast: atLeast, Ranges: ranges}
+	return method.Data{Facts: facts, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
 }
 
 // mixed declares two numbers, a category and a target.
@@ -154,7 +154,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 		m = 16
 	)
 	models := func(records []record) [][]float64 {
-		out, err := f.fitBuckets(context.Background(), s, memory.Over(mixedTable(t, records).All()), m)
+		out, err := f.fitBuckets(context.Background(), s, memory.NewRecords(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.fitBuckets(context.Background(), s, memory.Over(tab.All()), z.most)
+			models, err := f.fitBuckets(context.Background(), s, memory.NewRecords(tab.All()), z.most)
 			if err != nil {
 				t.Fatal(err)
 			}

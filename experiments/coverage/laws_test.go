@@ -166,7 +166,7 @@ func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fre
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Records, p.Model = memory.Over(tab.All()), byPlace(f.prediction)
+	p.Records, p.Model = memory.NewRecords(tab.All()), byPlace(f.prediction)
 	return f, p
 }
 

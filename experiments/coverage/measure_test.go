@@ -98,7 +98,7 @@ func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame.Records, frame.Model = memory.Over(tab.All()), byPlace(f.prediction)
+	frame.Records, frame.Model = memory.NewRecords(tab.All()), byPlace(f.prediction)
 	return frame
 }
 

@@ -64,7 +64,7 @@ func (p problem) choose(ctx context.Context, x selection.Selector, target budget
 		return nil, err
 	}
 	if !private {
-		return x.Select(ctx, nil, p.facts, memory.Over(p.table.All()))
+		return x.Select(ctx, nil, p.facts, memory.NewRecords(p.table.All()))
 	}
 	priced, err := budget.Calibrate(budget.Seq("choose", node), target)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p problem) choose(ctx context.Context, x selection.Selector, target budget
 	if err != nil {
 		return nil, err
 	}
-	return x.Select(ctx, s, p.facts, memory.Over(p.table.All()))
+	return x.Select(ctx, s, p.facts, memory.NewRecords(p.table.All()))
 }
 
 // pure is a budget without delta, as in the papers.

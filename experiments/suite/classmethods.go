@@ -71,6 +71,6 @@ func priced(ctx context.Context, plan func() (budget.Node, error), v dataset.Vie
 	if err != nil || !ranges {
 		return s, nil, err
 	}
-	found, err := scale.Run(ctx, s.Sub("scaling"), memory.Over(v))
+	found, err := scale.Run(ctx, s.Sub("scaling"), memory.NewRecords(v))
 	return s, append(found, scaling.Range{}), err
 }

@@ -123,7 +123,7 @@ func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relatio
 	if err != nil {
 		return nil, err
 	}
-	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: memory.Over(t.All()), Ranges: ranges})
+	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: memory.NewRecords(t.All()), Ranges: ranges})
 	if err != nil {
 		return nil, err
 	}

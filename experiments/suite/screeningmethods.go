@@ -106,10 +106,10 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 			return nil, err
 		}
 		facts := t.facts
-		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), memory.Over(t.table.All())); err != nil {
+		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), memory.NewRecords(t.table.All())); err != nil {
 			return nil, err
 		}
-		return x.Select(ctx, session, facts, memory.Over(t.table.All()))
+		return x.Select(ctx, session, facts, memory.NewRecords(t.table.All()))
 	}
 }
 

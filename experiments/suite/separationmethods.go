@@ -161,7 +161,7 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	if err != nil {
 		return failed(err)
 	}
-	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, memory.Over(x.train))
+	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, memory.NewRecords(x.train))
 	if err != nil {
 		return failed(err)
 	}

@@ -163,7 +163,7 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 	case len(columns) == 0:
 		return nil, pipeline.ErrNoFeature
 	}
-	kept, err := p.Selector.Select(context.Background(), nil, facts, memory.Over(dataset.View{}))
+	kept, err := p.Selector.Select(context.Background(), nil, facts, memory.NewRecords(dataset.View{}))
 	for i, j := range kept {
 		kept[i] = columns[j]
 	}

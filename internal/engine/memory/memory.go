@@ -138,8 +138,8 @@ func (e *Engine) Forget(s mechanism.State) {
 	delete(e.states, s)
 }
 
-// Over returns all records of a view on an engine of their own.
-func Over(v dataset.View) mechanism.Records {
+// NewRecords returns all records of a view, on a new engine.
+func NewRecords(v dataset.View) mechanism.Records {
 	columns := make([]int, len(v.Schema().Columns))
 	for j := range columns {
 		columns[j] = j

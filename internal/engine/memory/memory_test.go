@@ -62,7 +62,7 @@ func TestParts(t *testing.T) {
 	if err := coins.UnmarshalBinary(make([]byte, 32)); err != nil {
 		t.Fatal(err)
 	}
-	first, second := Over(table.All()).Deal(coins, .3)
+	first, second := NewRecords(table.All()).Deal(coins, .3)
 	v, err := second.View(t.Context())
 	if err != nil {
 		t.Fatal(err)

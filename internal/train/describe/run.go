@@ -87,7 +87,7 @@ func (p *Plan) runPlan(
 	r := &runner{
 		plan:    p,
 		session: root.Sub(partName),
-		records: memory.Over(all),
+		records: memory.NewRecords(all),
 		columns: slices.Clone(p.study.Schema.Columns),
 		forced:  forced,
 	}

@@ -69,11 +69,11 @@ type Bins struct {
 	Cutoff int
 }
 
-// of returns the bin of a score; the last one for NaN.
-func (b Bins) of(score float64) int { return sort.SearchFloat64s(b.Edges, score) }
+// binOf returns the bin of a score; the last one for NaN.
+func (b Bins) binOf(score float64) int { return sort.SearchFloat64s(b.Edges, score) }
 
-// count is the number of bins, 0 without edges.
-func (b Bins) count() int {
+// numBins is the number of bins, 0 without edges.
+func (b Bins) numBins() int {
 	if len(b.Edges) == 0 {
 		return 0
 	}
@@ -187,7 +187,7 @@ const scoreShare = .7
 // tablesOf returns the joint tables.
 func tablesOf(classes int, b Bins) []mechanism.JointTable {
 	matrix := (classes + 1) * classes
-	bins := b.count()
+	bins := b.numBins()
 	switch {
 	case bins == 0:
 		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
@@ -229,14 +229,14 @@ func (p *confusionPass) Add(b mechanism.Block) {
 		if truth == guess {
 			right = 1
 		}
-		switch bins := p.Bins.count(); {
+		switch bins := p.Bins.numBins(); {
 		case len(p.tables) == 2:
 			p.tables[1][i] = uint16(2 * bins)
 			if truth < p.Classes {
-				p.tables[1][i] = uint16(truth*bins + p.Bins.of(score[i]))
+				p.tables[1][i] = uint16(truth*bins + p.Bins.binOf(score[i]))
 			}
 		case len(p.tables) == 3:
-			p.tables[1][i] = uint16(right*bins + p.Bins.of(score[i]))
+			p.tables[1][i] = uint16(right*bins + p.Bins.binOf(score[i]))
 			p.tables[2][i] = uint16(2*truth + right) // of others 2 L
 		}
 	}

@@ -39,7 +39,7 @@ func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Labels{Records: memory.Over(tab.All()), Model: fixed{prediction, score}, Bins: bins}
+	return Labels{Records: memory.NewRecords(tab.All()), Model: fixed{prediction, score}, Bins: bins}
 }
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
@@ -516,7 +516,7 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	c, err := metric.Run(context.Background(), s, Labels{Records: memory.Over(tab.All())})
+	c, err := metric.Run(context.Background(), s, Labels{Records: memory.NewRecords(tab.All())})
 	if err != nil {
 		fmt.Println(err)
 		return

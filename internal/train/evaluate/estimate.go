@@ -47,7 +47,7 @@ func seenNodes(nodes []float64, sigma float64) int {
 		seen := false
 		for _, w := range []int{1, 2, len(nodes)} {
 			window := nodes[k:min(k+w, len(nodes))]
-			seen = seen || sum(window) > nodeSeen*sigma*math.Sqrt(float64(len(window)))
+			seen = seen || sumOf(window) > nodeSeen*sigma*math.Sqrt(float64(len(window)))
 		}
 		if !seen {
 			break
@@ -57,7 +57,7 @@ func seenNodes(nodes []float64, sigma float64) int {
 	return k
 }
 
-// estimate computes the estimates.
+// computeEstimates computes the estimates.
 //
 // With a1..a4 the sums of release 2, each divided by its weight, n = a1, M = Ct a2/n, T = Ct^2 a3 - n M^2. With
 // C_j the levels of nodes in units of the target, N_j the nodes and K the number of nodes in which residuals
@@ -67,16 +67,16 @@ func seenNodes(nodes []float64, sigma float64) int {
 //
 // exactly except for the noise (docs/proofs/evaluation.md, "Nodes"). The noise of all of these is normal with
 // known standard deviations; that of T is linearised in a1 and a2.
-func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
+func computeEstimates(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
 	e := estimates{
-		limits: l, top: l.top(), n: max(a.Count, 1), countNoise: a.CountNoise,
-		error: sq(l.residual) * a.Residual, errorNoise: sq(sq(l.residual) * a.ResidualNoise),
-		total: sq(l.target)*a.Target - max(a.Count, 1)*sq(mean),
-		totalNoise: sq(sq(l.target)*a.TargetNoise) + sq(2*mean*l.target*a.SumNoise) +
-			sq(sq(mean)*a.CountNoise),
+		limits: l, top: l.largestResidual(), n: max(a.Count, 1), countNoise: a.CountNoise,
+		error: square(l.residual) * a.Residual, errorNoise: square(square(l.residual) * a.ResidualNoise),
+		total: square(l.target)*a.Target - max(a.Count, 1)*square(mean),
+		totalNoise: square(square(l.target)*a.TargetNoise) + square(2*mean*l.target*a.SumNoise) +
+			square(square(mean)*a.CountNoise),
 	}
-	fourths := e.addNodes(l.nodes(), a)
+	fourths := e.addNodes(l.residualNodes(), a)
 	e.addErrorLuck(sizes, fourths)
 	e.addTotalLuck(sizes, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
 	shared := sharedLuck + l.noSignal*(sharedWithoutSignal-sharedLuck)
@@ -96,20 +96,20 @@ func (e *estimates) addNodes(levels mechanism.Nodes, a mechanism.Squares) (fourt
 	e.seenBeyond = seen > 0
 	e.cut = c * levels.Level(seen)
 	e.hasRest = seen < len(a.Nodes)
-	e.largestRest = sq(e.top) - sq(e.cut)
+	e.largestRest = square(e.top) - square(e.cut)
 	restSquares := 0.
 	for j, n := range a.Nodes {
 		level := c * levels.Level(j+1)
-		capped := sq(min(level, e.cut)) - sq(c)
-		rest := sq(level) - sq(c) - capped
+		capped := square(min(level, e.cut)) - square(c)
+		rest := square(level) - square(c) - capped
 		e.error += capped * n
-		e.errorNoise += sq(capped * a.NodeNoise)
+		e.errorNoise += square(capped * a.NodeNoise)
 		e.rest += rest * n
-		restSquares += sq(rest)
+		restSquares += square(rest)
 		if j < seen {
-			fourth := sq(sq(level)) - sq(sq(c))
+			fourth := square(square(level)) - square(square(c))
 			fourths.value += fourth * n
-			fourths.variance += sq(fourth * a.NodeNoise)
+			fourths.variance += square(fourth * a.NodeNoise)
 		}
 	}
 	e.rest = max(e.rest, 0)
@@ -140,17 +140,17 @@ const (
 // addErrorLuck estimates the variance of the sampling error of E: the sum of fourth powers of residuals less
 // E^2/n, as a sum of n independent terms has it. fourths is the part of residuals beyond C.
 func (e *estimates) addErrorLuck(sizes mechanism.Sizes, fourths noisySum) {
-	limit := sq(sq(e.limits.residual))
+	limit := square(square(e.limits.residual))
 	last := int(sizeBin(e.limits.residual))
 	squares := 0.
 	for b, n := range sizes.First[:last+1] {
-		fourth := min(fourthOfBin*sq(sq(edge(b))), limit)
+		fourth := min(fourthOfBin*square(square(upperEdge(b))), limit)
 		fourths.value += fourth * n
-		squares += sq(fourth)
+		squares += square(fourth)
 	}
-	fourths.value += limit * nearby(sizes.First, last)
-	noise := math.Sqrt(sq(sizes.FirstNoise)*squares + fourths.variance)
-	mean := sq(max(e.error, 0)) / e.n
+	fourths.value += limit * recordsNearby(sizes.First, last)
+	noise := math.Sqrt(square(sizes.FirstNoise)*squares + fourths.variance)
+	mean := square(max(e.error, 0)) / e.n
 	e.errorLuck = max(fourths.value+luckMargin*noise-mean, leastErrorLuck*mean)
 }
 
@@ -161,22 +161,22 @@ func (e *estimates) addTotalLuck(sizes mechanism.Sizes, off float64) {
 	fourths := 0.
 	squares := 0.
 	for b, n := range sizes.Second[:last+1] {
-		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*edge(b), e.limits.target)
-		fourth := sq(sq(size + off))
+		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*upperEdge(b), e.limits.target)
+		fourth := square(square(size + off))
 		fourths += fourth * n
-		squares += sq(fourth)
+		squares += square(fourth)
 	}
 	if e.limits.target < 1 {
-		fourths += sq(sq(e.limits.target+off)) * nearby(sizes.Second, last)
+		fourths += square(square(e.limits.target+off)) * recordsNearby(sizes.Second, last)
 	}
-	mean := sq(e.total) / e.n
+	mean := square(e.total) / e.n
 	e.totalLuck = max(fourths+luckMargin*sizes.SecondNoise*math.Sqrt(squares)-mean, leastTotalLuck*mean)
 }
 
-// nearby returns the noisy number of records in the bins just beyond bin last, at least 0.
-func nearby(counts []float64, last int) float64 {
+// recordsNearby returns the noisy number of records in the bins just beyond bin last, at least 0.
+func recordsNearby(counts []float64, last int) float64 {
 	from := min(last+1, len(counts))
-	return max(sum(counts[from:min(from+nearBins, len(counts))]), 0)
+	return max(sumOf(counts[from:min(from+nearBins, len(counts))]), 0)
 }
 
 // meanSize returns the mean of |t-p|, clamped at the limit, and its variance. Neither t nor p is clamped, so
@@ -188,23 +188,23 @@ func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance float64) {
 	for b, n := range sizes.First[:last+1] {
 		size := min(binMean(b), e.cut)
 		mean += size * n / e.n
-		weights += sq(size)
+		weights += square(size)
 	}
 	mean = max(mean, 0)
-	noise := sq(sizes.FirstNoise)*weights + sq(mean*e.countNoise)
-	luck := max(max(e.error, 0)/e.n-sq(mean), 0) * e.n
-	return mean, (noise + luck) / sq(e.n)
+	noise := square(sizes.FirstNoise)*weights + square(mean*e.countNoise)
+	luck := max(max(e.error, 0)/e.n-square(mean), 0) * e.n
+	return mean, (noise + luck) / square(e.n)
 }
 
 // binMean returns the size that a record in bin b counts as.
 func binMean(b int) float64 {
 	switch b {
 	case 0:
-		return edge(0) / 2
+		return upperEdge(0) / 2
 	case lastBin:
-		return edge(lastBin)
+		return upperEdge(lastBin)
 	}
-	return (edge(b) - edge(b-1)) / (math.Ln2 / 2)
+	return (upperEdge(b) - upperEdge(b-1)) / (math.Ln2 / 2)
 }
 
 // r2 returns R² = 1 - E/T with its interval at the level [Level]: Fieller's for the
@@ -213,23 +213,23 @@ func (e estimates) r2() (value, lower, upper float64) {
 	lower, upper = e.r2Interval(max(e.error, 0), e.errorNoise+e.errorLuck, e.totalNoise+e.totalLuck, e.covariance)
 	value = floor
 	if e.total > 0 {
-		value = within(1 - max(e.error, 0)/e.total)
+		value = clampR2(1 - max(e.error, 0)/e.total)
 	}
 	return min(max(value, lower), upper), lower, upper
 }
 
 // r2Interval returns the interval of 1 - e/T.
 func (e estimates) r2Interval(squares, varE, varT, covariance float64) (lower, upper float64) {
-	least, most := fieller(squares, e.total, varE, varT, covariance, twoSided)
-	return within(1 - most), within(1 - least)
+	least, most := fiellerInterval(squares, e.total, varE, varT, covariance, twoSided)
+	return clampR2(1 - most), clampR2(1 - least)
 }
 
 // noiseShare returns the share of noise in the variance of R², in [0, 1], which a larger budget could reduce.
 // The rest is sampling error.
 func (e estimates) noiseShare() float64 {
 	squares := max(e.error, 0)
-	noise := e.errorNoise*sq(e.total) + e.totalNoise*sq(squares)
-	luck := e.errorLuck*sq(e.total) + e.totalLuck*sq(squares) - 2*e.covariance*squares*e.total
+	noise := e.errorNoise*square(e.total) + e.totalNoise*square(squares)
+	luck := e.errorLuck*square(e.total) + e.totalLuck*square(squares) - 2*e.covariance*squares*e.total
 	if whole := noise + max(luck, 0); whole > 0 && !math.IsInf(whole, 1) {
 		return noise / whole
 	}
@@ -251,7 +251,7 @@ func (e estimates) mostRest() float64 {
 	if !e.hasRest {
 		return 0
 	}
-	return e.rest + math.Sqrt(sq(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) + rare*e.largestRest
+	return e.rest + math.Sqrt(square(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) + rare*e.largestRest
 }
 
 // allErrorsLower returns the lowest R² of all errors, however large those beyond the limit are, at the
@@ -265,7 +265,7 @@ func (e estimates) allErrorsLower() float64 {
 // rmse returns the root of E/n with its interval, made as that of R².
 func (e estimates) rmse() (value, lower, upper float64) {
 	squares := max(e.error, 0)
-	least, most := fieller(squares, e.n, e.errorNoise+e.errorLuck, sq(e.countNoise), 0, twoSided)
+	least, most := fiellerInterval(squares, e.n, e.errorNoise+e.errorLuck, square(e.countNoise), 0, twoSided)
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
 

@@ -33,7 +33,7 @@ func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 	copy(sizes.Second[binAt(-6):], []float64{60, 150, 160, 200, 120, 50, 8})
 	l := readLimits(sizes, s2)
 	return sizes, l, mechanism.Squares{
-		Count: 750, Sum: 15 / l.target, Target: 110 / sq(l.target), Residual: 22 / sq(l.residual), Nodes: nodes,
+		Count: 750, Sum: 15 / l.target, Target: 110 / square(l.target), Residual: 22 / square(l.residual), Nodes: nodes,
 		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2, ResidualNoise: s2, NodeNoise: s2 / .6, MissingNoise: s2 / .4,
 	}
 }
@@ -42,20 +42,20 @@ func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 func TestEdges(t *testing.T) {
 	for b := range sizeBins {
 		want := math.Exp2(float64(min(b, lastBin-1)+firstEdge) / 2)
-		if math.Abs(edge(b)/want-1) > 1e-15 {
-			t.Errorf("edge %d is %v, want %v", b, edge(b), want)
+		if math.Abs(upperEdge(b)/want-1) > 1e-15 {
+			t.Errorf("edge %d is %v, want %v", b, upperEdge(b), want)
 		}
 		if b == lastBin {
 			continue
 		}
-		if got := int(sizeBin(edge(b))); got != b {
+		if got := int(sizeBin(upperEdge(b))); got != b {
 			t.Errorf("edge %d is in bin %d", b, got)
 		}
-		if got := int(sizeBin(math.Nextafter(edge(b), 100))); got != b+1 {
+		if got := int(sizeBin(math.Nextafter(upperEdge(b), 100))); got != b+1 {
 			t.Errorf("beyond edge %d is in bin %d", b, got)
 		}
 	}
-	if edge(rangeBin) != 1 || edge(widestBin) != 2 || edge(widestInterval) != 4 || edge(lastBin) != 64 || sizeBins != 38 {
+	if upperEdge(rangeBin) != 1 || upperEdge(widestBin) != 2 || upperEdge(widestInterval) != 4 || upperEdge(lastBin) != 64 || sizeBins != 38 {
 		t.Error("the named edges are elsewhere")
 	}
 	if sizeBin(0) != 0 || sizeBin(math.Inf(1)) != lastBin {
@@ -70,7 +70,7 @@ func TestReleasedNumbers(t *testing.T) {
 	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
-	if l.target != 1 || !near(l.residual, .589232) || l.nodes().Len() != 2 || !near(l.nodes().Level(1)*l.residual, 1.178464) || l.nodes().Level(2)*l.residual != 2 {
+	if l.target != 1 || !near(l.residual, .589232) || l.residualNodes().Len() != 2 || !near(l.residualNodes().Level(1)*l.residual, 1.178464) || l.residualNodes().Level(2)*l.residual != 2 {
 		t.Fatalf("limits %+v", l)
 	}
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestReleasedNumbers(t *testing.T) {
 		}},
 	} {
 		_, _, a := specified(c.nodes...)
-		e := estimate(sizes, l, a)
+		e := computeEstimates(sizes, l, a)
 		value, lower, upper := e.r2()
 		for name, got := range map[string]float64{
 			"n": e.n, "cap": e.cut, "E": e.error, "T": e.total, "lE": e.errorLuck, "lT": e.totalLuck, "nE": e.errorNoise, "nT": e.totalNoise,
@@ -132,7 +132,7 @@ func TestLimitsWithoutSignal(t *testing.T) {
 	none := of(1)
 	some := of(.8)
 	signal := of(.5)
-	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > edge(int(sizeBin(4.5/16))) {
+	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > upperEdge(int(sizeBin(4.5/16))) {
 		t.Errorf("without signal: %+v", none)
 	}
 	if signal.noSignal != 0 || signal.target < 1.8*none.target {
@@ -235,7 +235,7 @@ func TestClimb(t *testing.T) {
 		"no fall back":  {[]float64{9, -9, 3, 0, 0, 0}, 0, 5, 0},
 		"starts higher": {[]float64{9, 9, 9, 0, 0, 0}, 2, 5, 2},
 	} {
-		if got := climb(c.counts, 1, c.k, 2.5, c.top); got != c.want {
+		if got := climbBins(c.counts, 1, c.k, 2.5, c.top); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -259,10 +259,10 @@ func TestLimitsOfTargets(t *testing.T) {
 		}
 		sizes.Second[rangeBin] = 5000 // a scale far above that of residuals
 		l := readLimits(sizes, 1)
-		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual < min(2, l.top()) || l.residual > l.top() {
+		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual < min(2, l.largestResidual()) || l.residual > l.largestResidual() {
 			t.Errorf("targets up to bin %d: %+v", c.bin, l)
 		}
-		count, noise := l.beyond(sizes)
+		count, noise := l.countBeyond(sizes)
 		bins := float64(max(lastBin-c.bin, 1))
 		if want := float64(50 * max(c.bin-lastBin+1, 0)); count != want || math.Abs(noise-2*math.Sqrt(bins)) > 1e-12 {
 			t.Errorf("targets up to bin %d: %v are beyond, with noise %v", c.bin, count, noise)
@@ -303,7 +303,7 @@ func TestConsistent(t *testing.T) {
 
 // TestCombined: weights 1/variance.
 func TestCombined(t *testing.T) {
-	if got := combined(Count{10, 1}, Count{20, 2}); got.Value != 12 || math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
+	if got := combineCounts(Count{10, 1}, Count{20, 2}); got.Value != 12 || math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -332,7 +332,7 @@ func TestFieller(t *testing.T) {
 		{3, 10, 1, 1, 0}, {0, 10, 1, 4, 0}, {-1, 10, 1, 1, 0}, {3, 2, 1, 4, 0}, {9, 2, 1, 4, 0}, {1, 100, .01, 25, 0},
 		{3, 10, 1, 1, .9}, {8, 10, 4, 4, 3.9}, {8, 10, 4, 4, -2}, {9, 2, 1, 4, 1.5},
 	} {
-		lower, upper := fieller(c.e, c.t, c.varE, c.varT, c.covariance, 1.96)
+		lower, upper := fiellerInterval(c.e, c.t, c.varE, c.varT, c.covariance, 1.96)
 		for rho := 0.0; rho < 20; rho += .001 {
 			variance := c.varE + rho*rho*c.varT - 2*rho*c.covariance
 			inside := math.Abs(c.e-rho*c.t) <= 1.96*math.Sqrt(variance)

@@ -19,7 +19,7 @@ func pairs(t testing.TB, y, prediction []float64, lower, upper, center float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Pairs{Records: memory.Over(tab.All()), Model: fixed{prediction: prediction}, Lower: lower, Upper: upper, Center: center}
+	return Pairs{Records: memory.NewRecords(tab.All()), Model: fixed{prediction: prediction}, Lower: lower, Upper: upper, Center: center}
 }
 
 // fixed predicts by the place of a record, which a model cannot.
@@ -91,7 +91,7 @@ func truths(y, prediction []float64, r R2) (r2, rmse, mae float64) {
 		v = min(max(v, r.TargetLower), r.TargetUpper)
 		error := min(math.Abs(v-min(max(prediction[i], r.TargetLower), r.TargetUpper)), r.ErrorLimit)
 		mae += error / float64(len(y))
-		rmse += sq(error) / float64(len(y))
+		rmse += square(error) / float64(len(y))
 	}
 	return Exact(y, prediction, r.TargetLower, r.TargetUpper, r.ErrorLimit), math.Sqrt(rmse), mae
 }
@@ -198,7 +198,7 @@ func TestFarTargets(t *testing.T) {
 		p     Pairs
 		limit float64 // at least, in half widths
 		far   bool
-	}{"seen": {table(1, 20), edge(binAt(9)), false}, "a gap": {table(46, 60), .9, true}} {
+	}{"seen": {table(1, 20), upperEdge(binAt(9)), false}, "a gap": {table(46, 60), .9, true}} {
 		r := release(t, large, c.p)
 		if r.TargetUpper < 50+25*c.limit-1e-9 || c.far && (!r.Far || r.TargetUpper > 50+25*40) {
 			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name, r.TargetLower, r.TargetUpper, r.Far, c.limit)
@@ -243,7 +243,7 @@ func TestWideRange(t *testing.T) {
 func TestBeyond(t *testing.T) {
 	sizes, l, a := specified(0, 0)
 	o := readOctaves(sizes, l)
-	a.Cells = make([]float64, o.groups(1).Len())
+	a.Cells = make([]float64, o.cellGroups(1).Len())
 	a.Groups = make([]float64, len(o))
 	a.CellNoise = 2
 	a.FarNoise = 5
@@ -254,8 +254,8 @@ func TestBeyond(t *testing.T) {
 	}{{28, false}, {2*noise - .1, false}, {2*noise + .1, true}} {
 		sizes.Second[rangeBin+1] = 0
 		sizes.Second[rangeBin+8] = c.count
-		r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
-		reach := twoSided * math.Sqrt(sq(noise)+c.count) / 750
+		r := readR2(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
+		reach := twoSided * math.Sqrt(square(noise)+c.count) / 750
 		want := limitShare(Share{Value: c.count / 750, Lower: c.count/750 - reach, Upper: c.count/750 + reach, Level: Level})
 		if diff := math.Abs(r.Beyond.Upper-want.Upper) + math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Far != c.far {
 			t.Errorf("%v targets: %+v, far %v; want %+v", c.count, r.Beyond, r.Far, want)
@@ -274,12 +274,12 @@ func TestRulesOfPublication(t *testing.T) {
 		sizes.First[binAt(-6)] = n
 		l := readLimits(sizes, 1.7)
 		o := readOctaves(sizes, l)
-		a.Nodes = make([]float64, l.nodes().Len())
-		a.Cells = make([]float64, o.groups(1).Len())
+		a.Nodes = make([]float64, l.residualNodes().Len())
+		a.Cells = make([]float64, o.cellGroups(1).Len())
 		a.Groups = make([]float64, len(o))
 		a.CellNoise = 2
 		a.FarNoise = 2
-		r := read(Pairs{Lower: -2, Upper: 2}, sizes, l, o, a)
+		r := readR2(Pairs{Lower: -2, Upper: 2}, sizes, l, o, a)
 		if len(r.Intervals) != want {
 			t.Errorf("n mu = %v: intervals %+v", n, r.Intervals)
 		}

@@ -38,9 +38,9 @@ type Predictor interface {
 // so that limits within a frame are not rounded to its middle.
 const leastHalf = 0x1p-900
 
-// frame returns the public center c and half width h > 0 by which targets are scaled: both ends of the range
+// targetFrame returns the public center c and half width h > 0 by which targets are scaled: both ends of the range
 // are within one half width of the center.
-func (p Pairs) frame() (center, half float64) {
+func (p Pairs) targetFrame() (center, half float64) {
 	center = min(max(p.Center, p.Lower), p.Upper)
 	half = max(p.Upper-center, center-p.Lower)
 	if !(half > 0) {
@@ -60,7 +60,7 @@ type scaler struct {
 }
 
 func newScaler(p Pairs) scaler {
-	center, half := p.frame()
+	center, half := p.targetFrame()
 	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, From: p.From, Predictions: &predictions{p.Model}}
 }
 
@@ -76,7 +76,7 @@ func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginStor
 // BeginStorable implements [mechanism.StorableState].
 func (p *predictions) BeginStorable(b dataset.Block) mechanism.StorableBlock {
 	room := predictionRooms.Get().(*[]float64)
-	*room = grow(*room, b.Len())
+	*room = withLength(*room, b.Len())
 	if p.Model == nil {
 		clear(*room)
 		return predicted{*room, room}
@@ -114,12 +114,12 @@ func (p predicted) Leave() {
 	}
 }
 
-// block returns t = (y-c)/h of the records of a block, NaN for a missing target, and
+// scaleBlock returns t = (y-c)/h of the records of a block, NaN for a missing target, and
 // p = (clamp(prediction, Lower, Upper)-c)/h, in [-1, 1]; a prediction of NaN counts as c.
 // Both slices are valid until the next call.
-func (s *scaler) block(b mechanism.Block) (t, p []float64) {
+func (s *scaler) scaleBlock(b mechanism.Block) (t, p []float64) {
 	n := b.Len()
-	s.target, s.prediction = grow(s.target, n), grow(s.prediction, n)
+	s.target, s.prediction = withLength(s.target, n), withLength(s.prediction, n)
 	prediction := b.Kept.(predicted).values
 	for i, y := range b.Float(s.Target, s.target) {
 		y = s.From.Inverse(y)
@@ -136,7 +136,7 @@ func (s *scaler) block(b mechanism.Block) (t, p []float64) {
 	return s.target, s.prediction
 }
 
-func grow(buf []float64, n int) []float64 {
+func withLength(buf []float64, n int) []float64 {
 	if cap(buf) < n {
 		return make([]float64, n)
 	}
@@ -167,7 +167,7 @@ func (a *sizePass) Add(b mechanism.Block) {
 		a.target = make([]uint16, n)
 	}
 	a.residual, a.target = a.residual[:n], a.target[:n]
-	t, p := a.block(b)
+	t, p := a.scaleBlock(b)
 	for i, x := range t {
 		a.residual[i], a.target[i] = mechanism.NoSize, 0
 		if x == x {
@@ -194,7 +194,7 @@ func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
-	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.nodes(), x.Octaves.groups(x.ResidualLimit))}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(x.ResidualLimit))}
 }
 
 type sumPass struct {
@@ -206,11 +206,11 @@ type sumPass struct {
 
 func (a *sumPass) Add(b mechanism.Block) {
 	limit := a.x.TargetLimit
-	t, p := a.block(b)
+	t, p := a.scaleBlock(b)
 	a.cell = slices.Grow(a.cell[:0], len(t))[:len(t)]
 	for i, x := range t {
-		a.cell[i] = a.x.Octaves.cell(math.Abs(x - p[i])) // without a target, any
-		target := min(max(x, -limit), limit)             // NaN stays NaN
+		a.cell[i] = a.x.Octaves.cellOf(math.Abs(x - p[i])) // without a target, any
+		target := min(max(x, -limit), limit)               // NaN stays NaN
 		prediction := min(max(p[i], -limit), limit)
 		t[i] = target / limit
 		p[i] = (target - prediction) / a.x.ResidualLimit

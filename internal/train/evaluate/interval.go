@@ -2,11 +2,11 @@ package evaluate
 
 import "math"
 
-// fieller returns the interval of ratios e/t, within [0, inf], that are within z standard deviations of two
+// fiellerInterval returns the interval of ratios e/t, within [0, inf], that are within z standard deviations of two
 // normal estimates with the given variances and covariance (E. C. Fieller, "Some problems in interval
 // estimation", JRSS B, 1954). If the sign of t is not significant, every ratio not below the smaller root, or
 // every ratio, is compatible.
-func fieller(e, t, varE, varT, covariance, z float64) (lower, upper float64) {
+func fiellerInterval(e, t, varE, varT, covariance, z float64) (lower, upper float64) {
 	// a rho^2 - 2 b rho + c <= 0
 	a := t*t - z*z*varT
 	b := e*t - z*z*covariance
@@ -24,6 +24,6 @@ func fieller(e, t, varE, varT, covariance, z float64) (lower, upper float64) {
 	return 0, math.Inf(1)
 }
 
-func within(r2 float64) float64 { return min(max(r2, floor), 1) }
+func clampR2(r2 float64) float64 { return min(max(r2, floor), 1) }
 
-func sq(x float64) float64 { return x * x }
+func square(x float64) float64 { return x * x }

@@ -19,8 +19,8 @@ const (
 	halfBits  = math.Sqrt2 / 2 // half an octave, downwards
 )
 
-// edge returns the upper edge of bin b, for the last one its lower edge.
-func edge(b int) float64 {
+// upperEdge returns the upper edge of bin b, for the last one its lower edge.
+func upperEdge(b int) float64 {
 	k := min(b, lastBin-1) + firstEdge
 	if k&1 == 0 {
 		return math.Ldexp(1, k>>1)
@@ -30,18 +30,18 @@ func edge(b int) float64 {
 
 // sizeBin returns the bin of a size, which is not negative.
 func sizeBin(size float64) uint16 {
-	return uint16(sort.Search(lastBin, func(b int) bool { return size <= edge(b) }))
+	return uint16(sort.Search(lastBin, func(b int) bool { return size <= upperEdge(b) }))
 }
 
-// climb returns the last bin, from k up to top, in which counts are significant: it proceeds by one bin as long
+// climbBins returns the last bin, from k up to top, in which counts are significant: it proceeds by one bin as long
 // as the 1, 2 or 4 bins that follow hold more than z standard deviations of their noise, sigma per bin. Windows
 // end at top.
-func climb(counts []float64, sigma float64, k int, z float64, top int) int {
+func climbBins(counts []float64, sigma float64, k int, z float64, top int) int {
 	for k < top {
 		seen := false
 		for w := 1; w <= 4; w *= 2 {
 			last := min(k+w, top)
-			seen = seen || sum(counts[k+1:last+1]) > z*sigma*math.Sqrt(float64(w))
+			seen = seen || sumOf(counts[k+1:last+1]) > z*sigma*math.Sqrt(float64(w))
 		}
 		if !seen {
 			break
@@ -51,7 +51,7 @@ func climb(counts []float64, sigma float64, k int, z float64, top int) int {
 	return k
 }
 
-func sum(list []float64) float64 {
+func sumOf(list []float64) float64 {
 	total := 0.0
 	for _, v := range list {
 		total += v
@@ -95,12 +95,14 @@ type limits struct {
 	noSignal float64
 }
 
-// top returns the largest residual of a target and a prediction that are cut at their limits:
+// largestResidual returns the largest residual of a target and a prediction that are cut at their limits:
 // predictions are within the range, too.
-func (l limits) top() float64 { return l.target + min(l.target, 1) }
+func (l limits) largestResidual() float64 { return l.target + min(l.target, 1) }
 
-// nodes returns the levels of residuals beyond their limit.
-func (l limits) nodes() mechanism.Nodes { return mechanism.Nodes{Top: l.top() / l.residual} }
+// residualNodes returns the levels of residuals beyond their limit.
+func (l limits) residualNodes() mechanism.Nodes {
+	return mechanism.Nodes{Top: l.largestResidual() / l.residual}
+}
 
 // readLimits chooses the limits from the sizes of release 1. cellNoise is the standard deviation of the noise
 // of a cell of weight 1 in release 2.
@@ -117,19 +119,19 @@ func (l limits) nodes() mechanism.Nodes { return mechanism.Nodes{Top: l.top() / 
 // Near R² = 0, residuals and targets are nearly equal: their sampling errors cancel in the ratio, and so do the
 // parts beyond the limits, but the noise does not. So both limits decrease to leastScales there.
 func readLimits(s mechanism.Sizes, cellNoise float64) limits {
-	records := max(sum(s.First), fewestRecords)
-	kappa := max(math.Pow(3*records*sq(noiseOfLuck/cellNoise), .25), leastScales)
-	targetBin := climb(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
+	records := max(sumOf(s.First), fewestRecords)
+	kappa := max(math.Pow(3*records*square(noiseOfLuck/cellNoise), .25), leastScales)
+	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
 	residual := normalScale(s.First, s.FirstNoise, lastBin)
 	target := normalScale(s.Second, s.SecondNoise, targetBin)
-	l := limits{target: edge(targetBin)}
+	l := limits{target: upperEdge(targetBin)}
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
 	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
 	if targetBin == rangeBin {
 		l.target = min(1, target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
 	}
-	seen := climb(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
-	l.residual = min(max(residual*lowered(kappa), edge(seen)), l.top())
+	seen := climbBins(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
+	l.residual = min(max(residual*lowered(kappa), upperEdge(seen)), l.largestResidual())
 	return l
 }
 
@@ -151,7 +153,7 @@ func normalScale(counts []float64, sigma float64, last int) float64 {
 		}
 	}
 	first := max(fullest-8, 0)
-	end := min(climb(counts, sigma, fullest, scaleSeen, last)+1, last)
+	end := min(climbBins(counts, sigma, fullest, scaleSeen, last)+1, last)
 	whole := 0.
 	for _, n := range counts[first : end+1] {
 		whole += max(n, 0)
@@ -160,7 +162,7 @@ func normalScale(counts []float64, sigma float64, last int) float64 {
 	for b := first; ; b++ {
 		n := max(counts[b], 0)
 		if b == end && n == 0 {
-			return edge(end) / normalQuantile
+			return upperEdge(end) / normalQuantile
 		}
 		if b == end || n > 0 && below+n >= scaleQuantile*whole {
 			return quantileWithin(b, (scaleQuantile*whole-below)/n) / normalQuantile
@@ -170,11 +172,11 @@ func normalScale(counts []float64, sigma float64, last int) float64 {
 }
 
 // quantileWithin returns the quantile part of the sizes in a bin, assuming a density proportional to 1/size.
-func quantileWithin(b int, part float64) float64 { return edge(b) * math.Exp2((part-1)/2) }
+func quantileWithin(b int, part float64) float64 { return upperEdge(b) * math.Exp2((part-1)/2) }
 
-// beyond returns the noisy number of targets beyond the limit and the standard
+// countBeyond returns the noisy number of targets beyond the limit and the standard
 // deviation of its noise. Targets in the same bin as the limit are left out.
-func (l limits) beyond(s mechanism.Sizes) (count, noise float64) {
+func (l limits) countBeyond(s mechanism.Sizes) (count, noise float64) {
 	first := min(int(sizeBin(l.target))+1, lastBin)
-	return sum(s.Second[first:]), s.SecondNoise * math.Sqrt(float64(sizeBins-first))
+	return sumOf(s.Second[first:]), s.SecondNoise * math.Sqrt(float64(sizeBins-first))
 }

@@ -12,18 +12,18 @@ type Count struct {
 	Sigma float64 `json:"sigma"` // standard deviation of the noise
 }
 
-// combined returns the mean of two noisy numbers of the same records with weights
+// combineCounts returns the mean of two noisy numbers of the same records with weights
 // 1/variance, whose noise is the smallest.
-func combined(a, b Count) Count {
-	wa := 1 / sq(a.Sigma)
-	wb := 1 / sq(b.Sigma)
+func combineCounts(a, b Count) Count {
+	wa := 1 / square(a.Sigma)
+	wb := 1 / square(b.Sigma)
 	return Count{(a.Value*wa + b.Value*wb) / (wa + wb), 1 / math.Sqrt(wa+wb)}
 }
 
-// missing returns the number of records whose target cannot be read: both releases
+// countMissing returns the number of records whose target cannot be read: both releases
 // hold one.
-func missing(sizes mechanism.Sizes, a mechanism.Squares) Count {
-	return combined(Count{sizes.Missing, sizes.MissingNoise}, Count{a.Missing, a.MissingNoise})
+func countMissing(sizes mechanism.Sizes, a mechanism.Squares) Count {
+	return combineCounts(Count{sizes.Missing, sizes.MissingNoise}, Count{a.Missing, a.MissingNoise})
 }
 
 // ShareOf returns part/(part + rest) with its interval at the level [Level], for the noise

@@ -39,21 +39,21 @@ func halfWidths(a mechanism.Squares, o octaves, strength float64) []HalfWidth {
 		if strength < x.least {
 			continue
 		}
-		if q, ok := o.scan(a, 1-x.level); ok {
+		if q, ok := o.scanEdges(a, 1-x.level); ok {
 			out = append(out, HalfWidth{x.level, q})
 		}
 	}
 	return out
 }
 
-// guess returns the smallest bin above whose upper edge there seem to be at most the share alpha of the residuals.
-func guess(sizes mechanism.Sizes, alpha float64) int {
-	n := sum(sizes.First)
+// guessBin returns the smallest bin above whose upper edge there seem to be at most the share alpha of the residuals.
+func guessBin(sizes mechanism.Sizes, alpha float64) int {
+	n := sumOf(sizes.First)
 	for b := lastBin - 1; b >= 0; b-- {
 		// The counts above are in the sum with 1 - alpha, the others with -alpha, as part of n.
 		over := float64(lastBin - b)
-		noise := sizes.FirstNoise * math.Sqrt(over*sq(1-alpha)+(sizeBins-over)*sq(alpha))
-		if sum(sizes.First[b+1:])-alpha*(n+1)+1+guessZ*noise > 0 {
+		noise := sizes.FirstNoise * math.Sqrt(over*square(1-alpha)+(sizeBins-over)*square(alpha))
+		if sumOf(sizes.First[b+1:])-alpha*(n+1)+1+guessZ*noise > 0 {
 			return b + 1
 		}
 	}
@@ -79,12 +79,12 @@ const (
 // starts at 0, is not divided.
 func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 	highest := min(int(sizeBin(l.residual)), widestInterval)
-	if edge(highest) > l.residual {
+	if upperEdge(highest) > l.residual {
 		highest--
 	}
 	first, last := sizeBins, 0
 	for _, x := range intervalLevels() {
-		top := min(guess(sizes, 1-x.level), highest)
+		top := min(guessBin(sizes, 1-x.level), highest)
 		first, last = min(first, top-depth+1), max(last, top)
 	}
 	var o octaves
@@ -94,22 +94,22 @@ func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 	return o
 }
 
-// last returns the last of the bins; there is one.
-func (o octaves) last() int { return o[len(o)-1] }
+// lastBin returns the last of the bins; there is one.
+func (o octaves) lastBin() int { return o[len(o)-1] }
 
-// groups returns the cells of the second release, in which residuals are at most limit: one for the sizes above all
+// cellGroups returns the cells of the second release, in which residuals are at most limit: one for the sizes above all
 // these bins, and a group of parts per bin.
-func (o octaves) groups(limit float64) mechanism.CellGroups {
+func (o octaves) cellGroups(limit float64) mechanism.CellGroups {
 	if len(o) == 0 {
 		return mechanism.CellGroups{}
 	}
-	return mechanism.CellGroups{Groups: len(o), Parts: parts, Reach: min(edge(o.last())/limit, 1)}
+	return mechanism.CellGroups{Groups: len(o), Parts: parts, Reach: min(upperEdge(o.lastBin())/limit, 1)}
 }
 
-// cell returns the cell of a size, or [mechanism.NoSize] if it is in no cell.
-func (o octaves) cell(size float64) uint16 {
+// cellOf returns the cell of a size, or [mechanism.NoSize] if it is in no cell.
+func (o octaves) cellOf(size float64) uint16 {
 	b := int(sizeBin(size))
-	if len(o) > 0 && b > o.last() {
+	if len(o) > 0 && b > o.lastBin() {
 		return 0
 	}
 	i, ok := slices.BinarySearch(o, b)
@@ -122,9 +122,9 @@ func (o octaves) cell(size float64) uint16 {
 // partEdge returns the upper edge of part k of bin b >= 1.
 func partEdge(b, k int) float64 {
 	if k == parts-1 {
-		return edge(b)
+		return upperEdge(b)
 	}
-	return edge(b-1) * partRatios[k]
+	return upperEdge(b-1) * partRatios[k]
 }
 
 // partRatios are 2^((k+1)/32), as decimals so that they are the same on every machine.
@@ -146,7 +146,7 @@ var partRatios = [parts - 1]float64{
 	1.38390988196383195487,
 }
 
-// scan returns the smallest edge q of a part, from the last one downwards, such that, for a new record that is
+// scanEdges returns the smallest edge q of a part, from the last one downwards, such that, for a new record that is
 // exchangeable with the held-out ones,
 //
 //	P(|y - prediction| <= q) >= 1 - alpha - halfMiss,
@@ -159,12 +159,12 @@ var partRatios = [parts - 1]float64{
 // world", 2005). The scan proceeds downwards from the last edge and stops at the first that fails. So it ends
 // below e* only if one fixed edge passes, the next one below e* or, if e* is beyond it, the last one, although
 // the exact statistic there is above 0: the noise of the second release, whose standard deviation
-// [octaves.above] returns, must be less than -twoSided times it, which has probability halfMiss. The proof
+// [octaves.countAbove] returns, must be less than -twoSided times it, which has probability halfMiss. The proof
 // needs neither a union bound over edges nor an assumption on the distribution of the residuals. ∎
-func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
+func (o octaves) scanEdges(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 	for _, b := range slices.Backward(o) {
 		for k := parts - 1; k >= 0; k-- {
-			n := o.above(a, b, k)
+			n := o.countAbove(a, b, k)
 			if n.Value-alpha*(a.Count+1)+1+twoSided*math.Hypot(n.Sigma, alpha*a.CountNoise) > 0 {
 				return q, ok
 			}
@@ -175,23 +175,23 @@ func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 	return q, ok
 }
 
-// above returns the noisy number of sizes above part k of bin b, from the second release only: those of the far
+// countAbove returns the noisy number of sizes above part k of bin b, from the second release only: those of the far
 // cell and of the nodes, those of the bins between, and those of the bin itself. For the last there are two
 // estimates, the parts above and the whole minus the parts below, with weights 1/variance.
-func (o octaves) above(a mechanism.Squares, b, k int) Count {
-	value := a.Cells[0] + sum(a.Nodes)
-	variance := sq(a.FarNoise) + float64(len(a.Nodes))*sq(a.NodeNoise)
+func (o octaves) countAbove(a mechanism.Squares, b, k int) Count {
+	value := a.Cells[0] + sumOf(a.Nodes)
+	variance := square(a.FarNoise) + float64(len(a.Nodes))*square(a.NodeNoise)
 	at, _ := slices.BinarySearch(o, b)
 	for i := at + 1; i < len(o); i++ {
-		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)
+		value, variance = value+a.Groups[i], variance+square(a.CellNoise)
 	}
 	cells := a.Cells[1+at*parts:][:parts]
 	below := k + 1
 	if below < parts {
-		inside := combined(
-			Count{sum(cells[below:]), a.CellNoise * math.Sqrt(float64(parts-below))},
-			Count{a.Groups[at] - sum(cells[:below]), a.CellNoise * math.Sqrt(float64(1+below))})
-		value, variance = value+inside.Value, variance+sq(inside.Sigma)
+		inside := combineCounts(
+			Count{sumOf(cells[below:]), a.CellNoise * math.Sqrt(float64(parts-below))},
+			Count{a.Groups[at] - sumOf(cells[:below]), a.CellNoise * math.Sqrt(float64(1+below))})
+		value, variance = value+inside.Value, variance+square(inside.Sigma)
 	}
 	return Count{value, math.Sqrt(variance)}
 }

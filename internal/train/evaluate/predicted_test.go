@@ -13,26 +13,26 @@ func TestParts(t *testing.T) {
 	o := octaves{3, 4, 20}
 	for i, b := range o {
 		for k := range parts {
-			want := edge(b-1) * math.Exp2(float64(k+1)/32)
+			want := upperEdge(b-1) * math.Exp2(float64(k+1)/32)
 			if math.Abs(partEdge(b, k)/want-1) > 1e-15 {
 				t.Errorf("part %d of bin %d ends at %v, want %v", k, b, partEdge(b, k), want)
 			}
-			if got := int(o.cell(partEdge(b, k))); got != 1+i*parts+k {
+			if got := int(o.cellOf(partEdge(b, k))); got != 1+i*parts+k {
 				t.Errorf("the end of part %d of bin %d is in cell %d", k, b, got)
 			}
-			if got := int(o.cell(math.Nextafter(partEdge(b, k), 0))); got != 1+i*parts+k {
+			if got := int(o.cellOf(math.Nextafter(partEdge(b, k), 0))); got != 1+i*parts+k {
 				t.Errorf("before the end of part %d of bin %d is cell %d", k, b, got)
 			}
 		}
 	}
 	for size, want := range map[float64]uint16{
-		0: mechanism.NoSize, edge(2): mechanism.NoSize, math.Nextafter(edge(4), 9): mechanism.NoSize, math.Nextafter(edge(20), 9): 0, math.Inf(1): 0,
+		0: mechanism.NoSize, upperEdge(2): mechanism.NoSize, math.Nextafter(upperEdge(4), 9): mechanism.NoSize, math.Nextafter(upperEdge(20), 9): 0, math.Inf(1): 0,
 	} {
-		if got := o.cell(size); got != want {
+		if got := o.cellOf(size); got != want {
 			t.Errorf("%v is in cell %d, want %d", size, got, want)
 		}
 	}
-	if octaves(nil).cell(3) != mechanism.NoSize || octaves(nil).groups(1).Len() != 0 {
+	if octaves(nil).cellOf(3) != mechanism.NoSize || octaves(nil).cellGroups(1).Len() != 0 {
 		t.Error("there are cells where no bin is divided")
 	}
 }
@@ -52,15 +52,15 @@ func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 
 // counted returns the second release of them with noise of standard deviation noise in a cell of weight 1.
 func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
-	groups := o.groups(l.residual)
-	cell := noise / math.Sqrt((1.36-sq(sq(groups.Reach)))/2)
+	groups := o.cellGroups(l.residual)
+	cell := noise / math.Sqrt((1.36-square(square(groups.Reach)))/2)
 	a := mechanism.Squares{
 		Count: float64(len(sizes)) + noise/.15*r.NormFloat64(), CountNoise: noise / .15,
 		CellNoise: cell, FarNoise: noise / .6, NodeNoise: noise / .6,
-		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)), Nodes: make([]float64, l.nodes().Len()),
+		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)), Nodes: make([]float64, l.residualNodes().Len()),
 	}
 	for _, x := range sizes {
-		c := o.cell(x)
+		c := o.cellOf(x)
 		switch {
 		case x > l.residual && len(a.Nodes) > 0:
 			a.Nodes[0] += .5
@@ -119,7 +119,7 @@ func TestHalfWidths(t *testing.T) {
 			if outside(w.HalfWidth) > allowed+1e-3 {
 				t.Errorf("%d sizes, %v: %v are beyond %v", len(sizes), w.Level, outside(w.HalfWidth), w.HalfWidth)
 			}
-			if below := w.HalfWidth / math.Exp2(1./32) * (1 - 1e-12); outside(below) <= allowed-1e-3 && below > edge(0) {
+			if below := w.HalfWidth / math.Exp2(1./32) * (1 - 1e-12); outside(below) <= allowed-1e-3 && below > upperEdge(0) {
 				t.Errorf("%d sizes, %v: only %v are beyond %v", len(sizes), w.Level, outside(below), below)
 			}
 		}

@@ -127,31 +127,31 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	if err != nil {
 		return R2{}, err
 	}
-	return read(p, sizes, l, o, squares.Value()), nil
+	return readR2(p, sizes, l, o, squares.Value()), nil
 }
 
-// read computes the quality of a model from both releases, in units of the target.
-func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
-	center, half := p.frame()
-	e := estimate(sizes, l, a)
+// readR2 computes the quality of a model from both releases, in units of the target.
+func readR2(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
+	center, half := p.targetFrame()
+	e := computeEstimates(sizes, l, a)
 	quality := func(value, lower, upper float64) Quality { return Quality{value, lower, upper, Level} }
 	out := R2{
 		Quality:        quality(e.r2()),
-		ErrorLimit:     finite(half * e.cut),
+		ErrorLimit:     clampFinite(half * e.cut),
 		SeenBeyond:     e.seenBeyond,
 		AllErrorsLower: e.allErrorsLower(),
 		NoiseShare:     e.noiseShare(),
-		TargetLower:    finite(center - half*l.target),
-		TargetUpper:    finite(center + half*l.target),
+		TargetLower:    clampFinite(center - half*l.target),
+		TargetUpper:    clampFinite(center + half*l.target),
 		PredictionsCut: l.target < 1,
 		Records:        Count{a.Count, a.CountNoise},
-		Missing:        missing(sizes, a),
+		Missing:        countMissing(sizes, a),
 	}
 	// No error counts as more than the limit.
 	inUnits := func(value, lower, upper float64) Quality {
 		upper = min(upper, e.cut)
 		value = min(value, upper)
-		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
+		return quality(clampFinite(value*half), clampFinite(min(lower, value)*half), clampFinite(upper*half))
 	}
 	mae := inUnits(e.mae())
 	rmse := inUnits(e.rmse())
@@ -161,14 +161,14 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 	}
 	out.MAE, out.RMSE = makeConsistent(mae, rmse)
 
-	count, noise := l.beyond(sizes)
+	count, noise := l.countBeyond(sizes)
 	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
-	reach := twoSided * math.Sqrt(sq(noise)+max(count, 0)) / e.n
+	reach := twoSided * math.Sqrt(square(noise)+max(count, 0)) / e.n
 	out.Beyond = limitShare(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 
 	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
-		if w.HalfWidth = finite(w.HalfWidth * half); w.HalfWidth > 0 {
+		if w.HalfWidth = clampFinite(w.HalfWidth * half); w.HalfWidth > 0 {
 			out.Intervals = append(out.Intervals, w)
 		}
 	}
@@ -201,8 +201,8 @@ func strengthOf(sizes mechanism.Sizes) float64 {
 	return math.Sqrt(1.25) / (sizes.FirstNoise * math.Sqrt(sizesShare))
 }
 
-// finite returns x within the range of float64: the range of a target may be as wide.
-func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
+// clampFinite returns x within the range of float64: the range of a target may be as wide.
+func clampFinite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
 
 // Exact returns the R² that the released one estimates, of targets and predictions: both
 // are cut to [lower, upper], an error counts as at most limit, and a record without a target is
@@ -219,7 +219,7 @@ func Exact(target, prediction []float64, lower, upper, limit float64) float64 {
 		d := v - mean
 		mean += d / n
 		total += d * (v - mean)
-		rest += sq(min(math.Abs(v-min(max(prediction[i], lower), upper)), limit))
+		rest += square(min(math.Abs(v-min(max(prediction[i], lower), upper)), limit))
 	}
 	if !(total > 0) {
 		return floor

@@ -14,47 +14,47 @@ import (
 // K and W are joined over all three tables.
 func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	l := len(classes)
-	b := bins.count()
+	b := bins.numBins()
 	last := len(cells) - 1
 	out := &Confusion{Classes: classes, Sigma: noise[0]}
 	for truth := range l + 1 {
-		out.Counts = append(out.Counts, rounded(cells[truth*l:(truth+1)*l]))
+		out.Counts = append(out.Counts, roundCells(cells[truth*l:(truth+1)*l]))
 	}
-	v := sq(out.Sigma) + 1./12
+	v := square(out.Sigma) + 1./12
 	hits, misses := byClass(out.Counts[:l], v)
-	other := part(numbers(out.Counts[l]), v)
-	right := total(hits)
-	wrong := total(misses).plus(other)
+	other := sumPart(toFloats(out.Counts[l]), v)
+	right := sumNoisy(hits)
+	wrong := sumNoisy(misses).addNoisy(other)
 	if tables := tablesOf(l, bins); b > 0 {
 		at := tables[0].Cells
 		table := cells[at:]
-		of := sq(noise[at]) + 1./12
-		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), of)
-		scores := [2][]float64{numbers(out.Scores.Counts[0]), numbers(out.Scores.Counts[1])}
-		alone := noisy{math.Round(cells[last-1]), sq(noise[last-1]) + 1./12} // the last cell of the last joint table
-		other = best(other, alone)
+		of := square(noise[at]) + 1./12
+		out.Scores = readScores(l, bins, roundCells(table[:b]), roundCells(table[b:2*b]), of)
+		scores := [2][]float64{toFloats(out.Scores.Counts[0]), toFloats(out.Scores.Counts[1])}
+		alone := noisy{math.Round(cells[last-1]), square(noise[last-1]) + 1./12} // the last cell of the last joint table
+		other = bestMean(other, alone)
 		if l == 2 {
 			if c := bins.Cutoff; c > 0 {
-				hits[0], misses[0] = best(hits[0], part(scores[0][:c], of)), best(misses[0], part(scores[0][c:], of))
-				hits[1], misses[1] = best(hits[1], part(scores[1][c:], of)), best(misses[1], part(scores[1][:c], of))
+				hits[0], misses[0] = bestMean(hits[0], sumPart(scores[0][:c], of)), bestMean(misses[0], sumPart(scores[0][c:], of))
+				hits[1], misses[1] = bestMean(hits[1], sumPart(scores[1][c:], of)), bestMean(misses[1], sumPart(scores[1][:c], of))
 			}
-			right, wrong = total(hits), total(misses).plus(other)
+			right, wrong = sumNoisy(hits), sumNoisy(misses).addNoisy(other)
 		} else {
-			out.Right = inPairs(rounded(cells[at+tables[1].Cells : last-1]))
-			again, missed := rights(out.Right, alone.variance)
-			right = best(right, total(again), part(scores[1], of))
-			wrong = best(wrong, total(missed).plus(alone), part(scores[0], of))
+			out.Right = inPairs(roundCells(cells[at+tables[1].Cells : last-1]))
+			again, missed := rightPredictions(out.Right, alone.variance)
+			right = bestMean(right, sumNoisy(again), sumPart(scores[1], of))
+			wrong = bestMean(wrong, sumNoisy(missed).addNoisy(alone), sumPart(scores[0], of))
 			for k := range hits {
-				hits[k], misses[k] = best(hits[k], again[k]), best(misses[k], missed[k])
+				hits[k], misses[k] = bestMean(hits[k], again[k]), bestMean(misses[k], missed[k])
 			}
 		}
 	}
-	out.Accuracy = portion(right, wrong, Level)
+	out.Accuracy = portionOf(right, wrong, Level)
 	out.Recalls, out.Balanced = classRecalls(hits, misses)
-	out.Largest = largest(hits, misses, other)
-	out.Records, out.Other = right.plus(wrong).count(), other.count()
-	out.OtherShare = portion(other, total(hits).plus(total(misses)), Level)
-	out.Missing = noisy{math.Round(cells[last]), sq(noise[last]) + 1./12}.count()
+	out.Largest = compareLargest(hits, misses, other)
+	out.Records, out.Other = right.addNoisy(wrong).toCount(), other.toCount()
+	out.OtherShare = portionOf(other, sumNoisy(hits).addNoisy(sumNoisy(misses)), Level)
+	out.Missing = noisy{math.Round(cells[last]), square(noise[last]) + 1./12}.toCount()
 	return out
 }
 
@@ -69,15 +69,15 @@ func byClass(counts [][]int, v float64) (hits, misses []noisy) {
 			if truth == guess {
 				hits[truth] = cell
 			} else {
-				misses[truth] = misses[truth].plus(cell)
+				misses[truth] = misses[truth].addNoisy(cell)
 			}
 		}
 	}
 	return hits, misses
 }
 
-// rights returns the same from the table of right predictions.
-func rights(table [][2]int, v float64) (hits, misses []noisy) {
+// rightPredictions returns the same from the table of right predictions.
+func rightPredictions(table [][2]int, v float64) (hits, misses []noisy) {
 	for _, row := range table {
 		misses = append(misses, noisy{float64(row[0]), v})
 		hits = append(hits, noisy{float64(row[1]), v})
@@ -93,9 +93,9 @@ func inPairs(cells []int) [][2]int {
 	return out
 }
 
-// best returns the mean of independent noisy numbers of the same records with weights
+// bestMean returns the mean of independent noisy numbers of the same records with weights
 // 1/variance, whose noise is the smallest.
-func best(list ...noisy) noisy {
+func bestMean(list ...noisy) noisy {
 	value := 0.
 	weight := 0.
 	for _, x := range list {
@@ -105,19 +105,19 @@ func best(list ...noisy) noisy {
 	return noisy{value / weight, 1 / weight}
 }
 
-func total(list []noisy) noisy {
+func sumNoisy(list []noisy) noisy {
 	out := noisy{}
 	for _, x := range list {
-		out = out.plus(x)
+		out = out.addNoisy(x)
 	}
 	return out
 }
 
-// largest compares the predictions with the answer that is always the class with
+// compareLargest compares the predictions with the answer that is always the class with
 // the largest noisy number of records; other is the number of records with another label. That of
 // right predictions less that of its records is the sum of the other hits less the sum of its
 // misses: each record adds 1, -1 or 0.
-func largest(hits, misses []noisy, other noisy) Largest {
+func compareLargest(hits, misses []noisy, other noisy) Largest {
 	most := 0
 	for k := range hits {
 		if hits[k].value+misses[k].value > hits[most].value+misses[most].value {
@@ -129,14 +129,14 @@ func largest(hits, misses []noisy, other noisy) Largest {
 	gained := noisy{}
 	for k := range hits {
 		if k == most {
-			own = hits[k].plus(misses[k])
+			own = hits[k].addNoisy(misses[k])
 			continue
 		}
-		others = others.plus(hits[k]).plus(misses[k])
-		gained = gained.plus(hits[k])
+		others = others.addNoisy(hits[k]).addNoisy(misses[k])
+		gained = gained.addNoisy(hits[k])
 	}
 	lost := misses[most]
-	out := Largest{Class: most, Share: portion(own, others, Level), GainLower: -1, GainUpper: 1}
+	out := Largest{Class: most, Share: portionOf(own, others, Level), GainLower: -1, GainUpper: 1}
 	if out.Share.Upper-out.Share.Lower >= 1 { // unknown
 		return out
 	}
@@ -149,7 +149,7 @@ func largest(hits, misses []noisy, other noisy) Largest {
 	return out
 }
 
-func rounded(cells []float64) []int {
+func roundCells(cells []float64) []int {
 	out := make([]int, len(cells))
 	for i, x := range cells {
 		out[i] = int(math.Round(x))

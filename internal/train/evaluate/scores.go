@@ -59,8 +59,8 @@ const reliableAt = 3
 // variance v.
 func readScores(classes int, bins Bins, first, second []int, v float64) *Scores {
 	out := &Scores{Bins: bins, Counts: [2][]int{first, second}}
-	q := numbers(first)
-	p := numbers(second)
+	q := toFloats(first)
+	p := toFloats(second)
 	for b := range p {
 		var e *Estimate
 		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
@@ -71,24 +71,24 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 	if classes > 2 {
 		return out
 	}
-	area := orderedWithin(auc(p, q, v), p, q)
+	area := orderedWithin(areaUnderCurve(p, q, v), p, q)
 	out.AUC = &area
 	out.LogLoss = logLoss(p, q, bins.Chance, v)
 	for b, edge := range bins.Edges {
-		above := part(p[b+1:], v)
-		below := part(p[:b+1], v)
-		falseAbove := part(q[b+1:], v)
-		falseBelow := part(q[:b+1], v)
+		above := sumPart(p[b+1:], v)
+		below := sumPart(p[:b+1], v)
+		falseAbove := sumPart(q[b+1:], v)
+		falseBelow := sumPart(q[:b+1], v)
 		out.Thresholds = append(out.Thresholds, Threshold{
-			Edge: edge, Recall: portion(above, below, Level), FirstRecall: portion(falseBelow, falseAbove, Level),
-			Precision: portion(above, falseAbove, Level),
+			Edge: edge, Recall: portionOf(above, below, Level), FirstRecall: portionOf(falseBelow, falseAbove, Level),
+			Precision: portionOf(above, falseAbove, Level),
 		})
 	}
 	return out
 }
 
-// part adds up cells with noise of variance v.
-func part(cells []float64, v float64) noisy {
+// sumPart adds up cells with noise of variance v.
+func sumPart(cells []float64, v float64) noisy {
 	out := noisy{0, float64(len(cells)) * v}
 	for _, x := range cells {
 		out.value += x
@@ -96,7 +96,7 @@ func part(cells []float64, v float64) noisy {
 	return out
 }
 
-func numbers(cells []int) []float64 {
+func toFloats(cells []int) []float64 {
 	out := make([]float64, len(cells))
 	for i, n := range cells {
 		out[i] = float64(n)
@@ -104,7 +104,7 @@ func numbers(cells []int) []float64 {
 	return out
 }
 
-// auc returns the area under the curve of noisy counts of the second class, p, and
+// areaUnderCurve returns the area under the curve of noisy counts of the second class, p, and
 // the first, q, in bins of increasing score. With P and N their sums, F_b the share of
 // the first class below bin b plus half of that in it, and S_b the share of the second one
 // above plus half of that in it,
@@ -115,16 +115,16 @@ func numbers(cells []int) []float64 {
 // luck of the draw is DeLong's, on the bins (E. R. DeLong, D. M. DeLong and D. L.
 // Clarke-Pearson, "Comparing the areas under two or more correlated receiver operating
 // characteristic curves", Biometrics 1988). It is unknown where the noise hides a class.
-func auc(p, q []float64, v float64) Share {
-	if !part(p, v).known() || !part(q, v).known() {
-		return unknown(Level)
+func areaUnderCurve(p, q []float64, v float64) Share {
+	if !sumPart(p, v).isKnown() || !sumPart(q, v).isKnown() {
+		return unknownShare(Level)
 	}
 	area, noise, luck := aucVariance(p, q, v)
 	if area > nearlyAll {
 		// Near 1 the sample underestimates its own sampling error: if no two records are in the wrong order,
 		// the estimate is 0. The error is then taken to be at least that of a share of the smaller class, at
 		// Agresti and Coull's estimate.
-		m := min(part(p, v).value, part(q, v).value)
+		m := min(sumPart(p, v).value, sumPart(q, v).value)
 		a := (min(area, 1)*m + 1.92) / (m + 3.84)
 		luck = max(luck, a*(1-a)/m)
 	}
@@ -142,18 +142,18 @@ func orderedWithin(s Share, p, q []float64) Share {
 	out := Share{Value: s.Value + more, Lower: s.Lower + more - bend, Upper: s.Upper + more + bend, Level: s.Level}
 	if s.Value > nearlyAll {
 		// Few bins hold both classes, and the missing contribution may be entirely in them.
-		out.Upper = max(out.Upper, s.Upper+tied(p, q)/2)
+		out.Upper = max(out.Upper, s.Upper+tiedShare(p, q)/2)
 	}
 	return limitShare(out)
 }
 
-// tied returns the share of the pairs of two classes that are in one bin.
-func tied(p, q []float64) float64 {
+// tiedShare returns the share of the pairs of two classes that are in one bin.
+func tiedShare(p, q []float64) float64 {
 	total := 0.
 	for b := range p {
 		total += max(p[b], 0) * max(q[b], 0)
 	}
-	return total / (part(p, 0).value * part(q, 0).value)
+	return total / (sumPart(p, 0).value * sumPart(q, 0).value)
 }
 
 // withinBins returns the contribution of the order of scores within bins to an area that counts equal bins
@@ -186,15 +186,15 @@ func withinBins(p, q []float64) float64 {
 			continue
 		}
 		most := 2 * min(s[b], 1-s[b]) // a share stays within [0, 1]
-		total += sq(w[b]) * min(max(w[b]*(s[to]-s[from])/apart, -most), most) / 12
+		total += square(w[b]) * min(max(w[b]*(s[to]-s[from])/apart, -most), most) / 12
 	}
-	return total / (part(p, 0).value * part(q, 0).value)
+	return total / (sumPart(p, 0).value * sumPart(q, 0).value)
 }
 
 // aucVariance returns the area with the variances of noise and of luck.
 func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
-	inP := part(p, v).value
-	inQ := part(q, v).value
+	inP := sumPart(p, v).value
+	inQ := sumPart(q, v).value
 	f := make([]float64, len(p))
 	s := make([]float64, len(p))
 	below := 0.
@@ -211,19 +211,19 @@ func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
 		area += p[b] * f[b] / inP
 	}
 	for b := range p {
-		noise += v * (sq((f[b]-area)/inP) + sq((s[b]-area)/inQ))
+		noise += v * (square((f[b]-area)/inP) + square((s[b]-area)/inQ))
 	}
-	return area, noise, spread(f, p, area)/inP + spread(s, q, area)/inQ
+	return area, noise, weightedSpread(f, p, area)/inP + weightedSpread(s, q, area)/inQ
 }
 
-// spread is the mean squared distance from center of values, within [0, 1], weighted by
+// weightedSpread is the mean squared distance from center of values, within [0, 1], weighted by
 // the counts that are positive.
-func spread(values, counts []float64, center float64) float64 {
+func weightedSpread(values, counts []float64, center float64) float64 {
 	total := 0.
 	weight := 0.
 	for b, n := range counts {
 		n = max(n, 0)
-		total += n * sq(min(max(values[b], 0), 1)-center)
+		total += n * square(min(max(values[b], 0), 1)-center)
 		weight += n
 	}
 	if weight == 0 {
@@ -235,8 +235,8 @@ func spread(values, counts []float64, center float64) float64 {
 // logLoss returns the mean loss of counts p and q with the probabilities of the
 // second class. The derivatives by the cells are (-ln pi_b - l)/n and (-ln(1 - pi_b) - l)/n.
 func logLoss(p, q, chance []float64, v float64) *Loss {
-	n := part(p, v).value + part(q, v).value
-	if chance == nil || !part(p, v).known() || !part(q, v).known() {
+	n := sumPart(p, v).value + sumPart(q, v).value
+	if chance == nil || !sumPart(p, v).isKnown() || !sumPart(q, v).isKnown() {
 		return nil
 	}
 	total := 0.
@@ -246,12 +246,12 @@ func logLoss(p, q, chance []float64, v float64) *Loss {
 		pi = min(max(pi, smallestChance), 1-smallestChance)
 		costs[b] = [2]float64{-math.Log(1 - pi), -math.Log(pi)}
 		total += q[b]*costs[b][0] + p[b]*costs[b][1]
-		squares += max(q[b], 0)*sq(costs[b][0]) + max(p[b], 0)*sq(costs[b][1])
+		squares += max(q[b], 0)*square(costs[b][0]) + max(p[b], 0)*square(costs[b][1])
 	}
 	l := total / n
 	noise := 0.
 	for _, c := range costs {
-		noise += v * (sq(c[0]-l) + sq(c[1]-l)) / (n * n)
+		noise += v * (square(c[0]-l) + square(c[1]-l)) / (n * n)
 	}
 	luck := max(squares/n-l*l, 0) / n
 	reach := normalDeviations(Level) * math.Sqrt(noise+luck)

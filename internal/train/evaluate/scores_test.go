@@ -23,7 +23,7 @@ func TestAreaReproduces(t *testing.T) {
 	isNear(t, "area", area, .881250, 5e-7)
 	isNear(t, "noise", math.Sqrt(noise), .022806, 5e-7)
 	isNear(t, "luck", math.Sqrt(luck), .052730, 5e-7)
-	s := auc(p, q, .25)
+	s := areaUnderCurve(p, q, .25)
 	isNear(t, "lower end", s.Lower, .768647, 2e-6) // with 1.96 in place of 1.959964
 	isNear(t, "upper end", s.Upper, .993853, 2e-6)
 }
@@ -32,11 +32,11 @@ func TestAreaReproduces(t *testing.T) {
 func TestAccuracyReproduces(t *testing.T) {
 	right := noisy{812, 2 * 16}
 	wrong := noisy{190, 2 * 16}
-	isNear(t, "accuracy", portion(right, wrong, Level).Value, .810379, 5e-7)
+	isNear(t, "accuracy", portionOf(right, wrong, Level).Value, .810379, 5e-7)
 	isNear(t, "variance", shareVariance(right, wrong), 1.75435e-4, 5e-10)
 	// Far from 0 and 1 the interval is that of the variance.
 	sd := math.Sqrt(shareVariance(right, wrong))
-	s := portion(right, wrong, Level)
+	s := portionOf(right, wrong, Level)
 	isNear(t, "lower end", s.Lower, .810379-1.96*sd, .002)
 	isNear(t, "upper end", s.Upper, .810379+1.96*sd, .002)
 }
@@ -79,7 +79,7 @@ func TestPortion(t *testing.T) {
 		s := unlimitedPortion(part, rest, .95)
 		n := c[0] + c[1]
 		for rho := -.5; rho <= 1.5; rho += .0005 {
-			spread := sq(1-rho)*c[2] + sq(rho)*c[3] + n*max(rho*(1-rho), 0)
+			spread := square(1-rho)*c[2] + square(rho)*c[3] + n*max(rho*(1-rho), 0)
 			inside := math.Abs(c[0]-rho*n) <= 1.959964*math.Sqrt(spread)
 			if near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001; !near && inside != (rho > s.Lower && rho < s.Upper) {
 				t.Errorf("%v: rho %.4f inside=%v, %+v", c, rho, inside, s)
@@ -87,7 +87,7 @@ func TestPortion(t *testing.T) {
 			}
 		}
 	}
-	if s := portion(noisy{5, 16}, noisy{5, 16}, .95); s.Known() {
+	if s := portionOf(noisy{5, 16}, noisy{5, 16}, .95); s.Known() {
 		t.Errorf("%+v of a whole within its noise", s)
 	}
 }
@@ -106,9 +106,9 @@ func TestAreaCoverage(t *testing.T) {
 		for range n {
 			s := r.NormFloat64()
 			if r.Float64() < minority {
-				p[edges.of((s+gap/2)/4)]++
+				p[edges.binOf((s+gap/2)/4)]++
 			} else {
-				q[edges.of((s-gap/2)/4)]++
+				q[edges.binOf((s-gap/2)/4)]++
 			}
 		}
 		return p, q
@@ -125,7 +125,7 @@ func TestAreaCoverage(t *testing.T) {
 				p[b] += c.sigma * r.NormFloat64()
 				q[b] += c.sigma * r.NormFloat64()
 			}
-			s := orderedWithin(auc(p, q, c.sigma*c.sigma), p, q)
+			s := orderedWithin(areaUnderCurve(p, q, c.sigma*c.sigma), p, q)
 			checkShare(t, s)
 			if s.Lower <= truth && truth <= s.Upper {
 				covered++
@@ -160,14 +160,14 @@ func TestLargestGain(t *testing.T) {
 			for i, n := range cells {
 				n += 6 * r.NormFloat64()
 				if k := i / l; k == l {
-					other = other.plus(noisy{n, 36})
+					other = other.addNoisy(noisy{n, 36})
 				} else if i%l == k {
 					hits[k] = noisy{n, 36}
 				} else {
-					misses[k] = misses[k].plus(noisy{n, 36})
+					misses[k] = misses[k].addNoisy(noisy{n, 36})
 				}
 			}
-			x := largest(hits, misses, other)
+			x := compareLargest(hits, misses, other)
 			if gain := pop.accuracy() - (1-pop.other)*pop.shares[0]; x.Class == 0 && x.GainLower <= gain && gain <= x.GainUpper {
 				covered++
 			}

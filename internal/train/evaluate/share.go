@@ -18,15 +18,15 @@ type Share struct {
 // Known reports whether anything is known: of an unknown share the interval is [0, 1].
 func (s Share) Known() bool { return s.Lower > 0 || s.Upper < 1 }
 
-// unknown returns the share without any information.
-func unknown(level float64) Share { return Share{Value: .5, Lower: 0, Upper: 1, Level: level} }
+// unknownShare returns the share without any information.
+func unknownShare(level float64) Share { return Share{Value: .5, Lower: 0, Upper: 1, Level: level} }
 
 // A noisy is a noisy number of records with the variance of its noise.
 type noisy struct{ value, variance float64 }
 
-func (a noisy) plus(b noisy) noisy { return noisy{a.value + b.value, a.variance + b.variance} }
+func (a noisy) addNoisy(b noisy) noisy { return noisy{a.value + b.value, a.variance + b.variance} }
 
-func (a noisy) count() Count { return Count{a.value, math.Sqrt(a.variance)} }
+func (a noisy) toCount() Count { return Count{a.value, math.Sqrt(a.variance)} }
 
 // knownAt is the number of standard deviations of its noise that a whole must exceed for a share of it to be
 // known.
@@ -35,8 +35,8 @@ const knownAt = 2.5
 // deviations returns the value in standard deviations of its noise.
 func (a noisy) deviations() float64 { return a.value / math.Sqrt(a.variance) }
 
-// known reports whether a whole is significantly above 0.
-func (a noisy) known() bool { return a.deviations() >= knownAt }
+// isKnown reports whether a whole is significantly above 0.
+func (a noisy) isKnown() bool { return a.deviations() >= knownAt }
 
 // normalDeviations returns the number of standard deviations within which a normal variable is with probability level.
 func normalDeviations(level float64) float64 { return distuv.UnitNormal.Quantile(1 - (1-level)/2) }
@@ -49,10 +49,10 @@ func normalDeviations(level float64) float64 { return distuv.UnitNormal.Quantile
 func shareVariance(part, rest noisy) float64 {
 	n := part.value + rest.value
 	a := min(max(part.value/n, 0), 1)
-	return (sq(1-a)*part.variance+sq(a)*rest.variance)/(n*n) + a*(1-a)/n
+	return (square(1-a)*part.variance+square(a)*rest.variance)/(n*n) + a*(1-a)/n
 }
 
-// portion returns part/(part + rest) with the interval of all shares rho with
+// portionOf returns part/(part + rest) with the interval of all shares rho with
 //
 //	(part - rho n)^2 <= z^2 (Var(part - rho n) + n rho (1 - rho)),  n = part + rest.
 //
@@ -61,20 +61,20 @@ func shareVariance(part, rest noisy) float64 {
 // share (E. B. Wilson, "Probable inference", JASA 1927). Both take the variance at the
 // ends of the interval and not at the estimate, which matters near 0 and 1. A share of
 // a whole that is not known is unknown.
-func portion(part, rest noisy, level float64) Share {
+func portionOf(part, rest noisy, level float64) Share {
 	return limitShare(unlimitedPortion(part, rest, level))
 }
 
 // unlimitedPortion implements portion without limiting its three numbers to [0, 1]. Noise may put them outside, where
 // the sampling error is 0: an end outside is Fieller's.
 func unlimitedPortion(part, rest noisy, level float64) Share {
-	whole := part.plus(rest)
-	if !whole.known() {
-		return unknown(level)
+	whole := part.addNoisy(rest)
+	if !whole.isKnown() {
+		return unknownShare(level)
 	}
 	lower, upper, ok := solveFieller(part, whole, level, 0)
 	if !ok {
-		return unknown(level)
+		return unknownShare(level)
 	}
 	inner, outer, _ := solveFieller(part, whole, level, whole.value)
 	if lower >= 0 && lower <= 1 {
@@ -90,10 +90,10 @@ func unlimitedPortion(part, rest noisy, level float64) Share {
 // and reports whether it has two ends.
 func solveFieller(part, whole noisy, level, luck float64) (lower, upper float64, ok bool) {
 	n := whole.value
-	z2 := sq(normalDeviations(level))
+	z2 := square(normalDeviations(level))
 	a := n*n - z2*(whole.variance-luck)
 	b := part.value*n - z2*(part.variance-luck/2)
-	c := sq(part.value) - z2*part.variance
+	c := square(part.value) - z2*part.variance
 	root := math.Sqrt(max(b*b-a*c, 0))
 	return (b - root) / a, (b + root) / a, a > 0
 }
@@ -140,15 +140,15 @@ func classRecalls(hits, misses []noisy) (each []Share, mean Share) {
 	under := 0.
 	over := 0.
 	for k := range hits {
-		each = append(each, portion(hits[k], misses[k], Level))
-		if hits[k].plus(misses[k]).deviations() >= least {
+		each = append(each, portionOf(hits[k], misses[k], Level))
+		if hits[k].addNoisy(misses[k]).deviations() >= least {
 			s := unlimitedPortion(hits[k], misses[k], plainLevel)
 			mean.Value += s.Value / n
-			below += sq(max(s.Value-s.Lower, 0))
-			above += sq(max(s.Upper-s.Value, 0))
+			below += square(max(s.Value-s.Lower, 0))
+			above += square(max(s.Upper-s.Value, 0))
 			continue
 		}
-		s := portion(hits[k], misses[k], 1-(1-doubtfulLevel)/n)
+		s := portionOf(hits[k], misses[k], 1-(1-doubtfulLevel)/n)
 		mean.Value += s.Value / n
 		under += (s.Value - s.Lower) / n
 		over += (s.Upper - s.Value) / n
@@ -161,7 +161,7 @@ func classRecalls(hits, misses []noisy) (each []Share, mean Share) {
 func plainFrom(hits, misses []noisy) float64 {
 	least := max(plainStart, plainGrowth*math.Sqrt(float64(len(hits))))
 	for k := range hits {
-		if hits[k].plus(misses[k]).deviations() < least {
+		if hits[k].addNoisy(misses[k]).deviations() < least {
 			return plainBeside * least
 		}
 	}

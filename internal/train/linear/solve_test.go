@@ -110,7 +110,7 @@ func exactSums(t *testing.T, columns []dataset.Column, data []dataset.ColumnData
 	}
 	one := scaling.Range{Lower: -1, Upper: 1, Declared: true}
 	ranges := []scaling.Range{one, one, one}
-	acc, err := mechanism.Sum[*gramPass](context.Background(), s, memory.Over(tab.All()), gramStatistic{columns, ranges, of})
+	acc, err := mechanism.Sum[*gramPass](context.Background(), s, memory.NewRecords(tab.All()), gramStatistic{columns, ranges, of})
 	if err != nil {
 		t.Fatal(err)
 	}

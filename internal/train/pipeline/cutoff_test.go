@@ -57,7 +57,7 @@ func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shifted(t, n)
 	s := session(t, 1, budget.AddRemove)
-	counts, err := releaseCutoff(context.Background(), s, memory.Over(tab.All()), p)
+	counts, err := releaseCutoff(context.Background(), s, memory.NewRecords(tab.All()), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestCutoffSensitivity(t *testing.T) {
 				Lower: -regression.Unbounded, Upper: regression.Unbounded,
 			}
 			x := cellStatistic{newPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins, cutoffCell{}}
-			p, err := mechanism.Sum[*cellsPass](t.Context(), s, memory.Over(tab.All()), x)
+			p, err := mechanism.Sum[*cellsPass](t.Context(), s, memory.NewRecords(tab.All()), x)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -151,7 +151,7 @@ func TestTrainerLeftAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	b := plan.branches[0]
-	d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.Over(tab.All()), Ranges: make([]scaling.Range, 4)}
+	d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.NewRecords(tab.All()), Ranges: make([]scaling.Range, 4)}
 	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
@@ -198,7 +198,7 @@ func TestTrainerEnds(t *testing.T) {
 		for j := range ranges {
 			ranges[j] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
 		}
-		d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.Over(tab.All()), Ranges: ranges}
+		d := method.Data{Facts: p.factsOf(b, b.columns), Records: memory.NewRecords(tab.All()), Ranges: ranges}
 		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
 		}

@@ -137,7 +137,7 @@ func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open opener, t *data
 	return p.runFrom(ctx, plan, open, source{
 		schema: schema,
 		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
-			return memory.Over(r.limitUnits(s, t.All().Columns(plan.columns))), nil
+			return memory.NewRecords(r.limitUnits(s, t.All().Columns(plan.columns))), nil
 		},
 		rows: func(context.Context) (int, error) { return t.Len(), nil },
 	}, o)

@@ -74,7 +74,7 @@ func TestUnitStaysTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{pipeline: p, plan: plan, seconds: map[string]float64{}}
-	train, held := r.splitRecords(s, memory.Over(r.limitUnits(s, tab.All())))
+	train, held := r.splitRecords(s, memory.NewRecords(r.limitUnits(s, tab.All())))
 	side := map[uint64]int{}
 	count := map[uint64]int{}
 	total := map[uint64]int{}

@@ -38,7 +38,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.Over(tab.All()))
+	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestExactIsTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(tab.All()), 0)
+		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), 0)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}

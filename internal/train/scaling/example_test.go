@@ -36,7 +36,7 @@ func ExamplePrivate() {
 		fmt.Println(err)
 		return
 	}
-	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), memory.Over(table.All()))
+	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(table.All()))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -29,7 +29,7 @@ func TestExactNeedsTheRelation(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := Private{Columns: schema.Columns, Target: -1, Relation: budget.SubstitutePrivateColumns}
-		ranges, err := p.Run(context.Background(), s, memory.Over(tab.All()))
+		ranges, err := p.Run(context.Background(), s, memory.NewRecords(tab.All()))
 		if rel == budget.SubstitutePrivateColumns {
 			if err != nil || ranges[0].Lower != 3 || ranges[0].Upper != 8 {
 				t.Errorf("%v: %+v, %v", rel, ranges, err)

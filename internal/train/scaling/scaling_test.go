@@ -51,7 +51,7 @@ func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Run(context.Background(), s.Sub("scaling"), memory.Over(tab.All()))
+	out, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestDeclaredRangesAreKept(t *testing.T) {
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
 	}
-	got, err := p.Run(context.Background(), nil, memory.Over(dataset.View{}))
+	got, err := p.Run(context.Background(), nil, memory.NewRecords(dataset.View{}))
 	if err != nil || got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) || got[1] != (Range{}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -277,7 +277,7 @@ func TestPureRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.Over(table.All()))
+	got, err := p.Run(context.Background(), s.Sub("scaling"), memory.NewRecords(table.All()))
 	if err != nil {
 		t.Fatal(err)
 	}

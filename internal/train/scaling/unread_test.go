@@ -50,7 +50,7 @@ func TestMissingIsTheMedian(t *testing.T) {
 	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
 		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
 	}
-	exact, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(tab.All()), 0)
+	exact, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), 0)
 	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
 		t.Errorf("a public column: %+v, %v", exact, err)
 	}
@@ -94,7 +94,7 @@ func TestUnread(t *testing.T) {
 	if r := run(t, p, 50, tab)[0]; !r.Unread || r.Faint {
 		t.Errorf("4000 public records: %+v", r)
 	}
-	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.Over(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
+	if r, err := Exact(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
 		t.Errorf("a public column without a number: %+v, %v", r, err)
 	}
 }
