@@ -54,7 +54,7 @@ func newDiscriminant(e *scaling.Encoder, features int, m mechanism.ClassMoments,
 	for k, n := range m.Counts {
 		n = max(n, smallestClass)
 		d.counts = append(d.counts, n)
-		d.total = d.total + n
+		d.total += n
 		mean := make([]float64, len(m.Sums[k]))
 		for i, sum := range m.Sums[k] {
 			mean[i] = min(max(sum/n, -reach), reach)
@@ -172,7 +172,7 @@ func (d *discriminant) setScores(m mechanism.ClassMoments) {
 		}
 		f := between / max(within, smallestVariance) // a column may have no entry
 		d.f = append(d.f, f)
-		sum = sum + f
+		sum += f
 	}
 	for _, f := range d.f {
 		if sum > 0 {

@@ -32,7 +32,7 @@ func (d *discriminant) surrogateAccuracy(columns []int) float64 {
 	limit2 := 0.0
 	for _, j := range columns {
 		at = append(at, d.entries[j]...)
-		limit2 = limit2 + d.limit2[j]
+		limit2 += d.limit2[j]
 	}
 	penalty := columnPenalty * float64(len(columns))
 	if len(at) == 0 { // category columns without a category

@@ -140,8 +140,8 @@ func endsOf(t *dataset.Table) map[string][2]float64 {
 		case lo > hi:
 			lo, hi = -1, 1
 		case lo == hi:
-			lo = lo - max(1, math.Abs(lo)/2)
-			hi = hi + max(1, math.Abs(hi)/2)
+			lo -= max(1, math.Abs(lo)/2)
+			hi += max(1, math.Abs(hi)/2)
 		}
 		out[c.Name] = [2]float64{max(lo, -math.MaxFloat64), min(hi, math.MaxFloat64)}
 	}

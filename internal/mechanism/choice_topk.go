@@ -146,7 +146,7 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, s.childPath(name))
 	}
 	if t.Form == Peeling {
-		return t.releaseByPeeling(s, name, scores) // every round widens by itself
+		return t.releaseByPeeling(s, name, scores) // every round widens the bound itself
 	}
 	scores = wide
 	kind := budget.Exponential

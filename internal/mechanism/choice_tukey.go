@@ -62,7 +62,7 @@ func (Maker) NewPoints(m, d int) *Points {
 func (p *Points) Set(i int, point []float64) {
 	c := &p.cloud
 	if len(point) != c.d {
-		panic("mechanism: a point has one number a coordinate")
+		panic("mechanism: a point has one number per coordinate")
 	}
 	row := c.values[i*c.d : (i+1)*c.d]
 	copy(row, point)
@@ -82,7 +82,7 @@ func (p *Points) Set(i int, point []float64) {
 // the record's identity. Substitution: the replaced record keeps its identity
 // (its place), so both versions are in one bucket. A whole privacy unit: its records
 // share an identity and so a bucket, which is the only one that changes; the bound
-// stays 1 whatever the unit's size.
+// stays 1 for units of any size.
 func (p *Points) Bound() Bounded[Cloud] {
 	c := p.cloud
 	c.values = append([]float64(nil), c.values...)
@@ -100,8 +100,8 @@ func (p *Points) Bound() Bounded[Cloud] {
 // does not hold for replaced ones; the one below does: docs/proofs/tukey.md,
 // "Sensitivity and proof".)
 //
-// Everything below is decided in integers: no rounding of floating point takes
-// part in what is private. The work is about m^2 d word operations.
+// All private decisions below are made in integers, without rounding of floating
+// point. The work is about m^2 d word operations.
 //
 // # Definitions
 //

@@ -24,7 +24,7 @@ const (
 	ClipNotCharged
 	// FloatSums adds products in single precision.
 	FloatSums
-	// RelationMixed takes the sensitivities of add-remove whatever the relation is.
+	// RelationMixed takes the sensitivities of add-remove under every relation.
 	RelationMixed
 	// HeldOutInTraining trains on all records, including the test set.
 	HeldOutInTraining
@@ -59,8 +59,8 @@ const (
 	ExactWidth
 	// ExactCells finds empty cells by the exact numbers of their records.
 	ExactCells
-	// ThresholdWithoutDelta publishes a word that one record has with even odds, whatever delta
-	// was charged for it.
+	// ThresholdWithoutDelta publishes a word of one record with even odds, for any charged
+	// delta.
 	ThresholdWithoutDelta
 )
 

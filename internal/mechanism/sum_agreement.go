@@ -66,7 +66,7 @@ func (m Maker) NewAgreement(lower, upper float64) *Agreement {
 // slices differ in length.
 func (a *Agreement) Add(weights []float64, votes []int8) {
 	if len(weights) != len(votes) {
-		panic("mechanism: a block of an Agreement has one weight and one vote a record")
+		panic("mechanism: a block of an Agreement has one weight and one vote per record")
 	}
 	for i, w := range weights {
 		units := a.lo

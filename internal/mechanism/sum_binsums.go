@@ -7,11 +7,11 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// BinSums accumulates one number g a record in the bin that the record falls
-// into: sum of g over the records of each bin. g is clamped to a public [-C, C]
-// first and rounded toward zero to a grid, so the sums are exact integers and
-// neither order nor thread count changes them. The mean of a residual in the
-// bins of a feature, the step of an additive model, is read from such sums.
+// BinSums accumulates, for each of several bins, the sum of one number g per record
+// over the records in the bin. g is clamped to a public [-C, C]
+// first and rounded toward zero to a grid, so the sums are exact integers,
+// independent of the order of records and of threads. The mean of a residual in the
+// bins of a feature, the step of an additive model, is computed from such sums.
 //
 // A record moves a sum by at most 2^14 grid units, so int64 holds the sums of
 // 2^49 records.
@@ -28,7 +28,7 @@ func (m Maker) NewBinSums(bins int, bound float64) *BinSums {
 }
 
 // Add adds a block of records, each with its bin and its g. A g of NaN counts as
-// 0, a bin that does not exist counts nowhere. Both must depend on that record
+// 0, and a bin that does not exist is ignored. Both must depend on that record
 // and on public values only. Add panics if the slices differ in length.
 func (b *BinSums) Add(bins []uint8, g []float64) {
 	c := Clamped{grid: b.grid}
@@ -40,7 +40,7 @@ func (b *BinSums) Add(bins []uint8, g []float64) {
 // were clamped elsewhere than at the bound of these sums.
 func (b *BinSums) AddClamped(bins []uint8, g *Clamped) {
 	if g.grid != b.grid || len(g.g) != len(bins) {
-		panic("mechanism: a block of binned sums has one bin and one number a record, clamped at their bound")
+		panic("mechanism: a block of binned sums has one bin and one number per record, clamped at their bound")
 	}
 	sums := b.sums
 	values := g.g[:len(bins)]

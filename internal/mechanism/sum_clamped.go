@@ -40,7 +40,7 @@ func (m Maker) NewSums(lower, upper []float64) *Sums {
 // differ in number or length.
 func (b *Sums) Add(values [][]float64) {
 	if len(values) != len(b.lo) {
-		panic("mechanism: a block of sums has one slice a statistic")
+		panic("mechanism: a block of sums has one slice per statistic")
 	}
 	for k, column := range values {
 		if len(column) != len(values[0]) {

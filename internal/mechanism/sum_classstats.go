@@ -45,7 +45,7 @@ func (w ClassWeights) l2Sensitivity(relation budget.Relation) float64 {
 //     squares x_i^2,
 //   - the sum of x x^T over the records of all classes.
 //
-// A record without a class is not counted, in the products neither: they are used
+// A record without a class is not counted, not even in the products, which are used
 // relative to the means of the classes.
 //
 // The sums are exact integers, independent of order and thread count.
@@ -90,10 +90,10 @@ func (m Maker) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *Cl
 // rows without a class are set to 0. Add panics if the slices differ in number or length.
 func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 	if len(columns) != c.rows.p {
-		panic("mechanism: a block of class statistics has one slice an entry of the row")
+		panic("mechanism: a block of class statistics has one slice per entry of the row")
 	}
 	if len(classes) != len(columns[0]) {
-		panic("mechanism: a block of class statistics has one class a record")
+		panic("mechanism: a block of class statistics has one class per record")
 	}
 	c.rows.clipRows(columns)
 	for i, k := range classes {

@@ -11,7 +11,7 @@ import (
 // Euclidean norm it limits to a public bound B first, exactly as [Gram] does,
 // and g one number per record, which it clamps to a public [-C, C] and rounds
 // toward zero to a grid. X^T y and the gradients of least squares are such
-// sums. They are exact integers: neither order nor thread count changes them.
+// sums. They are exact integers, independent of the order of records and of threads.
 //
 // With |x_j| <= 2^14 and |g| <= 2^14 grid units a record moves an entry by at
 // most 2^28, so that int64 holds the sums of 2^34 records with room to spare.
@@ -43,7 +43,7 @@ func (m Maker) NewCross(p int, limit2, bound float64) *Cross {
 // numbers depend on the limited rows. Add then leaves them as they are.
 func (c *Cross) Clip(columns [][]int16) {
 	if len(columns) != c.rows.p {
-		panic("mechanism: a Cross block has one slice an entry of the row")
+		panic("mechanism: a Cross block has one slice per entry of the row")
 	}
 	if !c.tap.skipsClipping() {
 		c.rows.clipRows(columns)
@@ -58,7 +58,7 @@ func (c *Cross) Clip(columns [][]int16) {
 func (c *Cross) Add(columns [][]int16, g []float64) {
 	c.Clip(columns)
 	if len(g) != len(columns[0]) {
-		panic("mechanism: a Cross block has one number a record")
+		panic("mechanism: a Cross block has one number per record")
 	}
 	if cap(c.g) < len(g) {
 		c.g = make([]int16, len(g))

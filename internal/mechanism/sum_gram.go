@@ -19,8 +19,8 @@ const gramUnit = 1.0 / (FixedOne * FixedOne)
 // limits to a public bound B first: a longer row is scaled down as a whole
 // (weighted least squares with the same weight on both sides,
 // docs/proofs/joint-gram.md, "Algorithm"). Rows are fixed-point numbers on the
-// grid 2^-14 and the sums are exact integers, so neither order nor thread count
-// changes them.
+// grid 2^-14 and the sums are exact integers, so they do not depend on
+// the order of records or the number of threads.
 type Gram struct {
 	tap      tap
 	p        int
@@ -49,7 +49,7 @@ func (m Maker) NewGram(p int, limit2 float64) *Gram {
 // if the slices differ in number or length.
 func (g *Gram) Add(columns [][]int16) {
 	if len(columns) != g.p {
-		panic("mechanism: a Gram block has one slice a column")
+		panic("mechanism: a Gram block has one slice per column")
 	}
 	g.clipRows(columns)
 	g.scratch.Accumulate(g.sums, columns)

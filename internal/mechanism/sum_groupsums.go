@@ -54,7 +54,7 @@ func (m Maker) NewGroupSums(groups int, counted []bool) *GroupSums {
 func (g *GroupSums) Add(groups []int32, columns [][]float64) {
 	d := len(g.counted)
 	if len(columns) != d {
-		panic("mechanism: a block of GroupSums has one slice a column")
+		panic("mechanism: a block of GroupSums has one slice per column")
 	}
 	for _, k := range groups {
 		if k >= 0 && int(k) < g.groups {

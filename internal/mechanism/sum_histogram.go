@@ -66,7 +66,7 @@ func (m Maker) NewUnevenHistogram(weights, bins []int) *Histogram {
 // number or length: otherwise a record might count twice.
 func (h *Histogram) Add(bins [][]uint16) {
 	if len(bins) != len(h.weights) {
-		panic("mechanism: a histogram block has one slice a column")
+		panic("mechanism: a histogram block has one slice per column")
 	}
 	for c, column := range bins {
 		if len(column) != len(bins[0]) {

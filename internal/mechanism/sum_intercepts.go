@@ -39,7 +39,7 @@ func (m Maker) NewIntercepts(lower, upper float64, candidates int) *Intercepts {
 // slices differ in length.
 func (a *Intercepts) Add(weights []float64, labels []int8, first []int) {
 	if len(weights) != len(labels) || len(weights) != len(first) {
-		panic("mechanism: a block of Intercepts has one weight, one label and one candidate a record")
+		panic("mechanism: a block of Intercepts has one weight, one label and one candidate per record")
 	}
 	last := len(a.moved) - 1
 	for i, w := range weights {

@@ -76,7 +76,7 @@ func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, cla
 // panics if the slices differ in number or length.
 func (m *Minimizer) Add(columns [][]int16, codes []int32) {
 	if len(columns) != len(m.columns) || len(columns[0]) != len(codes) {
-		panic("mechanism: a Minimizer block has one slice an entry and one code a record")
+		panic("mechanism: a Minimizer block has one slice per entry and one code per record")
 	}
 	m.clipper.clipRows(columns)
 	for j, column := range columns {

@@ -33,7 +33,7 @@ func (m Maker) NewMoments(columns int) *Moments {
 // a missing value. Add panics if the slices differ in number or length.
 func (q *Moments) Add(n int, columns [][]float64) {
 	if 3*len(columns) != len(q.sums) {
-		panic("mechanism: a block of Moments has one slice a column")
+		panic("mechanism: a block of Moments has one slice per column")
 	}
 	q.records[0] += int64(n) * toGrains(1)
 	missing := toGrains(momentMissingWeight)

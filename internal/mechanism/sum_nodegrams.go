@@ -14,7 +14,7 @@ import (
 // (docs/proofs/cost-tree.md, "Sensitivity and proof").
 //
 // A row enters node k multiplied by f_k/2^15, f_k = floor(2^15 sqrt(w_k)), rounded toward
-// zero. The sums are exact integers: neither order nor thread count changes them.
+// zero. The sums are exact integers, independent of the order of records and of threads.
 type NodeGrams struct {
 	rows *Gram // clips the rows; its own sums stay empty
 	sums [][]int64
@@ -130,7 +130,7 @@ func (g *NodeGrams) Cells() Cells {
 // Add or remove one record: matrix k moves by z_k z_k^T with z_k = (f_k/2^15) z, rounded
 // toward zero, so |z_k|^2 <= v_k |z|^2 with v_k = f_k^2/2^30, and sum v_k <= 1. The squared
 // length of the whole change is sum |z_k|^4 <= |z|^4 sum v_k^2 <= |z|^4 (sum v_k)^2 <= B^4,
-// attained by a row of full length in one node: B^2, whatever the number of nodes.
+// attained by a row of full length in one node: B^2 for any number of nodes.
 // Substitution: matrix k moves by z_k z_k^T - y_k y_k^T, of squared length |z_k|^4 + |y_k|^4
 // - 2 (z_k.y_k)^2, so the whole by at most 2 B^4; attained by a record that changes its node,
 // and by orthogonal rows in one: sqrt2 B^2. (docs/proofs/cost-tree.md, "Sensitivity and

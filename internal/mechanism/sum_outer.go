@@ -11,7 +11,7 @@ import (
 // limits to a public bound B first, exactly as [Gram] does, and w a vector of weights in [-1, 1], which
 // it rounds toward zero to the grid of rows and then shortens, as a whole and in integers, to a
 // public norm C. Gradients of softmax models and sums by cell are such sums. They are exact
-// integers: neither order nor thread count changes them.
+// integers, independent of the order of records and of threads.
 type Outer struct {
 	rows, weights *Gram // shorten; their own sums stay empty
 	grid          [][]int16

@@ -75,7 +75,7 @@ func (m Maker) NewPartGram(weights []int, p int, limit2 float64) *PartGram {
 // slices differ in number or length.
 func (g *PartGram) Add(u, z [][]int16) {
 	if len(u) != g.u.p || len(z) != g.z.p {
-		panic("mechanism: a PartGram block has one slice an entry")
+		panic("mechanism: a PartGram block has one slice per entry")
 	}
 	if len(u) > 0 && len(z) > 0 && len(u[0]) != len(z[0]) {
 		panic("mechanism: the parts of a PartGram block differ in length")

@@ -15,8 +15,8 @@ const productUnit = 0x1p-20
 // Products scores columns by |sum x y| over records (DP-SIS;
 // docs/proofs/sis.md, "Sensitivity and proof"), x and y fixed-point numbers
 // that it clamps to [-1, 1] first. The sums are exact integers in units of
-// 2^-28: neither order nor thread count changes them, and an int64 holds those
-// of 2^34 records.
+// 2^-28, so they do not depend on the order of the records or the number of threads,
+// and an int64 holds those of 2^34 records.
 //
 // A numeric column has one sum. A category column of L values has L sums, and a
 // record touches the sum of its own value: S_k is the sum of y over the records
@@ -61,7 +61,7 @@ func (m Maker) NewProducts(levels []int) *Products {
 // differ in number or length: otherwise a record might count twice.
 func (p *Products) Add(columns [][]int16, codes [][]int32, y []int16) {
 	if len(columns) != len(p.category) {
-		panic("mechanism: a Products block has one slice a column")
+		panic("mechanism: a Products block has one slice per column")
 	}
 	p.y = clampFixed(p.y, y)
 	for j, category := range p.category {

@@ -7,7 +7,7 @@ import (
 )
 
 // The weights of the cells of [SizeCounts], in countUnit: 1 for the bin of the
-// first size, 1/2 for that of the second, and for the record that has neither the
+// first size, 1/2 for the bin of the second size, and for a record without sizes the
 // root of the sum of their squares, rounded down.
 const (
 	firstSizeWeight  = 1 << 20
@@ -44,7 +44,7 @@ func (m Maker) NewSizeCounts(bins int) *SizeCounts {
 // differ in length.
 func (c *SizeCounts) Add(first, second []uint16) {
 	if len(first) != len(second) {
-		panic("mechanism: a block of sizes has two bins a record")
+		panic("mechanism: a block of sizes has two bins per record")
 	}
 	last := uint16(len(c.first) - 1)
 	for i, b := range first {

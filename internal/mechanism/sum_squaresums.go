@@ -48,8 +48,8 @@ func (g CellGroups) Len() int {
 // no residual exceeds. Top below 1 counts as 1, for which there is level 0 only.
 type Nodes struct{ Top float64 }
 
-// topSlack keeps a Top that exceeds a power of two by a rounding error only from
-// having a level of its own.
+// topSlack prevents an extra level for a Top that exceeds a power of two only by a
+// rounding error.
 const topSlack = 1e-9
 
 // Len returns the number of levels beyond level 0.
@@ -142,7 +142,7 @@ func toGrains(x float64) int64 { return int64(x / sumUnit) }
 // length or a cell does not exist.
 func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	if len(t) != len(r) || len(t) != len(cell) {
-		panic("mechanism: a block of sums of squares has two numbers and a cell a record")
+		panic("mechanism: a block of sums of squares has two numbers and a cell per record")
 	}
 	for i, x := range t {
 		if x != x {

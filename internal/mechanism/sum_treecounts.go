@@ -57,7 +57,7 @@ func (m Maker) NewTreeCounts(numeric int, levels []int) *TreeCounts {
 // count twice.
 func (t *TreeCounts) Add(cells [][]uint16) {
 	if len(cells) != len(t.starts)-1 {
-		panic("mechanism: a block of TreeCounts has one slice a column")
+		panic("mechanism: a block of TreeCounts has one slice per column")
 	}
 	for c, column := range cells {
 		if len(column) != len(cells[0]) {

@@ -11,8 +11,8 @@ import (
 const valueCount = .5
 
 // ValueSums accumulates, for each value of several columns, the number of records with the value and the sum of a
-// number g over them. g is clamped to [-1, 1] and rounded toward zero to a grid, so the sums are exact integers and
-// neither order nor thread count changes them. The mean of a target by the values of a category column is computed
+// number g over them. g is clamped to [-1, 1] and rounded toward zero to a grid, so the sums are exact integers,
+// independent of the order of records and of threads. The mean of a target by the values of a category column is computed
 // from such sums.
 //
 // A record moves a cell by at most 2^14 grid units, so int64 holds the sums of 2^49 records.
@@ -37,13 +37,13 @@ func (m Maker) NewValueSums(levels []int) *ValueSums {
 // that record and on public values only. Add panics if the slices differ in number or length.
 func (v *ValueSums) Add(values [][]int32, g []float64) {
 	if len(values) != len(v.levels) {
-		panic("mechanism: a block of sums by value has one slice a column")
+		panic("mechanism: a block of sums by value has one slice per column")
 	}
 	count := int64(valueCount / v.grid.unit)
 	at := 0
 	for c, column := range values {
 		if len(column) != len(g) {
-			panic("mechanism: a block of sums by value has one value and one number a record")
+			panic("mechanism: a block of sums by value has one value and one number per record")
 		}
 		n := v.levels[c]
 		counts := v.sums[at : at+n]

@@ -38,7 +38,7 @@ func (m Maker) NewVotes(d, k int) *Votes {
 	}
 }
 
-// Add counts the votes of one bucket; call it once a bucket. A candidate that
+// Add counts the votes of one bucket; call it once per bucket. A candidate that
 // is repeated or outside [0, d) is ignored, and so is everything after the
 // first k others.
 func (v *Votes) Add(indices []int) {
