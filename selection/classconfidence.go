@@ -35,18 +35,18 @@ func (x classSetting) choiceConfidence(
 	})
 }
 
-// contrasts are the differences between the mean of a class and that of the classes before
+// contrastPosteriors are the differences between the mean of a class and that of the classes before
 // it, for every entry. They are independent if the noise of every mean is inversely proportional
 // to the size of the class.
-type contrasts struct {
+type contrastPosteriors struct {
 	d          *discriminant
 	spread     []float64            // within classes, of each entry
 	posteriors [][]shrink.Posterior // of each class after the first, in units of spread
 }
 
-func (d *discriminant) classContrasts() contrasts {
+func (d *discriminant) classContrasts() contrastPosteriors {
 	entries := len(d.means[0])
-	c := contrasts{d: d, spread: make([]float64, entries)}
+	c := contrastPosteriors{d: d, spread: make([]float64, entries)}
 	var values, noise []float64
 	for i := range entries {
 		c.spread[i] = math.Sqrt(max(d.within.At(i, i), smallestVariance+d.covarianceNoise()))
@@ -83,7 +83,7 @@ func (d *discriminant) meanVariance(class, entry int) float64 {
 
 // drawMeans returns class means with the released mean of the first class and drawn contrasts.
 // Scores depend on differences of means only.
-func (c contrasts) drawMeans(source shrink.Source) [][]float64 {
+func (c contrastPosteriors) drawMeans(source shrink.Source) [][]float64 {
 	out := [][]float64{c.d.means[0]}
 	running := slices.Clone(c.d.means[0]) // mean of the classes so far
 	before := c.d.counts[0]

@@ -31,7 +31,7 @@ func (x SubLasso) countVotes(
 	for w := range workers {
 		counts[w] = s.NewVotes(len(f.Columns), x.K)
 		group.Go(func() {
-			b := newBallot(f.Columns, x.K, x.lassoPenalty())
+			b := newBucketVoter(f.Columns, x.K, x.lassoPenalty())
 			for errs[w] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(parts) {
@@ -60,8 +60,8 @@ const (
 	voteSweeps    = 10000
 )
 
-// ballot computes the votes of buckets, one bucket at a time.
-type ballot struct {
+// bucketVoter computes the votes of buckets, one bucket at a time.
+type bucketVoter struct {
 	columns []dataset.Column
 	k       int
 	lambda  float64
@@ -71,8 +71,8 @@ type ballot struct {
 	design  [][]float64
 }
 
-func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
-	b := &ballot{
+func newBucketVoter(columns []dataset.Column, k int, lambda float64) *bucketVoter {
+	b := &bucketVoter{
 		columns: columns,
 		k:       k,
 		lambda:  lambda,
@@ -89,7 +89,7 @@ func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
 // castVote returns the columns with the largest non-zero coefficients, on standardised
 // columns, of the lasso on the records of v, at most k. Ties are broken by table order.
 // The error is that of ctx.
-func (b *ballot) castVote(ctx context.Context, v dataset.View) ([]int, error) {
+func (b *bucketVoter) castVote(ctx context.Context, v dataset.View) ([]int, error) {
 	if v.Len() < 2 {
 		return nil, ctx.Err()
 	}
@@ -117,7 +117,7 @@ func (b *ballot) castVote(ctx context.Context, v dataset.View) ([]int, error) {
 
 // readDesign fills the design with the records of v and returns their targets. Both
 // are valid until the next call.
-func (b *ballot) readDesign(v dataset.View) []float64 {
+func (b *bucketVoter) readDesign(v dataset.View) []float64 {
 	n := v.Len()
 	if size := (len(b.design) + 1) * n; cap(b.cells) < size {
 		b.cells = make([]float64, size)
@@ -148,7 +148,7 @@ func (b *ballot) readDesign(v dataset.View) []float64 {
 }
 
 // largestColumns returns the columns with the k largest coefficients.
-func (b *ballot) largestColumns(w, deviations []float64) []int {
+func (b *bucketVoter) largestColumns(w, deviations []float64) []int {
 	type score struct {
 		column int
 		size   float64

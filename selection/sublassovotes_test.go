@@ -22,7 +22,7 @@ func castOn(t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k in
 		t.Fatal(err)
 	}
 	last := len(schema.Columns) - 1
-	vote, err := newBallot(schema.Columns[:last], k, lambda).castVote(context.Background(), tab.All())
+	vote, err := newBucketVoter(schema.Columns[:last], k, lambda).castVote(context.Background(), tab.All())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +112,14 @@ func TestBallotReuse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	parts := tab.All().Split(9, func(uint64) int { return rng.IntN(9) })
 	parts = append(parts, tab.All(), tab.Select(nil), tab.Select([]int32{5}))
-	b := newBallot(f.Columns, 3, .05)
+	b := newBucketVoter(f.Columns, 3, .05)
 	for range 2 {
 		for i, p := range parts {
 			got, err := b.castVote(context.Background(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := newBallot(f.Columns, 3, .05).castVote(context.Background(), p)
+			fresh, err := newBucketVoter(f.Columns, 3, .05).castVote(context.Background(), p)
 			if err != nil || !slices.Equal(got, fresh) {
 				t.Errorf("part %d: %v after others, %v alone, %v", i, got, fresh, err)
 			}
@@ -160,7 +160,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out [m][]int
-			b := newBallot(schema.Columns[:d], k, .1)
+			b := newBucketVoter(schema.Columns[:d], k, .1)
 			for i, p := range tab.All().Split(m, func(id uint64) int { return coins[id] }) {
 				if out[i], err = b.castVote(context.Background(), p); err != nil || len(out[i]) > k {
 					t.Fatal(out[i], err)
@@ -189,7 +189,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 	t.Helper()
 	counts := make([]int, len(f.Columns))
-	b := newBallot(f.Columns, k, defaultLambda)
+	b := newBucketVoter(f.Columns, k, defaultLambda)
 	for _, p := range parts {
 		vote, err := b.castVote(context.Background(), p)
 		if err != nil {

@@ -50,8 +50,8 @@ func (d *discriminant) surrogateAccuracy(columns []int) float64 {
 	return sum/pairs - penalty
 }
 
-// block is the part of the statistics for a set of columns.
-type block struct {
+// columnStatistics is the part of the statistics for a set of columns.
+type columnStatistics struct {
 	at      []int
 	inverse *mat.SymDense // of S with its ridge
 	trace   float64       // of S
@@ -59,11 +59,11 @@ type block struct {
 	own     float64       // tr(inverse S)
 }
 
-func (d *discriminant) columnBlock(at []int) block {
+func (d *discriminant) columnBlock(at []int) columnStatistics {
 	k := len(at)
 	ridge := max(d.covarianceNoise(), smallestRidge)
 	s := mat.NewSymDense(k, nil)
-	b := block{at: at, inverse: mat.NewSymDense(k, nil)}
+	b := columnStatistics{at: at, inverse: mat.NewSymDense(k, nil)}
 	for i := range at {
 		for j := i; j < k; j++ {
 			s.SetSym(i, j, d.within.At(at[i], at[j]))
@@ -100,7 +100,7 @@ func (d *discriminant) covarianceNoise() float64 {
 // about r^T S^-1 r: tr(S^-1 V) in expectation, V the covariance of r, which is
 // subtracted. V has four parts: the noise of the sums of x, of the numbers of records
 // and of the covariances (with independent entries, as in adassp), and sampling error.
-func (d *discriminant) classDistance(b block, k, l int) float64 {
+func (d *discriminant) classDistance(b columnStatistics, k, l int) float64 {
 	n := len(b.at)
 	delta := mat.NewVecDense(n, nil)
 	one := mat.NewVecDense(n, nil)

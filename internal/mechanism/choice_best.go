@@ -120,7 +120,7 @@ func (s *Session) beginSelection(name string) (runs int, candidates []string, er
 // has a separate key, derived from the run key, the selection and the try.
 func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
 	path := s.childPath(name)
-	c := newCore(s.core.priced)
+	c := newRunState(s.core.priced)
 	c.key = s.core.key.Derive("try", path, uint64(i))
 	c.tap = s.core.tap
 	c.try = i
@@ -134,7 +134,7 @@ func (s *Session) newTry(name string, i int, candidates []string) (*Session, int
 }
 
 // endTry closes a try and returns its releases.
-func (c *core) endTry() map[string]Event {
+func (c *runState) endTry() map[string]Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true

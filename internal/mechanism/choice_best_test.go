@@ -55,7 +55,7 @@ func TestBestLaw(t *testing.T) {
 	lost := 0.
 	base := searching(t, law, 1)
 	for i := range uint64(n) {
-		core := newCore(base.core.priced)
+		core := newRunState(base.core.priced)
 		binary.BigEndian.PutUint64(core.key[:], i)
 		w, err := Best(core.sessionAt("fit"), "train", func(c int, _ *Session) (int, float64, error) { return 0, float64(c), nil })
 		if err != nil {

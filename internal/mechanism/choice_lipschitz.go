@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// lipschitz holds the classes of the canonical Lipschitz mechanism.
+// lipschitzClasses holds the classes of the canonical Lipschitz mechanism.
 //
 // # The loss
 //
@@ -40,7 +40,7 @@ import (
 // (1-g)(x_(h+1) - x_k) + g(x_k - x_t), two exact integer differences. It is cut
 // at lipschitzReach, which keeps the range: counted from the least, it moves
 // within a range of width w that contains 0, and cutting only shrinks a change.
-type lipschitz struct {
+type lipschitzClasses struct {
 	k     int
 	order []int     // candidates, best first
 	head  []float64 // head[h]: rate (1-g)(x_(h+1) - x_k), h < k
@@ -48,11 +48,11 @@ type lipschitz struct {
 	logs  []float64 // log n!
 }
 
-// newLipschitz sorts the candidates. rate is epsilon over the width of the
+// newLipschitzClasses sorts the candidates. rate is epsilon over the width of the
 // scores' change, in score units.
-func newLipschitz(scores Vector, k int, gamma, rate float64) *lipschitz {
+func newLipschitzClasses(scores Vector, k int, gamma, rate float64) *lipschitzClasses {
 	d := len(scores)
-	l := &lipschitz{
+	l := &lipschitzClasses{
 		k:     k,
 		order: make([]int, d),
 		head:  make([]float64, k),
@@ -82,18 +82,18 @@ func newLipschitz(scores Vector, k int, gamma, rate float64) *lipschitz {
 }
 
 // logSize returns the logarithm of the number of sets of class (h, t), t > k.
-func (l *lipschitz) logSize(h, t int) float64 {
+func (l *lipschitzClasses) logSize(h, t int) float64 {
 	return l.logs[t-h-2] - l.logs[t-l.k-1] - l.logs[l.k-h-1]
 }
 
 // classLoss returns the loss of class (h, t), t > k, in units of the noise, counted
 // from the best set's.
-func (l *lipschitz) classLoss(h, t int) float64 {
+func (l *lipschitzClasses) classLoss(h, t int) float64 {
 	return math.Min(l.head[h]+l.tail[t-1], lipschitzReach)
 }
 
 // drawSet draws a set, increasing: a class, then uniformly one of its sets.
-func (l *lipschitz) drawSet(s *noise.Stream, exponential bool) []int {
+func (l *lipschitzClasses) drawSet(s *noise.Stream, exponential bool) []int {
 	h, t := l.drawClass(s, exponential)
 	return l.drawFromClass(s, h, t)
 }
@@ -101,7 +101,7 @@ func (l *lipschitz) drawSet(s *noise.Stream, exponential bool) []int {
 // drawClass draws a class; (k-1, k) is the best set alone. Every class draws its
 // bits, but logarithms are computed only if they can matter: a class whose value is
 // certain to stay below the best so far is skipped.
-func (l *lipschitz) drawClass(s *noise.Stream, exponential bool) (h, t int) {
+func (l *lipschitzClasses) drawClass(s *noise.Stream, exponential bool) (h, t int) {
 	const margin = 0x1p-10 // far above any rounding error
 	h = l.k - 1
 	t = l.k
@@ -138,7 +138,7 @@ func classNoise(logSize, gumbel float64, exponential bool) float64 {
 
 // drawFromClass returns a uniform set of class (h, t): ranks 1..h and t, and k-h-1 of
 // h+2..t-1 without replacement (Floyd's algorithm), exactly.
-func (l *lipschitz) drawFromClass(s *noise.Stream, h, t int) []int {
+func (l *lipschitzClasses) drawFromClass(s *noise.Stream, h, t int) []int {
 	chosen := append(make([]int, 0, l.k), l.order[:h]...)
 	chosen = append(chosen, l.order[t-1])
 	if need := l.k - h - 1; need > 0 {

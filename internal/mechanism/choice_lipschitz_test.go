@@ -91,7 +91,7 @@ func bruteLaw(x []int64, k int, gamma, rate float64, exponential bool) setLaw {
 
 // classLaw is the law of lipschitz.choose in closed form, from its classes.
 // published puts the class sizes and bodies of the paper in the place of ours.
-func classLaw(l *lipschitz, exponential, published bool) setLaw {
+func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 	type class struct{ h, t int }
 	classes, u, size := []class{{l.k - 1, l.k}}, []float64{0}, []float64{1}
 	for t := l.k + 1; t <= len(l.order); t++ {
@@ -173,7 +173,7 @@ func TestLipschitzValues(t *testing.T) {
 		false: {.254027, .197836, .154075, .154075, .119994, .119994},
 		true:  {.280178, .200109, .148250, .148250, .111607, .111607},
 	} {
-		l := newLipschitz(x, 2, .5, 1./2)
+		l := newLipschitzClasses(x, 2, .5, 1./2)
 		law, expected := classLaw(l, exponential, false), make(setLaw, 1<<4)
 		for i, m := range masks {
 			expected[m] = want[i]
@@ -195,7 +195,7 @@ func TestLipschitzLaw(t *testing.T) {
 			for _, gamma := range gammas {
 				vectorsOf(d, func(x []int64) {
 					for _, exponential := range []bool{false, true} {
-						l := newLipschitz(x, k, gamma, .4)
+						l := newLipschitzClasses(x, k, gamma, .4)
 						got, want := classLaw(l, exponential, false), bruteLaw(x, k, gamma, .4, exponential)
 						for m := range want {
 							if math.Abs(got[m]-want[m]) > 1e-12 {
@@ -217,7 +217,7 @@ func TestLipschitzLaw(t *testing.T) {
 func TestLipschitzOfOne(t *testing.T) {
 	x := []int64{4, -1, 2, 2}
 	for _, gamma := range gammas {
-		law, total := classLaw(newLipschitz(x, 1, gamma, .7), false, false), 0.
+		law, total := classLaw(newLipschitzClasses(x, 1, gamma, .7), false, false), 0.
 		for _, v := range x {
 			total += math.Exp(.7 * gamma * float64(v))
 		}
@@ -301,7 +301,7 @@ func TestLipschitzPrivacy(t *testing.T) {
 				for _, gamma := range gammas {
 					for _, exponential := range []bool{false, true} {
 						ratio, span := worstPair(d, k, 3, moves, func(x []int64) setLaw {
-							return classLaw(newLipschitz(x, k, gamma, rate), exponential, false)
+							return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, false)
 						})
 						if ratio > epsilon+1e-12 || !exponential && span > epsilon+1e-12 {
 							t.Errorf("d %d, k %d, gamma %v, exponential %v, moves %v: log-ratio %v, range %v", d, k, gamma, exponential, moves, ratio, span)
@@ -325,7 +325,7 @@ func TestLipschitzPrivacy(t *testing.T) {
 // log k whatever epsilon is.
 func TestPublishedClassSizes(t *testing.T) {
 	published := func(k int, gamma, rate float64, exponential bool) func(x []int64) setLaw {
-		return func(x []int64) setLaw { return classLaw(newLipschitz(x, k, gamma, rate), exponential, true) }
+		return func(x []int64) setLaw { return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, true) }
 	}
 	for _, exponential := range []bool{false, true} {
 		worst := 0.
@@ -346,7 +346,7 @@ func TestPublishedClassSizes(t *testing.T) {
 			t.Errorf("%d of %d: log-ratio %v, expected log k", k, d, ratio)
 		}
 		if sound, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, func(x []int64) setLaw {
-			return classLaw(newLipschitz(x, k, .5, 1e-9), false, false)
+			return classLaw(newLipschitzClasses(x, k, .5, 1e-9), false, false)
 		}); sound > 1e-8 {
 			t.Errorf("%d of %d: our sizes have log-ratio %v", k, d, sound)
 		}
@@ -363,7 +363,7 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 		for j := range x {
 			x[j] = r.Int64N(100)
 		}
-		l := newLipschitz(x, 1+r.IntN(d-1), gammas[r.IntN(4)], math.Pow(10, 4*r.Float64()-4))
+		l := newLipschitzClasses(x, 1+r.IntN(d-1), gammas[r.IntN(4)], math.Pow(10, 4*r.Float64()-4))
 		for _, exponential := range []bool{false, true} {
 			plain := testStream(byte(trial))
 			h, at := l.k-1, l.k
@@ -390,7 +390,7 @@ func TestLipschitzFarScores(t *testing.T) {
 	for _, gamma := range gammas[1:] {
 		for _, rate := range []float64{1e-12, 1, 1e300} {
 			for _, exponential := range []bool{false, true} {
-				l := newLipschitz(x, 2, gamma, rate)
+				l := newLipschitzClasses(x, 2, gamma, rate)
 				for seed := range byte(50) {
 					if got := l.drawSet(testStream(seed), exponential); !slices.Equal(got, []int{1, 3}) {
 						t.Fatalf("gamma %v, rate %v: chose %v", gamma, rate, got)

@@ -183,7 +183,7 @@ func (t TopK) drawSet(random *noise.Stream, scores Vector, rate float64) []int {
 	if t.Form == OneShot {
 		return drawOneShot(random, scores, t.K, rate)
 	}
-	return newLipschitz(scores, t.K, t.lossWeight(), rate).drawSet(random, t.Form == LipschitzExponential)
+	return newLipschitzClasses(scores, t.K, t.lossWeight(), rate).drawSet(random, t.Form == LipschitzExponential)
 }
 
 // noiseRate returns (epsilon - slack)/sens, rounded down: the epsilon of a draw after paying

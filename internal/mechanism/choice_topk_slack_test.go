@@ -12,7 +12,7 @@ import (
 // million candidates.
 func TestLogFactorialError(t *testing.T) {
 	const most = 1_000_000
-	l := &lipschitz{logs: newLogFactorials(most)}
+	l := &lipschitzClasses{logs: newLogFactorials(most)}
 	for _, c := range []struct{ d, k, limit float64 }{
 		{6, 3, 0x1p-50}, {100, 50, 0x1p-44}, {20_000, 200, 0x1p-33}, {most, 5, math.Pow(2, -26.5)}, {most, 1000, math.Pow(2, -26.5)},
 	} {

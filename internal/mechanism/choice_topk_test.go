@@ -161,7 +161,7 @@ func TestTopKReleaseLaw(t *testing.T) {
 		}
 		seed := 0
 		sampleSets(t, runs, want, func() []int {
-			s := (&core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).sessionAt("run")
+			s := (&runState{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).sessionAt("run")
 			s.core.key = noise.Key{byte(seed), byte(seed >> 8), byte(form)}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))

@@ -194,7 +194,7 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud], split DepthSplit) (po
 		return point, false, fmt.Errorf("%w: %q", err, t.path)
 	}
 	law := depthLaw{step: depthStep(split.Step * t.law.Epsilon), delta: t.law.Delta}
-	n := newNest(c)
+	n := newNestedBoxes(c)
 	h, total := n.measureStability(law)
 	out := make(Vector, 1+c.d)
 	if addSaturating(int64(h)*hUnits, t.random.Laplace(scale)) > passThreshold(t.law.Delta, scale) {

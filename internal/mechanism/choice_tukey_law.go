@@ -40,7 +40,7 @@ func depthStep(e float64) uint64 {
 //
 // r_k increases in k, so the largest k that meets this, the first met as p
 // falls from Q to t+1, is h-1.
-func (n *nest) measureStability(law depthLaw) (h int, total *big.Int) {
+func (n *nestedBoxes) measureStability(law depthLaw) (h int, total *big.Int) {
 	a, c := toDyadic(law.delta)
 	step := new(big.Int).SetUint64(law.step)
 	b := new(big.Int).Set(n.boxVolume(n.q))
@@ -86,7 +86,7 @@ func toDyadic(x float64) (a *big.Int, c int) {
 // its factor, and then a point of the box uniformly, side by side. In units of
 // rho^t 2^(-32 (Q-t)) the factors are 2^(32 (Q-t)) and, with N = 2^32 rho,
 // N^(q-1-t) (N - 2^32) 2^(32 (Q-q)).
-func (n *nest) drawPoint(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
+func (n *nestedBoxes) drawPoint(s *noise.Stream, law depthLaw, total *big.Int) []float64 {
 	depth := n.selectBox(law, s.UniformBig(total))
 	point := make([]float64, len(n.sorted))
 	for j := range point {
@@ -98,7 +98,7 @@ func (n *nest) drawPoint(s *noise.Stream, law depthLaw, total *big.Int) []float6
 }
 
 // selectBox returns the depth of the box that is selected by a number u in [0, total).
-func (n *nest) selectBox(law depthLaw, u *big.Int) int {
+func (n *nestedBoxes) selectBox(law depthLaw, u *big.Int) int {
 	step := new(big.Int).SetUint64(law.step)
 	power := new(big.Int).SetUint64(law.step - 1<<stepBits)
 	rest := new(big.Int).Set(u)
@@ -145,15 +145,15 @@ func gridValue(v *big.Int) float64 {
 	return x
 }
 
-// A nest holds the boxes U_1, ..., U_Q of a cloud, each inside the one before.
-type nest struct {
+// nestedBoxes holds the boxes U_1, ..., U_Q of a cloud, each inside the one before.
+type nestedBoxes struct {
 	m, t, q int          // points; floor(m/4); Q = floor(m/2)
 	sorted  [][]*big.Int // one list per coordinate
 	volumes []*big.Int   // V_1, ..., V_Q in grid points
 }
 
-func newNest(c Cloud) *nest {
-	n := &nest{m: c.m, t: c.m / 4, q: c.m / 2, sorted: make([][]*big.Int, c.d)}
+func newNestedBoxes(c Cloud) *nestedBoxes {
+	n := &nestedBoxes{m: c.m, t: c.m / 4, q: c.m / 2, sorted: make([][]*big.Int, c.d)}
 	column := make([]float64, c.m)
 	for j := range n.sorted {
 		for i := range column {
@@ -179,13 +179,13 @@ func newNest(c Cloud) *nest {
 
 // boxSide returns the lower end of the side of U_depth in coordinate j and the
 // number of grid points on it, at least 1.
-func (n *nest) boxSide(j, depth int) (lower, length *big.Int) {
+func (n *nestedBoxes) boxSide(j, depth int) (lower, length *big.Int) {
 	lower = n.sorted[j][depth-1]
 	length = new(big.Int).Sub(n.sorted[j][n.m-depth], lower)
 	return lower, length.Add(length, bigOne)
 }
 
 // boxVolume returns V_depth, 1 <= depth <= Q.
-func (n *nest) boxVolume(depth int) *big.Int { return n.volumes[depth-1] }
+func (n *nestedBoxes) boxVolume(depth int) *big.Int { return n.volumes[depth-1] }
 
 var bigOne = big.NewInt(1)

@@ -48,7 +48,7 @@ func TestDepthExample(t *testing.T) {
 	for i := 1.; i <= 12; i++ {
 		x, y = append(x, i), append(y, (i-6.5)*(i-6.5)*(i-6.5))
 	}
-	n := newNest(columns(x, y))
+	n := newNestedBoxes(columns(x, y))
 	law := depthLaw{depthStep(.5), 1e-5}
 	_, total := n.measureStability(law)
 	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
@@ -82,7 +82,7 @@ func TestDepthExample(t *testing.T) {
 
 // drawLaw returns the probabilities of the boxes t, t+1, ..., Q of the draw:
 // the numbers below total that box maps to each, found by bisection.
-func drawLaw(n *nest, law depthLaw, total *big.Int) []float64 {
+func drawLaw(n *nestedBoxes, law depthLaw, total *big.Int) []float64 {
 	var out []float64
 	last := new(big.Int)
 	for q := n.t; q <= n.q; q++ {
@@ -109,7 +109,7 @@ func TestDepthGaussianGrid(t *testing.T) {
 	for i := range x {
 		x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / m)
 	}
-	n := newNest(columns(x, x, x, x, x))
+	n := newNestedBoxes(columns(x, x, x, x, x))
 	law := depthLaw{depthStep(UsualSplit().Step * math.Log(3)), delta}
 	h, total := n.measureStability(law)
 	if h != 40 {
@@ -131,7 +131,7 @@ func TestDepthGaussianGrid(t *testing.T) {
 // brute computes, by counting every grid point, what a nest computes from
 // boxes. The grid is small: coordinates are 0..side-1 times 2^-200.
 type brute struct {
-	n      *nest
+	n      *nestedBoxes
 	law    depthLaw
 	points [][]int
 	side   int
@@ -146,7 +146,7 @@ func newBrute(points [][]int, side int, law depthLaw) brute {
 			list[j] = append(list[j], float64(p[j])*smallUnit)
 		}
 	}
-	return brute{newNest(columns(list...)), law, points, side}
+	return brute{newNestedBoxes(columns(list...)), law, points, side}
 }
 
 func (b brute) rho() *big.Rat {
@@ -545,7 +545,7 @@ func TestTukeyDepthAbstains(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
-		h, _ := newNest(c).measureStability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
+		h, _ := newNestedBoxes(c).measureStability(depthLaw{depthStep(UsualSplit().Step * epsilon), delta})
 		seen[h] = true
 		z := (float64(h) - math.Log(1/(2*delta))/(UsualSplit().Check*epsilon)) * UsualSplit().Check * epsilon
 		want := math.Exp(z) / 2

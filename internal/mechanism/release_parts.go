@@ -89,8 +89,8 @@ type drawID struct {
 	draw int
 }
 
-// progress is the state of a draw that is spent in parts.
-type progress struct {
+// partProgress is the state of a draw that is spent in parts.
+type partProgress struct {
 	weights []int // of all parts
 	next    int   // index of the next part
 }
@@ -114,7 +114,7 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	if part == 0 {
-		s.core.parts[id] = progress{weights: slices.Clone(weights)}
+		s.core.parts[id] = partProgress{weights: slices.Clone(weights)}
 	}
 	p := s.core.parts[id]
 	if err := s.core.checkReady(id.path); err != nil {
@@ -123,7 +123,7 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 	if p.next != part || !slices.Equal(p.weights[:part], weights[:part]) || sumOf(p.weights) != sumOf(weights) {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw, id.path)
 	}
-	s.core.parts[id] = progress{slices.Clone(weights), part + 1}
+	s.core.parts[id] = partProgress{slices.Clone(weights), part + 1}
 	key := s.core.key.Derive("noise part", id.path, uint64(draw)<<32|uint64(part))
 	return ticket{
 		path:   id.path,

@@ -130,7 +130,7 @@ func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 		r.parts[l.Path] = l.Part
 	}
 	r.tries = map[string]int{}
-	c := newCore(p)
+	c := newRunState(p)
 	c.key = r.key
 	c.tap = tap{r, r.fault}
 	return c.sessionAt(p.Tree().Name)

@@ -52,23 +52,23 @@ var (
 // goroutines at once.
 type Session struct {
 	Maker
-	core *core
+	core *runState
 	path string
 }
 
 // sessionAt returns a session for the node with the given path.
-func (c *core) sessionAt(path string) *Session {
+func (c *runState) sessionAt(path string) *Session {
 	return &Session{Maker{c.priced.Target().Relation, c.tap}, c, path}
 }
 
-type core struct {
+type runState struct {
 	priced *budget.Priced
 	narrow float64 // factor by which noise scales must stay below their limit; 1 except in a rehearsal
 	key    noise.Key
 
 	mu     sync.Mutex
 	spent  map[string]map[int]bool
-	parts  map[drawID]progress
+	parts  map[drawID]partProgress
 	events map[string]Event
 	tries  map[string]bool   // private selections that have started
 	taken  map[string]string // path of the branch that was taken, by path of the OneOf
@@ -84,12 +84,12 @@ type core struct {
 	tap tap
 }
 
-func newCore(p *budget.Priced) *core {
-	return &core{
+func newRunState(p *budget.Priced) *runState {
+	return &runState{
 		priced: p,
 		narrow: 1,
 		spent:  map[string]map[int]bool{},
-		parts:  map[drawID]progress{},
+		parts:  map[drawID]partProgress{},
 		events: map[string]Event{},
 		tries:  map[string]bool{},
 		taken:  map[string]string{},
@@ -127,7 +127,7 @@ func NewSession(p *budget.Priced) (*Session, error) {
 // openSession opens a session under a fresh key. In tests, whose keys come from a seed, the purpose
 // gives runs and rehearsals different keys.
 func openSession(p *budget.Priced, purpose string) (*Session, error) {
-	c := newCore(p)
+	c := newRunState(p)
 	var err error
 	if c.key, err = runKey(p, purpose); err != nil {
 		return nil, fmt.Errorf("no random source: %w", err)
@@ -154,7 +154,7 @@ func NewRehearsal(p *budget.Priced) (*Session, error) {
 }
 
 // isRehearsal reports whether the session is one of [NewRehearsal].
-func (c *core) isRehearsal() bool { return c.narrow != 1 }
+func (c *runState) isRehearsal() bool { return c.narrow != 1 }
 
 // KeepsColumns reports whether a run keeps columns whose ranges it could not find. A rehearsal
 // does, because it has no records and checks the noise of the widest model.

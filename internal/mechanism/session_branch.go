@@ -14,7 +14,7 @@ func (s *Session) Close() {
 
 // checkReady returns an error if the session is closed, if its try is over or if it waits for the
 // tries of a private selection. The caller holds the lock.
-func (c *core) checkReady(path string) error {
+func (c *runState) checkReady(path string) error {
 	switch {
 	case c.closed:
 		return fmt.Errorf("%w: %q", ErrClosed, path)
@@ -30,7 +30,7 @@ func (c *core) checkReady(path string) error {
 // [ErrBranch]. The price of a OneOf covers its informers and one branch. The first release in a
 // branch takes this branch, and it must follow every draw of the informers. Inside a try the
 // choices outside the try have been made. The caller holds the lock.
-func (c *core) takeBranches(path string) error {
+func (c *runState) takeBranches(path string) error {
 	choices := c.priced.Choices(path)
 	for _, x := range choices {
 		if c.within != "" && !strings.HasPrefix(x.Branch, c.within+"/") {
@@ -52,7 +52,7 @@ func (c *core) takeBranches(path string) error {
 }
 
 // endSelection ends a private selection.
-func (c *core) endSelection() {
+func (c *runState) endSelection() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = false

@@ -160,15 +160,15 @@ func (m *Minimizer) CoordinateBound(ctx context.Context) (Bounded[Vector], error
 	return Bounded[Vector]{x.values, L1, sens, x.unit * FixedOne, StatMinimizerCoordinates}, nil
 }
 
-// minimum holds the minimisers, rounded to multiples of unit, and the largest distance by which one record moves them
+// foundMinimum holds the minimisers, rounded to multiples of unit, and the largest distance by which one record moves them
 // before rounding.
-type minimum struct {
+type foundMinimum struct {
 	values         Vector
 	distance, unit float64
 }
 
 // findMinimizers finds the minimisers.
-func (m *Minimizer) findMinimizers(ctx context.Context) (minimum, error) {
+func (m *Minimizer) findMinimizers(ctx context.Context) (foundMinimum, error) {
 	r := m.rowNorm()
 	g := m.rowNorm() * MinimizerTolerance
 	change := r
@@ -193,13 +193,13 @@ func (m *Minimizer) findMinimizers(ctx context.Context) (minimum, error) {
 		}
 		w, err := problem.Minimize(ctx, g)
 		if err != nil {
-			return minimum{}, err
+			return foundMinimum{}, err
 		}
 		for j := range w.High {
 			out = append(out, onGrid(w.High[j], w.Low[j], unit))
 		}
 	}
-	return minimum{out, distance, unit}, nil
+	return foundMinimum{out, distance, unit}, nil
 }
 
 // classLabels returns the labels of minimiser number c.

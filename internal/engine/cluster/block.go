@@ -39,8 +39,8 @@ func blockRows(s dataset.Schema) int {
 	return min(max(blockCells/max(len(s.Columns), 1), blockLeast), blockMost)
 }
 
-// head is the start of a block. Its MAC covers the records, their order and the rest of the head.
-type head struct {
+// blockHead is the start of a block. Its MAC covers the records, their order and the rest of the head.
+type blockHead struct {
 	part  uint32 // of the table
 	index uint32 // in the part
 	rows  uint32
@@ -55,7 +55,7 @@ const (
 )
 
 // encodeNumbers returns the bytes of a head without its MAC.
-func (h *head) encodeNumbers() []byte {
+func (h *blockHead) encodeNumbers() []byte {
 	out := binary.BigEndian.AppendUint32(nil, h.part)
 	out = binary.BigEndian.AppendUint32(out, h.index)
 	out = binary.BigEndian.AppendUint32(out, h.rows)
@@ -65,7 +65,7 @@ func (h *head) encodeNumbers() []byte {
 	return append(out, 0)
 }
 
-func (h *head) String() string {
+func (h *blockHead) String() string {
 	last := 0
 	if h.last {
 		last = 1
@@ -77,7 +77,7 @@ func (h *head) String() string {
 var errHead = errors.New("no head of a block")
 
 // readHead parses the output of String.
-func readHead(text string) (h head, err error) {
+func readHead(text string) (h blockHead, err error) {
 	if len(text) != headText {
 		return h, errHead
 	}
@@ -98,7 +98,7 @@ func readHead(text string) (h head, err error) {
 
 // newAEAD returns the cipher for the fields of a block. Blocks with different heads have different keys, so the index of
 // a field is its nonce.
-func (h *head) newAEAD(key [secret.KeySize]byte) cipher.AEAD {
+func (h *blockHead) newAEAD(key [secret.KeySize]byte) cipher.AEAD {
 	own := hmac.New(sha256.New, key[:])
 	_, _ = own.Write(append(append(h.encodeNumbers(), "key"...), h.mac[:]...))
 	block, err := aes.NewCipher(own.Sum(nil))
@@ -123,8 +123,8 @@ type packer struct {
 	key     [secret.KeySize]byte
 	schema  dataset.Schema
 	out     io.Writer
-	head    head
-	columns []*column
+	head    blockHead
+	columns []*cellColumn
 	ids     []uint64
 	rows    int
 	stats   dataset.Stats
@@ -135,11 +135,11 @@ func newPacker(o *order, part uint32, out io.Writer) *packer {
 		key:    o.Blocks,
 		schema: o.Schema,
 		out:    out,
-		head:   head{part: part},
+		head:   blockHead{part: part},
 		stats:  noStats(o.Schema),
 	}
 	for j := range o.Schema.Columns {
-		p.columns = append(p.columns, newColumn(&o.Schema.Columns[j]))
+		p.columns = append(p.columns, newCellColumn(&o.Schema.Columns[j]))
 	}
 	return p
 }
@@ -206,7 +206,7 @@ func (p *packer) writeBlock(last bool) error {
 }
 
 // sealBlock returns a block as a line of text.
-func sealBlock(key [secret.KeySize]byte, h head, fields [][]byte) []byte {
+func sealBlock(key [secret.KeySize]byte, h blockHead, fields [][]byte) []byte {
 	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write(append(h.encodeNumbers(), "records"...))
 	size := headText + 1
@@ -233,7 +233,7 @@ var (
 
 // openedBlock is a block that is read field by field.
 type openedBlock struct {
-	head   head
+	head   blockHead
 	aead   cipher.AEAD
 	fields [][]byte // encrypted, as text
 }

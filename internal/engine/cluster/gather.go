@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// cells are the records of a part in one split, column by column.
-type cells struct {
+// partCells contains the records of a part in one split, column by column.
+type partCells struct {
 	Columns []dataset.ColumnData
 	IDs     []uint64
 }
@@ -37,7 +37,7 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 	}
 	all := noCells(schema)
 	for _, content := range contents {
-		some := &cells{}
+		some := &partCells{}
 		if unpackAnswer(content, some) != nil || len(some.Columns) != len(all.Columns) {
 			return dataset.View{}, passError(errAnswer)
 		}
@@ -56,8 +56,8 @@ func (e *Engine) Gather(ctx context.Context, p mechanism.Part) (dataset.View, er
 }
 
 // noCells returns columns without records.
-func noCells(s dataset.Schema) *cells {
-	out := &cells{make([]dataset.ColumnData, len(s.Columns)), []uint64{}}
+func noCells(s dataset.Schema) *partCells {
+	out := &partCells{make([]dataset.ColumnData, len(s.Columns)), []uint64{}}
 	for j, c := range s.Columns {
 		if c.Kind == dataset.Category {
 			out.Columns[j].Codes = []int32{}
@@ -70,7 +70,7 @@ func noCells(s dataset.Schema) *cells {
 
 // readRecords returns the cells of the records of a part.
 func (s *split) readRecords(ctx context.Context, o *order) (content []byte, rows int, err error) {
-	out := &cells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
+	out := &partCells{Columns: make([]dataset.ColumnData, len(o.Pass.Part.Columns))}
 	rows, err = s.forEachView(ctx, o, o.Pass.Part.ReadColumns(), func(v dataset.View, _ func(int) []string) error {
 		v, err := o.Pass.Part.Select(ctx, v)
 		if err != nil {

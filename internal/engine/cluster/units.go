@@ -46,7 +46,7 @@ func (e *Engine) limitIn(
 ) (*Engine, error) {
 	left := make([][]int, len(e.splits))
 	for k := range shares {
-		of, err := e.largeUnits(ctx, share{Index: uint64(k), Count: uint64(shares)}, most)
+		of, err := e.largeUnits(ctx, hashShare{Index: uint64(k), Count: uint64(shares)}, most)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (e *Engine) splitOf(row int64) int {
 
 // largeUnits returns, for each split, the units of a share that have too many records in total. It returns nil if there
 // are no such units.
-func (e *Engine) largeUnits(ctx context.Context, of share, most int) ([][]uint64, error) {
+func (e *Engine) largeUnits(ctx context.Context, of hashShare, most int) ([][]uint64, error) {
 	contents, err := e.askAll(ctx, order{Asks: asksUnits, Share: of}, nil)
 	if err != nil {
 		return nil, err
@@ -212,8 +212,8 @@ func packPlaces(places []int) []byte {
 	return out
 }
 
-// keeper selects the records of a split that units keep, batch by batch.
-type keeper struct {
+// rowFilter selects the records of a split that units keep, batch by batch.
+type rowFilter struct {
 	left  []byte // positions that are not decoded yet
 	begun bool
 	out   int // the next position that is left out, or -1
@@ -221,7 +221,7 @@ type keeper struct {
 }
 
 // keptRows returns the positions in a batch of the records that are kept; ids are their units.
-func (k *keeper) keptRows(ids []uint64) []int32 {
+func (k *rowFilter) keptRows(ids []uint64) []int32 {
 	kept := make([]int32, 0, len(ids))
 	if !k.begun {
 		k.begun = true
@@ -241,7 +241,7 @@ func (k *keeper) keptRows(ids []uint64) []int32 {
 }
 
 // advance sets out to the next position that is left out, or to -1 after the last one.
-func (k *keeper) advance() {
+func (k *rowFilter) advance() {
 	d, n := binary.Uvarint(k.left)
 	if n <= 0 {
 		k.out = -1

@@ -141,7 +141,7 @@ func TestPlaces(t *testing.T) {
 				kept = append(kept, int32(i))
 			}
 		}
-		k, got := keeper{left: packPlaces(places)}, []int32{}
+		k, got := rowFilter{left: packPlaces(places)}, []int32{}
 		for at := 0; at < n; {
 			end := min(n, at+rand.IntN(100))
 			for _, i := range k.keptRows(ids[at:end]) {
@@ -172,7 +172,7 @@ func TestWords(t *testing.T) {
 	for _, shares := range []uint64{1, 7} {
 		got := []map[string]int64{{}, {}}
 		for i := range shares {
-			some, err := e.countWords(t.Context(), order{Asks: asksWords, Pass: mechanism.Pass{Part: p}, Columns: []int{1, 2}, Share: share{Index: i, Count: shares}})
+			some, err := e.countWords(t.Context(), order{Asks: asksWords, Pass: mechanism.Pass{Part: p}, Columns: []int{1, 2}, Share: hashShare{Index: i, Count: shares}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func (e *Engine) lexiconIn(
 		return mechanism.Lexicon{}, err
 	}
 	return mechanism.LexiconIn(len(columns), shares, func(k int) ([]mechanism.WordCounts, error) {
-		of := share{Index: uint64(k), Count: uint64(shares), Salt: [16]byte(key[:])}
+		of := hashShare{Index: uint64(k), Count: uint64(shares), Salt: [16]byte(key[:])}
 		return e.countWords(ctx, order{
 			Asks:    asksWords,
 			Pass:    mechanism.Pass{Part: p},
@@ -111,7 +111,7 @@ func wordBytes(t *dataset.Table) int64 {
 }
 
 // contains reports whether a word belongs to the share.
-func (s share) contains(word string) bool {
+func (s hashShare) contains(word string) bool {
 	if s.Count == 1 {
 		return true
 	}

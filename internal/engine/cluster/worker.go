@@ -158,7 +158,7 @@ func (s *split) forEachView(
 		read.Columns, as = append(read.Columns, o.Schema.Columns[j]), append(as, schema.Columns[j])
 		place[j] = k + 1
 	}
-	kept := keeper{left: s.Left}
+	kept := rowFilter{left: s.Left}
 	err = s.forEachBatch(ctx, o, read, func(b *dataset.Batch) error {
 		var ids []uint64
 		for k := range b.Table.Len() {

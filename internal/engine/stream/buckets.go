@@ -18,8 +18,8 @@ const (
 	dealLeast  = 1 << 6  // records that are written at a time, at least
 )
 
-// dealer deals records to groups of consecutive buckets, in the scratch file. It keeps the order of the table.
-type dealer struct {
+// bucketDealer deals records to groups of consecutive buckets, in the scratch file. It keeps the order of the table.
+type bucketDealer struct {
 	file   *scratch.File
 	schema dataset.Schema
 	coins  mechanism.Coins
@@ -59,7 +59,7 @@ func (e *Engine) bucketsIn(
 	most int64,
 	each mechanism.Buckets,
 ) error {
-	d := &dealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
+	d := &bucketDealer{file: e.file, schema: p.Schema(e.schema), coins: coins, m: m, bytes: 8}
 	for _, c := range d.schema.Columns {
 		d.bytes += dealtWidth(c)
 	}
@@ -111,17 +111,17 @@ func dealtWidth(c dataset.Column) int {
 }
 
 // firstBucket returns the first bucket of group g. The groups divide the buckets evenly.
-func (d *dealer) firstBucket(g int) int {
+func (d *bucketDealer) firstBucket(g int) int {
 	return int(int64(g) * int64(d.m) / int64(len(d.groups)))
 }
 
 // groupOf returns the group of a bucket.
-func (d *dealer) groupOf(bucket int) *dealtGroup {
+func (d *bucketDealer) groupOf(bucket int) *dealtGroup {
 	return &d.groups[((int64(bucket)+1)*int64(len(d.groups))-1)/int64(d.m)]
 }
 
 // dealRecords deals the records of a view.
-func (d *dealer) dealRecords(ctx context.Context, v dataset.View) error {
+func (d *bucketDealer) dealRecords(ctx context.Context, v dataset.View) error {
 	floats := make([][]float64, len(d.schema.Columns))
 	codes := make([][]int32, len(d.schema.Columns))
 	for at := 0; at < v.Len(); at += dealtRows {
@@ -159,7 +159,7 @@ func (d *dealer) dealRecords(ctx context.Context, v dataset.View) error {
 }
 
 // writeBlock writes the last block of a group, padded to the length of all blocks.
-func (d *dealer) writeBlock(g *dealtGroup) error {
+func (d *bucketDealer) writeBlock(g *dealtGroup) error {
 	if len(g.cells) == 0 {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (d *dealer) writeBlock(g *dealtGroup) error {
 }
 
 // readGroup returns the records of group g and releases their places.
-func (d *dealer) readGroup(g int) (dataset.View, error) {
+func (d *bucketDealer) readGroup(g int) (dataset.View, error) {
 	x := &d.groups[g]
 	ids := make([]uint64, 0, x.rows)
 	columns := make([]dataset.ColumnData, len(d.schema.Columns))
@@ -202,7 +202,7 @@ func (d *dealer) readGroup(g int) (dataset.View, error) {
 }
 
 // appendRecord appends the record at the start of from.
-func (d *dealer) appendRecord(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
+func (d *bucketDealer) appendRecord(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
 	i := len(ids)
 	ids = append(ids, binary.LittleEndian.Uint64(from))
 	from = from[8:]
@@ -219,7 +219,7 @@ func (d *dealer) appendRecord(from []byte, ids []uint64, columns []dataset.Colum
 }
 
 // releaseAll releases the places of groups that were not read.
-func (d *dealer) releaseAll() {
+func (d *bucketDealer) releaseAll() {
 	for _, g := range d.groups {
 		for _, place := range g.blocks {
 			d.file.Release(place)

@@ -39,7 +39,7 @@ func (l layout) sumOfProducts(packed []float64, i, j int) float64 {
 }
 
 // listAssociations returns the associations of all pairs of columns.
-func (r *Released) listAssociations(records noisy) []Association {
+func (r *Released) listAssociations(records noisyNumber) []Association {
 	l := r.layoutOf(r.Matrix.Levels)
 	m := matrix{l, r.Matrix.Packed, r.MatrixNoise, records}
 	var columns []int
@@ -63,7 +63,7 @@ type matrix struct {
 	layout
 	packed  []float64
 	noise   float64
-	records noisy
+	records noisyNumber
 }
 
 // offDiagonalNoise is the noise of an entry off the diagonal.
@@ -122,24 +122,24 @@ func (m matrix) associateColumns(first, second *Column, a, b, pairs int) Associa
 }
 
 // pairOf returns the sums of two numeric entries.
-func (m matrix) pairOf(i, j int) pair {
+func (m matrix) pairOf(i, j int) momentPair {
 	constant := m.size - 1
-	p := pair{
+	p := momentPair{
 		count:   m.records,
-		product: noisy{m.sumOfProducts(m.packed, i, j), m.offDiagonalNoise()},
+		product: noisyNumber{m.sumOfProducts(m.packed, i, j), m.offDiagonalNoise()},
 	}
 	for k, entry := range [2]int{i, j} {
-		p.sums[k] = noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}
-		p.squares[k] = noisy{m.sumOfProducts(m.packed, entry, entry), m.noise}
+		p.sums[k] = noisyNumber{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()}
+		p.squares[k] = noisyNumber{m.sumOfProducts(m.packed, entry, entry), m.noise}
 	}
 	return p
 }
 
 // levelCount returns the number of records of a category entry, whose square and product with the constant both are that number.
-func (m matrix) levelCount(entry int) noisy {
+func (m matrix) levelCount(entry int) noisyNumber {
 	return combineMeasures(
-		noisy{m.sumOfProducts(m.packed, entry, entry), m.noise},
-		noisy{m.sumOfProducts(m.packed, entry, m.size-1), m.offDiagonalNoise()},
+		noisyNumber{m.sumOfProducts(m.packed, entry, entry), m.noise},
+		noisyNumber{m.sumOfProducts(m.packed, entry, m.size-1), m.offDiagonalNoise()},
 	)
 }
 
@@ -155,10 +155,10 @@ func (m matrix) etaOf(entry, b int) etaSums {
 	e.sumNoise = m.offDiagonalNoise()
 	v, noise := varianceOf(
 		m.records,
-		noisy{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()},
-		noisy{m.sumOfProducts(m.packed, entry, entry), m.noise},
+		noisyNumber{m.sumOfProducts(m.packed, entry, constant), m.offDiagonalNoise()},
+		noisyNumber{m.sumOfProducts(m.packed, entry, entry), m.noise},
 	)
-	e.total = noisy{m.records.value * v, m.records.value * noise}
+	e.total = noisyNumber{m.records.value * v, m.records.value * noise}
 	return e
 }
 
@@ -168,7 +168,7 @@ type contingency struct {
 	cellNoise     float64
 	rows, columns []float64
 	countNoise    float64
-	records       noisy
+	records       noisyNumber
 }
 
 func (m matrix) contingencyTable(a, b int) contingency {

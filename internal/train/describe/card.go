@@ -140,30 +140,30 @@ func Read(r *Released) *Card {
 }
 
 // countEstimate returns the estimate of a number of records: not below 0.
-func countEstimate(n noisy) Estimate {
+func countEstimate(n noisyNumber) Estimate {
 	value, lower, upper := math.Max(n.value, 0), math.Max(n.value-z95*n.noise, 0), math.Max(n.value+z95*n.noise, 0)
 	return Estimate{&value, &lower, &upper}
 }
 
 // countRecords returns the number of records: that of the moments and that of the matrix together.
-func (r *Released) countRecords() noisy {
-	all := noisy{r.Records, r.RecordNoise}
+func (r *Released) countRecords() noisyNumber {
+	all := noisyNumber{r.Records, r.RecordNoise}
 	if r.Matrix == nil || all.noise == 0 {
 		return all
 	}
-	return combineMeasures(all, noisy{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
+	return combineMeasures(all, noisyNumber{r.Matrix.Packed[len(r.Matrix.Packed)-1], r.MatrixNoise})
 }
 
 // countValues returns the numbers of records with a value in a numeric column and with a missing one.
-func (r *Released) countValues(c *Column, records noisy) (values, missing noisy) {
+func (r *Released) countValues(c *Column, records noisyNumber) (values, missing noisyNumber) {
 	missing = combineMeasures(
-		noisy{c.Missing, r.HistogramNoise},
-		noisy{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing},
+		noisyNumber{c.Missing, r.HistogramNoise},
+		noisyNumber{c.Absent, mechanism.MomentNoise(r.MomentNoise).Missing},
 	)
-	return noisy{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
+	return noisyNumber{records.value - missing.value, math.Hypot(records.noise, missing.noise)}, missing
 }
 
-func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
+func (r *Released) numericCard(c *Column, records noisyNumber) ColumnCard {
 	out := ColumnCard{
 		Name:       c.Name,
 		Kind:       Numeric,
@@ -173,7 +173,7 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	}
 	values, missing := r.countValues(c, records)
 	out.Missing = shareEstimate(missing, records)
-	out.Below, out.Above = countEstimate(noisy{c.Below, r.HistogramNoise}), countEstimate(noisy{c.Above, r.HistogramNoise})
+	out.Below, out.Above = countEstimate(noisyNumber{c.Below, r.HistogramNoise}), countEstimate(noisyNumber{c.Above, r.HistogramNoise})
 	_, leaves := fitTree(c.Nodes, c.Leaves)
 	out.Bins = &Bins{Counts: leaves, Scale: r.HistogramNoise * math.Sqrt(leafVariance)}
 	for k := range mechanism.TreeLeaves + 1 {
@@ -184,8 +184,8 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 		return out
 	}
 	noise := mechanism.MomentNoise(r.MomentNoise)
-	sum := noisy{c.Sum, noise.Sum}
-	square := noisy{c.Square, noise.Square}
+	sum := noisyNumber{c.Sum, noise.Sum}
+	square := noisyNumber{c.Square, noise.Square}
 	out.Mean = c.scaleEstimate(meanInterval(sum, values))
 	value, lower, upper := deviationInterval(values, sum, square)
 	half := c.halfWidth()
@@ -194,7 +194,7 @@ func (r *Released) numericCard(c *Column, records noisy) ColumnCard {
 	lower = half * math.Min(lower, 1)
 	upper = half * upper
 	out.Deviation = Estimate{&value, &lower, &upper}
-	scan := quantileScan{leaves, r.HistogramNoise, noisy{c.Below, r.HistogramNoise}, values}
+	scan := quantileScan{leaves, r.HistogramNoise, noisyNumber{c.Below, r.HistogramNoise}, values}
 	for _, q := range [...]float64{.25, .5, .75} {
 		out.Quartiles = append(out.Quartiles, c.quantile(scan, q))
 	}
@@ -214,7 +214,7 @@ func (c *Column) scaleEstimate(value, lower, upper float64) Estimate {
 }
 
 // meanInterval returns the mean of values in [-1, 1].
-func meanInterval(sum, count noisy) (value, lower, upper float64) {
+func meanInterval(sum, count noisyNumber) (value, lower, upper float64) {
 	lower, upper = fiellerInterval(sum, count, z95)
 	lower = min(max(lower, -1), 1)
 	upper = min(max(upper, -1), 1)
@@ -242,7 +242,7 @@ func (c *Column) quantile(scan quantileScan, q float64) Estimate {
 }
 
 // shareEstimate returns the share of some of the records.
-func shareEstimate(some, records noisy) Estimate {
+func shareEstimate(some, records noisyNumber) Estimate {
 	if !(records.value > 0 && records.value >= minSignal*records.noise) {
 		return Estimate{}
 	}
@@ -265,7 +265,7 @@ func (r *Released) categoryCard(c *Column) ColumnCard {
 	for k, n := range c.Counts {
 		x := CategoryCard{
 			Other: k == len(c.Categories),
-			Count: countEstimate(noisy{n, r.HistogramNoise}),
+			Count: countEstimate(noisyNumber{n, r.HistogramNoise}),
 		}
 		if !x.Other {
 			x.Name = c.Categories[k]
@@ -279,7 +279,7 @@ func (r *Released) groupCard() *GroupCard {
 	g := r.Groups
 	out := &GroupCard{Column: g.Column, Groups: []Group{}}
 	for k := range g.Counts {
-		count := noisy{g.Counts[k], g.CountNoise}
+		count := noisyNumber{g.Counts[k], g.CountNoise}
 		x := Group{
 			Other: k == len(g.Names),
 			Count: countEstimate(count),
@@ -298,18 +298,18 @@ func (r *Released) groupCard() *GroupCard {
 }
 
 // groupMeans returns the means of group k.
-func (r *Released) groupMeans(k int, count noisy) []GroupMean {
+func (r *Released) groupMeans(k int, count noisyNumber) []GroupMean {
 	g := r.Groups
 	var out []GroupMean
 	for i, j := range r.numericColumns() {
 		c := &r.Columns[j]
 		values := count
 		if g.Counted[i] {
-			values = noisy{count.value - g.Missing[k][i], math.Hypot(count.noise, g.SumNoise)}
+			values = noisyNumber{count.value - g.Missing[k][i], math.Hypot(count.noise, g.SumNoise)}
 		}
 		mean := GroupMean{Column: c.Name}
 		if values.value > 0 && values.value >= minSignal*values.noise {
-			x := c.scaleEstimate(meanInterval(noisy{g.Sums[k][i], g.SumNoise}, values))
+			x := c.scaleEstimate(meanInterval(noisyNumber{g.Sums[k][i], g.SumNoise}, values))
 			mean.Value = x.Value
 			mean.Lower = x.Lower
 			mean.Upper = x.Upper

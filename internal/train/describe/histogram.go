@@ -51,7 +51,7 @@ func binEdge(lower, upper float64, k int) float64 {
 type quantileScan struct {
 	leaves       []float64
 	noise        float64
-	below, count noisy
+	below, count noisyNumber
 }
 
 // interval returns the positions of the edges between which the q-quantile of the column is, with confidence
@@ -104,7 +104,7 @@ func zeroCrossing(s []float64) float64 {
 //
 // Sums of counts from an end are used, negative counts included: with these left out, the noise of many empty leaves would add
 // up to more than the share of a tail.
-func cutLimits(lower, upper float64, leaves []float64, below, above, values noisy) (from, to float64) {
+func cutLimits(lower, upper float64, leaves []float64, below, above, values noisyNumber) (from, to float64) {
 	const outer = .03
 	if !(values.value > 0 && values.value >= minSignal*values.noise) {
 		return lower, upper
@@ -138,7 +138,7 @@ func Bars(b *Bins, bars int) []Estimate {
 		for _, n := range b.Counts[k*each : (k+1)*each] {
 			sum += n
 		}
-		out = append(out, countEstimate(noisy{sum, noise}))
+		out = append(out, countEstimate(noisyNumber{sum, noise}))
 	}
 	return out
 }

@@ -13,11 +13,11 @@ const z95 = 1.959964
 // minSignal is the number of standard deviations of its noise that a count or a variance must reach to be used.
 const minSignal = 4
 
-// A noisy is a released number with the standard deviation of its noise.
-type noisy struct{ value, noise float64 }
+// A noisyNumber is a released number with the standard deviation of its noise.
+type noisyNumber struct{ value, noise float64 }
 
 // combineMeasures returns the mean of several measures of one number, weighted by 1/variance. A measure without noise is the number.
-func combineMeasures(measures ...noisy) noisy {
+func combineMeasures(measures ...noisyNumber) noisyNumber {
 	sum := 0.
 	weights := 0.
 	for _, m := range measures {
@@ -28,12 +28,12 @@ func combineMeasures(measures ...noisy) noisy {
 		sum += w * m.value
 		weights += w
 	}
-	return noisy{sum / weights, 1 / math.Sqrt(weights)}
+	return noisyNumber{sum / weights, 1 / math.Sqrt(weights)}
 }
 
 // fiellerInterval returns Fieller's interval of a/b, of two numbers with independent noise, for the normal quantile z. The ends are
 // infinite if b may be 0.
-func fiellerInterval(a, b noisy, z float64) (lower, upper float64) {
+func fiellerInterval(a, b noisyNumber, z float64) (lower, upper float64) {
 	square := b.value*b.value - z*z*b.noise*b.noise
 	if !(square > 0) || b.value <= 0 {
 		return math.Inf(-1), math.Inf(1)
@@ -45,14 +45,14 @@ func fiellerInterval(a, b noisy, z float64) (lower, upper float64) {
 
 // deviationInterval returns the standard deviation of values with the given number, sum and sum of squares, and its interval, all in the units of
 // the values. The noise of the three is independent.
-func deviationInterval(count, sum, square noisy) (value, lower, upper float64) {
+func deviationInterval(count, sum, square noisyNumber) (value, lower, upper float64) {
 	v, noise := varianceOf(count, sum, square)
 	root := func(x float64) float64 { return math.Sqrt(math.Max(x, 0)) }
 	return root(v), root(v - z95*noise), root(v + z95*noise)
 }
 
 // varianceOf returns the variance of values and the standard deviation of its noise, by linear approximation.
-func varianceOf(count, sum, square noisy) (v, noise float64) {
+func varianceOf(count, sum, square noisyNumber) (v, noise float64) {
 	n := count.value
 	m := min(max(sum.value/n, -1), 1)
 	second := square.value / n
@@ -61,15 +61,15 @@ func varianceOf(count, sum, square noisy) (v, noise float64) {
 	return v, noise
 }
 
-// A pair holds the sums of two columns: their number of records, sums, sums of squares and sum of products.
-type pair struct {
-	count, product noisy
-	sums, squares  [2]noisy
+// A momentPair holds the sums of two columns: their number of records, sums, sums of squares and sum of products.
+type momentPair struct {
+	count, product noisyNumber
+	sums, squares  [2]noisyNumber
 }
 
 // correlation returns the correlation of a pair and the standard deviation of its noise, by linear approximation. ok is false
 // if a variance is less than four standard deviations of its noise.
-func (p pair) correlation() (r, noise float64, ok bool) {
+func (p momentPair) correlation() (r, noise float64, ok bool) {
 	n := p.count.value
 	var mean, v, relative [2]float64
 	for i := range 2 {
@@ -119,7 +119,7 @@ func noiseNormQuantile(c []float64, miss float64) float64 {
 type etaSums struct {
 	counts, sums         []float64
 	countNoise, sumNoise float64
-	total                noisy
+	total                noisyNumber
 }
 
 // The probabilities with which the noise norm and the total exceed their bounds in an interval of eta.

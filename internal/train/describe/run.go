@@ -345,8 +345,8 @@ func (r *runner) releaseMatrix(ctx context.Context) error {
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
 		_, leaves := fitTree(c.Nodes, c.Leaves)
-		below := noisy{c.Below, r.out.HistogramNoise}
-		above := noisy{c.Above, r.out.HistogramNoise}
+		below := noisyNumber{c.Below, r.out.HistogramNoise}
+		above := noisyNumber{c.Above, r.out.HistogramNoise}
 		values := r.valuesOf(c)
 		c.CutLower, c.CutUpper = cutLimits(c.Lower, c.Upper, leaves, below, above, values)
 		scan := quantileScan{leaves, r.out.HistogramNoise, below, values}
@@ -395,8 +395,8 @@ func (r *runner) releaseMatrix(ctx context.Context) error {
 }
 
 // valuesOf returns the number of values of a numeric column according to the moments.
-func (r *runner) valuesOf(c *Column) noisy {
-	values, _ := r.out.countValues(c, noisy{r.out.Records, r.out.RecordNoise})
+func (r *runner) valuesOf(c *Column) noisyNumber {
+	values, _ := r.out.countValues(c, noisyNumber{r.out.Records, r.out.RecordNoise})
 	return values
 }
 
@@ -449,7 +449,7 @@ func (r *runner) releaseGroups(ctx context.Context) error {
 	x := groupStatistic{By: by, Groups: len(g.Names) + 1, Numeric: r.rangedColumns()}
 	for i, j := range r.numeric {
 		c := &r.out.Columns[j]
-		_, missing := r.out.countValues(c, noisy{})
+		_, missing := r.out.countValues(c, noisyNumber{})
 		countEstimate := missing.value > manyMissing*missing.noise
 		g.Counted = append(g.Counted, countEstimate)
 		if !countEstimate {

@@ -62,7 +62,7 @@ func TestQuantileValues(t *testing.T) {
 	for i := range leaves {
 		leaves[i] = 10
 	}
-	scan := quantileScan{leaves, 4, noisy{0, 4}, noisy{640, 5}}
+	scan := quantileScan{leaves, 4, noisyNumber{0, 4}, noisyNumber{640, 5}}
 	for q, want := range map[float64][2]int{.5: {29, 35}, .25: {13, 19}} {
 		lower, upper, at := scan.interval(q)
 		if lower != want[0] || upper != want[1] || math.Abs(at-64*q) > 1e-9 {
@@ -70,19 +70,19 @@ func TestQuantileValues(t *testing.T) {
 		}
 	}
 	// Where all records are beyond the range, one end is open.
-	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisy{640, 1}, noisy{640, 5}}).interval(.5); lower != -1 || upper != 0 {
+	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisyNumber{640, 1}, noisyNumber{640, 5}}).interval(.5); lower != -1 || upper != 0 {
 		t.Errorf("all below: from %d to %d", lower, upper)
 	}
-	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisy{0, 1}, noisy{640, 5}}).interval(.5); lower != 64 || upper != -1 {
+	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisyNumber{0, 1}, noisyNumber{640, 5}}).interval(.5); lower != 64 || upper != -1 {
 		t.Errorf("all above: from %d to %d", lower, upper)
 	}
 }
 
 func TestMeanAndSpreadValues(t *testing.T) {
-	lower, upper := fiellerInterval(noisy{120, 9}, noisy{1000, 8}, z95)
+	lower, upper := fiellerInterval(noisyNumber{120, 9}, noisyNumber{1000, 8}, z95)
 	close6(t, "the lower end of a mean", lower, .102288)
 	close6(t, "the upper end of a mean", upper, .137771)
-	value, lower, upper := deviationInterval(noisy{1000, 8}, noisy{120, 8}, noisy{250, 8 / .6})
+	value, lower, upper := deviationInterval(noisyNumber{1000, 8}, noisyNumber{120, 8}, noisyNumber{250, 8 / .6})
 	close6(t, "a spread", value, .485386)
 	close6(t, "the lower end of a spread", lower, .457133)
 	close6(t, "the upper end of a spread", upper, .512083)
@@ -90,7 +90,7 @@ func TestMeanAndSpreadValues(t *testing.T) {
 
 func TestCorrelationValues(t *testing.T) {
 	off := 10 / math.Sqrt2
-	p := pair{noisy{1000, 8}, noisy{150, off}, [2]noisy{{120, off}, {-40, off}}, [2]noisy{{250, 10}, {200, 10}}}
+	p := momentPair{noisyNumber{1000, 8}, noisyNumber{150, off}, [2]noisyNumber{{120, off}, {-40, off}}, [2]noisyNumber{{250, 10}, {200, 10}}}
 	r, noise, ok := p.correlation()
 	if !ok {
 		t.Fatal("unknown")
@@ -105,7 +105,7 @@ func TestCorrelationValues(t *testing.T) {
 }
 
 func TestEtaValues(t *testing.T) {
-	e := etaSums{counts: []float64{400, 350, 250}, sums: []float64{60, -20, 30}, countNoise: 10, sumNoise: 8, total: noisy{180, 12}}
+	e := etaSums{counts: []float64{400, 350, 250}, sums: []float64{60, -20, 30}, countNoise: 10, sumNoise: 8, total: noisyNumber{180, 12}}
 	value, lower, upper, ok := e.interval(normMiss + totalMiss)
 	if !ok || value < lower || value > upper {
 		t.Errorf("%v within [%v, %v], %v", value, lower, upper, ok)
@@ -132,20 +132,20 @@ func TestCutLimitsIgnoreNoise(t *testing.T) {
 			leaves[k] += 600
 		}
 	}
-	values := noisy{6000, 50}
-	from, to := cutLimits(0, 64, leaves, noisy{0, 30}, noisy{0, 30}, values)
+	values := noisyNumber{6000, 50}
+	from, to := cutLimits(0, 64, leaves, noisyNumber{0, 30}, noisyNumber{0, 30}, values)
 	if !(from > 19 && from < 21 && to > 29 && to < 31) {
 		t.Errorf("from %v to %v", from, to)
 	}
-	if from, to = cutLimits(0, 64, leaves, noisy{500, 30}, noisy{0, 30}, values); from != 0 {
+	if from, to = cutLimits(0, 64, leaves, noisyNumber{500, 30}, noisyNumber{0, 30}, values); from != 0 {
 		t.Errorf("with more than 3%% below the range: from %v to %v", from, to)
 	}
-	if from, to = cutLimits(0, 64, leaves, noisy{0, 30}, noisy{0, 30}, noisy{100, 50}); from != 0 || to != 64 {
+	if from, to = cutLimits(0, 64, leaves, noisyNumber{0, 30}, noisyNumber{0, 30}, noisyNumber{100, 50}); from != 0 || to != 64 {
 		t.Errorf("a column that is not seen: from %v to %v", from, to)
 	}
 	one := make([]float64, mechanism.TreeLeaves)
 	one[5] = 6000
-	if from, to = cutLimits(0, 64, one, noisy{0, 1}, noisy{0, 1}, noisy{6000, 1}); !(from >= 5 && to <= 6 && to > from) {
+	if from, to = cutLimits(0, 64, one, noisyNumber{0, 1}, noisyNumber{0, 1}, noisyNumber{6000, 1}); !(from >= 5 && to <= 6 && to > from) {
 		t.Errorf("one leaf: from %v to %v", from, to)
 	}
 }

@@ -24,7 +24,7 @@ func (r *runner) warnings() []pipeline.Warning {
 		case c.Kind == Unread:
 			unread = append(unread, c.Name)
 		case c.Kind == Numeric:
-			if _, gone := r.out.countValues(&r.out.Columns[j], noisy{}); gone.value > manyMissing*gone.noise {
+			if _, gone := r.out.countValues(&r.out.Columns[j], noisyNumber{}); gone.value > manyMissing*gone.noise {
 				missing = append(missing, c.Name)
 			}
 		}

@@ -25,49 +25,49 @@ func NewDistribution(second *mat.SymDense, sigma float64) Distribution {
 	}}
 }
 
-// measured is a released number and the standard deviation of its noise, 0 if it is exact.
-type measured struct{ value, noise float64 }
+// noisyNumber is a released number and the standard deviation of its noise, 0 if it is exact.
+type noisyNumber struct{ value, noise float64 }
 
 // isAbove reports whether a number exceeds 0 by more than the given number of standard deviations of its noise.
-func (x measured) isAbove(deviations float64) bool {
+func (x noisyNumber) isAbove(deviations float64) bool {
 	return x.value > deviations*x.noise
 }
 
 // sumOfProducts returns the sum of the products of two entries over the records.
-func (d Distribution) sumOfProducts(i, j int) measured {
-	return measured{d.Second.At(i, j), d.Noise(i, j)}
+func (d Distribution) sumOfProducts(i, j int) noisyNumber {
+	return noisyNumber{d.Second.At(i, j), d.Noise(i, j)}
 }
 
 // constantIndex is the index of the constant.
 func (d Distribution) constantIndex() int { return d.Second.SymmetricDim() - 1 }
 
 // numRecords returns the number of records.
-func (d Distribution) numRecords() measured {
+func (d Distribution) numRecords() noisyNumber {
 	x := d.sumOfProducts(d.constantIndex(), d.constantIndex())
-	return measured{x.value / (Kappa * Kappa), x.noise / (Kappa * Kappa)}
+	return noisyNumber{x.value / (Kappa * Kappa), x.noise / (Kappa * Kappa)}
 }
 
 // sumOfEntry returns the sum of an entry over the records.
-func (d Distribution) sumOfEntry(i int) measured {
+func (d Distribution) sumOfEntry(i int) noisyNumber {
 	x := d.sumOfProducts(i, d.constantIndex())
-	return measured{x.value / Kappa, x.noise / Kappa}
+	return noisyNumber{x.value / Kappa, x.noise / Kappa}
 }
 
 // countOfEntry returns the number of records in which a 0/1 entry is 1. It is released
 // twice, as the entry's square and as its product with the constant; they are
 // averaged with weights 1/variance.
-func (d Distribution) countOfEntry(i int) measured {
+func (d Distribution) countOfEntry(i int) noisyNumber {
 	a, b := d.sumOfProducts(i, i), d.sumOfEntry(i)
 	va := a.noise * a.noise
 	vb := b.noise * b.noise
 	if !(va+vb > 0) {
 		return a
 	}
-	return measured{(a.value*vb + b.value*va) / (va + vb), math.Sqrt(va * vb / (va + vb))}
+	return noisyNumber{(a.value*vb + b.value*va) / (va + vb), math.Sqrt(va * vb / (va + vb))}
 }
 
 // countUnlisted returns the number of records in which all of the 0/1 entries [lo, hi) of a column are 0.
-func (d Distribution) countUnlisted(lo, hi int) measured {
+func (d Distribution) countUnlisted(lo, hi int) noisyNumber {
 	n := d.numRecords()
 	variance := n.noise * n.noise
 	for i := lo; i < hi; i++ {
@@ -75,5 +75,5 @@ func (d Distribution) countUnlisted(lo, hi int) measured {
 		n.value -= c.value
 		variance += c.noise * c.noise
 	}
-	return measured{n.value, math.Sqrt(variance)}
+	return noisyNumber{n.value, math.Sqrt(variance)}
 }

@@ -48,7 +48,7 @@ func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 		seen:   make([]bool, hi-lo),
 		listed: true,
 	}
-	counts := make([]measured, hi-lo)
+	counts := make([]noisyNumber, hi-lo)
 	total := 0.
 	for v := range e.share {
 		if n := d.countOfEntry(lo + v); n.isAbove(seenNoise) {

@@ -67,13 +67,13 @@ func TestCountsOfLevels(t *testing.T) {
 	if n := d.countOfEntry(0); math.Abs(n.value-40) > 1e-12 || math.Abs(n.noise-3*math.Sqrt(2./3)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
-	if n := d.numRecords(); n != (measured{100, 12}) {
+	if n := d.numRecords(); n != (noisyNumber{100, 12}) {
 		t.Errorf("%+v", n)
 	}
 	if n := d.countUnlisted(0, 2); math.Abs(n.value) > 1e-12 || math.Abs(n.noise-math.Sqrt(144+2*6)) > 1e-12 {
 		t.Errorf("%+v", n)
 	}
-	if n := levelsOf(0, 7, 40, 60).countUnlisted(0, 2); n != (measured{7, 0}) {
+	if n := levelsOf(0, 7, 40, 60).countUnlisted(0, 2); n != (noisyNumber{7, 0}) {
 		t.Errorf("%+v", n)
 	}
 }

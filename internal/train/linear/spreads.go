@@ -37,7 +37,7 @@ func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Dis
 func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regression.Spread {
 	e := effectsOf(fit, d, lo, hi, other)
 	var c regression.Cells
-	add := func(value float64, n measured) {
+	add := func(value float64, n noisyNumber) {
 		c.Values = append(c.Values, value)
 		c.Counts = append(c.Counts, n.value)
 		c.Noise = append(c.Noise, n.noise)
@@ -64,21 +64,21 @@ func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regressi
 func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	var s regression.Spread
 	n := d.numRecords()
-	q := measured{}
-	sum := measured{}
+	q := noisyNumber{}
+	sum := noisyNumber{}
 	for i := lo; i < hi; i++ {
 		theta := fit.Theta[i]
 		b := d.sumOfEntry(i)
 		s.Most += math.Abs(theta) // entries are in [-1, 1]
 		s.MostError += math.Sqrt(fit.Cov.At(i, i))
-		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
+		sum = noisyNumber{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
 		for j := i; j < hi; j++ {
 			times := theta * fit.Theta[j]
 			g := d.sumOfProducts(i, j)
 			if j > i {
 				times *= 2
 			}
-			q = measured{q.value + times*g.value, math.Hypot(q.noise, times*g.noise)}
+			q = noisyNumber{q.value + times*g.value, math.Hypot(q.noise, times*g.noise)}
 		}
 	}
 	if !n.isAbove(2) {

@@ -26,8 +26,8 @@ type ColumnConfidence struct {
 	Probability float64
 }
 
-// rater is a selector that reports how sure its choice is.
-type rater interface {
+// confidenceRater is a selector that reports how sure its choice is.
+type confidenceRater interface {
 	selection.Selector
 	// Choose is Select, or Ranked of a selector with a list of sizes.
 	Choose(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) (method.Choice, error)
@@ -35,12 +35,12 @@ type rater interface {
 
 // ratesConfidence reports whether a selector is one of package selection that computes the confidence of its choice.
 func ratesConfidence(x selection.Selector) bool {
-	_, ok := x.(rater)
+	_, ok := x.(confidenceRater)
 	return ok && ownSelector(x)
 }
 
-// rated is a choice whose confidence has not been computed yet.
-type rated struct {
+// ratedChoice is a choice whose confidence has not been computed yet.
+type ratedChoice struct {
 	selector string
 	columns  []dataset.Column
 	choice   method.Choice
@@ -57,7 +57,7 @@ func (res *Result) describeChoice(ctx context.Context, plan *Plan, out *trained)
 
 // rateChoice computes the confidence of the first size columns of a choice. It returns nil if the selector does
 // not compute one.
-func (r *rated) rateChoice(ctx context.Context, size int) (*Confidence, error) {
+func (r *ratedChoice) rateChoice(ctx context.Context, size int) (*Confidence, error) {
 	if r == nil {
 		return nil, nil
 	}

@@ -61,7 +61,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	return nil
 }
 
-func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open sessionOpener, e mechanism.Engine, o Options) (*Result, error) {
 	if err := p.CheckEngine(plan, e); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 		defer r.startStage("unit")()
 		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
 	}
-	res, err := p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
+	res, err := p.runFrom(ctx, plan, open, recordSource{schema, limited, all.Len}, o)
 	return res, scratch.WithoutStage(err)
 }
 

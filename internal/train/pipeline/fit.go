@@ -120,21 +120,21 @@ func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o 
 	return p.runPlan(ctx, plan, mechanism.NewSession, t, o)
 }
 
-// An opener opens the session of a run.
-type opener func(*budget.Priced) (*mechanism.Session, error)
+// A sessionOpener opens the session of a run.
+type sessionOpener func(*budget.Priced) (*mechanism.Session, error)
 
 // openedSession returns a session that is there already.
-func openedSession(s *mechanism.Session) opener {
+func openedSession(s *mechanism.Session) sessionOpener {
 	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
 }
 
 // runPlan executes a plan, in a session that it opens after checking plan and table.
-func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open sessionOpener, t *dataset.Table, o Options) (*Result, error) {
 	schema := t.Schema()
 	if SameSchema(p.Schema, schema) {
 		t = p.transformedTable(t)
 	}
-	return p.runFrom(ctx, plan, open, source{
+	return p.runFrom(ctx, plan, open, recordSource{
 		schema: schema,
 		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
 			return memory.NewRecords(r.limitUnits(s, t.All().Columns(plan.columns))), nil
@@ -143,15 +143,15 @@ func (p *Pipeline) runPlan(ctx context.Context, plan *Plan, open opener, t *data
 	}, o)
 }
 
-// source is where the records of a run come from.
-type source struct {
+// recordSource is where the records of a run come from.
+type recordSource struct {
 	schema  dataset.Schema
 	records func(*runner, *mechanism.Session) (mechanism.Records, error) // with the plan's columns, those of units limited
 	rows    func(context.Context) (int, error)                           // their exact number before that
 }
 
 // runFrom is run on the records of a source.
-func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from source, o Options) (*Result, error) {
+func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open sessionOpener, from recordSource, o Options) (*Result, error) {
 	p, err := p.plannedPipeline(plan)
 	if err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (r *runner) addModel(
 }
 
 // countRecords counts the records of a run exactly.
-func (c *Curator) countRecords(ctx context.Context, from source, train, held mechanism.Records) (err error) {
+func (c *Curator) countRecords(ctx context.Context, from recordSource, train, held mechanism.Records) (err error) {
 	for n, count := range map[*int]func(context.Context) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
 		if *n, err = count(ctx); err != nil {
 			return err
@@ -321,8 +321,8 @@ type runner struct {
 	held     mechanism.Records // held-out part, updated with findings about columns
 	training mechanism.Records // training part, updated likewise
 	found    []Vocabulary
-	rated    *rated // the choice of features; nil until it is made, and for a choice without confidence
-	way      string // how columns without declarations were classified, as numbers or text, if that was asked first
+	rated    *ratedChoice // the choice of features; nil until it is made, and for a choice without confidence
+	way      string       // how columns without declarations were classified, as numbers or text, if that was asked first
 	seconds  map[string]float64
 }
 

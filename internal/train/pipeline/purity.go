@@ -120,7 +120,7 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 		f.Target.Categories = standIns("class", max(p.classesOf(f.Target), leastClasses))
 	}
 	columns := selection.DefaultK + 1
-	if x, ok := p.Selector.(chooser); ok {
+	if x, ok := p.Selector.(featureChooser); ok {
 		columns = max(columns, x.FeatureCount()+1)
 	}
 	for _, c := range p.Schema.Columns {

@@ -70,7 +70,7 @@ func (c Candidate) SelectionName() string {
 
 // K returns the number of features that the selector must choose, or 0 if it is not set.
 func (c Candidate) K() int {
-	if x, ok := c.Selector.(chooser); ok {
+	if x, ok := c.Selector.(featureChooser); ok {
 		return x.FeatureCount()
 	}
 	return 0
@@ -158,8 +158,8 @@ func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mech
 	return r.runSearch(ctx, s, v)
 }
 
-// try is the result of one try of a search. A try that lost is not kept.
-type try struct {
+// searchTry is the result of one try of a search. A try that lost is not kept.
+type searchTry struct {
 	out     *trained
 	seconds map[string]float64
 }
@@ -169,7 +169,7 @@ type try struct {
 func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	r.announceStage("search")
 	fitting, scoring := dealRecords(s, v, scoreNode, r.pipeline.Search.Holdout)
-	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
+	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (searchTry, float64, error) {
 		c := &runner{
 			pipeline: r.pipeline.candidate(i),
 			plan:     r.plan.tries[i],
@@ -178,9 +178,9 @@ func (r *runner) runSearch(ctx context.Context, s *mechanism.Session, v mechanis
 		}
 		out, err := c.trainModels(ctx, s.Sub(trainNode), fitting)
 		if err != nil {
-			return try{}, 0, err
+			return searchTry{}, 0, err
 		}
-		t := try{out, c.seconds}
+		t := searchTry{out, c.seconds}
 		score, err := c.scoreModel(ctx, s.Sub(scoreNode), scoring, out.fit)
 		return t, score, err
 	})

@@ -195,15 +195,15 @@ func ownSelector(s selection.Selector) bool {
 	})
 }
 
-// A chooser is a selector with a settable number of features.
-type chooser interface {
+// A featureChooser is a selector with a settable number of features.
+type featureChooser interface {
 	selection.Selector
 	// FeatureCount returns that number, or 0 if it is not set.
 	FeatureCount() int
 }
 
-// A sparer is a selector that may select all candidates without a release.
-type sparer interface {
+// A fullSelector is a selector that may select all candidates without a release.
+type fullSelector interface {
 	selection.Selector
 	// SelectsAll reports whether it keeps all candidates of the given number.
 	SelectsAll(candidates int) bool

@@ -19,7 +19,7 @@ func TestMethodsDescribeTheirSelectors(t *testing.T) {
 		if c, ok := x.(selection.Classed); m.NeedsClasses && !(ok && c.NeedsClasses()) { // one for both reads classes as they are
 			t.Errorf("%s: NeedsClasses is %v", m.Name, m.NeedsClasses)
 		}
-		if c, ok := x.(chooser); ok != m.Private || ok && c.FeatureCount() != 3 {
+		if c, ok := x.(featureChooser); ok != m.Private || ok && c.FeatureCount() != 3 {
 			t.Errorf("%s was told to choose 3", m.Name)
 		}
 		if m.Summary == "" {

@@ -234,7 +234,7 @@ func noiseOf(scale, a float64, n int, chance float64) float64 {
 }
 
 // stoppedResult is the result of a run that stops.
-func (r *runner) stoppedResult(ctx context.Context, s *mechanism.Session, stop *Stop, from source) (*Result, error) {
+func (r *runner) stoppedResult(ctx context.Context, s *mechanism.Session, stop *Stop, from recordSource) (*Result, error) {
 	p := r.pipeline
 	plan := r.plan
 	res := &Result{

@@ -21,13 +21,13 @@ type trained struct {
 	chosen    []int       // candidates
 	method    string
 	abstained bool
-	branch    string      // chosen branch; "" for a run without a choice
-	search    *Searched   // nil for a run without a search
-	sizes     *SizeSearch // nil for a run without a list of sizes
-	readings  readings    // of the columns that were scaled
-	card      []Histogram // likewise
-	scoreRows int         // of a search
-	rated     *rated      // nil for a choice without confidence
+	branch    string       // chosen branch; "" for a run without a choice
+	search    *Searched    // nil for a run without a search
+	sizes     *SizeSearch  // nil for a run without a list of sizes
+	readings  readings     // of the columns that were scaled
+	card      []Histogram  // likewise
+	scoreRows int          // of a search
+	rated     *ratedChoice // nil for a choice without confidence
 }
 
 // trainModels runs the stages of the training part in the order given in stages.go.
@@ -171,11 +171,11 @@ func (r *runner) runSelector(
 	case keepsAll(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
 	case ratesConfidence(x):
-		choice, err := x.(rater).Choose(ctx, s, told, viewFor(x, f, v))
+		choice, err := x.(confidenceRater).Choose(ctx, s, told, viewFor(x, f, v))
 		if err != nil {
 			return nil, fmt.Errorf("selection: %w", err)
 		}
-		r.rated = &rated{x.Name(), f.Columns, choice}
+		r.rated = &ratedChoice{x.Name(), f.Columns, choice}
 		return choice.Picked, nil
 	case sizesOf(x) != nil:
 		chosen, err = x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))

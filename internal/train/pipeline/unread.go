@@ -86,7 +86,7 @@ func selectItems[T any](list []T, at []int) []T {
 
 // keepsAll reports whether a selector keeps all of that many candidates, so that there is no choice to make.
 func keepsAll(x selection.Selector, candidates int) bool {
-	s, ok := x.(sparer)
+	s, ok := x.(fullSelector)
 	return candidates == 0 || ok && s.SelectsAll(candidates)
 }
 

@@ -23,7 +23,7 @@ const (
 
 // widenToHidden returns the interval of the first zoom, with counts c, extended if records are likely to be
 // hidden beyond an outermost bin, and the approximate number of these records: 0 if the interval is unchanged.
-func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
+func (r magnitudes) widenToHidden(c noisyCounts) (interval, float64) {
 	whole := interval{r.lower, r.upper}
 	last := len(c.counts) - 1
 	total := c.cumulativeSums()[last+1]
@@ -52,7 +52,7 @@ func (r coarse) widenToHidden(c noisyCounts) (interval, float64) {
 
 // expectedRecords returns the number of records that the counts of the magnitudes suggest for an interval within them,
 // assuming that the records of a magnitude are spread evenly over it.
-func (r coarse) expectedRecords(lower, upper float64) float64 {
+func (r magnitudes) expectedRecords(lower, upper float64) float64 {
 	sum := 0.
 	for b := r.low; b <= r.high; b++ {
 		from, to := exponentEdges(b)
@@ -67,7 +67,7 @@ func (r coarse) expectedRecords(lower, upper float64) float64 {
 
 // hiddenEnd returns the upper end of the records above the detected magnitudes, about excess in
 // number, and reports whether the magnitudes there show approximately that many.
-func (r coarse) hiddenEnd(excess float64) (float64, bool) {
+func (r magnitudes) hiddenEnd(excess float64) (float64, bool) {
 	if !(excess > 0) {
 		return 0, false
 	}
@@ -139,7 +139,7 @@ func sumOf(counts []float64, first, last int) float64 {
 }
 
 // mirrorMagnitudes returns r of the negated numbers.
-func (r coarse) mirrorMagnitudes() coarse {
+func (r magnitudes) mirrorMagnitudes() magnitudes {
 	out := r
 	out.lower = -r.upper
 	out.upper = -r.lower

@@ -14,15 +14,15 @@ const (
 	keyBits   = 64
 )
 
-// place is the state of the search for three numbers of a column: the digits of their keys so far, and the
+// rankSearch is the state of the search for three numbers of a column: the digits of their keys so far, and the
 // number of values with the same digits below each.
-type place struct {
+type rankSearch struct {
 	prefix [3]uint64
 	rank   [3]int64
 }
 
 // valueOf returns a number whose digits are known.
-func (p place) valueOf(i int) float64 {
+func (p rankSearch) valueOf(i int) float64 {
 	k := p.prefix[i]
 	if k>>(keyBits-1) == 1 {
 		return math.Float64frombits(k &^ (1 << (keyBits - 1)))
@@ -86,8 +86,8 @@ func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
 
 // orderOf finds the smallest, the lower median and the largest finite number of each column, and the number of
 // finite numbers.
-func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]place, []int64, error) {
-	places := make([]place, len(columns))
+func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]rankSearch, []int64, error) {
+	places := make([]rankSearch, len(columns))
 	numbers := make([]int64, len(columns))
 	for known := 0; known < keyBits; {
 		x := orderStatistic{Columns: columns, Known: known}
@@ -121,7 +121,7 @@ func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, column
 }
 
 // takeDigit takes the digit in which the number of a rank is.
-func (p *place) takeDigit(k int, counts []int64, bits int) {
+func (p *rankSearch) takeDigit(k int, counts []int64, bits int) {
 	digit := 0
 	for digit < len(counts)-1 && p.rank[k] >= counts[digit] {
 		p.rank[k] -= counts[digit]

@@ -27,7 +27,7 @@ const (
 //
 // It uses only counts that are released in any case. Uniform numbers around 0 are detected with half of the
 // records that one bin needs, those from 0 to 21 with five sixths.
-func pooledRange(counts []float64, threshold float64) coarse {
+func pooledRange(counts []float64, threshold float64) magnitudes {
 	best := threshold
 	low := 0
 	high := 0
@@ -52,7 +52,7 @@ func pooledRange(counts []float64, threshold float64) coarse {
 			}
 		}
 	}
-	out := coarse{negative: found&negative != 0, positive: found&positive != 0}
+	out := magnitudes{negative: found&negative != 0, positive: found&positive != 0}
 	switch found {
 	case positive:
 		return detectedBetween(zeroBin+low, zeroBin+high, out)
@@ -61,7 +61,7 @@ func pooledRange(counts []float64, threshold float64) coarse {
 	case bothSigns:
 		return detectedBetween(zeroBin-high, zeroBin+high, out)
 	}
-	return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
+	return magnitudes{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
 }
 
 // magnitudesAround finds the magnitudes of a column with a single detected bin. If other bins hold records, a range of
@@ -69,7 +69,7 @@ func pooledRange(counts []float64, threshold float64) coarse {
 // sum exceeds beside standard deviations of its noise, and then, with a new sum, those beyond them. It adds as
 // many on the other side of zero if the mirrored bin exceeds the same limit. A sum of noise alone exceeds it
 // with probability .0013.
-func magnitudesAround(c noisyCounts, bin int) coarse {
+func magnitudesAround(c noisyCounts, bin int) magnitudes {
 	low, high := bin, bin
 	for _, step := range [2]int{-1, 1} {
 		sum := 0.0
@@ -94,7 +94,7 @@ func magnitudesAround(c noisyCounts, bin int) coarse {
 	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
 		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)
 	}
-	return detectedBetween(low, high, coarse{
+	return detectedBetween(low, high, magnitudes{
 		negative: low < zeroBin,
 		positive: high > zeroBin,
 	})

@@ -29,8 +29,8 @@ const (
 	spurious = .01
 )
 
-// reading holds the settings for computing a range from noisy counts.
-type reading struct {
+// rangeReading holds the settings for computing a range from noisy counts.
+type rangeReading struct {
 	tail  float64 // share of records on each side outside the magnitudes kept
 	outer float64 // outer quantile on each side
 	widen float64 // growth of the interval between them around its middle
@@ -39,12 +39,12 @@ type reading struct {
 var (
 	// featureReading suits inputs: a few extreme values cost little when they
 	// are clamped.
-	featureReading = reading{tail: .02, outer: .04, widen: 1.6}
+	featureReading = rangeReading{tail: .02, outer: .04, widen: 1.6}
 	// targetReading includes more of the tails, because the model cannot predict values beyond the range.
-	targetReading = reading{tail: .01, outer: .02, widen: 1.3}
+	targetReading = rangeReading{tail: .01, outer: .02, widen: 1.3}
 	// outlineReading is for descriptions, whose means are those of values clamped to the range. The range is
 	// widened by one bin on each side instead of by a factor.
-	outlineReading = reading{tail: .01, outer: .005, widen: 1}
+	outlineReading = rangeReading{tail: .01, outer: .005, widen: 1}
 )
 
 // Private releases the ranges of the numeric columns without a declared range.
@@ -168,7 +168,7 @@ func (p Private) fineRanges(
 	s *mechanism.Session,
 	r mechanism.Records,
 	open []int,
-	rough []coarse,
+	rough []magnitudes,
 	out []Range,
 ) error {
 	within := make([]interval, len(open))
@@ -226,7 +226,7 @@ func (p Private) fineRanges(
 }
 
 // outlineRange returns the range of a column by the counts of the first zoom over an interval.
-func (r *coarse) outlineRange(c noisyCounts, whole interval) Range {
+func (r *magnitudes) outlineRange(c noisyCounts, whole interval) Range {
 	r.numbers.add(c)
 	in := zoomInto(outerQuantiles(c.counts, whole, outlineReading.outer), whole)
 	return Range{
@@ -275,32 +275,32 @@ func (p Private) transformedRange(r Range, least float64) Range {
 // minWidth is the smallest width of the range of a transformed target, in parts of its end.
 const minWidth = 1e-6
 
-// coarse is the summary of a column from the first histogram.
-type coarse struct {
-	lower, upper       float64 // the magnitudes that hold all but the tails
-	negative, positive bool    // signs seen
-	unseen             bool    // no bin passed
-	faint              bool    // see [Range.Faint]
-	least              float64 // lower end of the smallest detected magnitude above 0; 0 if there is none
-	numbers            mean    // noisy number of records with a number
+// magnitudes is the summary of a column from the first histogram.
+type magnitudes struct {
+	lower, upper       float64   // the magnitudes that hold all but the tails
+	negative, positive bool      // signs seen
+	unseen             bool      // no bin passed
+	faint              bool      // see [Range.Faint]
+	least              float64   // lower end of the smallest detected magnitude above 0; 0 if there is none
+	numbers            countMean // noisy number of records with a number
 
 	magnitudes noisyCounts
 	low, high  int // the outermost bins of magnitudes between lower and upper
 }
 
 // isHuge returns [Range.Huge].
-func (r coarse) isHuge() bool {
+func (r magnitudes) isHuge() bool {
 	return !r.unseen && (r.low == 0 || r.high == exponentBins-1)
 }
 
 // isTiny returns [Range.Tiny].
-func (r coarse) isTiny() bool {
+func (r magnitudes) isTiny() bool {
 	onlyZero := r.low == zeroBin && r.high == zeroBin
 	return !r.unseen && !onlyZero && r.low >= zeroBin-1 && r.high <= zeroBin+1
 }
 
 // readingOf returns how the range of column j is read.
-func (p Private) readingOf(j int) reading {
+func (p Private) readingOf(j int) rangeReading {
 	switch {
 	case p.Outline:
 		return outlineReading
@@ -327,7 +327,7 @@ func (p Private) exponentRanges(
 	s *mechanism.Session,
 	r mechanism.Records,
 	open []int,
-) ([]coarse, error) {
+) ([]magnitudes, error) {
 	columns, err := p.releaseCounts(
 		ctx,
 		s,
@@ -338,7 +338,7 @@ func (p Private) exponentRanges(
 	if err != nil {
 		return nil, err
 	}
-	out := make([]coarse, len(open))
+	out := make([]magnitudes, len(open))
 	records := recordsAtLeast(columns)
 	if s.Relation() != budget.AddRemove { // their number is public
 		n, err := r.Len(ctx)
@@ -377,7 +377,7 @@ func (p Private) noiseThreshold(sigma, n float64) float64 {
 // except the outermost ones that together hold at most the tail's share of the counts of these bins. If no bin
 // is above it, neighbouring ones are pooled, see [pooledRange]. If one bin of the target or of an outline is,
 // adjacent ones are considered; see [magnitudesAround].
-func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
+func exponentRange(c noisyCounts, threshold, pooled float64, how rangeReading) magnitudes {
 	total := 0.0
 	first := -1
 	last := -1
@@ -394,7 +394,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 		return pooledRange(c.counts, pooled)
 	}
 	if first == zeroBin && last == zeroBin {
-		return coarse{
+		return magnitudes{
 			lower:    -1,
 			upper:    1,
 			negative: true,
@@ -425,7 +425,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if low == zeroBin && high == zeroBin { // all but the tails are zero
 		low, high = first, last
 	}
-	out := detectedBetween(low, high, coarse{
+	out := detectedBetween(low, high, magnitudes{
 		negative: first < zeroBin,
 		positive: last > zeroBin,
 	})
@@ -438,7 +438,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 }
 
 // detectedBetween returns the detected magnitudes with the edges of the outermost bins.
-func detectedBetween(low, high int, c coarse) coarse {
+func detectedBetween(low, high int, c magnitudes) magnitudes {
 	c.low = low
 	c.high = high
 	c.lower, _ = exponentEdges(low)
@@ -512,7 +512,7 @@ func Quantiles(lower, upper float64) (low, high float64) {
 }
 
 // keepSign ends a range at zero on a side where no value was seen.
-func keepSign(r Range, seen coarse) Range {
+func keepSign(r Range, seen magnitudes) Range {
 	if !seen.negative {
 		r.Lower = max(r.Lower, 0)
 	}

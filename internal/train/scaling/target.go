@@ -12,7 +12,7 @@ type targetZoom struct {
 }
 
 // zoomTarget reads from the counts of the first zoom how the second one counts the target.
-func (r coarse) zoomTarget(c noisyCounts) targetZoom {
+func (r magnitudes) zoomTarget(c noisyCounts) targetZoom {
 	whole := interval{r.lower, r.upper}
 	z := targetZoom{bins: Bins, seen: r.recordsAtLeast()}
 	if wide, hidden := r.widenToHidden(c); hidden > 0 {
@@ -37,7 +37,7 @@ func (r coarse) zoomTarget(c noisyCounts) targetZoom {
 }
 
 // readRange reads the range of the target from the counts of the second zoom.
-func (z targetZoom) readRange(c noisyCounts, rough coarse) Range {
+func (z targetZoom) readRange(c noisyCounts, rough magnitudes) Range {
 	in := signedQuantiles(c, z.within, targetReading.outer)
 	switch {
 	case z.narrow:
@@ -57,7 +57,7 @@ func (z targetZoom) readRange(c noisyCounts, rough coarse) Range {
 // recordsAtLeast returns a likely lower bound on the number of records in the magnitudes: the sum of their
 // counts, minus its uncertainty. Magnitudes far below the largest hold hardly any records and add noise, so
 // they are left out.
-func (r coarse) recordsAtLeast() float64 {
+func (r magnitudes) recordsAtLeast() float64 {
 	largest := max(r.high-zeroBin, zeroBin-r.low)
 	sum := 0.
 	bins := 0

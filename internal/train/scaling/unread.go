@@ -18,9 +18,9 @@ const (
 )
 
 // leaveUnread marks the columns in which no bin passed as unread, and returns the others.
-func leaveUnread(open []int, rough []coarse, out []Range) ([]int, []coarse) {
+func leaveUnread(open []int, rough []magnitudes, out []Range) ([]int, []magnitudes) {
 	var left []int
-	var seen []coarse
+	var seen []magnitudes
 	for i, j := range open {
 		if c := rough[i]; c.unseen {
 			out[j] = Range{
@@ -57,16 +57,16 @@ func (c noisyCounts) totalCount() (sum, sigma float64) {
 	return sum, c.sigma * math.Sqrt(float64(len(c.counts)))
 }
 
-// mean is the mean of noisy totals of the same records, weighted by 1/variance.
-type mean struct{ sum, weight float64 }
+// countMean is the mean of noisy totals of the same records, weighted by 1/variance.
+type countMean struct{ sum, weight float64 }
 
-func (m *mean) add(c noisyCounts) {
+func (m *countMean) add(c noisyCounts) {
 	total, sigma := c.totalCount()
 	m.sum += total / (sigma * sigma)
 	m.weight += 1 / (sigma * sigma)
 }
 
-func (m *mean) count() Count {
+func (m *countMean) count() Count {
 	if !(m.weight > 0) || math.IsInf(m.weight, 1) { // noise that float64 does not hold
 		return Count{}
 	}

@@ -216,21 +216,21 @@ func readWords(data []byte) ([]string, error) {
 	return out, nil
 }
 
-// column contains the cells of a column of an unfinished block.
-type column struct {
+// cellColumn contains the cells of a column of an unfinished block.
+type cellColumn struct {
 	data  dataset.ColumnData
 	found bool
 	codes map[string]int32 // of the words in the list
 }
 
-func newColumn(c *dataset.Column) *column {
-	out := &column{found: c.Found}
+func newCellColumn(c *dataset.Column) *cellColumn {
+	out := &cellColumn{found: c.Found}
 	out.reset()
 	return out
 }
 
 // reset empties the column. Place 0 of a list of words is not a word.
-func (c *column) reset() {
+func (c *cellColumn) reset() {
 	c.data = dataset.ColumnData{Floats: c.data.Floats[:0], Codes: c.data.Codes[:0]}
 	if c.found {
 		c.data.Words = []string{""}
@@ -239,7 +239,7 @@ func (c *column) reset() {
 }
 
 // appendRows adds rows of a table's column. Words are numbered by their first occurrence in the block.
-func (c *column) appendRows(t *dataset.Table, j, from, to int) {
+func (c *cellColumn) appendRows(t *dataset.Table, j, from, to int) {
 	if x := t.Float(j); x != nil {
 		c.data.Floats = append(c.data.Floats, x[from:to]...)
 	}
@@ -280,7 +280,7 @@ func (c *column) appendRows(t *dataset.Table, j, from, to int) {
 func lastItems[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 
 // encodeCells returns the cells of the column, and its words if it has words.
-func (c *column) encodeCells(kind dataset.Kind) []byte {
+func (c *cellColumn) encodeCells(kind dataset.Kind) []byte {
 	var out []byte
 	if kind == dataset.Category {
 		out = packCodes(c.data.Codes)

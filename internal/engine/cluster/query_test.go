@@ -342,7 +342,7 @@ func TestCells(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	stats := []byte{}
-	line := sealBlock([secret.KeySize]byte{}, head{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
+	line := sealBlock([secret.KeySize]byte{}, blockHead{rows: 2}, [][]byte{packFloats([]float64{1, 2}), stats})
 	f.Add(bytes.TrimSpace(line), string(line[:headText]))
 	f.Fuzz(func(t *testing.T, text []byte, of string) {
 		b, err := openBlock(text, of, [secret.KeySize]byte{})

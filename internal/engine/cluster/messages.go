@@ -32,36 +32,36 @@ type split struct {
 	text []byte // the block, on the worker
 }
 
-// asks is a kind of order.
-type asks uint8
+// orderKind is a kind of order.
+type orderKind uint8
 
 const (
-	asksCount   asks = iota // the number of records, in gob
-	asksSums                // the values of a pass
-	asksRecords             // the cells of the records of a part
-	asksUnits               // the number of records of each unit of a share
-	asksLarge               // the contents of the records of some units
-	asksWords               // the number of records with each word of a share
-	asksRows                // blocks of the rows that follow the task
+	asksCount   orderKind = iota // the number of records, in gob
+	asksSums                     // the values of a pass
+	asksRecords                  // the cells of the records of a part
+	asksUnits                    // the number of records of each unit of a share
+	asksLarge                    // the contents of the records of some units
+	asksWords                    // the number of records with each word of a share
+	asksRows                     // blocks of the rows that follow the task
 )
 
 // An order contains the data that all tasks of a pass share.
 type order struct {
 	Key     [secret.KeySize]byte // of the MACs of the answers
-	Asks    asks
+	Asks    orderKind
 	Schema  dataset.Schema   // as files are read
 	As      []dataset.Column // the columns after words were found, else nil
 	Options dataset.ReadOptions
 	Limited bool           // units keep some of their records
 	Pass    mechanism.Pass // a part, and for sums the statistic
 	Columns []int          // columns of the part whose words are counted, or columns of the schema that are the content of a record
-	Share   share
+	Share   hashShare
 	Blocks  [secret.KeySize]byte // of the blocks that the cluster keeps
 	Names   []string             // for asksRows, the columns of the rows
 }
 
-// A share is one of Count sets to which units or words are assigned.
-type share struct {
+// A hashShare is one of Count sets to which units or words are assigned.
+type hashShare struct {
 	Index, Count uint64
 	Salt         [16]byte // of the hash that assigns words
 }
@@ -156,20 +156,20 @@ func (t *task) encodeAnswer(key [secret.KeySize]byte, content []byte) []byte {
 	var out []byte
 	count := (len(content) + pieceBytes - 1) / pieceBytes
 	for k := range count {
-		p := piece{t.Index, k, count, content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
+		p := answerPiece{t.Index, k, count, content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
 		out = append(p.appendText(out, key), '\n')
 	}
 	return out
 }
 
-// piece is a piece of the content of the answer to a task.
-type piece struct {
+// answerPiece is a piece of the content of the answer to a task.
+type answerPiece struct {
 	task, index, count int
 	content            []byte
 }
 
 // appendText appends the piece as text: format, numbers, length and content, and a MAC of all of these.
-func (p *piece) appendText(to []byte, key [secret.KeySize]byte) []byte {
+func (p *answerPiece) appendText(to []byte, key [secret.KeySize]byte) []byte {
 	out := make([]byte, 0, headBytes+len(p.content)+sha256.Size)
 	out = append(out, format...)
 	for _, n := range []int{p.task, p.index, p.count, len(p.content)} {
@@ -187,7 +187,7 @@ const headBytes = len(format) + 16
 var errAnswer = errors.New("no whole answer of this pass")
 
 // readPiece parses the output of appendText.
-func readPiece(key [secret.KeySize]byte, text []byte) (*piece, error) {
+func readPiece(key [secret.KeySize]byte, text []byte) (*answerPiece, error) {
 	data, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding.Strict(), bytes.NewReader(text)))
 	if err != nil || len(data) < headBytes+sha256.Size {
 		return nil, errAnswer
@@ -203,7 +203,7 @@ func readPiece(key [secret.KeySize]byte, text []byte) (*piece, error) {
 	if !hmac.Equal(mac.Sum(nil), sum) || string(body[:len(format)]) != format || n[3] != len(body)-headBytes {
 		return nil, errAnswer
 	}
-	return &piece{n[0], n[1], n[2], body[headBytes:]}, nil
+	return &answerPiece{n[0], n[1], n[2], body[headBytes:]}, nil
 }
 
 // packAnswer encodes a value as the content of an answer.

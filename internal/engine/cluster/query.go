@@ -81,14 +81,14 @@ func OpenQuery(
 
 // splitsOf returns the blocks with the given heads, in order. It returns an error unless every part has all of its blocks.
 func splitsOf(texts [][]byte) ([]split, error) {
-	heads := make([]head, len(texts))
+	heads := make([]blockHead, len(texts))
 	for i, text := range texts {
 		var err error
 		if heads[i], err = readHead(string(text)); err != nil {
 			return nil, errAnswer
 		}
 	}
-	slices.SortFunc(heads, func(a, b head) int {
+	slices.SortFunc(heads, func(a, b blockHead) int {
 		return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.index, b.index))
 	})
 	var out []split
