@@ -61,7 +61,10 @@ func ParseAddress(text string) (Address, error) {
 		)
 	}
 	if a.token != "" && !a.tls {
-		return Address{}, usageError("the token would travel without TLS", "add ;use_ssl=true, or leave the token out")
+		return Address{}, usageError(
+			"the token would travel without TLS",
+			"add ;use_ssl=true, or leave the token out",
+		)
 	}
 	return a, nil
 }

@@ -200,7 +200,9 @@ func readPiece(key [secret.KeySize]byte, text []byte) (*answerPiece, error) {
 	for i := range n {
 		n[i] = int(binary.LittleEndian.Uint32(body[len(format)+4*i:]))
 	}
-	if !hmac.Equal(mac.Sum(nil), sum) || string(body[:len(format)]) != format || n[3] != len(body)-headBytes {
+	if !hmac.Equal(mac.Sum(nil), sum) ||
+		string(body[:len(format)]) != format ||
+		n[3] != len(body)-headBytes {
 		return nil, errAnswer
 	}
 	return &answerPiece{n[0], n[1], n[2], body[headBytes:]}, nil

@@ -170,7 +170,12 @@ func (e *Engine) completeOrder(o *order) *order {
 
 // runTasks runs the tasks for some splits. A query that sorts may have many small blocks, and each worker is a process
 // that has to be started, so the number of workers depends on the number of rows.
-func (e *Engine) runTasks(ctx context.Context, order []byte, tasks [][]byte, of []split) ([][]byte, error) {
+func (e *Engine) runTasks(
+	ctx context.Context,
+	order []byte,
+	tasks [][]byte,
+	of []split,
+) ([][]byte, error) {
 	if e.keeper == nil {
 		return e.runner.Run(ctx, order, tasks)
 	}

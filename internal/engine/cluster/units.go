@@ -120,7 +120,11 @@ func (e *Engine) largeUnits(ctx context.Context, of hashShare, most int) ([][]ui
 }
 
 // largeRecords returns the records of the given units of each split.
-func (e *Engine) largeRecords(ctx context.Context, columns []int, units [][]uint64) ([]mechanism.Entry, error) {
+func (e *Engine) largeRecords(
+	ctx context.Context,
+	columns []int,
+	units [][]uint64,
+) ([]mechanism.Entry, error) {
 	contents, err := e.askAll(ctx, order{
 		Asks:    asksLarge,
 		Columns: columns,
@@ -173,7 +177,11 @@ func (s *split) countUnits(ctx context.Context, o *order) (content []byte, rows 
 }
 
 // readUnits returns the contents of the records of some units.
-func (s *split) readUnits(ctx context.Context, o *order, units []uint64) (content []byte, rows int, err error) {
+func (s *split) readUnits(
+	ctx context.Context,
+	o *order,
+	units []uint64,
+) (content []byte, rows int, err error) {
 	var out []largeRecord
 	if len(units) == 0 {
 		content, err = packAnswer(out)

@@ -14,7 +14,11 @@ import (
 
 // Lexicon implements [mechanism.Capabilities.Lexicon]. The words are divided into shares by a salted hash of their text, and
 // the workers count them share by share.
-func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+func (e *Engine) Lexicon(
+	ctx context.Context,
+	p mechanism.Part,
+	columns []int,
+) (mechanism.Lexicon, error) {
 	return e.lexiconIn(ctx, int(e.words/mechanism.WordPart)+1, p, columns)
 }
 

@@ -148,7 +148,11 @@ func NewRecords(v dataset.View) mechanism.Records {
 }
 
 // countWords implements [mechanism.Capabilities.Lexicon].
-func (e *Engine) countWords(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+func (e *Engine) countWords(
+	ctx context.Context,
+	p mechanism.Part,
+	columns []int,
+) (mechanism.Lexicon, error) {
 	v, err := e.Gather(ctx, p)
 	return mechanism.CountWords(v, columns), err
 }

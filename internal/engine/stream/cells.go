@@ -59,7 +59,10 @@ func Open(ctx context.Context, s Source, schema dataset.Schema) (*Engine, *datas
 	}
 	e.writtenWidths = e.cellWidths
 	if e.chunkRows == 0 {
-		e.chunkRows = max(min(chunkCells/max(len(e.cellWidths), 1)&^(chunkLeast-1), chunkMost), chunkLeast)
+		e.chunkRows = max(
+			min(chunkCells/max(len(e.cellWidths), 1)&^(chunkLeast-1), chunkMost),
+			chunkLeast,
+		)
 	}
 	stats := &dataset.Stats{Columns: make([]dataset.ColumnStats, len(schema.Columns))}
 	for j, name := range schema.Names() {

@@ -56,7 +56,12 @@ func (e *Engine) releaseReader(r *chunkReader) {
 }
 
 // addChunk adds the records of chunk i to a total of the pass.
-func (r *chunkReader) addChunk(ctx context.Context, p mechanism.Pass, i int, total *mechanism.Total) error {
+func (r *chunkReader) addChunk(
+	ctx context.Context,
+	p mechanism.Pass,
+	i int,
+	total *mechanism.Total,
+) error {
 	v, err := r.readPart(ctx, p.Part, i)
 	if err != nil {
 		return err
@@ -65,7 +70,11 @@ func (r *chunkReader) addChunk(ctx context.Context, p mechanism.Pass, i int, tot
 	flush := func() error { return nil }
 	if x, ok := p.Statistic.(mechanism.Stateful); ok {
 		if state, ok := x.State().(mechanism.StorableState); ok && v.Len() > 0 {
-			kept, flush = r.store.blockStates(state, r.storedState(state, i), r.stateRows(p.Part, i, v.Len()))
+			kept, flush = r.store.blockStates(
+				state,
+				r.storedState(state, i),
+				r.stateRows(p.Part, i, v.Len()),
+			)
 		}
 	}
 	for k := range p.Blocks(v) {

@@ -67,7 +67,8 @@ const sizeClasses = 8
 // coins alone select the part; otherwise it is that of a whole chunk. The size of the file reveals
 // no more than the coins then.
 func (r *chunkReader) stateRows(p mechanism.Part, i, rows int) int {
-	if i == len(r.chunks)-1 || r.unitMarks != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool {
+	if i == len(r.chunks)-1 ||
+		r.unitMarks != nil || slices.ContainsFunc(p.Cuts, func(c mechanism.Cut) bool {
 		return c.Coin == nil
 	}) {
 		return r.chunkRows

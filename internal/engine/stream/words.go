@@ -158,7 +158,11 @@ func (e *Engine) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 }
 
 // Lexicon implements [mechanism.Capabilities.Lexicon].
-func (e *Engine) Lexicon(ctx context.Context, p mechanism.Part, columns []int) (mechanism.Lexicon, error) {
+func (e *Engine) Lexicon(
+	ctx context.Context,
+	p mechanism.Part,
+	columns []int,
+) (mechanism.Lexicon, error) {
 	parts, count := e.wordCounter(ctx, p, columns)
 	return mechanism.LexiconIn(len(columns), parts, count), nil
 }

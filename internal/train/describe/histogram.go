@@ -104,7 +104,11 @@ func zeroCrossing(s []float64) float64 {
 //
 // Sums of counts from an end are used, negative counts included: with these left out, the noise of many empty leaves would add
 // up to more than the share of a tail.
-func cutLimits(lower, upper float64, leaves []float64, below, above, values noisyNumber) (from, to float64) {
+func cutLimits(
+	lower, upper float64,
+	leaves []float64,
+	below, above, values noisyNumber,
+) (from, to float64) {
 	const outer = .03
 	if !(values.value > 0 && values.value >= minSignal*values.noise) {
 		return lower, upper

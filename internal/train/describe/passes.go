@@ -39,7 +39,10 @@ func (x interval) writeCells(out []uint16, column []float64) {
 		case v > x.Upper:
 			out[k] = mechanism.TreeAbove
 		default:
-			out[k] = uint16(min(max(math.Floor((v/2-x.Lower/2)/half*mechanism.TreeLeaves), 0), mechanism.TreeLeaves-1))
+			out[k] = uint16(min(
+				max(math.Floor((v/2-x.Lower/2)/half*mechanism.TreeLeaves), 0),
+				mechanism.TreeLeaves-1,
+			))
 		}
 	}
 }

@@ -60,7 +60,11 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 		}
 	}
 	if errors.Is(err, mechanism.ErrScale) {
-		return fmt.Errorf("%w; an epsilon of %v is too small for this description", err, p.study.Budget.Epsilon)
+		return fmt.Errorf(
+			"%w; an epsilon of %v is too small for this description",
+			err,
+			p.study.Budget.Epsilon,
+		)
 	}
 	return err
 }
@@ -146,7 +150,12 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 		r.columns[j].Found = false
 	}
 	if len(undeclared) > 0 {
-		texts, err := pipeline.FindTextColumns(ctx, r.session.Sub(pipeline.VocabularyName), r.records, undeclared)
+		texts, err := pipeline.FindTextColumns(
+			ctx,
+			r.session.Sub(pipeline.VocabularyName),
+			r.records,
+			undeclared,
+		)
 		if err != nil {
 			return err
 		}
@@ -168,7 +177,12 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 		r.session = r.session.Sub(pipeline.UndeclaredName).Sub(r.branch)
 	}
 	if len(search) > 0 {
-		found, least, err := pipeline.FindCategories(ctx, r.session.Sub(pipeline.VocabularyName), r.records, search)
+		found, least, err := pipeline.FindCategories(
+			ctx,
+			r.session.Sub(pipeline.VocabularyName),
+			r.records,
+			search,
+		)
 		if err != nil {
 			return err
 		}
@@ -204,10 +218,11 @@ func (r *runner) findRanges(ctx context.Context) error {
 	r.out = &Released{By: r.plan.study.By}
 	for j, c := range r.columns {
 		x := Column{
-			Name:       c.Name,
-			Kind:       Numeric,
-			Source:     Found,
-			Undeclared: r.plan.study.Schema.Columns[j].Found && r.plan.study.Schema.Columns[j].Kind == dataset.Numeric,
+			Name:   c.Name,
+			Kind:   Numeric,
+			Source: Found,
+			Undeclared: r.plan.study.Schema.Columns[j].Found &&
+				r.plan.study.Schema.Columns[j].Kind == dataset.Numeric,
 			Text:       c.Kind == dataset.Category && c.Found,
 			Nodes:      []float64{},
 			Leaves:     []float64{},

@@ -90,7 +90,11 @@ func (s Study) checkStudy() error {
 	case n == 0:
 		return refuse("no column is left to describe")
 	case n > MaxColumns:
-		return refuse("it has %d columns, and takes at most %d; name those that matter with --columns", n, MaxColumns)
+		return refuse(
+			"it has %d columns, and takes at most %d; name those that matter with --columns",
+			n,
+			MaxColumns,
+		)
 	}
 	for i, c := range s.Schema.Columns {
 		again := slices.ContainsFunc(s.Schema.Columns[:i], func(d dataset.Column) bool {
@@ -110,7 +114,10 @@ func (s Study) checkStudy() error {
 	if s.By != "" {
 		switch j := s.Schema.Index(s.By); {
 		case j < 0:
-			return refuse("the column %q, whose values make the groups, is not among the described ones", s.By)
+			return refuse(
+				"the column %q, whose values make the groups, is not among the described ones",
+				s.By,
+			)
 		case s.Schema.Columns[j].Kind != dataset.Category:
 			return refuse(
 				"the column %q, whose values make the groups, is declared as numbers; declare its categories",
@@ -126,7 +133,11 @@ func (s Study) checkStudy() error {
 	case rel != budget.AddRemove && rel != budget.Substitute:
 		return refuse("there is no relation %v", rel)
 	case unit.Column != s.Schema.Unit:
-		return refuse("the budget protects units of column %q, and the schema names %q", unit.Column, s.Schema.Unit)
+		return refuse(
+			"the budget protects units of column %q, and the schema names %q",
+			unit.Column,
+			s.Schema.Unit,
+		)
 	case unit != budget.Unit{} && rel != budget.AddRemove:
 		return refuse("a unit of several records needs the relation %v", budget.AddRemove)
 	case s.Budget.Delta == 0:
@@ -174,7 +185,10 @@ func (s Study) planTree() budget.Node {
 	}
 	switch {
 	case len(texts) > 0 && len(undeclared) > 0:
-		steps = append([]budget.Node{pipeline.KindAndWordSteps(kindShare, wordShare)}, scaled(1-kindShare-wordShare)...)
+		steps = append(
+			[]budget.Node{pipeline.KindAndWordSteps(kindShare, wordShare)},
+			scaled(1-kindShare-wordShare)...,
+		)
 	case len(texts) > 0:
 		steps = append([]budget.Node{pipeline.WordSteps(wordShare)}, scaled(1-wordShare)...)
 	case len(undeclared) > 0:

@@ -93,7 +93,11 @@ func (t PerturbedMinimizer) Plan(facts method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer]. The number of records determines only the default penalty.
-func (t PerturbedMinimizer) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t PerturbedMinimizer) Fit(
+	ctx context.Context,
+	s *mechanism.Session,
+	d method.Data,
+) (*method.Fit, error) {
 	f, err := NewClassFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,12 @@ import (
 
 // Spreads returns the spread over the records of the contribution of each feature, from the released moments
 // only.
-func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution) []regression.Spread {
+func Spreads(
+	columns []dataset.Column,
+	enc *scaling.Encoder,
+	fit Solution,
+	d Distribution,
+) []regression.Spread {
 	last := len(columns) - 1
 	out := make([]regression.Spread, last)
 	slots := enc.Slots()
@@ -87,7 +92,10 @@ func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	}
 	mean := sum.value / n.value
 	s.Variance = q.value/n.value - mean*mean
-	s.CountError = math.Hypot(math.Hypot(q.noise, 2*mean*sum.noise), (q.value/n.value-2*mean*mean)*n.noise) / n.value
+	s.CountError = math.Hypot(
+		math.Hypot(q.noise, 2*mean*sum.noise),
+		(q.value/n.value-2*mean*mean)*n.noise,
+	) / n.value
 	d.addNoise(&s, fit, lo, hi)
 	return s
 }
@@ -100,7 +108,11 @@ func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 	c := mat.NewDense(p, p, nil)
 	for i := range p {
 		for j := range p {
-			k.Set(i, j, d.sumOfProducts(lo+i, lo+j).value/n-d.sumOfEntry(lo+i).value/n*d.sumOfEntry(lo+j).value/n)
+			k.Set(
+				i,
+				j,
+				d.sumOfProducts(lo+i, lo+j).value/n-d.sumOfEntry(lo+i).value/n*d.sumOfEntry(lo+j).value/n,
+			)
 			c.Set(i, j, fit.Cov.At(lo+i, lo+j))
 		}
 	}

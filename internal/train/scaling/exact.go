@@ -18,7 +18,13 @@ func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (
 }
 
 // exactRanges writes the exact ranges of the given columns.
-func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, out []Range) error {
+func exactRanges(
+	ctx context.Context,
+	m mechanism.Maker,
+	r mechanism.Records,
+	columns []int,
+	out []Range,
+) error {
 	places, numbers, err := orderOf(ctx, m, r, columns)
 	if err != nil {
 		return err

@@ -86,7 +86,12 @@ func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
 
 // orderOf finds the smallest, the lower median and the largest finite number of each column, and the number of
 // finite numbers.
-func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]rankSearch, []int64, error) {
+func orderOf(
+	ctx context.Context,
+	m mechanism.Maker,
+	r mechanism.Records,
+	columns []int,
+) ([]rankSearch, []int64, error) {
 	places := make([]rankSearch, len(columns))
 	numbers := make([]int64, len(columns))
 	for known := 0; known < keyBits; {

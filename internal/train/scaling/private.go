@@ -202,13 +202,19 @@ func (p Private) fineRanges(
 	}
 	for i, j := range open {
 		if p.Histograms != nil {
-			p.Histograms(j, Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts), bins[i].sigma})
+			p.Histograms(
+				j,
+				Histogram{within[i].Lower, within[i].Upper, slices.Clone(bins[i].counts), bins[i].sigma},
+			)
 		}
 		var r Range
 		if j == p.Target {
 			r = target.readRange(bins[i], rough[i])
 		} else {
-			r = widenInterval(outerQuantiles(bins[i].counts, within[i], featureReading.outer), featureReading.widen)
+			r = widenInterval(
+				outerQuantiles(bins[i].counts, within[i], featureReading.outer),
+				featureReading.widen,
+			)
 		}
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
@@ -353,7 +359,10 @@ func (p Private) exponentRanges(
 		threshold := p.noiseThreshold(c.sigma, exponentBins*float64(len(open)))
 		pooled := p.noiseThreshold(c.sigma, pooledSums*float64(len(open)))
 		if open[i] == p.Target {
-			c = c.withoutStray(threshold, p.noiseThreshold(c.sigma, strayRarity*exponentBins*float64(len(open))))
+			c = c.withoutStray(
+				threshold,
+				p.noiseThreshold(c.sigma, strayRarity*exponentBins*float64(len(open))),
+			)
 		}
 		out[i] = exponentRange(c, threshold, pooled, p.readingOf(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma

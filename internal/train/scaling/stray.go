@@ -29,7 +29,9 @@ func (c noisyCounts) withoutStray(threshold, strict float64) noisyCounts {
 				next = max(next, size(b))
 			}
 		}
-		if next < 0 || size(largest)-max(next, -minExponent) <= strayMagnitudes || c.counts[largest] > strict {
+		if next < 0 ||
+			size(largest)-max(next, -minExponent) <= strayMagnitudes ||
+			c.counts[largest] > strict {
 			return c
 		}
 		c.counts = slices.Clone(c.counts)

@@ -19,7 +19,8 @@ func (r magnitudes) zoomTarget(c noisyCounts) targetZoom {
 		z.within = wide
 		z.wider = true
 		z.seen += hidden
-		for z.bins < mostBins && float64(z.bins)*(whole.Upper-whole.Lower) < Bins*(wide.Upper-wide.Lower) {
+		for z.bins < mostBins &&
+			float64(z.bins)*(whole.Upper-whole.Lower) < Bins*(wide.Upper-wide.Lower) {
 			z.bins *= 2 // as fine as the first zoom
 		}
 		return z
