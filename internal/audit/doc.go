@@ -13,7 +13,7 @@
 // the other half. The Clopper–Pearson bounds of its two probabilities give lower bounds on epsilon and mu that
 // hold with a stated confidence for any mechanism (M. Jagielski, J. Ullman and A. Oprea, "Auditing
 // differentially private machine learning", 2020; M. Nasr and others, "Tight auditing of differentially private
-// machine learning", 2023). A bound above the claim is a violation. A bound below it proves nothing.
+// machine learning", 2023). A bound above the claim is a violation. A bound below it does not prove privacy.
 //
 // The package draws no randomness of its own. Its inputs are generated, with one exception: [OwnTable] does the
 // same on a table of the data owner. No guarantee covers its result.

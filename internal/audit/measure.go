@@ -27,7 +27,7 @@ const (
 // Options control the effort of an audit.
 type Options struct {
 	// Runs is the number of runs of a whole pipeline on each of two tables, at least 100; 0 means DefaultRuns.
-	// Half of them select the event and the other half measure it.
+	// Half of the runs select the event and the other half measure it.
 	Runs int
 	// Draws is the same for single steps; 0 means DefaultDraws. A step that is
 	// slow (the Tukey mechanism) takes a hundredth of it.
@@ -69,9 +69,9 @@ func (o Options) filled() (Options, error) {
 
 // A Measure is the result of an audit: lower bounds that hold jointly with the stated confidence.
 type Measure struct {
-	// Epsilon is a lower bound on epsilon at Delta; 0 if none was found.
+	// Epsilon is a lower bound on epsilon at Delta; 0 if no positive bound was found.
 	Epsilon float64
-	// Mu is a lower bound on the mu of a Gaussian trade-off curve; 0 if none was found. It describes the
+	// Mu is a lower bound on the mu of a Gaussian trade-off curve, or 0. It describes the
 	// privacy of the mechanism if its curve is Gaussian, and can violate only a claim about mu.
 	Mu         float64
 	Delta      float64
@@ -79,8 +79,7 @@ type Measure struct {
 	Runs       int // on each side
 }
 
-// A trial executes a run on side 0 or 1 of a pair of neighbours and returns its outputs, always the same number
-// of them. It is called from several goroutines at once.
+// A trial executes a run on side 0 or 1 of a pair of neighbours and returns a constant number of outputs. It is called from several goroutines at once.
 type trial func(ctx context.Context, side int) ([]float64, error)
 
 // learnedCells bounds the memory of the runs that choose the event.

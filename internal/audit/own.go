@@ -17,12 +17,12 @@ const DefaultRecords = 6
 // OwnTable audits a run on a table of the data owner: it compares the published results on that table with
 // those on neighbours of it. The neighbours lack a record, or have an additional extreme one; if the number of
 // records is public, they have an extreme one instead of another; and for privacy units they lack a whole unit,
-// or have an additional one. The records are those that stand out most, the first ones, and randomly drawn
+// or have an additional one. The records are the most extreme ones, the first ones, and randomly drawn
 // ones; o.Records is their number. Steps of the plan are not measured separately: they do not depend on a
 // table, and [Pipeline] measures them.
 //
 // The numbers of the verdict and the names of its pairs depend on the records without protection: they are for
-// the owner only. They prove nothing about privacy if the bound is below the claim. Errors do not depend on a
+// the owner only. A bound below the claim does not prove privacy. Errors do not depend on a
 // record.
 func OwnTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Options) (Verdict, error) {
 	return ownTable(ctx, p, t, o, p.FitPlan)

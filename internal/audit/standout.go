@@ -8,12 +8,12 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// farthest limits how far a cell may stand out: in a column with a declared range, it counts up to the range,
-// because clipping hides the rest; otherwise up to this multiple of the distance from the median within which
-// nine of ten records are, so that one absurd cell does not dominate.
+// farthest bounds the distance of a cell from the median in a column without a declared range, in units of the
+// distance within which nine of ten records are, so that one absurd cell does not dominate. In a column with a
+// declared range, distances end at the range, because values are clamped there.
 const farthest = 8
 
-// standout is a record, or all records of a unit, and how far it is from the others.
+// standout is a record, or all records of a unit, with its distance from the others.
 type standout struct {
 	id    uint64
 	first int32   // position of the (first) record
@@ -148,7 +148,7 @@ func endsOf(t *dataset.Table) map[string][2]float64 {
 	return out
 }
 
-// chooseStandouts selects n of all, or all: half of them are those that stand out most, by distance and leverage
+// chooseStandouts selects n items, or all items if there are fewer: half by the largest distance and leverage,
 // alternately, then the first ones, then those with the smallest lots.
 func chooseStandouts(all []standout, n int, lot func(i int) uint64) []standout {
 	by := func(value func(i int) float64) []int {
