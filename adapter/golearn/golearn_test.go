@@ -13,7 +13,9 @@ import (
 	"github.com/sjwhitworth/golearn/base"
 	"github.com/sjwhitworth/golearn/evaluation"
 
+	"github.com/dptrain/dptrain"
 	"github.com/dptrain/dptrain/adapter/golearn"
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/regression"
@@ -470,5 +472,53 @@ func TestConfusionOfCodes(t *testing.T) {
 	}
 	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
 		t.Errorf("unequal lengths: %v", err)
+	}
+}
+
+// TestGridToRun: a grid of golearn becomes a table of the Go API, a private run trains on it, and the model predicts the
+// grid behind golearn's interface.
+func TestGridToRun(t *testing.T) {
+	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
+	home := categorical("home", "flat", "house")
+	var rows [][]any
+	for i := range 3000 {
+		kind, extra := "flat", 0.0
+		if i%3 == 0 {
+			kind, extra = "house", 50
+		}
+		rows = append(rows, []any{float64(i % 100), kind, 2*float64(i%100) + extra})
+	}
+	g := grid([]base.Attribute{area, home, price}, rows...)
+	records, err := golearn.Table(g, dataset.Schema{Columns: []dataset.Column{
+		{Name: "area", Ranged: true, Lower: 0, Upper: 100},
+		{Name: "home", Kind: dataset.Category, Categories: []string{"flat", "house"}},
+		{Name: "price", Ranged: true, Lower: 0, Upper: 250},
+	}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := dptrain.Hold(records)
+	plan, err := dptrain.Run{Target: "price", Epsilon: 20, Model: adassp.JointGram{}}.Plan(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := plan.Fit(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := golearn.New(fit.Model).Predict(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicted, err := golearn.Target(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := golearn.Target(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r2 := regression.R2(predicted, truth); !(r2 > .95) {
+		t.Errorf("R² %v", r2)
 	}
 }

@@ -22,7 +22,8 @@ const benchLong = `Bench compares methods on public tables by their exact R², o
 is the median of the mean over the classes of the share that is predicted
 rightly. Where features have a cost, the column paid is what a held-out row pays
 on average. cost-tree:2 buys two units of new features per node, and
-nonprivate-cstc:0.01 has .01 as the price of a unit.
+nonprivate-cstc:0.01 has .01 as the price of a unit. boosted-adassp:10 makes ten
+rounds.
 
 A trial trains on nine tenths of the rows with the whole budget and tests on the
 rest; ten trials test every row once, and all methods see the same splits. The

@@ -3,11 +3,12 @@ package bench
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/bench/published"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -18,10 +19,13 @@ const (
 	asPublishedTukey = asPublished + "tukey" // the one that trains a model itself
 )
 
+// golearnMethods is the name prefix of the methods of golearn.
+const golearnMethods = "golearn-"
+
 // givesPrivacy reports whether a model method satisfies its privacy budget: baselines have none, and the proofs
 // of published variants fail.
 func givesPrivacy(method string) bool {
-	return !strings.HasPrefix(method, "nonprivate-") && !strings.HasPrefix(method, asPublished)
+	return !slices.Contains(recipe.AvailableInBench(), method)
 }
 
 // Uint64 makes the generator a source of public experiments.

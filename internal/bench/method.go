@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -50,9 +51,9 @@ func Models() []string {
 }
 
 // ParseMethod parses "model", "selection+model" or "selection:k+model", where k is the number of columns to
-// select. A model by itself is trained on every column, but "auto" also chooses the selection. A model whose
-// features have a cost may have a number after a colon: its budget, or the price of a unit of cost. The error
-// is a [*MethodError] that lists the available methods.
+// select. A model by itself is trained on every column, but "auto" also chooses the selection. A model may have
+// a number after a colon: its number of rounds, or, if features have a cost, its budget or the price of a unit
+// of cost. The error is a [*MethodError] that lists the available methods.
 func ParseMethod(name string) (Method, error) {
 	name = strings.TrimSpace(name)
 	m := Method{Name: name, Selection: keepAll, Model: name}
@@ -77,8 +78,10 @@ func ParseMethod(name string) (Method, error) {
 		var err error
 		m.Model = model
 		m.Number, err = strconv.ParseFloat(number, 64)
-		if _, has := recipe.NumberKey(model); !(has && err == nil && m.Number > 0 && m.Number <= maxNumber) {
-			return Method{}, &MethodError{name, numberHint(model, has)}
+		_, whole, has := recipe.NumberKey(model)
+		valid := err == nil && m.Number > 0 && m.Number <= maxNumber && (!whole || m.Number == math.Trunc(m.Number))
+		if !has || !valid {
+			return Method{}, &MethodError{name, numberHint(model, has, whole)}
 		}
 	}
 	if !slices.Contains(Selections(), m.Selection) {
@@ -97,11 +100,14 @@ func ParseMethod(name string) (Method, error) {
 const maxNumber = 1e9
 
 // numberHint describes the problem of the number of a model.
-func numberHint(model string, has bool) string {
-	if has {
+func numberHint(model string, has, whole bool) string {
+	switch {
+	case has && whole:
+		return "what follows the colon is no whole number above 0 and up to 1e9; write " + model + ":NUMBER"
+	case has:
 		return "what follows the colon is no number above 0 and up to 1e9; write " + model + ":NUMBER"
 	}
-	return model + " takes no number; it is for models whose features have a cost"
+	return model + " takes no number; it is for models with rounds, and for those whose features have a cost"
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
@@ -184,7 +190,11 @@ func (c Config) named(parsed Method) *method {
 	r.Selection.Method = parsed.Selection
 	r.Model.Method = parsed.Model
 	r.Selection.Set("k", parsed.K)
-	if key, ok := recipe.NumberKey(parsed.Model); ok && parsed.Number > 0 {
+	switch key, whole, ok := recipe.NumberKey(parsed.Model); {
+	case !ok || parsed.Number == 0:
+	case whole:
+		r.Model.Set(key, int(parsed.Number))
+	default:
 		r.Model.Set(key, parsed.Number)
 	}
 	return &method{name: parsed.Name, recipe: r}

@@ -20,6 +20,9 @@ func TestParseMethod(t *testing.T) {
 		"cost-tree:2":         {Name: "cost-tree:2", Selection: "none", Model: "cost-tree", Number: 2},
 		"nonprivate-cstc:.5":  {Name: "nonprivate-cstc:.5", Selection: "none", Model: "nonprivate-cstc", Number: .5},
 		"none+cost-tree:3":    {Name: "none+cost-tree:3", Selection: "none", Model: "cost-tree", Number: 3},
+		"boosted-adassp:10":   {Name: "boosted-adassp:10", Selection: "none", Model: "boosted-adassp", Number: 10},
+		"kendall:5+brc:25":    {Name: "kendall:5+brc:25", Selection: "kendall", K: 5, Model: "brc", Number: 25},
+		"golearn-knn":         {Name: "golearn-knn", Selection: "none", Model: "golearn-knn"},
 		"kendall:10+auto":     {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
 	} {
 		if got, err := bench.ParseMethod(name); err != nil || got != want {
@@ -27,22 +30,23 @@ func TestParseMethod(t *testing.T) {
 		}
 	}
 	for name, words := range map[string][]string{
-		"":                 {"empty", "joint-gram"},
-		"magic":            {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
-		"magic+joint-gram": {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
-		"fixed+joint-gram": {`no selection is called "fixed"`},
-		"+joint-gram":      {`no selection is called ""`},
-		"none+":            {`no model is called ""`},
-		"none+none+auto":   {`no model is called "none+auto"`},
-		"kendall:0+auto":   {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
-		"kendall:+auto":    {`"" is not a number of columns`},
-		"kendall:5":        {`no model is called "kendall:5"`},
-		"joint-gram:2":     {"joint-gram takes no number", "cost"},
-		"cost-tree:0":      {"no number above 0", "cost-tree:NUMBER"},
-		"cost-tree:x":      {"no number above 0"},
-		"cost-tree:1e10":   {"no number above 0"},
-		"cost-tree:NaN":    {"no number above 0"},
-		"magic:5+auto":     {`no selection is called "magic"`, "SELECTION:K+MODEL"},
+		"":                   {"empty", "joint-gram"},
+		"magic":              {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
+		"magic+joint-gram":   {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
+		"fixed+joint-gram":   {`no selection is called "fixed"`},
+		"+joint-gram":        {`no selection is called ""`},
+		"none+":              {`no model is called ""`},
+		"none+none+auto":     {`no model is called "none+auto"`},
+		"kendall:0+auto":     {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
+		"kendall:+auto":      {`"" is not a number of columns`},
+		"kendall:5":          {`no model is called "kendall:5"`},
+		"joint-gram:2":       {"joint-gram takes no number", "cost", "rounds"},
+		"boosted-adassp:2.5": {"no whole number above 0", "boosted-adassp:NUMBER"},
+		"cost-tree:0":        {"no number above 0", "cost-tree:NUMBER"},
+		"cost-tree:x":        {"no number above 0"},
+		"cost-tree:1e10":     {"no number above 0"},
+		"cost-tree:NaN":      {"no number above 0"},
+		"magic:5+auto":       {`no selection is called "magic"`, "SELECTION:K+MODEL"},
 	} {
 		_, err := bench.ParseMethod(name)
 		var typed *bench.MethodError

@@ -44,10 +44,32 @@ func TestOpenClassifiersRun(t *testing.T) {
 	}
 }
 
+// TestGolearnClassifiersRun: the methods of golearn read categories, are ahead of the share of the largest class, and
+// claim no guarantee.
+func TestGolearnClassifiersRun(t *testing.T) {
+	c := Config{
+		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Categories: true, Trials: 1, Rows: 2000,
+		Methods: []string{"golearn-knn", "none+golearn-id3", "golearn-forest"},
+	}
+	summaries, err := Run(context.Background(), c, func(r Row) {
+		if r.Private || r.Epsilon != 0 || r.Err != nil {
+			t.Errorf("%+v", r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range summaries {
+		if s.Trials != 1 || s.Median < .72 || s.Private {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // TestClassMethodsNeedClasses: what reads classes is refused for a number before a
 // table is opened, by name and in a recipe.
 func TestClassMethodsNeedClasses(t *testing.T) {
-	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic", "dpfsdr+auto"} {
+	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic", "dpfsdr+auto", "golearn-id3", "none+golearn-forest"} {
 		var mistake *MethodError
 		_, err := Run(context.Background(), Config{Public: true, Data: []string{"absent.csv"}, Methods: []string{name}}, nil)
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "needs classes") {
@@ -61,6 +83,27 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 	var problems recipe.Problems
 	if _, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Recipes: []string{path}}, nil); !errors.As(err, &problems) || !strings.Contains(err.Error(), "nonprivate-svm needs classes") {
 		t.Errorf("recipe: %v", err)
+	}
+}
+
+// TestNeighboursOfNumbers: of golearn's methods the nearest neighbours also predict numbers. A trial with the same seed
+// has the same value.
+func TestNeighboursOfNumbers(t *testing.T) {
+	var values []float64
+	for range 2 {
+		_, err := Run(context.Background(), Config{Public: true, Data: []string{"../../testdata/houses.csv"}, Target: "price", Trials: 1,
+			Methods: []string{"golearn-knn"}}, func(r Row) {
+			if r.Private || r.Epsilon != 0 || r.Err != nil || r.Value < .5 {
+				t.Errorf("%+v", r)
+			}
+			values = append(values, r.Value)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(values) != 2 || values[0] != values[1] {
+		t.Errorf("values %v", values)
 	}
 }
 

@@ -131,7 +131,7 @@ func ExampleAvailable() {
 	fmt.Println(recipe.AvailableInBench())
 	// Output:
 	// [none fixed kendall sublasso sis dpfsdr dpfs crfs greedy-gram auto] [joint-gram adassp boosted-adassp tukey boosted-additive boosted-kernel brc svm logistic cost-tree prototypes auto]
-	// [nonprivate-ols nonprivate-ridge nonprivate-lasso nonprivate-logistic nonprivate-svm nonprivate-cost-tree nonprivate-cost-tree-soft nonprivate-cstc nonprivate-cost-logistic as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
+	// [nonprivate-ols nonprivate-ridge nonprivate-lasso nonprivate-logistic nonprivate-svm nonprivate-cost-tree nonprivate-cost-tree-soft nonprivate-cstc nonprivate-cost-logistic golearn-knn golearn-id3 golearn-forest as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
 }
 
 func ExampleNeedsClasses() {

@@ -34,6 +34,9 @@ func openMethods() []openMethod {
 		{name: "nonprivate-cost-tree-soft", summary: "the same, soft", keys: []method.Key{depth, within, costs}},
 		{name: "nonprivate-cstc", summary: "the cost-sensitive tree of classifiers", keys: []method.Key{depth, costs, price}},
 		{name: "nonprivate-cost-logistic", summary: "l1 logistic regression with costs", classes: true, keys: []method.Key{costs, price}},
+		{name: "golearn-knn", summary: "the five nearest neighbours, by golearn"},
+		{name: "golearn-id3", summary: "an ID3 tree, by golearn", classes: true},
+		{name: "golearn-forest", summary: "ten ID3 trees on samples, by golearn", classes: true},
 	}
 }
 
@@ -65,17 +68,17 @@ func OpenSummaries() (names, summaries []string) {
 	return names, summaries
 }
 
-// NumberKey returns the key that the number in MODEL:NUMBER is the value of; ok is false for models
-// without one.
-func NumberKey(model string) (key string, ok bool) {
-	for _, name := range []string{"budget", "penalty"} {
+// NumberKey returns the key that the number in MODEL:NUMBER is the value of, and whether that is a whole number; ok is
+// false for models without such a key.
+func NumberKey(model string) (key string, whole, ok bool) {
+	for _, name := range []string{"budget", "penalty", "rounds"} {
 		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool { return k.Name == name }); i >= 0 {
-			if _, has := keysOf(modelSection)[i].of(model); has {
-				return name, true
+			if k, has := keysOf(modelSection)[i].of(model); has {
+				return name, k.Kind == method.Whole, true
 			}
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
 // exactDepth is the default depth of the exact forms.

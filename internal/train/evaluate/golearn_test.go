@@ -1,0 +1,64 @@
+package evaluate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sjwhitworth/golearn/evaluation"
+
+	"github.com/dptrain/dptrain/adapter/golearn"
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestGolearnFindsTheSame compares the confusion matrix, the accuracy, the recalls and the precision of a run with a very
+// large budget with those of golearn's package evaluation.
+func TestGolearnFindsTheSame(t *testing.T) {
+	for _, l := range []int{2, 3} {
+		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], 0, 0}
+		truth, prediction, score := p.draw(rand.New(rand.NewPCG(7, uint64(l))), 900)
+		bins := sixteen()
+		if l == 2 {
+			bins.Cutoff = slices.Index(bins.Edges, 0) + 1
+		}
+		codes := make([]int32, len(prediction))
+		for i := range prediction {
+			if l == 2 {
+				prediction[i] = 0
+				if score[i] > 0 {
+					prediction[i] = 1
+				}
+			}
+			codes[i] = int32(prediction[i])
+		}
+		matrix, err := golearn.ConfusionOfCodes(names(l), truth, codes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, score, bins))
+		for k, row := range names(l) {
+			for c, column := range names(l) {
+				if got.Counts[k][c] != matrix[row][column] {
+					t.Errorf("%d classes, %s predicted as %s: %d, golearn counts %d", l, row, column, got.Counts[k][c], matrix[row][column])
+				}
+			}
+			if want := evaluation.GetRecall(row, matrix); math.Abs(got.Recalls[k].Value-want) > 1e-9 {
+				t.Errorf("%d classes, recall of %s: %v, golearn has %v", l, row, got.Recalls[k].Value, want)
+			}
+		}
+		if want := evaluation.GetAccuracy(matrix); math.Abs(got.Accuracy.Value-want) > 1e-9 {
+			t.Errorf("%d classes: accuracy %v, golearn has %v", l, got.Accuracy.Value, want)
+		}
+		if want := golearn.BalancedAccuracy(matrix); math.Abs(got.Balanced.Value-want) > 1e-9 {
+			t.Errorf("%d classes: balanced accuracy %v, golearn has %v", l, got.Balanced.Value, want)
+		}
+		if l > 2 {
+			continue
+		}
+		threshold := got.Scores.Thresholds[bins.Cutoff-1]
+		if want := evaluation.GetPrecision("b", matrix); math.Abs(threshold.Precision.Value-want) > 1e-9 {
+			t.Errorf("precision %v, golearn has %v", threshold.Precision.Value, want)
+		}
+	}
+}
