@@ -45,6 +45,12 @@ func regressionMethods() (names []string, ks map[string]int) {
 	return names, ks
 }
 
+// regressionRounds are the numbers of rounds of Boosted AdaSSP that are compared with the number that it chooses.
+var regressionRounds = [...]int{1, 3, 10, 100}
+
+// roundsMethod is Boosted AdaSSP with a number of rounds.
+func roundsMethod(rounds int) string { return fmt.Sprintf("%s:%d", regressionModels[0], rounds) }
+
 // regressionCell is a method of seed-001 on a table.
 func regressionCell(data, method string, ks map[string]int) Cell {
 	c := Cell{Data: data, Method: method, Setting: Setting{K: ks[method]}}
@@ -66,6 +72,9 @@ func regressionPlan(o Options) (*Plan, error) {
 		var cells []Cell
 		for _, m := range methods {
 			cells = append(cells, regressionCell(t.name, m, ks))
+		}
+		for _, rounds := range regressionRounds {
+			cells = append(cells, regressionCell(t.name, roundsMethod(rounds), nil))
 		}
 		p.Tasks = append(p.Tasks, planTask(t, methods, ks), Task{
 			Name: t.name, Cells: cells, Trials: o.trials(bench.DefaultTrials),

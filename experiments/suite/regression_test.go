@@ -46,8 +46,9 @@ func TestRegressionSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	methods, ks := regressionMethods()
-	// Five of them may abstain, and have a plan to ask. Beside them are the published pipelines.
-	if len(records) != len(methods)+5+len(publishedPipelines()) || len(methods) != 13 {
+	// Five of them may abstain, and have a plan to ask. Beside them are numbers of rounds and the published pipelines.
+	each := len(methods) + len(regressionRounds) + len(publishedPipelines())
+	if len(records) != each+5 || len(methods) != 13 {
 		t.Fatalf("%d records of %d methods", len(records), len(methods))
 	}
 	for _, r := range records {
@@ -62,6 +63,8 @@ func TestRegressionSuite(t *testing.T) {
 			t.Errorf("10 of 6 columns: %+v", r)
 		case r.Method == "tukey" && r.Status != Abstained:
 			t.Errorf("300 rows are too few: %+v", r)
+		case strings.HasPrefix(r.Method, "boosted-adassp:") && !(r.Status == OK && r.Values["r2"] < 1):
+			t.Errorf("rounds: %+v", r)
 		case r.Method == "joint-gram" && (r.Status != OK || r.Setting.Epsilon != bench.DefaultEpsilon):
 			t.Errorf("joint-gram: %+v", r)
 		}
@@ -77,7 +80,7 @@ func TestRegressionSuite(t *testing.T) {
 	}
 	o.Trials = 2
 	records, err = Run(t.Context(), Seed001, o)
-	if err != nil || len(records) != 2*(len(methods)+len(publishedPipelines()))+5 || !bytes.HasPrefix(results(t, out), first) {
+	if err != nil || len(records) != 2*each+5 || !bytes.HasPrefix(results(t, out), first) {
 		t.Errorf("extended: %v, %d records", err, len(records))
 	}
 }
@@ -234,6 +237,44 @@ func TestRegressionPageByHand(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+}
+
+// TestRoundsByHand: on a the default is .004 below the best of few rounds and above one round; on b it is .1 below it and
+// below one round. T = 100 has no part in the comparison.
+func TestRoundsByHand(t *testing.T) {
+	var records []Record
+	for data, medians := range map[string][5]float64{"a": {.5, .6, .55, .7, .596}, "b": {.5, .4, .3, .2, .4}} {
+		methods := []string{roundsMethod(1), roundsMethod(3), roundsMethod(10), roundsMethod(100), "boosted-adassp"}
+		for i, m := range methods {
+			records = append(records, Record{Key{regressionCell(data, m, nil), 1}, Outcome{Status: OK, Values: map[string]float64{"r2": medians[i]}}})
+		}
+	}
+	table := newRegressionTable(records)
+	a, b := table.roundsOf("a"), table.roundsOf("b")
+	if a.best != .6 || b.best != .5 || !a.near() || b.near() || !a.gains() || b.gains() {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	s := table.rounds()
+	if !strings.Contains(s.Text[1], "on 1 of 2 tables, and above T = 1 on 1.") {
+		t.Errorf("%q", s.Text)
+	}
+	var text strings.Builder
+	if err := (Page{Title: "Rounds", Sections: []Section{s}}).Markdown(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# Rounds\n\n## Rounds of Boosted AdaSSP\n", "| table | T = 1 | T = 3 | T = 10 | T = 100 | chosen | chosen − best of T ≤ 10 | chosen − T = 1 |\n| --- | --- |",
+		"| a | 0.500 | **0.600** | 0.550 | 0.700 | 0.596 | -0.004 | +0.096 |\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+	tables := Comparison(Seed001, records)
+	var plain strings.Builder
+	if err := tables[len(tables)-1].Plain(&plain); err != nil || !strings.Contains(plain.String(), "b      0.500  0.400") {
+		t.Errorf("%v\n%s", err, &plain)
 	}
 }
 

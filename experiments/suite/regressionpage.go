@@ -106,7 +106,7 @@ func regressionPage(records []Record) Page {
 	if len(t.missing) > 0 {
 		p.Lead = append(p.Lead, "Not available in this version, and left out below: "+strings.Join(t.missing, ", ")+".")
 	}
-	p.Sections = []Section{t.medians(), t.ranking()}
+	p.Sections = []Section{t.medians(), t.ranking(), t.rounds()}
 	p.Sections = append(p.Sections, t.publishedSections()...)
 	p.Sections = append(p.Sections, t.figures(), t.silent())
 	for _, data := range t.data {

@@ -18,6 +18,7 @@ const (
 	ResultsTable   = "results.csv"   // the same, one row a trial
 	SummaryTable   = "summary.csv"   // one row per cell and metric
 	PageFile       = "index.html"    // the rendered page
+	TablesFile     = "tables.md"     // its tables in Markdown
 	resultsVersion = 1
 )
 

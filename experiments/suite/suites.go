@@ -105,9 +105,9 @@ func NewPlan(name string, o Options) (*Plan, error) {
 }
 
 // Run carries out what is left of a suite and then writes [ResultsTable],
-// [SummaryTable] and [PageFile]. It returns the records of the whole experiment.
-// When ctx ends first, its error is returned, what was finished is kept, and the
-// three files are left as they were.
+// [SummaryTable], [PageFile] and [TablesFile]. It returns the records of the whole
+// experiment. When ctx ends first, its error is returned, what was finished is kept,
+// and the four files are left as they were.
 func Run(ctx context.Context, name string, o Options) ([]Record, error) {
 	p, err := NewPlan(name, o)
 	if err != nil {
@@ -138,14 +138,15 @@ func (p *Plan) Write(dir string, records []Record) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := p.Page(records).HTML(&page); err != nil {
+	var page, tables bytes.Buffer
+	document := p.Page(records)
+	if err := errors.Join(document.HTML(&page), document.Markdown(&tables)); err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()}} {
+	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()}, {TablesFile, tables.Bytes()}} {
 		if err := replace(dir, f.name, f.text); err != nil {
 			return err
 		}

@@ -28,9 +28,11 @@ import (
 )
 
 const about = `Dptrain-experiments carries out a whole experiment of one of the papers on the
-tables of a folder and writes its results, as JSON lines and CSV, and a page
-with plots to --out. A suite has its own methods and budgets. One that was
-interrupted goes on where it ended when the same command is given again.
+tables of a folder and writes its results, as JSON lines and CSV, a page with
+plots, and its tables in Markdown to --out. A suite has its own methods and
+budgets. One that was interrupted goes on where it ended when the same command
+is given again. seed-001 and seed-003 also print the published pipelines, at the
+claimed epsilon and at the one that holds, beside the paper's figures and ours.
 
 The numbers are exact, so nothing is private here: it runs only with --public,
 and on no table that a ledger knows.
@@ -168,13 +170,13 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live 
 	return a.show(stdout, records)
 }
 
-// show prints what became of the trials, and the files.
+// show prints what became of the trials, the files, and the comparison with the paper.
 func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
 	count, files := map[suite.Status]int{}, []string{}
 	for _, r := range records {
 		count[r.Status]++
 	}
-	for _, name := range []string{suite.PageFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
+	for _, name := range []string{suite.PageFile, suite.TablesFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
 		files = append(files, filepath.Join(a.Out, name))
 	}
 	if a.json {
@@ -186,6 +188,16 @@ func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
 			line += fmt.Sprintf(", %d %s", count[s], s)
 		}
 	}
-	_, err := fmt.Fprintln(stdout, strings.Join(append([]string{line}, files...), "\n"))
-	return err
+	if _, err := fmt.Fprintln(stdout, strings.Join(append([]string{line}, files...), "\n")); err != nil {
+		return err
+	}
+	for _, table := range suite.Comparison(a.name, records) {
+		if _, err := fmt.Fprintln(stdout); err != nil {
+			return err
+		}
+		if err := table.Plain(stdout); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -62,15 +62,20 @@ func TestSuite(t *testing.T) {
 	first := experiments(t, args...)
 	lines := strings.Split(first.stdout, "\n")
 	// The table has one feature, of which nothing can be chosen.
-	if first.code != 0 || first.stderr != "" || !strings.HasPrefix(lines[0], "seed-001: 27 trials, ") || !strings.Contains(lines[0], "18 not applicable") {
+	if first.code != 0 || first.stderr != "" || !strings.HasPrefix(lines[0], "seed-001: 31 trials, ") || !strings.Contains(lines[0], "18 not applicable") {
 		t.Fatalf("exit %d, %s\n%s", first.code, first.stderr, first.stdout)
 	}
-	for i, name := range []string{suite.PageFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
+	for i, name := range []string{suite.PageFile, suite.TablesFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
 		if lines[i+1] != filepath.Join(out, name) {
 			t.Errorf("line %d is %q", i+2, lines[i+1])
 		}
 		if text := read(t, lines[i+1]); !strings.Contains(text, "nonprivate-ols") {
 			t.Errorf("%s lacks a method", name)
+		}
+	}
+	for _, words := range []string{"Share of tables with a positive median R², by version", "as-published kendall + tukey", "744.7", "Rounds of Boosted AdaSSP", "T = 100"} {
+		if !strings.Contains(first.stdout, words) {
+			t.Errorf("%q is not printed:\n%s", words, first.stdout)
 		}
 	}
 	before := read(t, filepath.Join(out, suite.ResultsFile))
@@ -98,7 +103,7 @@ func TestSuiteProgress(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"--public", "--suite", "seed-001", "--data", tables(t), "--out", t.TempDir(), "--trials", "1"}
 	code := run(context.Background(), args, &stdout, &stderr, true)
-	if code != 0 || !strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 27 trials, line") || !strings.HasSuffix(stderr.String(), "\r\x1b[K") {
+	if code != 0 || !strings.HasPrefix(stderr.String(), "\r\x1b[Kseed-001: 0 of 31 trials, line") || !strings.HasSuffix(stderr.String(), "\r\x1b[K") {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }
