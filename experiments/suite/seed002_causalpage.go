@@ -8,7 +8,7 @@ import (
 )
 
 func causalSections(x index, _ []Record) []Section {
-	return []Section{causalAccuracy(x), causalStated(x), causalOthers(x), causalForms(x)}
+	return []Section{causalAccuracy(x), causalBaseline(x), causalStated(x), causalOthers(x), causalForms(x)}
 }
 
 // causalBest returns the best mean of the thesis' hsic with all records protected, over the penalties.

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -63,6 +64,21 @@ const (
 	costLogistic = "l1 logistic"
 )
 
+// A costConstant is a treatment of the constant in table 2.1, which the thesis leaves open.
+type costConstant struct {
+	method  string
+	caption string
+	penalty float64 // of the constant, in units of that of a weight
+}
+
+func costConstants() []costConstant {
+	return []costConstant{
+		{costLogistic, "free constant", 0},
+		{costLogistic + ", penalised constant", "penalised constant", 1},
+		{costLogistic + ", no constant", "no constant", math.Inf(1)},
+	}
+}
+
 // tableOne is table 2.1.
 const tableOne = "spambase, all records"
 
@@ -118,7 +134,9 @@ func costTasks(o Options) ([]Task, error) {
 		if set.name == "spambase" {
 			var cells []Cell
 			for _, p := range logisticPrices {
-				cells = append(cells, costCell(tableOne, costLogistic, 0, 0, 0, p.lambda))
+				for _, c := range costConstants() {
+					cells = append(cells, costCell(tableOne, c.method, 0, 0, 0, p.lambda))
+				}
 			}
 			tasks = append(tasks, Task{Name: tableOne, Cells: cells, Trials: 1, Run: x.run})
 		}
@@ -264,6 +282,11 @@ func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (class
 func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	t := astc.Standardised(x.table, features(x.table)).Table(x.table)
 	t.Y = signsOf(x.table)
+	for _, c := range costConstants() {
+		if c.method == k.Method {
+			t.Constant = c.penalty
+		}
+	}
 	beta, err := astc.Logistic(ctx, t, k.Setting.Lambda, nil)
 	if err != nil {
 		return failed(err)

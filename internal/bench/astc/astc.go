@@ -28,6 +28,8 @@ type Table struct {
 	Y     []float64
 	Group []int     // the feature of every entry
 	Cost  []float64 // of every feature, at least 0
+	// Constant is the penalty on the constant of [Logistic] in units of lambda: 0 for none, +Inf for no constant.
+	Constant float64
 }
 
 func (t Table) check() error {

@@ -215,6 +215,44 @@ func TestCSTC(t *testing.T) {
 	}
 }
 
+// TestLogisticConstant: a penalty of 1 on the constant is that of a column of ones, and an infinite one leaves no
+// constant.
+func TestLogisticConstant(t *testing.T) {
+	x := table(200, 6)
+	for i, y := range x.Y {
+		x.Y[i] = -1
+		if y > -.5 {
+			x.Y[i] = 1
+		}
+	}
+	x.Constant = math.Inf(1)
+	none, err := Logistic(context.Background(), x, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := Table{Y: x.Y, Group: []int{0, 1, 2, 3, 4, 5, 6}, Cost: append(slices.Clone(x.Cost), 1), Constant: math.Inf(1)}
+	for _, r := range x.Rows {
+		wide.Rows = append(wide.Rows, append(slices.Clone(r), 1))
+	}
+	column, err := Logistic(context.Background(), wide, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Constant = 1
+	same, err := Logistic(context.Background(), x, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none[0] != 0 || column[0] != 0 || same[0] == 0 {
+		t.Errorf("constants %v, %v, %v", none[0], column[0], same[0])
+	}
+	for j, want := range append([]float64{column[7]}, column[1:7]...) {
+		if math.Abs(same[j]-want) > 1e-4 {
+			t.Errorf("weight %d is %v, with a column of ones %v", j, same[j], want)
+		}
+	}
+}
+
 // TestLogistic: the optimality conditions of the penalty hold, and a high one leaves the constant.
 func TestLogistic(t *testing.T) {
 	x := table(200, 6)

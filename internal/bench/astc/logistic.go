@@ -34,7 +34,7 @@ func quantileOf(values, members []float64, at float64) float64 {
 //
 //	sum_i log(1 + e^(-y_i f(x_i))) + lambda sum_j c_j |beta_j|,   f(x) = beta_0 + x.beta,
 //
-// y of -1 and +1, without a penalty on the constant (table 2.1 of the thesis, whose 1/n before
+// y of -1 and +1, with the penalty [Table].Constant on the constant (table 2.1 of the thesis, whose 1/n before
 // the sum cannot be meant: no lambda of the table would leave a feature). It is found by Newton
 // steps with a coordinate descent in each, and a line search. Columns are taken as they are.
 // weights is where the search starts, the constant first; nil for 0. Errors: [ErrTable], that of ctx.
@@ -52,6 +52,9 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 	}
 	for j, g := range t.Group {
 		l.penalty[j+1] = lambda * t.Cost[g]
+	}
+	if t.Constant > 0 {
+		l.penalty[0] = lambda * t.Constant
 	}
 	beta := make([]float64, d)
 	copy(beta, weights)
@@ -102,7 +105,9 @@ func (l *logisticFit) value(beta []float64) float64 {
 		sum += math.Log1p(math.Exp(-math.Abs(m))) + max(-m, 0)
 	}
 	for j, b := range beta {
-		sum += l.penalty[j] * math.Abs(b)
+		if b != 0 { // a penalty may be infinite
+			sum += l.penalty[j] * math.Abs(b)
+		}
 	}
 	return sum
 }
