@@ -130,7 +130,7 @@ func TestWriteLeavesWholeFiles(t *testing.T) {
 		}
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 4 {
 		t.Errorf("%v, %v", files, err)
 	}
 	if err := p.Write(filepath.Join(dir, "none"), records); !errors.Is(err, ErrOutput) {
