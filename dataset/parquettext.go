@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"context"
+	"errors"
+	"math"
 
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
@@ -15,6 +17,16 @@ import (
 //
 // Errors are a [*FileError] or the context's error.
 func ParquetText(ctx context.Context, path string, add func(column int, cell []byte)) error {
+	return parquetText(ctx, path, math.MaxInt, add)
+}
+
+// ParquetStart is [ParquetText] for the first rows of a file. It reads little beyond them.
+func ParquetStart(ctx context.Context, path string, rows int, add func(column int, cell []byte)) error {
+	return parquetText(ctx, path, rows, add)
+}
+
+// parquetText passes at most rows cells of each column to add.
+func parquetText(ctx context.Context, path string, rows int, add func(column int, cell []byte)) error {
 	fm, err := formatOf(path)
 	if err != nil {
 		return err
@@ -52,19 +64,31 @@ func ParquetText(ctx context.Context, path string, add func(column int, cell []b
 		if err != nil {
 			return err
 		}
-		if err := t.texts(ctx, opened[0], func(cell []byte) { add(j, cell) }); err != nil {
+		if err := t.texts(ctx, opened[0], rows, func(cell []byte) { add(j, cell) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// texts hands on the cells of a column.
-func (t *parquetTable) texts(ctx context.Context, column parquetColumn, add func(cell []byte)) error {
+// texts passes the first cells of a column to add, at most rows of them.
+func (t *parquetTable) texts(ctx context.Context, column parquetColumn, rows int, add func(cell []byte)) error {
 	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) { return string(column.conv.textOf(v)), good })
-	return eachBatch(ctx, t, c, func(some []string) {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	left := rows
+	err := eachBatch(reading, t, c, func(some []string) {
+		some = some[:min(left, len(some))]
+		left -= len(some)
 		for _, text := range some {
 			add([]byte(text))
 		}
+		if left == 0 {
+			stop()
+		}
 	})
+	if left == 0 && errors.Is(err, context.Canceled) {
+		return ctx.Err()
+	}
+	return err
 }

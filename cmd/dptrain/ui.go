@@ -16,20 +16,20 @@ import (
 )
 
 const uiLong = `Open a page for the browser of this computer, from a table to a report: choose a
-table, say what is public, see the price and what to expect at each epsilon,
-train, read the report, and see what a ledger has left. It writes a recipe and
-does what dptrain fit does with it.
+table, check how its first rows are read, see the price and the expected
+accuracy at each epsilon, train, read the report, compare runs, and see what a
+ledger has left. It writes a recipe and runs it like dptrain fit.
 
 The page can use the files of FOLDER (default the working directory) and no
-other. It shows what the commands print, and no records. The address has a
-token: who has it can use the page. Only this computer can reach it, over
-127.0.0.1.`
+others. It shows the first rows of the table for its owner; no file has them.
+The address contains a token: anyone who has it can use the page. Only this
+computer can reach the page, over 127.0.0.1.`
 
 func uiCommand(a *app) *cobra.Command {
 	var port int
 	cmd := &cobra.Command{
 		Use:   "ui [FOLDER]",
-		Short: "Train, price and read reports on a page in the browser",
+		Short: "Train, price and compare runs on a page in the browser",
 		Long:  uiLong,
 		Example: `  dptrain ui
   dptrain ui ~/tables --port 8484`,

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,20 +26,24 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dptrain/dptrain/experiments/suite"
 )
 
-// What a person may set: where screenshots go, and axe.min.js of the npm package axe-core, which then looks at each step.
+// Environment variables for manual checks: the folder for screenshots, and the path of axe.min.js of the npm package
+// axe-core, which then checks each step.
 const (
 	shotsEnv = "DPTRAIN_UI_SHOTS"
 	axeEnv   = "DPTRAIN_AXE"
 )
 
-// A browser is a headless Chromium with one page. It keeps what its console said.
+// A browser is a headless Chromium with one page. It keeps the messages of its console, and counts the clicks of press
+// and click.
 type browser struct {
 	t       *testing.T
 	ctx     context.Context
+	clicks  int
 	mu      sync.Mutex
 	console []string
 }
@@ -66,11 +72,11 @@ func newBrowser(t *testing.T) *browser {
 	err := chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
 		case *runtime.EventConsoleAPICalled:
-			b.says("%s %v", e.Type, e.Args)
+			b.record("%s %v", e.Type, e.Args)
 		case *runtime.EventExceptionThrown:
-			b.says("%v", e.ExceptionDetails)
+			b.record("%v", e.ExceptionDetails)
 		case *log.EventEntryAdded:
-			b.says("%s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL)
+			b.record("%s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL)
 		}
 	})
 	if err != nil {
@@ -87,14 +93,14 @@ func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	}
 }
 
-func (b *browser) says(format string, args ...any) {
+func (b *browser) record(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.console = append(b.console, fmt.Sprintf(format, args...))
 }
 
-// clean fails if the console said anything since the last call.
-func (b *browser) clean(step string) {
+// checkConsole fails if the console said anything since the last call.
+func (b *browser) checkConsole(step string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +115,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	take(b, chromedp.Steps(actions...))
 }
 
-// take returns what an action returns.
+// take returns the result of an action.
 func take[T any](b *browser, action chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Minute)
@@ -122,19 +128,19 @@ func take[T any](b *browser, action chromedp.Action[T]) T {
 	return out
 }
 
-// eval returns what an expression is.
+// eval returns the value of an expression.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
 	return take(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits for an expression to be true.
-func (b *browser) until(expression string) {
+// waitFor waits for an expression to be true.
+func (b *browser) waitFor(expression string) {
 	b.t.Helper()
 	take(b, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
-// press clicks the button that says text.
+// press clicks the button with a text, and counts the click.
 func (b *browser) press(text string) {
 	b.t.Helper()
 	at := fmt.Sprintf(`//button[contains(normalize-space(.), %q) and not(ancestor-or-self::*[@hidden])]`, text)
@@ -143,6 +149,7 @@ func (b *browser) press(text string) {
 		_, err := chromedp.Run(ctx, chromedp.Click(at, chromedp.NodeVisible))
 		cancel()
 		if err == nil {
+			b.clicks++
 			return
 		}
 		if try == 19 {
@@ -152,8 +159,15 @@ func (b *browser) press(text string) {
 	}
 }
 
-// set gives a field a value, as typing does.
-func (b *browser) set(selector, value string) {
+// click clicks the element of a selector, and counts the click.
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	b.clicks++
+}
+
+// fill gives a field a value, as typing does.
+func (b *browser) fill(selector, value string) {
 	b.t.Helper()
 	ok := eval[bool](b, fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, selector, value))
 	if !ok {
@@ -170,10 +184,10 @@ var screens = []struct {
 	{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, false}, {"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
 }
 
-// look checks a step on each screen, and keeps pictures if they are wanted.
-func (b *browser) look(step string) {
+// checkScreens checks a step on each screen, and keeps pictures if they are wanted.
+func (b *browser) checkScreens(step string) {
 	b.t.Helper()
-	b.clean(step)
+	b.checkConsole(step)
 	for _, s := range screens {
 		scheme, media := "light", ""
 		if s.dark {
@@ -192,7 +206,7 @@ func (b *browser) look(step string) {
 			b.t.Errorf("%s, %s: what the run printed scrolls sideways by %d pixels", step, s.name, over)
 		}
 		if !s.print {
-			b.axe(step + ", " + s.name)
+			b.checkAccessibility(step + ", " + s.name)
 		}
 		if dir := os.Getenv(shotsEnv); dir != "" {
 			shot := take(b, chromedp.FullScreenshot(100))
@@ -205,8 +219,8 @@ func (b *browser) look(step string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 
-// axe fails for what the accessibility checker finds serious or critical.
-func (b *browser) axe(step string) {
+// checkAccessibility fails for findings of axe that are serious or critical.
+func (b *browser) checkAccessibility(step string) {
 	b.t.Helper()
 	path := os.Getenv(axeEnv)
 	if path == "" {
@@ -273,7 +287,7 @@ func copyOf(t *testing.T, table, folder string) {
 	write(t, filepath.Join(folder, table), read(t, "../../testdata/"+table))
 }
 
-// TestPageInChromium goes all the way in a browser: table, columns, price, simulation, run, stop, report, ledger.
+// TestPageInChromium goes through the whole page in a browser: table, columns, price, simulation, run, report, ledger.
 func TestPageInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -289,106 +303,332 @@ func TestPageInChromium(t *testing.T) {
 	if at := eval[string](b, `location.href`); strings.Contains(at, "#") {
 		t.Errorf("the token stays in the address %s", at)
 	}
-	b.look("1-table")
+	b.checkScreens("1-table")
 
 	b.press("houses.csv")
-	b.until(`document.querySelectorAll("#declared li").length === 10`)
-	b.set("#target", "price")
-	b.set(`select[aria-label="What is public about area"]`, "range")
-	b.set(`input[aria-label="from of area"]`, "10")
-	b.set(`input[aria-label="to of area"]`, "500")
-	b.set(`select[aria-label="What is public about ocean"]`, "categories")
-	b.set(`input[aria-label="categories, with commas of ocean"]`, "inland, near bay, near ocean, island")
-	b.set(`select[aria-label="What is public about garden"]`, "exclude")
-	b.until(`document.querySelector("#recipe").textContent.includes("exclude: [garden]")`)
-	b.look("2-public")
+	b.waitFor(`document.querySelectorAll("#declared li").length === 10 && document.querySelectorAll("#preview tbody tr").length === 10`)
+	b.fill("#target", "price")
+	b.fill(`select[aria-label="What is public about area"]`, "range")
+	b.fill(`input[aria-label="from of area"]`, "500")
+	b.fill(`input[aria-label="to of area"]`, "10")
+	b.waitFor(`document.querySelector("#declared .message.error")?.textContent.includes("smaller number to a larger")`)
+	b.fill(`input[aria-label="from of area"]`, "10")
+	b.fill(`input[aria-label="to of area"]`, "500")
+	b.waitFor(`document.querySelector("#declared .message.error").hidden`)
+	b.fill(`select[aria-label="What is public about ocean"]`, "categories")
+	b.fill(`input[aria-label="categories, separated by commas of ocean"]`, "inland, near bay, near ocean, island")
+	b.fill(`select[aria-label="What is public about garden"]`, "exclude")
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("exclude: [garden]")`)
+	b.checkScreens("2-columns")
 
-	b.press("Price it")
-	b.until(`document.querySelectorAll("#attack circle").length === 200`)
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelectorAll("#attack circle").length === 200`)
 	bars := eval[string](b, `document.querySelector("#attack").textContent`)
-	b.set("#slider", "80")
-	b.until(fmt.Sprintf(`document.querySelector("#attack").textContent !== %q`, bars))
-	b.until(`document.querySelector("#recipe").textContent.includes("epsilon: 4")`)
+	b.fill("#slider", "80")
+	b.waitFor(fmt.Sprintf(`document.querySelector("#attack").textContent !== %q`, bars))
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("epsilon: 4")`)
 	b.press("Simulate")
-	b.until(`document.querySelector("#simulate-status").textContent.includes(" of ")`)
+	b.waitFor(`document.querySelector("#simulate-status").textContent.includes(" of ")`)
 	b.press("Stop")
-	b.until(`document.querySelector("#simulate-status").textContent === "Stopped."`)
+	b.waitFor(`document.querySelector("#simulate-status").textContent === "Stopped."`)
 	b.press("Simulate")
-	b.until(`document.querySelectorAll("#expected polyline").length > 2`)
-	b.set("#slider", "50")
-	b.until(`document.querySelector("#expected figcaption").textContent.includes("At epsilon 1:") && document.querySelector("#recipe").textContent.includes("epsilon: 1\n")`)
-	b.look("3-budget")
+	b.waitFor(`document.querySelectorAll("#expected polyline").length > 2`)
+	b.fill("#slider", "50")
+	b.waitFor(`document.querySelector("#expected figcaption").textContent.includes("At epsilon 1:") && document.querySelector("#recipe").textContent.includes("epsilon: 1\n")`)
+	b.checkScreens("3-budget")
+	b.checkBudgetErrors()
 
 	b.press("Ledger")
-	b.until(`document.querySelector("#book-note").textContent.includes("no ledger")`)
-	b.do(chromedp.Click(chromedp.CSS("#step-ledger summary")))
-	b.set(`#register input[name=dataset]`, "houses")
+	b.waitFor(`document.querySelector("#book-note").textContent.includes("no ledger")`)
+	b.click("#step-ledger summary")
+	b.fill(`#register input[name=dataset]`, "houses")
 	b.press("Register")
-	b.until(`document.querySelectorAll("#accounts svg").length === 1`)
+	b.waitFor(`document.querySelectorAll("#accounts svg").length === 1`)
 	b.press("Budget")
-	b.until(`document.querySelector("#remains").textContent.includes("this run")`)
+	b.waitFor(`document.querySelector("#remains").textContent.includes("this run")`)
 
-	b.press("Go on to train")
-	b.do(chromedp.Click(chromedp.CSS("#run")))
-	b.until(`!document.querySelector("#to-report").hidden`)
-	b.look("4-train")
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#run-summary").textContent.includes("houses.csv")`)
+	b.click("#run")
+	b.waitFor(`!document.querySelector("#to-report").hidden && document.querySelector("#run-metric").textContent.includes("R²")`)
+	b.checkScreens("4-train")
 	recipe := read(t, filepath.Join(folder, "recipe.yaml"))
 	if shown := eval[string](b, `document.querySelector("#recipe").textContent`); recipe != shown || !strings.Contains(recipe, "area: {lower: 10, upper: 500}") {
 		t.Errorf("saved\n%s\nshown\n%s", recipe, shown)
 	}
 
 	b.press("Read the report")
-	b.until(`!document.querySelector("#report").hidden`)
+	b.waitFor(`!document.querySelector("#report").hidden`)
 	b.do(chromedp.Sleep(time.Second)) // the frame loads in its own time
-	b.look("5-report")
+	b.checkScreens("5-report")
 
 	b.press("Ledger")
-	b.until(`document.querySelector("#accounts").textContent.includes("ended")`)
-	b.look("6-ledger")
+	b.waitFor(`document.querySelector("#accounts").textContent.includes("ended")`)
+	b.checkScreens("6-ledger")
 
-	b.classify(folder)
+	b.trainClassifier(folder)
 	if got := dptrain(t, "verify", filepath.Join(folder, "out")); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
-// classify trains a classifier, is refused where results are there already, and reads a recipe that is there.
-func (b *browser) classify(folder string) {
+// checkBudgetErrors enters a wrong delta and a wrong epsilon, and checks that the errors are at their fields, also where
+// these are folded away.
+func (b *browser) checkBudgetErrors() {
+	b.t.Helper()
+	b.fill("#delta", "2")
+	b.waitFor(`document.querySelector("#delta").getAttribute("aria-invalid") === "true" && !document.querySelector("#mistakes").hidden`)
+	if open := eval[bool](b, `document.querySelector("#more").open`); open {
+		b.t.Error("the details are open before anybody asks for the field")
+	}
+	b.press("Go to “Delta”")
+	b.waitFor(`document.activeElement.id === "delta" && document.querySelector("#more").open`)
+	about := eval[string](b, `document.getElementById(document.querySelector("#delta").getAttribute("aria-describedby")).textContent`)
+	if !strings.Contains(about, "Delta must be at least 0 and below 1") {
+		b.t.Errorf("the field is described by %q", about)
+	}
+	b.checkScreens("3-error")
+	b.fill("#delta", "1e-6")
+	b.waitFor(`!document.querySelector("#delta").hasAttribute("aria-invalid") && document.querySelector("#mistakes").hidden`)
+	b.fill("#epsilon", "0")
+	b.waitFor(`document.querySelector("#epsilon").getAttribute("aria-invalid") === "true"`)
+	b.fill("#epsilon", "1")
+	b.waitFor(`!document.querySelector("#epsilon").hasAttribute("aria-invalid")`)
+}
+
+// trainClassifier trains a classifier, is refused where results exist already, compares the two runs, and uses an
+// existing recipe.
+func (b *browser) trainClassifier(folder string) {
 	t := b.t
 	b.press("Table")
 	b.press("loans.csv")
-	b.until(`document.querySelector("#target").value === "repaid" || document.querySelector("#target").options.length > 5`)
-	b.set("#target", "repaid")
-	b.do(chromedp.Click(chromedp.CSS(`input[name=task][value=classification]`)))
-	b.set("#classes", "no, yes")
-	b.set("#dataset", "")
-	b.until(`document.querySelector("#recipe").textContent.includes("task: classification")`)
-	b.press("Price it")
-	b.until(`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && document.querySelector("#mistakes").hidden`)
-	b.press("Go on to train")
-	b.do(chromedp.Click(chromedp.CSS("#run")))
-	b.until(`document.querySelector("#alert").textContent.includes("is there already")`)
+	b.waitFor(`[...document.querySelector("#target").options].some(o => o.value === "repaid")`)
+	b.fill("#target", "repaid")
+	b.waitFor(`document.querySelector("#task-message")?.textContent.includes("text, not numbers")`)
+	b.click(`#task label:last-child`)
+	b.waitFor(`document.querySelector("#task-message").hidden`)
+	b.fill("#classes", "no, yes")
+	b.fill("#dataset", "")
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("task: classification")`)
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("classes: [no, yes]") && document.querySelector("#mistakes").hidden`)
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#file").value === "recipe-2.yaml" && document.querySelector("#out").value === "out-2"`)
+	b.fill("#file", "recipe.yaml")
+	b.click("#run")
+	b.waitFor(`document.querySelector("#file-message")?.textContent.includes("is there already") && document.activeElement.id === "file"`)
+	b.fill("#file", "loans.yaml")
+	b.fill("#out", "out")
+	b.click("#run")
+	b.waitFor(`document.querySelector("#out").getAttribute("aria-invalid") === "true" && document.activeElement.id === "out"`)
 	b.mu.Lock()
-	b.console = nil // of the answer 409
+	b.console = nil // of the response 409
 	b.mu.Unlock()
-	b.set("#file", "loans.yaml")
-	b.set("#out", "loans")
-	b.do(chromedp.Click(chromedp.CSS("#run")))
-	b.until(`!document.querySelector("#to-report").hidden`)
-	b.clean("classify")
+	b.fill("#out", "loans")
+	b.click("#replace")
+	b.click("#run")
+	b.waitFor(`document.querySelector("#run-metric").textContent.includes("Accuracy")`)
+	b.checkConsole("classification")
+
+	b.press("Compare runs")
+	b.waitFor(`document.querySelectorAll(".comparison thead th").length === 2`)
+	text := eval[string](b, `document.querySelector("#comparison").innerText`)
+	for _, want := range []string{"loans", "out", "price", "repaid", "R²", "Accuracy", "Epsilon", "epsilon 2, delta 2e-6"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the comparison lacks %q:\n%s", want, text)
+		}
+	}
+	b.checkScreens("8-compare")
+	b.click("#run-list li:last-child input")
+	b.waitFor(`document.querySelectorAll(".comparison thead th").length === 1 && document.querySelector("#comparison-note").textContent.includes("Select another run")`)
 
 	b.press("Table")
 	b.press("loans.yaml")
-	b.until(`document.querySelector("#recipe-hint").textContent.includes("as it is there") && document.querySelector("#attack").textContent.includes("at most")`)
-	b.set("#epsilon", "2")
-	b.until(`document.querySelector("#command-text").textContent.includes("--epsilon 2")`)
-	b.clean("recipe")
+	b.waitFor(`document.querySelector("#recipe-hint").textContent.includes("unchanged") && document.querySelector("#attack").textContent.includes("at most")`)
+	b.fill("#epsilon", "2")
+	b.waitFor(`document.querySelector("#command-text").textContent.includes("--epsilon 2")`)
+	b.checkConsole("recipe")
 	if got := read(t, filepath.Join(folder, "loans.yaml")); !strings.Contains(got, "dir: loans") {
 		t.Error(got)
 	}
 }
 
-// TestStopInChromium: a run that is stopped on the page ends, leaves nothing behind, and can be begun anew.
+// hospitalExport writes n stays as a German hospital exports them: semicolons, Latin-1, decimal commas, units beside
+// numbers, and patients with several stays.
+func hospitalExport(n int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 2))
+	comma := func(x float64) string { return strings.Replace(fmt.Sprintf("%.1f", x), ".", ",", 1) }
+	choose := func(list ...string) string { return list[r.IntN(len(list))] }
+	var b strings.Builder
+	b.WriteString("Patienten-ID;Aufnahmedatum;Alter;Geschlecht;Gewicht;CRP (mg/l);Blutdruck;Abteilung;Diagnose;Notfall;Kosten (EUR);Bemerkung;Verweildauer (Tage)\r\n")
+	for range n {
+		age := 18 + r.IntN(80)
+		crp := math.Abs(20 + 25*r.NormFloat64())
+		pressure := 120 + .3*float64(age) + 12*r.NormFloat64()
+		diagnosis := choose("I21.0", "J18.9", "K35.8", "S72.0")
+		days := 1.5 + .05*float64(age) + .04*crp + 1.6*r.ExpFloat64()
+		if diagnosis == "I21.0" {
+			days += 3
+		}
+		age1, crp1, days1 := fmt.Sprint(age), comma(crp), comma(days)
+		if r.Float64() < .1 {
+			age1 += " Jahre"
+		}
+		if crp < 5 {
+			crp1 = "<5"
+		}
+		if r.Float64() < .02 {
+			days1 = ""
+		}
+		admitted := time.Date(2023, 1, 1+r.IntN(720), 0, 0, 0, 0, time.UTC)
+		cells := []string{
+			fmt.Sprint("P", 100000+r.IntN(n*4/5)), admitted.Format("02.01.2006"), age1, choose("m", "w"), comma(76+15*r.NormFloat64()) + choose("", " kg"), crp1,
+			fmt.Sprintf("%.0f/%.0f", pressure, .65*pressure), choose("Kardiologie", "Chirurgie", "Innere Medizin", "Gyn\xe4kologie"), diagnosis, choose("ja", "nein"),
+			comma(900 + 19000*r.Float64()), choose("keine Auff\xe4lligkeiten", "Entlassung nach Hause", ""), days1,
+		}
+		b.WriteString(strings.Join(cells, ";") + "\r\n")
+	}
+	return b.String()
+}
+
+// TestHospitalInChromium goes from the export of a hospital to the report in at most eight clicks: the proposed settings
+// read the file, the patients are proposed as the unit, and at least eleven columns are used. Every text value has more
+// than 3,000 training records, and is found where about 600 of them suffice.
+func TestHospitalInChromium(t *testing.T) {
+	b := newBrowser(t)
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
+	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.press("export.csv")
+	b.press("Use these 3 settings")
+	b.waitFor(`document.querySelector("#proposals").hidden`)
+	b.checkScreens("10-hospital")
+	preview := eval[[]string](b, `[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
+	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number", "CRP (mg/l) number", "Kosten (EUR) number", "Abteilung text", "Verweildauer (Tage) number"} {
+		if !slices.Contains(preview, want) {
+			t.Errorf("the preview lacks %q: %q", want, preview)
+		}
+	}
+	if letters := eval[string](b, `document.querySelector("#preview").textContent`); strings.Contains(letters, "\uFFFD") {
+		t.Errorf("the preview has letters that were not read: %s", letters)
+	}
+	if unit := eval[string](b, `document.querySelector("input[name=unit]:checked").value + " " + document.querySelector("#unit-column").value`); unit != "column Patienten-ID" {
+		t.Errorf("the proposed unit is %q", unit)
+	}
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelectorAll("#attack circle").length === 200`)
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#run-summary").textContent.includes("each Patienten-ID")`)
+	b.click("#run")
+	b.waitFor(`!document.querySelector("#to-report").hidden`)
+	b.press("Read the report")
+	b.waitFor(`!document.querySelector("#report").hidden && document.querySelector("#report-note").textContent.includes("may be published")`)
+	b.checkConsole("hospital")
+	if b.clicks > 8 {
+		t.Errorf("%d clicks from the table to the report", b.clicks)
+	}
+	var report struct {
+		Features struct{ Selected []string }
+	}
+	text := read(t, filepath.Join(folder, "out", "release", "report.json"))
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(report.Features.Selected); n < 11 {
+		t.Errorf("%d columns are used: %q", n, report.Features.Selected)
+	}
+	var private []string
+	for _, file := range []string{"report.json", "report.html", "recipe.yaml", "model.json"} {
+		if released := read(t, filepath.Join(folder, "out", "release", file)); regexp.MustCompile(`P1\d{5}`).MatchString(released) {
+			private = append(private, file)
+		}
+	}
+	if len(private) > 0 {
+		t.Errorf("patients of the preview are in %q", private)
+	}
+}
+
+// TestDecimalMarkInChromium checks that one visible field cures a wrong decimal mark, before a run and after one that
+// found no numbers in the target.
+func TestDecimalMarkInChromium(t *testing.T) {
+	b := newBrowser(t)
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "export.csv"), hospitalExport(3000, 2))
+	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.press("export.csv")
+	b.waitFor(`document.querySelector("#decimal-message")?.textContent.includes("decimal comma")`)
+	visible := `(f => f.offsetParent !== null && !f.closest("details"))(document.querySelector("#decimal"))`
+	if !eval[bool](b, visible) {
+		t.Error("the field of the decimal mark is folded away")
+	}
+	b.fill("#encoding", "windows-1252")
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelectorAll("#attack circle").length === 200`)
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#out").value === "out"`)
+	b.click("#run")
+	b.waitFor(`document.querySelector("#run-status").textContent.includes("“Comma” for “Decimal mark”")`)
+	b.checkScreens("9-stopped-early")
+	b.press("Go to “Decimal mark”")
+	b.waitFor(`document.activeElement.name === "decimal"`)
+	kind := func(column string) string {
+		return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("#preview thead th")].find(h => h.textContent.startsWith(%q)).className`, column))
+	}
+	if got := kind("Gewicht"); got != "text" {
+		t.Errorf("with a decimal point Gewicht is %s", got)
+	}
+	b.click(`#decimal label:last-child`)
+	b.waitFor(`document.querySelector("#decimal-message").hidden`)
+	for _, column := range []string{"Gewicht", "CRP (mg/l)", "Verweildauer (Tage)"} {
+		if got := kind(column); got != "number" {
+			t.Errorf("with a decimal comma %s is %s", column, got)
+		}
+	}
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("decimal: \",\"")`)
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#out").value === "out-2"`)
+	b.click("#run")
+	b.waitFor(`!document.querySelector("#to-report").hidden && document.querySelector("#run-status").textContent === "Done."`)
+	b.checkConsole("decimal mark")
+}
+
+// TestKeyboardInChromium goes from the table to the price with the keyboard alone.
+func TestKeyboardInChromium(t *testing.T) {
+	b := newBrowser(t)
+	folder := t.TempDir()
+	copyOf(t, "houses.csv", folder)
+	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	focus := func(want string) {
+		t.Helper()
+		for range 80 {
+			b.do(chromedp.KeyEvent(kb.Tab))
+			if eval[bool](b, fmt.Sprintf(`document.activeElement.matches(%q)`, want)) {
+				return
+			}
+		}
+		t.Fatalf("Tab does not reach %s", want)
+	}
+	focus("#files button")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.waitFor(`document.querySelectorAll("#declared li").length === 10`)
+	focus("#decimal input")
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("decimal")`)
+	b.do(chromedp.KeyEvent(kb.ArrowLeft))
+	b.waitFor(`!document.querySelector("#recipe").textContent.includes("decimal")`)
+	focus("#step-columns [data-go=budget]")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.waitFor(`document.querySelectorAll("#attack circle").length === 200 && document.activeElement.id === "main"`)
+	focus("#slider")
+	for range 5 {
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	b.waitFor(`document.querySelector("#recipe").textContent.includes("epsilon: 1.3\n")`)
+	b.checkConsole("keyboard")
+}
+
+// TestStopInChromium: a run that is stopped on the page ends, leaves no results behind, and can be started again.
 func TestStopInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -396,18 +636,19 @@ func TestStopInChromium(t *testing.T) {
 	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // some ten seconds
 	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("houses.csv")
-	b.until(`document.querySelectorAll("#declared li").length === 10`)
-	b.set("#target", "price")
-	b.press("Price it")
-	b.until(`document.querySelectorAll("#attack circle").length === 200`)
-	b.press("Go on to train")
+	b.waitFor(`document.querySelectorAll("#declared li").length === 10`)
+	b.fill("#target", "price")
+	b.press("Next: choose the budget")
+	b.waitFor(`document.querySelectorAll("#attack circle").length === 200`)
+	b.press("Next: train")
+	b.waitFor(`document.querySelector("#run-summary").textContent.includes("houses.csv")`)
 	for range 2 {
-		b.do(chromedp.Click(chromedp.CSS("#run")))
-		b.until(`document.querySelectorAll("#stages li[aria-current]").length === 1`)
+		b.click("#run")
+		b.waitFor(`document.querySelectorAll("#stages li[aria-current]").length === 1`)
 		b.press("Stop")
-		b.until(`document.querySelector("#run-status").textContent === "Stopped."`)
+		b.waitFor(`document.querySelector("#run-status").textContent.startsWith("Stopped.")`)
 		if text := eval[string](b, `document.querySelector("#run-text").textContent`); !strings.Contains(text, "interrupted") {
-			t.Errorf("a run that was stopped says %q", text)
+			t.Errorf("the output of a run that was stopped is %q", text)
 		}
 		if stop := eval[bool](b, `!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`); stop {
 			t.Error("the page is not ready for another run")
@@ -421,7 +662,7 @@ func TestStopInChromium(t *testing.T) {
 			t.Errorf("%q are left, %v", left, err)
 		}
 	}
-	b.look("7-stopped")
+	b.checkScreens("7-stopped")
 }
 
 // TestSiteInChromium: the search of the site finds pages, and pages are fetched from nowhere else. The site is what
@@ -434,22 +675,22 @@ func TestSiteInChromium(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir("../../site")))
 	t.Cleanup(server.Close)
 	b.do(chromedp.Navigate(server.URL+"/index.html"), chromedp.WaitVisible(chromedp.CSS("main")))
-	b.look("site-1-index")
+	b.checkScreens("site-1-index")
 	for _, q := range []struct{ words, page string }{
 		{"held-out R²", "proofs/evaluation.html"}, {"abstained", "reference/exit-codes.html"}, {"onnxruntime", "guide/export.html"},
 	} {
 		b.do(chromedp.Click(chromedp.CSS(".md-search__input")))
-		b.set(".md-search__input", "")
+		b.fill(".md-search__input", "")
 		b.do(chromedp.SendKeys(".md-search__input", q.words))
-		b.until(fmt.Sprintf(`[...document.querySelectorAll(".md-search-result__link")].some(a => a.href.includes(%q))`, q.page))
+		b.waitFor(fmt.Sprintf(`[...document.querySelectorAll(".md-search-result__link")].some(a => a.href.includes(%q))`, q.page))
 	}
-	b.look("site-2-search")
+	b.checkScreens("site-2-search")
 	first := eval[string](b, `[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`)
 	b.do(chromedp.Navigate(first))
 	b.do(chromedp.WaitVisible(chromedp.CSS("article h1")))
-	b.look("site-3-found")
+	b.checkScreens("site-3-found")
 	b.do(chromedp.Click(chromedp.CSS(`label[title="Dark"]`)), chromedp.Sleep(400*time.Millisecond))
-	b.look("site-4-dark")
+	b.checkScreens("site-4-dark")
 	if other := eval[[]string](b, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`); len(other) > 0 {
 		t.Errorf("fetched from elsewhere: %q", other)
 	}
@@ -475,7 +716,7 @@ func TestReportsInChromium(t *testing.T) {
 		}
 		call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 		b.do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
-		b.look(name)
+		b.checkScreens(name)
 	}
 }
 
@@ -499,7 +740,7 @@ func TestSuitesInChromium(t *testing.T) {
 		if bare := eval[int](b, `[...document.querySelectorAll("svg *")].filter(e => e.tagName !== "title" && !e.classList.length).length`); bare > 0 {
 			t.Errorf("%s: %d elements without a class, and so without a colour in the dark", name, bare)
 		}
-		b.look("suite-" + name)
+		b.checkScreens("suite-" + name)
 	}
 }
 

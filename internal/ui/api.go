@@ -24,14 +24,13 @@ type request struct {
 	Epsilon float64         `json:"epsilon"` // in place of that of File
 	Replace bool            `json:"replace"` // what is there already
 	Job     int             `json:"job"`
-	Format  struct {
-		Separator string `json:"separator"`
-		Decimal   string `json:"decimal"`
-		Encoding  string `json:"encoding"`
-		Sheet     string `json:"sheet"`
-		Skip      int    `json:"skip"`
-	} `json:"format"`
-	Total struct {
+	// Format is how the text of the table is written, and Dates and Text are the columns that the page declares so far as
+	// dates, by their layouts, and as text. Target is a target that should hold numbers.
+	Format recipe.Format     `json:"format"`
+	Dates  map[string]string `json:"dates"`
+	Text   []string          `json:"text"`
+	Target string            `json:"target"`
+	Total  struct {
 		Dataset  string `json:"dataset"`
 		Epsilon  string `json:"epsilon"`
 		Delta    string `json:"delta"`
@@ -54,19 +53,28 @@ func (s *Server) columns(r *http.Request, a *request) (any, error) {
 		return nil, err
 	}
 	args := []string{"init", "--json"}
-	flag := func(name, value string) {
+	for name, value := range map[string]string{
+		"separator": a.Format.Separator, "decimal": a.Format.Decimal, "thousands": a.Format.Thousands, "encoding": a.Format.Encoding,
+		"quote": a.Format.Quote, "escape": a.Format.Escape, "sheet": a.Format.Sheet, "missing": joinNumbers(a.Format.Missing),
+	} {
 		if value != "" {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
-	flag("separator", a.Format.Separator)
-	flag("decimal", a.Format.Decimal)
-	flag("encoding", a.Format.Encoding)
-	flag("sheet", a.Format.Sheet)
-	if a.Format.Skip > 0 {
-		flag("skip", strconv.Itoa(a.Format.Skip))
+	if a.Format.Skip != 0 {
+		args = append(args, "--skip="+strconv.Itoa(a.Format.Skip))
 	}
+	slices.Sort(args[2:])
 	return s.call(r.Context(), append(args, "--", table)...), nil
+}
+
+// joinNumbers writes numbers as a flag lists them.
+func joinNumbers(list []float64) string {
+	texts := make([]string, len(list))
+	for i, x := range list {
+		texts[i] = strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return strings.Join(texts, ",")
 }
 
 // A mistake is an error in a recipe.
@@ -109,11 +117,7 @@ func (s *Server) textOf(a *request) (*text, error) {
 		name = recipeName
 	}
 	r, problems := recipe.Parse(name, src)
-	out := &text{Text: string(src), Mistakes: []mistake{}, read: r}
-	for _, p := range problems {
-		out.Mistakes = append(out.Mistakes, mistake{p.Path, p.Line, p.Msg, p.Hint})
-	}
-	return out, nil
+	return &text{Text: string(src), Mistakes: mistakesOf(problems), read: r}, nil
 }
 
 // recipeName is the name of a recipe that was not saved.

@@ -68,9 +68,19 @@ type listed struct {
 // mostListed is the maximum number of files shown of a folder.
 const mostListed = 2000
 
-// files lists the selectable files of a folder.
-func (s *Server) files(_ *http.Request, a *request) (any, error) {
-	dir := path.Clean("/" + a.Path)[1:]
+// A listing is the content of a folder, with paths from the folder of the server.
+type listing struct {
+	Folder string   `json:"folder"` // of the server
+	Path   string   `json:"path"`
+	Files  []listed `json:"files"`
+}
+
+// files answers with the selectable files of a folder.
+func (s *Server) files(_ *http.Request, a *request) (any, error) { return s.list(a.Path) }
+
+// list lists the selectable files of a folder.
+func (s *Server) list(folder string) (*listing, error) {
+	dir := path.Clean("/" + folder)[1:]
 	if dir == "" {
 		dir = "."
 	}
@@ -79,7 +89,7 @@ func (s *Server) files(_ *http.Request, a *request) (any, error) {
 	}
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {
-		return nil, refusef(http.StatusNotFound, "the folder %s cannot be read", a.Path)
+		return nil, refusef(http.StatusNotFound, "the folder %s cannot be read", folder)
 	}
 	out := []listed{}
 	for _, e := range entries {
@@ -89,11 +99,12 @@ func (s *Server) files(_ *http.Request, a *request) (any, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y listed) int { return kindRank(x.Kind) - kindRank(y.Kind) })
-	return map[string]any{"folder": s.o.Folder, "path": dir, "files": out}, nil
+	return &listing{s.o.Folder, dir, out}, nil
 }
 
+// kindRank returns the place of a kind of files in a listing.
 func kindRank(kind string) int {
-	return slices.Index([]string{"folder", "results", "table", "recipe", "ledger"}, kind)
+	return slices.Index([]string{"table", "results", "recipe", "ledger", "folder"}, kind)
 }
 
 // kind returns the kind of a file by its name, or "" if it cannot be selected.

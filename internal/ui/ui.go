@@ -1,5 +1,6 @@
-// Package ui serves a page for the browser of the data owner, on the owner's own computer. The page shows the output
-// of commands and runs commands; it has no other source of data. The browser neither receives nor sends records.
+// Package ui serves a page for the browser of the data owner, on the owner's own computer. The page runs commands and
+// shows their output, the reports of earlier runs, and a preview of the first records of a table. Of the records, the
+// browser receives that preview only. It is written to no file, and the browser sends no record.
 //
 // The server listens on the loopback interface, where other programs, and pages of other origins in the same browser,
 // can reach it too. So each request must name the host as the server does, come from no other origin, and have a token
@@ -135,7 +136,7 @@ func (s *Server) Handler(host string) http.Handler {
 	mux.HandleFunc("GET /report/{key}", s.page)
 	for path, answer := range map[string]func(*http.Request, *request) (any, error){
 		"/api/files": s.files, "/api/columns": s.columns, "/api/recipe": s.recipe, "/api/plan": s.plan, "/api/explain": s.explain, "/api/fit": s.fit,
-		"/api/job": s.job, "/api/cancel": s.cancel, "/api/report": s.report, "/api/ledger": s.ledger, "/api/register": s.register,
+		"/api/preview": s.preview, "/api/runs": s.runs, "/api/job": s.job, "/api/cancel": s.cancel, "/api/report": s.report, "/api/ledger": s.ledger, "/api/register": s.register,
 	} {
 		mux.HandleFunc("POST "+path, s.api(answer))
 	}

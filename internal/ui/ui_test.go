@@ -103,7 +103,7 @@ func (r *recorded) ask(t *testing.T, what, body string, out any) int {
 func TestRefuses(t *testing.T) {
 	r := newRecorded(t)
 	var paths []string
-	for _, what := range []string{"files", "columns", "recipe", "plan", "explain", "fit", "job", "cancel", "report", "ledger", "register"} {
+	for _, what := range []string{"files", "columns", "preview", "runs", "recipe", "plan", "explain", "fit", "job", "cancel", "report", "ledger", "register"} {
 		paths = append(paths, "/api/"+what)
 	}
 	for name, x := range map[string]struct {
@@ -217,7 +217,7 @@ func TestStaysInFolder(t *testing.T) {
 	asks := map[string][]string{}
 	for _, name := range []string{"..", "../" + out, "../" + out + "/secret.csv", filepath.Join(outside, "secret.csv"), "/etc/passwd", "link", "link/secret.csv", "link.csv", "gone.csv", "a/../../" + out, "", "link/new.csv"} {
 		path := fmt.Sprintf(`{"path":%q}`, name)
-		for _, what := range []string{"columns", "report", "ledger", "register"} {
+		for _, what := range []string{"columns", "preview", "report", "ledger", "register"} {
 			asks[what] = append(asks[what], path)
 		}
 		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
@@ -265,7 +265,10 @@ func TestFiles(t *testing.T) {
 	if code := r.ask(t, "files", `{"path":"."}`, &got); code != 200 {
 		t.Fatal(code)
 	}
-	want := []listed{{"sub", "sub", "folder"}, {"out", "out", "results"}, {"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"recipe.yaml", "recipe.yaml", "recipe"}, {"dptrain.ledger", "dptrain.ledger", "ledger"}}
+	want := []listed{
+		{"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"out", "out", "results"}, {"recipe.yaml", "recipe.yaml", "recipe"},
+		{"dptrain.ledger", "dptrain.ledger", "ledger"}, {"sub", "sub", "folder"},
+	}
 	if !slices.Equal(got.Files, want) {
 		t.Error(got.Files)
 	}
@@ -284,7 +287,7 @@ func TestCommands(t *testing.T) {
 		return 4
 	}
 	var got output
-	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2}}`, &got)
+	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2,"missing":[-999,1.5]}}`, &got)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
@@ -298,7 +301,7 @@ func TestCommands(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(r.folder, name) }
 	want := [][]string{
-		{"init", "--json", "--separator=;", "--sheet=Data", "--skip=2", "--", in("t.csv")},
+		{"init", "--json", "--missing=-999,1.5", "--separator=;", "--sheet=Data", "--skip=2", "--", in("t.csv")},
 		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
 		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=", "--delta=1e-5", "--", in("dptrain.ledger")},
 	}

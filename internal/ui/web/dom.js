@@ -1,25 +1,69 @@
-// Small helpers for the page. Texts reach it as text nodes only, never as markup.
+// Helpers for the elements of the page and for requests to its server. Text reaches the page as text nodes only, never
+// as markup.
 export const $ = id => document.getElementById(id);
 
-// el makes an element. Functions are listeners, false and null attributes are left out.
-export function el(tag, attributes = {}, ...kids) {
-  return fill(document.createElement(tag), attributes, kids);
+// el makes an HTML element. Attributes that are functions become listeners; false, null and undefined ones are left out.
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
 }
 
-export function svg(tag, attributes = {}, ...kids) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, kids);
+// svg makes an SVG element.
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-function fill(node, attributes, kids) {
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") node.addEventListener(name, value);
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value === true ? "" : value);
+    if (typeof value === "function") {
+      node.addEventListener(name, value);
+    } else if (value !== false && value !== null && value !== undefined) {
+      node.setAttribute(name, value === true ? "" : value);
+    }
   }
-  node.append(...kids.flat().filter(kid => kid !== null && kid !== undefined));
+  node.append(...children.flat().filter(child => child !== null && child !== undefined));
   return node;
 }
 
-// An Refusal is an answer of the server that is no success.
+// radio returns the value of a group of radio buttons, and setRadio chooses one of them.
+export const radio = name => document.querySelector(`input[name="${name}"]:checked`).value;
+
+export function setRadio(name, value) {
+  for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
+    input.checked = input.value === value;
+  }
+}
+
+// showAlert shows an error that concerns no field; an empty text hides it.
+export function showAlert(text) {
+  $("alert").textContent = text;
+  $("alert").hidden = !text;
+}
+
+// guarded returns a function that shows the errors of f as an alert.
+export function guarded(f) {
+  return async (...args) => {
+    try {
+      await f(...args);
+    } catch (err) {
+      if (err.name !== "AbortError") {
+        showAlert(err.message);
+      }
+    }
+  };
+}
+
+// debounced returns a function that calls f when it has not been called again for a while.
+export function debounced(f, milliseconds) {
+  let timer;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(guarded(f), milliseconds);
+  };
+}
+
+export const wait = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+
+// A Refusal is an error response of the server.
 export class Refusal extends Error {
   constructor(status, message) {
     super(message);
@@ -27,8 +71,8 @@ export class Refusal extends Error {
   }
 }
 
-// The token comes in the address, after #, which no request carries. The page keeps it for its tab.
-function token() {
+// readToken returns the token of the address, after #, which no request carries. The page keeps it for its tab.
+function readToken() {
   const given = location.hash.slice(1);
   if (/^[A-Z2-7]{20,}$/.test(given)) {
     sessionStorage.setItem("token", given);
@@ -36,35 +80,64 @@ function token() {
   }
   return sessionStorage.getItem("token") || "";
 }
-const secret = token();
 
-// ask sends a request to the server and returns its answer.
-export async function ask(what, body = {}, signal) {
-  let answer;
+const token = readToken();
+
+export const hasToken = () => token !== "";
+
+// ask sends a request to the server and returns its response.
+export async function ask(route, body = {}, signal = undefined) {
+  let response;
   try {
-    answer = await fetch("/api/" + what, {
-      method: "POST", signal, cache: "no-store", credentials: "omit",
-      headers: { "Content-Type": "application/json", Authorization: "Bearer " + secret },
+    response = await fetch("/api/" + route, {
+      method: "POST",
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+      headers: { "Content-Type": "application/json", Authorization: "Bearer " + token },
       body: JSON.stringify(body),
     });
   } catch (err) {
-    if (err.name === "AbortError") throw err;
-    throw new Refusal(0, "dptrain ui does not answer: has it been stopped in the terminal?");
+    if (err.name === "AbortError") {
+      throw err;
+    }
+    throw new Refusal(0, "dptrain ui does not respond. Check whether it still runs in the terminal.");
   }
-  const out = await answer.json();
-  if (!answer.ok) throw new Refusal(answer.status, out.error);
+  const out = await response.json();
+  if (!response.ok) {
+    throw new Refusal(response.status, out.error);
+  }
   return out;
 }
 
-export const known = () => secret !== "";
-
-export const wait = ms => new Promise(done => setTimeout(done, ms));
-
-// round prints a number with a few digits.
-export function round(x, digits = 3) {
-  if (x === 0 || !Number.isFinite(x)) return String(x);
-  const text = Number(x.toPrecision(digits));
-  return Math.abs(text) < 1e-3 || Math.abs(text) >= 1e6 ? text.toExponential().replace("e+", "e") : text.toLocaleString("en-US", { maximumSignificantDigits: digits, useGrouping: Math.abs(text) >= 1e4 });
+// follow polls a job until it ends, and calls onChange with each of its states.
+export async function follow(job, onChange) {
+  let state = job;
+  while (!state.ended) {
+    onChange(state);
+    await wait(200);
+    state = await ask("job", { job: state.job });
+  }
+  onChange(state);
+  return state;
 }
 
+// round writes a number with a few significant digits.
+export function round(x, digits = 3) {
+  if (x === 0 || !Number.isFinite(x)) {
+    return String(x);
+  }
+  const rounded = Number(x.toPrecision(digits));
+  if (Math.abs(rounded) < 1e-3 || Math.abs(rounded) >= 1e9) {
+    return rounded.toExponential().replace("e+", "e");
+  }
+  return rounded.toLocaleString("en-US", { maximumSignificantDigits: digits });
+}
+
+// decimals writes a share or a coefficient with three decimals.
+export const decimals = x => x.toFixed(3).replace(/^-(0\.0+)$/, "$1");
+
 export const percent = x => round(100 * x, 3) + "%";
+
+// count writes a whole number with a noun.
+export const count = (n, one, many) => `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;

@@ -1,0 +1,311 @@
+package look
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
+)
+
+// Kinds of the values of a column, and of its cells.
+const (
+	KindNumber  = "number"
+	KindDate    = "date"
+	KindText    = "text"
+	KindMissing = "missing" // a cell without a value, or a column without any
+	KindUnread  = "unread"  // a cell that is not of the kind of its column, and so counts as missing
+)
+
+// A Preview shows the first records of a table as dptrain reads them. It depends on private records and is for the eyes
+// of the data owner: it belongs in no file and in no release.
+type Preview struct {
+	Sampled   int             `json:"sampled"` // records that the counts of the columns are about
+	Columns   []PreviewColumn `json:"columns"`
+	Rows      [][]PreviewCell `json:"rows"` // the first records
+	Proposals []Proposal      `json:"proposals"`
+}
+
+// A PreviewColumn describes a column of the sample.
+type PreviewColumn struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Missing  int    `json:"missing"`  // cells without a value
+	Unread   int    `json:"unread"`   // cells that are not of the kind of the column
+	Distinct int    `json:"distinct"` // different texts
+	Unit     bool   `json:"unit"`     // its name indicates an identifier of persons or things
+}
+
+// A PreviewCell is a cell of a record.
+type PreviewCell struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`            // as it is in the file, shortened
+	Value string `json:"value,omitempty"` // of a number or a date, where it differs from the text
+}
+
+// A Proposal is a setting that reads more cells of the sample. It concerns how the file is written, never what is in it,
+// so the data owner may accept it.
+type Proposal struct {
+	Key    string `json:"key"`              // decimal, thousands, encoding, date or task
+	Column string `json:"column,omitempty"` // of a date or a task
+	Value  string `json:"value"`
+	Sample string `json:"sample,omitempty"` // a text that the setting reads
+}
+
+// Limits of a preview.
+const (
+	previewRows    = 10
+	previewColumns = 60
+	previewLetters = 60
+)
+
+// A Reading states how the columns of a sample are read.
+type Reading struct {
+	Format dataset.Format
+	Dates  map[string]string // layouts of the columns that are declared as dates
+	Text   map[string]bool   // columns that are declared as text
+	Target string            // the column to predict, if its values should be numbers; else empty
+}
+
+// Preview reads the sample.
+func (s *Sample) Preview(r Reading) *Preview {
+	p := &Preview{Sampled: len(s.Rows), Columns: make([]PreviewColumn, len(s.Names)), Rows: make([][]PreviewCell, min(previewRows, len(s.Rows))), Proposals: []Proposal{}}
+	for i := range p.Rows {
+		p.Rows[i] = make([]PreviewCell, min(previewColumns, len(s.Names)))
+	}
+	rule := r.rule()
+	for j, name := range s.Names {
+		c := &p.Columns[j]
+		c.Name = name
+		c.Unit = NamesUnit(name)
+		read := s.reader(j, r, rule)
+		c.Kind = read.kind
+		different := map[string]bool{}
+		for i, row := range s.Rows {
+			shown := read.cell(row[j])
+			switch shown.Kind {
+			case KindMissing:
+				c.Missing++
+			case KindUnread:
+				c.Unread++
+			}
+			if shown.Kind != KindMissing {
+				different[row[j]] = true
+			}
+			if i < len(p.Rows) && j < previewColumns {
+				p.Rows[i][j] = shown
+			}
+		}
+		c.Distinct = len(different)
+	}
+	p.Proposals = append(p.Proposals, s.proposeEncoding(r.Format)...)
+	marks, best := s.proposeMarks(rule)
+	p.Proposals = append(p.Proposals, marks...)
+	for j := range s.Names {
+		p.Proposals = append(p.Proposals, s.proposeKind(j, r, best)...)
+	}
+	return p
+}
+
+// rule returns the rule for the numbers of the format.
+func (r *Reading) rule() cell.Rule {
+	return cell.Rule{Decimal: r.Format.Decimal, Thousands: r.Format.Thousands, Missing: r.Format.Missing, Lenient: !r.Format.Strict}
+}
+
+// filled counts the cells of a column that are not missing, and those that accept is true for.
+func (s *Sample) filled(j int, accept func(text string) bool) (all, accepted int) {
+	for _, row := range s.Rows {
+		if cell.MissingWord(row[j]) || row[j] == "" {
+			continue
+		}
+		all++
+		if accept(row[j]) {
+			accepted++
+		}
+	}
+	return all, accepted
+}
+
+// readsNumber reports whether the rule reads a text as a number or as a declared code for missing.
+func readsNumber(rule cell.Rule, text string) bool {
+	_, class := rule.Number(text)
+	return class == cell.Good || class == cell.Missing
+}
+
+// A cellReader reads the cells of a column.
+type cellReader struct {
+	kind  string
+	rule  cell.Rule
+	dates *cell.Dates
+}
+
+// reader returns the reader of a column. Without a declaration, a column of which half of the cells are numbers is numeric.
+func (s *Sample) reader(j int, r Reading, rule cell.Rule) *cellReader {
+	name := s.Names[j]
+	if layout := r.Dates[name]; layout != "" && dataset.ReadsDates(layout) {
+		return &cellReader{kind: KindDate, dates: cell.NewDates(layout)}
+	}
+	all, numbers := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+	switch {
+	case all == 0:
+		return &cellReader{kind: KindMissing}
+	case r.Text[name] || 2*numbers < all:
+		return &cellReader{kind: KindText}
+	}
+	return &cellReader{kind: KindNumber, rule: rule}
+}
+
+// cell reads a cell.
+func (c *cellReader) cell(text string) PreviewCell {
+	out := PreviewCell{Kind: c.kind, Text: shortened(text)}
+	if text == "" || cell.MissingWord(text) {
+		out.Kind = KindMissing
+		return out
+	}
+	var class cell.Class
+	switch c.kind {
+	case KindNumber:
+		var v float64
+		v, class = c.rule.Number(text)
+		out.Value = strconv.FormatFloat(v, 'g', 10, 64)
+	case KindDate:
+		var m cell.Moment
+		m, class = c.dates.Read(text)
+		out.Value = time.Unix(m.Day*cell.DaySeconds, 0).UTC().Format(time.DateOnly)
+	}
+	switch class {
+	case cell.Good:
+	case cell.Missing:
+		out.Kind = KindMissing
+	default:
+		out.Kind = KindUnread
+	}
+	if out.Kind != c.kind || out.Value == out.Text {
+		out.Value = ""
+	}
+	return out
+}
+
+// shortened cuts a long text.
+func shortened(text string) string {
+	letters := 0
+	for i := range text {
+		if letters == previewLetters {
+			return text[:i] + "…"
+		}
+		letters++
+	}
+	return text
+}
+
+// proposeEncoding proposes Windows-1252, the usual character set of files that are not valid UTF-8.
+func (s *Sample) proposeEncoding(f dataset.Format) []Proposal {
+	if f.Encoding != "" {
+		return nil
+	}
+	for _, row := range s.Rows {
+		for _, text := range row {
+			if !utf8.ValidString(text) {
+				return []Proposal{{Key: "encoding", Value: "windows-1252", Sample: shortened(strings.ToValidUTF8(text, "\uFFFD"))}}
+			}
+		}
+	}
+	return nil
+}
+
+// leastGain is the share of a column's cells that another rule must read in addition, to be proposed.
+const leastGain = .1
+
+// proposeMarks proposes the decimal mark and the mark of thousands with which most cells are numbers, if they are
+// not those of rule. It returns the best rule too.
+func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.Rule) {
+	candidates := []cell.Rule{rule}
+	for _, marks := range [][2]byte{{'.', 0}, {',', 0}, {'.', ','}, {',', '.'}} {
+		other := rule
+		other.Decimal, other.Thousands = marks[0], marks[1]
+		candidates = append(candidates, other)
+	}
+	totals := make([]int, len(candidates))
+	gains := make([]bool, len(candidates))
+	samples := make([]string, len(candidates))
+	for j := range s.Names {
+		all, before := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+		for k, candidate := range candidates {
+			_, after := s.filled(j, func(text string) bool {
+				reads := readsNumber(candidate, text)
+				if reads && samples[k] == "" && !readsNumber(rule, text) {
+					samples[k] = text
+				}
+				return reads
+			})
+			totals[k] += after
+			if float64(after-before) >= leastGain*float64(all) && after > before {
+				gains[k] = true
+			}
+		}
+	}
+	k := 0
+	for other := range candidates {
+		if totals[other] > totals[k] && gains[other] {
+			k = other
+		}
+	}
+	if k == 0 {
+		return nil, rule
+	}
+	best = candidates[k]
+	if decimal := cmp.Or(rule.Decimal, '.'); best.Decimal != decimal {
+		proposals = append(proposals, Proposal{Key: "decimal", Value: string(rune(best.Decimal)), Sample: shortened(samples[k])})
+	}
+	if best.Thousands != rule.Thousands {
+		value := ""
+		if best.Thousands != 0 {
+			value = string(rune(best.Thousands))
+		}
+		proposals = append(proposals, Proposal{Key: "thousands", Value: value, Sample: shortened(samples[k])})
+	}
+	return proposals, best
+}
+
+// leastDates is the share of a column's cells that must be dates for a proposal.
+const leastDates = .8
+
+// proposeKind proposes to declare a column as dates, or a target without numbers as classes.
+func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
+	name := s.Names[j]
+	if r.Dates[name] != "" || r.Text[name] {
+		return nil
+	}
+	all, numbers := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+	switch {
+	case all == 0 || 2*numbers >= all:
+		return nil
+	case name == r.Target:
+		return []Proposal{{Key: "task", Column: name, Value: "classification"}}
+	}
+	best, most, sample := "", 0, ""
+	for _, layout := range slices.Concat([]string{dataset.AutoDate}, Layouts()) {
+		dates := cell.NewDates(layout)
+		_, n := s.filled(j, func(text string) bool {
+			_, class := dates.Read(text)
+			if class == cell.Good {
+				sample = cmp.Or(sample, text)
+			}
+			return class == cell.Good
+		})
+		if n > most {
+			best, most = layout, n
+		}
+		if float64(n) >= leastDates*float64(all) && layout == dataset.AutoDate {
+			break
+		}
+	}
+	if float64(most) < leastDates*float64(all) {
+		return nil
+	}
+	return []Proposal{{Key: "date", Column: name, Value: best, Sample: shortened(sample)}}
+}

@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/ui/look"
+)
+
+// preview answers with the first records of a table as the settings of the page read them, and with settings that would
+// read more of them. The answer depends on private records, and is for the eyes of the data owner only.
+func (s *Server) preview(r *http.Request, a *request) (any, error) {
+	table, err := s.inside(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(a.Path, "*?[") || kindOfName(strings.ToLower(a.Path)) != "table" {
+		return nil, refusef(http.StatusBadRequest, "%s is not one table", a.Path)
+	}
+	data := recipe.Data{Path: table, Format: &a.Format}
+	if wrong := data.CheckReading(); len(wrong) > 0 {
+		return map[string]any{"mistakes": mistakesOf(wrong)}, nil
+	}
+	opts := data.Reading()
+	if a.Target != "" {
+		opts.Known = []string{a.Target}
+	}
+	sample, err := look.First(r.Context(), table, opts)
+	if err != nil {
+		return nil, refusef(http.StatusUnprocessableEntity, "%s", s.short(err.Error()))
+	}
+	text := make(map[string]bool, len(a.Text))
+	for _, name := range a.Text {
+		text[name] = true
+	}
+	return sample.Preview(look.Reading{Format: opts.Format, Dates: a.Dates, Text: text, Target: a.Target}), nil
+}
+
+// mistakesOf returns the errors of a recipe for the page.
+func mistakesOf(problems recipe.Problems) []mistake {
+	out := []mistake{}
+	for _, p := range problems {
+		out = append(out, mistake{p.Path, p.Line, p.Msg, p.Hint})
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package ui
+
+import (
+	"encoding/json"
+	"net/http"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// reportFile is the report of a run in JSON, from its folder.
+var reportFile = filepath.Join("release", "report.json")
+
+// mostRuns is the maximum number of runs that are compared.
+const mostRuns = 100
+
+// A comparedRun holds the settings and results of a run, from its report. All of it is released.
+type comparedRun struct {
+	Path   string `json:"path"`
+	Error  string `json:"error,omitempty"` // the report cannot be read; then only Path is set
+	Format string `json:"format"`
+	Task   string `json:"task"`
+	Target string `json:"target"`
+	// Guarantee has the keys of report.json.
+	Guarantee struct {
+		Epsilon  float64 `json:"epsilon"`
+		Delta    float64 `json:"delta"`
+		Relation string  `json:"relation"`
+		Unit     *struct {
+			Column  string `json:"column"`
+			MaxRows int    `json:"max_rows"`
+		} `json:"unit"`
+		Attack *struct {
+			FalseAlarms float64 `json:"false_alarms"`
+			Found       float64 `json:"found"`
+		} `json:"attack"`
+	} `json:"guarantee"`
+	Features struct {
+		Considered []string `json:"considered"`
+		Selected   []string `json:"selected"`
+	} `json:"features"`
+	Model struct {
+		Method string `json:"method"`
+		Kind   string `json:"kind"`
+	} `json:"model"`
+	Metrics struct {
+		R2               *estimate `json:"r2"`
+		MAE              *estimate `json:"mae"`
+		RMSE             *estimate `json:"rmse"`
+		Accuracy         *estimate `json:"accuracy"`
+		BalancedAccuracy *estimate `json:"balanced_accuracy"`
+		AUC              *estimate `json:"auc"`
+	} `json:"metrics"`
+	Warnings []struct {
+		Code     string `json:"code"`
+		Severity string `json:"severity"`
+		Text     string `json:"text"`
+	} `json:"warnings"`
+	Stopped *struct {
+		Meaning string `json:"meaning"`
+	} `json:"stopped"`
+	Ledger *struct {
+		Dataset string `json:"dataset"`
+	} `json:"ledger"`
+}
+
+// An estimate is a metric with its interval of confidence Level.
+type estimate struct {
+	Value float64 `json:"value"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	Level float64 `json:"level"`
+}
+
+// runs answers with the settings and results of all runs in a folder.
+func (s *Server) runs(_ *http.Request, a *request) (any, error) {
+	found, err := s.list(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	out := []comparedRun{}
+	for _, f := range found.Files {
+		if f.Kind == "results" && len(out) < mostRuns {
+			out = append(out, s.comparedRun(f.Path))
+		}
+	}
+	return map[string]any{"runs": out}, nil
+}
+
+// comparedRun reads the report of a run.
+func (s *Server) comparedRun(dir string) comparedRun {
+	at := filepath.Join(filepath.FromSlash(dir), reportFile)
+	unread := func(reason string) comparedRun {
+		return comparedRun{Path: dir, Error: path.Join(dir, "release", "report.json") + " " + reason}
+	}
+	info, err := s.root.Stat(at)
+	if err != nil {
+		return unread("is missing")
+	}
+	if info.Size() > maxPage {
+		return unread("is too large to be read")
+	}
+	text, err := s.root.ReadFile(at)
+	if err != nil {
+		return unread("cannot be read")
+	}
+	var run comparedRun
+	if err := json.Unmarshal(text, &run); err != nil || !strings.HasPrefix(run.Format, "dptrain.report/") {
+		return unread("is not the report of a training run")
+	}
+	run.Path = dir
+	run.Error = ""
+	return run
+}
