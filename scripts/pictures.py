@@ -1,7 +1,13 @@
-"""Takes the pictures of docs/tutorials/first.md: the report of the run on that page, in headless Chromium, in few colours.
-PYTHON has the libraries of scripts/site-requirements.txt.
+"""Takes the pictures of the docs, in few colours. PYTHON has the libraries of scripts/site-requirements.txt.
+
+Pictures of docs/tutorials/first.md show the report of the run on that page, in headless Chromium:
 
     PYTHON scripts/pictures.py out/release/report.html docs/tutorials/pictures
+
+The picture of docs/guide/ui.md is ui-columns.png among the screenshots of a test:
+
+    DPTRAIN_UI_SHOTS=shots go test ./cmd/dptrain -run TestHospitalInChromium
+    PYTHON scripts/pictures.py shots/ui-columns.png docs/guide/pictures
 """
 
 import pathlib
@@ -20,11 +26,15 @@ SHOTS = {  # name: (width, height, part of the page, dark)
 }
 
 
-def main(report, folder):
+def main(source, folder):
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    if source.endswith(".png"):
+        save(Image.open(source).convert("RGB"), pathlib.Path(folder) / pathlib.Path(source).name)
+        return
     for name, (width, height, part, dark) in SHOTS.items():
         with tempfile.TemporaryDirectory() as home:
             shot, page = pathlib.Path(home) / "shot.png", pathlib.Path(home) / "page.html"
-            text = pathlib.Path(report).read_text(encoding="utf-8")
+            text = pathlib.Path(source).read_text(encoding="utf-8")
             if part:  # alone, as if scrolled to
                 text = text.replace("</head>", f"<style>header, nav, main > section:not(#{part}) {{ display: none }}</style></head>")
             page.write_text(text, encoding="utf-8")
@@ -39,8 +49,12 @@ def main(report, folder):
             picture = Image.open(shot).convert("RGB")
             blank = Image.new("RGB", picture.size, picture.getpixel((0, height - 1)))
             bottom = (ImageChops.difference(picture, blank).getbbox() or (0, 0, width, height))[3]
-            picture = picture.crop((0, 0, width, min(height, bottom + 24))).quantize(32, dither=Image.Dither.NONE)
-            picture.save(pathlib.Path(folder) / f"{name}.png", optimize=True)
+            save(picture.crop((0, 0, width, min(height, bottom + 24))), pathlib.Path(folder) / f"{name}.png")
+
+
+def save(picture, path):
+    """Writes a picture with 32 colours."""
+    picture.quantize(32, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

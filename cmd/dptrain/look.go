@@ -101,7 +101,7 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 		}
 	}
 	a.stage("read")
-	seen, err := look.At(ctx, path, reading)
+	seen, err := look.CountCells(ctx, path, reading)
 	if err != nil {
 		return err
 	}

@@ -416,7 +416,7 @@ func (b *browser) trainClassifier(folder string) {
 	b.waitFor(`document.querySelector("#file").value === "recipe-2.yaml" && document.querySelector("#out").value === "out-2"`)
 	b.fill("#file", "recipe.yaml")
 	b.click("#run")
-	b.waitFor(`document.querySelector("#file-message")?.textContent.includes("is there already") && document.activeElement.id === "file"`)
+	b.waitFor(`document.querySelector("#file-message")?.textContent.includes("exists already") && document.activeElement.id === "file"`)
 	b.fill("#file", "loans.yaml")
 	b.fill("#out", "out")
 	b.click("#run")
@@ -500,6 +500,8 @@ func TestHospitalInChromium(t *testing.T) {
 	write(t, filepath.Join(folder, "export.csv"), hospitalExport(16000, 1))
 	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("export.csv")
+	b.waitFor(`document.querySelectorAll("#proposal-list li").length === 3`)
+	b.takeGuidePicture()
 	b.press("Use these 3 settings")
 	b.waitFor(`document.querySelector("#proposals").hidden`)
 	b.checkScreens("10-hospital")
@@ -546,6 +548,23 @@ func TestHospitalInChromium(t *testing.T) {
 	if len(private) > 0 {
 		t.Errorf("patients of the preview are in %q", private)
 	}
+}
+
+// takeGuidePicture keeps the picture of docs/guide/ui.md, if pictures are wanted. See scripts/pictures.py.
+func (b *browser) takeGuidePicture() {
+	b.t.Helper()
+	dir := os.Getenv(shotsEnv)
+	if dir == "" {
+		return
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#folder").textContent = "hospital"`))
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1100, Height: 1010, DeviceScaleFactor: 1})
+	b.do(chromedp.Sleep(400 * time.Millisecond))
+	shot := take(b, chromedp.CaptureScreenshot())
+	if err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
 }
 
 // TestDecimalMarkInChromium checks that one visible field cures a wrong decimal mark, before a run and after one that

@@ -22,7 +22,7 @@ type request struct {
 	Recipe  json.RawMessage `json:"recipe"`  // in JSON, with the keys of a recipe file
 	File    string          `json:"file"`    // of a recipe: to be saved or, without Recipe, to be read
 	Epsilon float64         `json:"epsilon"` // in place of that of File
-	Replace bool            `json:"replace"` // what is there already
+	Replace bool            `json:"replace"` // replace an existing recipe and existing results
 	Job     int             `json:"job"`
 	// Format is how the text of the table is written, and Dates and Text are the columns that the page declares so far as
 	// dates, by their layouts, and as text. Target is a target that should hold numbers.
@@ -39,16 +39,16 @@ type request struct {
 	} `json:"total"`
 }
 
-// call runs a quick command.
-func (s *Server) call(ctx context.Context, args ...string) output {
+// runCommand runs a quick command.
+func (s *Server) runCommand(ctx context.Context, args ...string) output {
 	var stdout, stderr bytes.Buffer
 	code := s.o.Run(ctx, Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
-	return output{code, s.short(stdout.String()), s.short(stderr.String())}
+	return output{code, s.shortenPaths(stdout.String()), s.shortenPaths(stderr.String())}
 }
 
-// columns returns the columns in the header of a table. No row is read.
-func (s *Server) columns(r *http.Request, a *request) (any, error) {
-	table, err := s.inside(a.Path)
+// answerColumns returns the columns in the header of a table. No row is read.
+func (s *Server) answerColumns(r *http.Request, a *request) (any, error) {
+	table, err := s.localPath(a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Server) columns(r *http.Request, a *request) (any, error) {
 		args = append(args, "--skip="+strconv.Itoa(a.Format.Skip))
 	}
 	slices.Sort(args[2:])
-	return s.call(r.Context(), append(args, "--", table)...), nil
+	return s.runCommand(r.Context(), append(args, "--", table)...), nil
 }
 
 // joinNumbers writes numbers as a flag lists them.
@@ -92,8 +92,8 @@ type text struct {
 	read     *recipe.Recipe
 }
 
-// textOf returns the recipe of a request.
-func (s *Server) textOf(a *request) (*text, error) {
+// readRecipe returns the recipe of a request.
+func (s *Server) readRecipe(a *request) (*text, error) {
 	var src []byte
 	var err error
 	switch {
@@ -102,7 +102,7 @@ func (s *Server) textOf(a *request) (*text, error) {
 			return nil, refusef(http.StatusBadRequest, "the recipe cannot be written: %v", err)
 		}
 	default:
-		if _, err := s.inside(a.File); err != nil {
+		if _, err := s.localPath(a.File); err != nil {
 			return nil, err
 		}
 		if info, err := s.root.Stat(filepath.FromSlash(a.File)); err != nil || info.Size() > recipe.MaxSize {
@@ -123,42 +123,42 @@ func (s *Server) textOf(a *request) (*text, error) {
 // recipeName is the name of a recipe that was not saved.
 const recipeName = "recipe.yaml"
 
-// recipe returns the text of a recipe.
-func (s *Server) recipe(_ *http.Request, a *request) (any, error) { return s.textOf(a) }
+// answerRecipe returns the text of a recipe.
+func (s *Server) answerRecipe(_ *http.Request, a *request) (any, error) { return s.readRecipe(a) }
 
-// flags returns the flags that complement a recipe for a command: its files, which must be in the folder, and other
+// commandFlags returns the flags that complement a recipe for a command: its files, which must be in the folder, and other
 // changes.
-func (s *Server) flags(a *request, r *recipe.Recipe) (files, other []string, err error) {
+func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []string, err error) {
 	if r.Task == recipe.TaskCausal {
-		return nil, nil, refusef(http.StatusBadRequest, "this page trains models; give this recipe to `dptrain causal`")
+		return nil, nil, refusef(http.StatusBadRequest, "this page trains models; run this recipe with `dptrain causal`")
 	}
-	beside := filepath.Dir(filepath.FromSlash(a.File)) // a recipe names files from its own folder on
+	folder := filepath.Dir(filepath.FromSlash(a.File)) // paths in a recipe are relative to its folder
 	if len(a.Recipe) > 0 {
-		beside = "."
+		folder = "."
 	}
-	at := func(name string) (string, error) {
+	resolve := func(name string) (string, error) {
 		if strings.ContainsAny(name, "*?[") || strings.HasPrefix(name, "-") {
-			return "", refusef(http.StatusBadRequest, "this page reads one file; give %s to `dptrain fit`", name)
+			return "", refusef(http.StatusBadRequest, "this page reads one file; train on %s with `dptrain fit`", name)
 		}
 		if filepath.IsAbs(name) {
 			below, err := filepath.Rel(s.o.Folder, name)
 			if err != nil {
 				return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
 			}
-			return s.inside(below)
+			return s.localPath(below)
 		}
-		return s.inside(filepath.Join(beside, filepath.FromSlash(name)))
+		return s.localPath(filepath.Join(folder, filepath.FromSlash(name)))
 	}
 	if r.Data.SQL != nil || r.Data.Spark != "" {
-		return nil, nil, refusef(http.StatusBadRequest, "this page reads one file; give the recipe to `dptrain fit`")
+		return nil, nil, refusef(http.StatusBadRequest, "this page reads one file; run the recipe with `dptrain fit`")
 	}
-	table, err := at(r.Data.Path)
+	table, err := resolve(r.Data.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	files = []string{"--data=" + table}
 	if r.Ledger != nil {
-		book, err := at(r.Ledger.Path)
+		book, err := resolve(r.Ledger.Path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -177,9 +177,9 @@ type draft struct {
 	clean func()
 }
 
-// draftOf writes the recipe of a request to a file for a command. args is empty if the recipe has errors.
-func (s *Server) draftOf(a *request) (*draft, error) {
-	t, err := s.textOf(a)
+// writeDraft writes the recipe of a request to a file for a command. args is empty if the recipe has errors.
+func (s *Server) writeDraft(a *request) (*draft, error) {
+	t, err := s.readRecipe(a)
 	if err != nil {
 		return nil, err
 	}
@@ -187,17 +187,17 @@ func (s *Server) draftOf(a *request) (*draft, error) {
 	if t.read == nil {
 		return d, nil
 	}
-	files, other, err := s.flags(a, t.read)
+	files, other, err := s.commandFlags(a, t.read)
 	if err != nil {
 		return nil, err
 	}
-	at := s.before + filepath.Clean(filepath.FromSlash(a.File))
+	at := s.prefix + filepath.Clean(filepath.FromSlash(a.File))
 	if len(a.Recipe) > 0 {
 		dir, err := os.MkdirTemp(s.drafts, "")
 		if err != nil {
 			return nil, err
 		}
-		d.clean = func() { _ = os.RemoveAll(dir) } // what is left goes with the server
+		d.clean = func() { _ = os.RemoveAll(dir) } // the server removes the rest when it is closed
 		at = filepath.Join(dir, recipeName)
 		if err := os.WriteFile(at, []byte(t.Text), 0o600); err != nil {
 			return nil, err
@@ -207,9 +207,9 @@ func (s *Server) draftOf(a *request) (*draft, error) {
 	return d, nil
 }
 
-// plan computes the price of a recipe. No row is read.
-func (s *Server) plan(r *http.Request, a *request) (any, error) {
-	d, err := s.draftOf(a)
+// answerPlan computes the price of a recipe. No row is read.
+func (s *Server) answerPlan(r *http.Request, a *request) (any, error) {
+	d, err := s.writeDraft(a)
 	if err != nil {
 		return nil, err
 	}
@@ -219,47 +219,47 @@ func (s *Server) plan(r *http.Request, a *request) (any, error) {
 		output
 	}{text: d.text}
 	if d.args != nil {
-		out.output = s.call(r.Context(), append([]string{"plan", "--json"}, d.args...)...)
+		out.output = s.runCommand(r.Context(), append([]string{"plan", "--json"}, d.args...)...)
 		out.Out = strings.ReplaceAll(out.Out, s.drafts, "")
 	}
 	return out, nil
 }
 
-// explain starts a simulation of the expected results of a recipe. No row is read.
-func (s *Server) explain(_ *http.Request, a *request) (any, error) {
-	d, err := s.draftOf(a)
+// answerExplain starts a simulation of the expected results of a recipe. No row is read.
+func (s *Server) answerExplain(_ *http.Request, a *request) (any, error) {
+	d, err := s.writeDraft(a)
 	if err != nil {
 		return nil, err
 	}
 	if d.args == nil {
-		return nil, refusef(http.StatusBadRequest, "the recipe has mistakes")
+		return nil, refusef(http.StatusBadRequest, "the recipe has errors")
 	}
-	return s.start(explaining, append([]string{"plan", "--explain", "--json"}, d.args...), d.clean)
+	return s.startJob(explaining, append([]string{"plan", "--explain", "--json"}, d.args...), d.clean)
 }
 
-// fit saves a recipe and starts its run.
-func (s *Server) fit(_ *http.Request, a *request) (any, error) {
-	t, err := s.textOf(a)
+// answerFit saves a recipe and starts its run.
+func (s *Server) answerFit(_ *http.Request, a *request) (any, error) {
+	t, err := s.readRecipe(a)
 	if err != nil {
 		return nil, err
 	}
 	if t.read == nil {
-		return nil, refusef(http.StatusBadRequest, "the recipe has mistakes")
+		return nil, refusef(http.StatusBadRequest, "the recipe has errors")
 	}
-	_, other, err := s.flags(a, t.read)
+	_, other, err := s.commandFlags(a, t.read)
 	if err != nil {
 		return nil, err
 	}
 	dir := t.read.Output.Dir
 	if filepath.IsAbs(dir) {
-		return nil, refusef(http.StatusBadRequest, "output.dir is an absolute path; give this recipe to `dptrain fit`")
+		return nil, refusef(http.StatusBadRequest, "output.dir is an absolute path; run this recipe with `dptrain fit`")
 	}
-	out, err := s.inside(dir)
+	out, err := s.localPath(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(a.Recipe) > 0 {
-		if err := s.save(a, t.Text); err != nil {
+		if err := s.saveRecipe(a, t.Text); err != nil {
 			return nil, err
 		}
 	}
@@ -267,11 +267,11 @@ func (s *Server) fit(_ *http.Request, a *request) (any, error) {
 	if a.Replace {
 		args = append(args, "--force")
 	}
-	return s.start(fitting, append(args, "--", s.before+filepath.Clean(filepath.FromSlash(a.File))), func() {})
+	return s.startJob(fitting, append(args, "--", s.prefix+filepath.Clean(filepath.FromSlash(a.File))), func() {})
 }
 
-// save writes a recipe to the folder. It returns an error if another file exists and may not be replaced.
-func (s *Server) save(a *request, recipe string) error {
+// saveRecipe writes a recipe to the folder. It returns an error if another file exists and may not be replaced.
+func (s *Server) saveRecipe(a *request, recipe string) error {
 	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") || kindOfName(a.File) != "recipe" {
 		return refusef(http.StatusBadRequest, "a recipe is saved under a name that ends in .yaml, in the folder itself")
 	}
@@ -284,7 +284,7 @@ func (s *Server) save(a *request, recipe string) error {
 		if before, err := s.root.ReadFile(a.File); err == nil && string(before) == recipe {
 			return nil
 		}
-		return refusef(http.StatusConflict, "%s is there already: choose another name, or replace it", a.File)
+		return refusef(http.StatusConflict, "%s exists already: choose another name, or replace it", a.File)
 	}
 	if err != nil {
 		return refusef(http.StatusForbidden, "%s cannot be written", a.File)
@@ -293,18 +293,18 @@ func (s *Server) save(a *request, recipe string) error {
 	return errors.Join(err, f.Close())
 }
 
-// ledger shows a ledger.
-func (s *Server) ledger(r *http.Request, a *request) (any, error) {
-	at, err := s.inside(a.Path)
+// answerLedger shows a ledger.
+func (s *Server) answerLedger(r *http.Request, a *request) (any, error) {
+	at, err := s.localPath(a.Path)
 	if err != nil {
 		return nil, err
 	}
-	return s.call(r.Context(), "ledger", "show", "--json", "--", at), nil
+	return s.runCommand(r.Context(), "ledger", "show", "--json", "--", at), nil
 }
 
-// register enters a data set in a ledger, which is made if it is not there.
-func (s *Server) register(r *http.Request, a *request) (any, error) {
-	at, err := s.inside(a.Path)
+// answerRegister enters a data set in a ledger, which is created if it does not exist.
+func (s *Server) answerRegister(r *http.Request, a *request) (any, error) {
+	at, err := s.localPath(a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -315,5 +315,5 @@ func (s *Server) register(r *http.Request, a *request) (any, error) {
 	if a.Total.Delta != "" {
 		args = append(args, "--delta="+a.Total.Delta)
 	}
-	return s.call(r.Context(), append(args, "--", at)...), nil
+	return s.runCommand(r.Context(), append(args, "--", at)...), nil
 }

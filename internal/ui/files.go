@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// inside returns the path of a file in the folder, which may be absent. It refuses names that lead out of it, also by
+// localPath returns the path of a file in the folder, which may be absent. It refuses names that lead out of it, also by
 // a link.
-func (s *Server) inside(name string) (string, error) {
+func (s *Server) localPath(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if local == "" || !filepath.IsLocal(local) {
 		return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
@@ -24,15 +24,15 @@ func (s *Server) inside(name string) (string, error) {
 		_, err := s.root.Stat(at)
 		switch {
 		case err == nil:
-			return s.before + filepath.Clean(local), nil
+			return s.prefix + filepath.Clean(local), nil
 		case !errors.Is(err, fs.ErrNotExist) || at == ".":
 			return "", refusef(http.StatusForbidden, "%s is not in the folder that this page was opened for, or cannot be read", name)
 		}
 	}
 }
 
-// withoutDrafts removes the folders of drafts from a text. Each is within a folder, drafts, and has a random name.
-func withoutDrafts(text, drafts string) string {
+// removeDraftFolders removes the folders of drafts from a text. Each is within a folder, drafts, and has a random name.
+func removeDraftFolders(text, drafts string) string {
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, drafts)
@@ -48,13 +48,13 @@ func withoutDrafts(text, drafts string) string {
 	}
 }
 
-// short removes the folder from a text, since the page shows paths relative to it.
-func (s *Server) short(text string) string {
-	text = withoutDrafts(text, s.drafts+string(filepath.Separator))
-	if s.before == "" {
+// shortenPaths removes the folder from a text, since the page shows paths relative to it.
+func (s *Server) shortenPaths(text string) string {
+	text = removeDraftFolders(text, s.drafts+string(filepath.Separator))
+	if s.prefix == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, s.before, "")
+	return strings.ReplaceAll(text, s.prefix, "")
 }
 
 // A listed file is a folder, a table, a recipe, a ledger, or the results of a run. Sizes and times are left out: they
@@ -75,16 +75,16 @@ type listing struct {
 	Files  []listed `json:"files"`
 }
 
-// files answers with the selectable files of a folder.
-func (s *Server) files(_ *http.Request, a *request) (any, error) { return s.list(a.Path) }
+// answerFiles answers with the selectable files of a folder.
+func (s *Server) answerFiles(_ *http.Request, a *request) (any, error) { return s.listFolder(a.Path) }
 
-// list lists the selectable files of a folder.
-func (s *Server) list(folder string) (*listing, error) {
+// listFolder lists the selectable files of a folder.
+func (s *Server) listFolder(folder string) (*listing, error) {
 	dir := path.Clean("/" + folder)[1:]
 	if dir == "" {
 		dir = "."
 	}
-	if _, err := s.inside(dir); err != nil {
+	if _, err := s.localPath(dir); err != nil {
 		return nil, err
 	}
 	entries, err := fs.ReadDir(s.root.FS(), dir)
@@ -94,7 +94,7 @@ func (s *Server) list(folder string) (*listing, error) {
 	out := []listed{}
 	for _, e := range entries {
 		at := path.Join(dir, e.Name())
-		if kind := s.kind(at); kind != "" && len(out) < mostListed {
+		if kind := s.kindOfPath(at); kind != "" && len(out) < mostListed {
 			out = append(out, listed{e.Name(), at, kind})
 		}
 	}
@@ -107,8 +107,8 @@ func kindRank(kind string) int {
 	return slices.Index([]string{"table", "results", "recipe", "ledger", "folder"}, kind)
 }
 
-// kind returns the kind of a file by its name, or "" if it cannot be selected.
-func (s *Server) kind(at string) string {
+// kindOfPath returns the kind of a file by its name, or "" if it cannot be selected.
+func (s *Server) kindOfPath(at string) string {
 	info, err := s.root.Stat(filepath.FromSlash(at))
 	name := strings.ToLower(path.Base(at))
 	switch {
@@ -156,7 +156,7 @@ type pages struct {
 // mostPages is the maximum number of open reports.
 const mostPages = 32
 
-func (p *pages) add(key, dir string) {
+func (p *pages) register(key, dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keys, p.dirs = append(p.keys, key), append(p.dirs, dir)
@@ -165,7 +165,7 @@ func (p *pages) add(key, dir string) {
 	}
 }
 
-func (p *pages) dir(key string) (string, bool) {
+func (p *pages) folderOf(key string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.Index(p.keys, key)
@@ -175,22 +175,22 @@ func (p *pages) dir(key string) (string, bool) {
 	return p.dirs[i], true
 }
 
-// report opens the report of a run.
-func (s *Server) report(_ *http.Request, a *request) (any, error) {
-	if _, err := s.inside(a.Path); err != nil {
+// answerReport opens the report of a run.
+func (s *Server) answerReport(_ *http.Request, a *request) (any, error) {
+	if _, err := s.localPath(a.Path); err != nil {
 		return nil, err
 	}
 	if info, err := s.root.Stat(filepath.Join(filepath.FromSlash(a.Path), reportPage)); err != nil || info.Size() > maxPage {
 		return nil, refusef(http.StatusNotFound, "%s has no release/report.html", a.Path)
 	}
 	key := s.o.NewKey()
-	s.pages.add(key, a.Path)
+	s.pages.register(key, a.Path)
 	return map[string]string{"url": "/report/" + key}, nil
 }
 
-// page answers with a report, in a sandbox: it has no script, and the sandbox would not run any.
-func (s *Server) page(w http.ResponseWriter, r *http.Request) {
-	dir, ok := s.pages.dir(r.PathValue("key"))
+// serveReport answers with a report, in a sandbox: it has no script, and the sandbox would not run any.
+func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.pages.folderOf(r.PathValue("key"))
 	if !ok {
 		refuse(w, http.StatusNotFound, "there is no such report")
 		return
@@ -204,5 +204,5 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(text) // a browser that is gone hears nothing
+	_, _ = w.Write(text) // the browser may have closed the connection
 }

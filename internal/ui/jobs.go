@@ -53,12 +53,12 @@ type jobs struct {
 // mostJobs is the maximum number of jobs remembered.
 const mostJobs = 16
 
-// start starts a job. It cancels an explanation that still runs, but not a run.
-func (s *Server) start(kind string, args []string, clean func()) (any, error) {
+// startJob starts a job. It cancels an explanation that still runs, but not a run.
+func (s *Server) startJob(kind string, args []string, clean func()) (any, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
 	for _, j := range s.jobs.all {
-		if st := j.now(); st.Kind == kind && !st.Ended {
+		if st := j.currentStatus(); st.Kind == kind && !st.Ended {
 			if kind == fitting {
 				clean()
 				return nil, refusef(http.StatusConflict, "a run is under way: wait for its end, or stop it")
@@ -70,23 +70,23 @@ func (s *Server) start(kind string, args []string, clean func()) (any, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{cancel: cancel, ended: make(chan struct{}), status: status{ID: s.jobs.last, Kind: kind}}
 	s.jobs.all = append(s.jobs.all, j)
-	if first := s.jobs.all[0]; len(s.jobs.all) > mostJobs && first.now().Ended {
+	if first := s.jobs.all[0]; len(s.jobs.all) > mostJobs && first.currentStatus().Ended {
 		s.jobs.all = s.jobs.all[1:]
 	}
 	go func() {
 		defer close(j.ended)
 		defer cancel()
 		defer clean()
-		code := s.o.Run(ctx, Call{Args: args, Stdout: j.writer(&j.stdout), Stderr: j.writer(&j.stderr), Progress: j.progress})
+		code := s.o.Run(ctx, Call{Args: args, Stdout: j.lockedWriter(&j.stdout), Stderr: j.lockedWriter(&j.stderr), Progress: j.setProgress})
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.status.Ended = true
-		j.status.output = output{code, s.short(j.stdout.String()), s.short(j.stderr.String())}
+		j.status.output = output{code, s.shortenPaths(j.stdout.String()), s.shortenPaths(j.stderr.String())}
 	}()
-	return j.now(), nil
+	return j.currentStatus(), nil
 }
 
-func (j *job) progress(done, total int, what string) {
+func (j *job) setProgress(done, total int, what string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.status.What != what {
@@ -95,7 +95,7 @@ func (j *job) progress(done, total int, what string) {
 	j.status.Done, j.status.Total, j.status.What = done, total, what
 }
 
-func (j *job) now() status {
+func (j *job) currentStatus() status {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := j.status
@@ -103,8 +103,8 @@ func (j *job) now() status {
 	return out
 }
 
-// writer returns a writer that is safe for concurrent use.
-func (j *job) writer(to *bytes.Buffer) writer {
+// lockedWriter returns a writer that is safe for concurrent use.
+func (j *job) lockedWriter(to *bytes.Buffer) writer {
 	return func(p []byte) (int, error) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -128,17 +128,17 @@ func (s *Server) findJob(id int) (*job, error) {
 	return nil, refusef(http.StatusNotFound, "there is no such job")
 }
 
-// job returns the progress of a job.
-func (s *Server) job(_ *http.Request, a *request) (any, error) {
+// answerJob returns the progress of a job.
+func (s *Server) answerJob(_ *http.Request, a *request) (any, error) {
 	j, err := s.findJob(a.Job)
 	if err != nil {
 		return nil, err
 	}
-	return j.now(), nil
+	return j.currentStatus(), nil
 }
 
-// cancel stops a job, as Ctrl-C does.
-func (s *Server) cancel(r *http.Request, a *request) (any, error) {
+// answerCancel stops a job, as Ctrl-C does.
+func (s *Server) answerCancel(r *http.Request, a *request) (any, error) {
 	j, err := s.findJob(a.Job)
 	if err != nil {
 		return nil, err
@@ -148,11 +148,11 @@ func (s *Server) cancel(r *http.Request, a *request) (any, error) {
 	case <-j.ended:
 	case <-r.Context().Done():
 	}
-	return j.now(), nil
+	return j.currentStatus(), nil
 }
 
-// stop stops all jobs and waits for them to end.
-func (x *jobs) stop() {
+// stopAll stops all jobs and waits for them to end.
+func (x *jobs) stopAll() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, j := range x.all {

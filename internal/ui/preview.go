@@ -8,10 +8,10 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-// preview answers with the first records of a table as the settings of the page read them, and with settings that would
-// read more of them. The answer depends on private records, and is for the eyes of the data owner only.
-func (s *Server) preview(r *http.Request, a *request) (any, error) {
-	table, err := s.inside(a.Path)
+// answerPreview answers with the first records of a table as the settings of the page read them, and with settings that would
+// read more of them. The answer depends on private records, and is for the data owner only.
+func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
+	table, err := s.localPath(a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *Server) preview(r *http.Request, a *request) (any, error) {
 	}
 	sample, err := look.First(r.Context(), table, opts)
 	if err != nil {
-		return nil, refusef(http.StatusUnprocessableEntity, "%s", s.short(err.Error()))
+		return nil, refusef(http.StatusUnprocessableEntity, "%s", s.shortenPaths(err.Error()))
 	}
 	text := make(map[string]bool, len(a.Text))
 	for _, name := range a.Text {

@@ -72,23 +72,23 @@ type estimate struct {
 	Level float64 `json:"level"`
 }
 
-// runs answers with the settings and results of all runs in a folder.
-func (s *Server) runs(_ *http.Request, a *request) (any, error) {
-	found, err := s.list(a.Path)
+// answerRuns answers with the settings and results of all runs in a folder.
+func (s *Server) answerRuns(_ *http.Request, a *request) (any, error) {
+	found, err := s.listFolder(a.Path)
 	if err != nil {
 		return nil, err
 	}
 	out := []comparedRun{}
 	for _, f := range found.Files {
 		if f.Kind == "results" && len(out) < mostRuns {
-			out = append(out, s.comparedRun(f.Path))
+			out = append(out, s.readRun(f.Path))
 		}
 	}
 	return map[string]any{"runs": out}, nil
 }
 
-// comparedRun reads the report of a run.
-func (s *Server) comparedRun(dir string) comparedRun {
+// readRun reads the report of a run.
+func (s *Server) readRun(dir string) comparedRun {
 	at := filepath.Join(filepath.FromSlash(dir), reportFile)
 	unread := func(reason string) comparedRun {
 		return comparedRun{Path: dir, Error: path.Join(dir, "release", "report.json") + " " + reason}

@@ -7,7 +7,7 @@ import (
 
 // TestDraftsAreNotNamed: what the page shows of a draft is its name alone, without the folder of a random name that holds it.
 func TestDraftsAreNotNamed(t *testing.T) {
-	s := &Server{drafts: filepath.FromSlash("/tmp/dptrain-ui-17"), before: filepath.FromSlash("tables/")}
+	s := &Server{drafts: filepath.FromSlash("/tmp/dptrain-ui-17"), prefix: filepath.FromSlash("tables/")}
 	for given, want := range map[string]string{
 		"/tmp/dptrain-ui-17/486156639/recipe.yaml:3:11: the target is absent":    "recipe.yaml:3:11: the target is absent",
 		"/tmp/dptrain-ui-17/1/recipe.yaml and /tmp/dptrain-ui-17/22/recipe.yaml": "recipe.yaml and recipe.yaml",
@@ -16,7 +16,7 @@ func TestDraftsAreNotNamed(t *testing.T) {
 		"tables/houses.csv: ok":                                                  "houses.csv: ok",
 		"nothing":                                                                "nothing",
 	} {
-		if got := s.short(filepath.FromSlash(given)); got != want {
+		if got := s.shortenPaths(filepath.FromSlash(given)); got != want {
 			t.Errorf("%q is shown as %q, want %q", given, got, want)
 		}
 	}

@@ -30,14 +30,14 @@ import (
 type Call struct {
 	Args           []string
 	Stdout, Stderr io.Writer
-	Progress       func(done, total int, what string) // of the work; none of it depends on a record
+	Progress       func(done, total int, what string) // reports progress, independent of the records
 }
 
 // Options of a server. All are required.
 type Options struct {
-	Folder string                                // where tables, recipes and results are; nothing outside is touched
-	Token  string                                // what requests prove themselves with
-	NewKey func() string                         // returns a name that nobody can guess
+	Folder string                                // holds tables, recipes and results; other folders are not touched
+	Token  string                                // the secret that authenticates requests
+	NewKey func() string                         // returns an unguessable name
 	Run    func(ctx context.Context, c Call) int // carries out a command, and returns its exit code
 }
 
@@ -46,7 +46,7 @@ type Server struct {
 	o      Options
 	root   *os.Root
 	token  [sha256.Size]byte
-	before string // what a command is given before a name in the folder; empty in the working directory
+	prefix string // precedes the names of files in arguments of commands; empty in the working directory
 	drafts string // a folder for recipes that are not saved
 	jobs   jobs
 	pages  pages
@@ -70,9 +70,9 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	s := &Server{o: o, root: root, token: sha256.Sum256([]byte(o.Token)), drafts: drafts, before: folder + string(filepath.Separator)}
+	s := &Server{o: o, root: root, token: sha256.Sum256([]byte(o.Token)), drafts: drafts, prefix: folder + string(filepath.Separator)}
 	if here, err := os.Getwd(); err == nil && isSameFolder(here, folder) {
-		s.before = "" // messages are wrapped as those of the commands
+		s.prefix = "" // messages are wrapped like those of the commands
 	}
 	return s, nil
 }
@@ -89,7 +89,7 @@ func isSameFolder(a, b string) bool {
 
 // Close stops all jobs and removes unsaved recipes.
 func (s *Server) Close() error {
-	s.jobs.stop()
+	s.jobs.stopAll()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.drafts))
 }
 
@@ -100,7 +100,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ErrorLog: discard,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the page hears nothing more
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // open requests are dropped
 	defer stop()
 	err := server.Serve(at)
 	if errors.Is(err, http.ErrServerClosed) {
@@ -112,8 +112,8 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 //go:embed web
 var web embed.FS
 
-// static answers a file of the page.
-func static(w http.ResponseWriter, r *http.Request) {
+// serveStatic answers a file of the page.
+func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	text, err := web.ReadFile("web/" + name)
 	if err != nil {
@@ -122,33 +122,33 @@ func static(w http.ResponseWriter, r *http.Request) {
 	}
 	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 	w.Header().Set("Content-Type", kinds[path.Ext(name)]+"; charset=utf-8")
-	_, _ = w.Write(text) // a browser that is gone hears nothing
+	_, _ = w.Write(text) // the browser may have closed the connection
 }
 
 // Handler returns the routes for requests to host, such as 127.0.0.1:8484.
 func (s *Server) Handler(host string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{name}", static)
+	mux.HandleFunc("GET /{name}", serveStatic)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		r.SetPathValue("name", "index.html")
-		static(w, r)
+		serveStatic(w, r)
 	})
-	mux.HandleFunc("GET /report/{key}", s.page)
+	mux.HandleFunc("GET /report/{key}", s.serveReport)
 	for path, answer := range map[string]func(*http.Request, *request) (any, error){
-		"/api/files": s.files, "/api/columns": s.columns, "/api/recipe": s.recipe, "/api/plan": s.plan, "/api/explain": s.explain, "/api/fit": s.fit,
-		"/api/preview": s.preview, "/api/runs": s.runs, "/api/job": s.job, "/api/cancel": s.cancel, "/api/report": s.report, "/api/ledger": s.ledger, "/api/register": s.register,
+		"/api/files": s.answerFiles, "/api/columns": s.answerColumns, "/api/recipe": s.answerRecipe, "/api/plan": s.answerPlan, "/api/explain": s.answerExplain, "/api/fit": s.answerFit,
+		"/api/preview": s.answerPreview, "/api/runs": s.answerRuns, "/api/job": s.answerJob, "/api/cancel": s.answerCancel, "/api/report": s.answerReport, "/api/ledger": s.answerLedger, "/api/register": s.answerRegister,
 	} {
-		mux.HandleFunc("POST "+path, s.api(answer))
+		mux.HandleFunc("POST "+path, s.handle(answer))
 	}
-	return s.guard(host, mux)
+	return s.checkOrigin(host, mux)
 }
 
 // policy lets the page load only resources of the server, run no inline script, and appear in no frame.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard refuses requests for another host or from another origin.
-func (s *Server) guard(host string, next http.Handler) http.Handler {
+// checkOrigin refuses requests for another host or from another origin.
+func (s *Server) checkOrigin(host string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -162,9 +162,9 @@ func (s *Server) guard(host string, next http.Handler) http.Handler {
 		opens := r.URL.Path == "/" && r.Method == http.MethodGet // a link of another program may open the empty page
 		switch origin := r.Header.Get("Origin"); {
 		case r.Host != host:
-			refuse(w, http.StatusMisdirectedRequest, "this server answers as "+host+" alone")
+			refuse(w, http.StatusMisdirectedRequest, "this server answers requests for "+host+" only")
 		case origin != "" && origin != "http://"+host, site != "" && site != "same-origin" && site != "none" && !opens:
-			refuse(w, http.StatusForbidden, "requests of other origins are refused")
+			refuse(w, http.StatusForbidden, "requests from other origins are refused")
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -181,11 +181,11 @@ func (s *Server) hasToken(r *http.Request) bool {
 // maxBody is the size limit of a request in bytes; a recipe may reach it.
 const maxBody = 2 << 20
 
-// api answers a request in JSON that has the token.
-func (s *Server) api(answer func(*http.Request, *request) (any, error)) http.HandlerFunc {
+// handle answers a request in JSON that has the token.
+func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.hasToken(r) {
-			refuse(w, http.StatusUnauthorized, "the token is absent or wrong: open the address that the terminal shows")
+			refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that the terminal shows")
 			return
 		}
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -205,10 +205,10 @@ func (s *Server) api(answer func(*http.Request, *request) (any, error)) http.Han
 		case errors.As(err, &bad):
 			refuse(w, bad.status, bad.message)
 		case err != nil:
-			refuse(w, http.StatusInternalServerError, s.short(err.Error()))
+			refuse(w, http.StatusInternalServerError, s.shortenPaths(err.Error()))
 		default:
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(out) // a page that is gone hears nothing
+			_ = json.NewEncoder(w).Encode(out) // the browser may have closed the connection
 		}
 	}
 }
@@ -228,5 +228,5 @@ func refusef(status int, format string, args ...any) error {
 func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": message}) // as above
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": message}) // likewise
 }

@@ -133,8 +133,8 @@ func (t *Table) merge(o *Table) {
 	}
 }
 
-// At examines the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
-func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
+// CountCells examines the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
+func CountCells(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
 	names, err := dataset.Header(path, opts)
 	if err != nil {
 		return nil, err
@@ -145,9 +145,9 @@ func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, err
 	}
 	all := newTable(names)
 	for _, file := range files {
-		look := ofText
+		look := countText
 		if kind, _, _ := tablefile.Of(file); kind.Parquet {
-			look = ofParquet
+			look = countParquet
 		}
 		t, err := look(ctx, file, names, opts)
 		if err != nil {
@@ -158,8 +158,8 @@ func At(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, err
 	return all, nil
 }
 
-// ofText examines a file of lines.
-func ofText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+// countText examines a file of lines.
+func countText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
 		Begin: func(dataset.Head) error { return nil },
@@ -186,8 +186,8 @@ func ofText(ctx context.Context, path string, names []string, opts dataset.ReadO
 	return all, err
 }
 
-// ofParquet examines a Parquet file.
-func ofParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
+// countParquet examines a Parquet file.
+func countParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	var mu sync.Mutex
 	rows := make([]int64, len(names))

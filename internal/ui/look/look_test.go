@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-func TestAt(t *testing.T) {
+func TestCountCells(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
 	b.WriteString("id;when;size;price;word;empty\n")
@@ -26,7 +26,7 @@ func TestAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := dataset.ReadOptions{Format: dataset.Format{Separator: ';'}}
-	got, err := look.At(context.Background(), filepath.Join(dir, "t-*.csv"), o)
+	got, err := look.CountCells(context.Background(), filepath.Join(dir, "t-*.csv"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestAt(t *testing.T) {
 	if c := by["empty"]; c.Missing != 12_001 || c.Values != 0 {
 		t.Errorf("empty: %d", c.Missing)
 	}
-	if _, err := look.At(context.Background(), path, dataset.ReadOptions{Format: dataset.Format{Separator: ','}}); !errors.Is(err, dataset.ErrFormat) {
+	if _, err := look.CountCells(context.Background(), path, dataset.ReadOptions{Format: dataset.Format{Separator: ','}}); !errors.Is(err, dataset.ErrFormat) {
 		t.Errorf("%v", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestAt(t *testing.T) {
 func TestParquetLooksAlike(t *testing.T) {
 	var got []*look.Table
 	for _, name := range []string{"pandas.csv", "pyarrow.parquet"} {
-		x, err := look.At(context.Background(), filepath.Join("..", "..", "..", "testdata", "dialects", name), dataset.ReadOptions{})
+		x, err := look.CountCells(context.Background(), filepath.Join("..", "..", "..", "testdata", "dialects", name), dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,11 +43,11 @@ type PreviewColumn struct {
 // A PreviewCell is a cell of a record.
 type PreviewCell struct {
 	Kind  string `json:"kind"`
-	Text  string `json:"text"`            // as it is in the file, shortened
+	Text  string `json:"text"`            // as it is in the file, cut after 60 characters
 	Value string `json:"value,omitempty"` // of a number or a date, where it differs from the text
 }
 
-// A Proposal is a setting that reads more cells of the sample. It concerns how the file is written, never what is in it,
+// A Proposal is a setting that reads more cells of the sample. It describes how the file is written, not the values in it,
 // so the data owner may accept it.
 type Proposal struct {
 	Key    string `json:"key"`              // decimal, thousands, encoding, date or task
@@ -77,16 +77,16 @@ func (s *Sample) Preview(r Reading) *Preview {
 	for i := range p.Rows {
 		p.Rows[i] = make([]PreviewCell, min(previewColumns, len(s.Names)))
 	}
-	rule := r.rule()
+	rule := r.numberRule()
 	for j, name := range s.Names {
 		c := &p.Columns[j]
 		c.Name = name
 		c.Unit = NamesUnit(name)
-		read := s.reader(j, r, rule)
+		read := s.newReader(j, r, rule)
 		c.Kind = read.kind
 		different := map[string]bool{}
 		for i, row := range s.Rows {
-			shown := read.cell(row[j])
+			shown := read.readCell(row[j])
 			switch shown.Kind {
 			case KindMissing:
 				c.Missing++
@@ -111,13 +111,13 @@ func (s *Sample) Preview(r Reading) *Preview {
 	return p
 }
 
-// rule returns the rule for the numbers of the format.
-func (r *Reading) rule() cell.Rule {
+// numberRule returns the rule for the numbers of the format.
+func (r *Reading) numberRule() cell.Rule {
 	return cell.Rule{Decimal: r.Format.Decimal, Thousands: r.Format.Thousands, Missing: r.Format.Missing, Lenient: !r.Format.Strict}
 }
 
-// filled counts the cells of a column that are not missing, and those that accept is true for.
-func (s *Sample) filled(j int, accept func(text string) bool) (all, accepted int) {
+// countFilled counts the cells of a column that are not missing, and those that accept is true for.
+func (s *Sample) countFilled(j int, accept func(text string) bool) (all, accepted int) {
 	for _, row := range s.Rows {
 		if cell.MissingWord(row[j]) || row[j] == "" {
 			continue
@@ -143,13 +143,13 @@ type cellReader struct {
 	dates *cell.Dates
 }
 
-// reader returns the reader of a column. Without a declaration, a column of which half of the cells are numbers is numeric.
-func (s *Sample) reader(j int, r Reading, rule cell.Rule) *cellReader {
+// newReader returns the reader of a column. An undeclared column is numeric if at least half of its cells are numbers.
+func (s *Sample) newReader(j int, r Reading, rule cell.Rule) *cellReader {
 	name := s.Names[j]
 	if layout := r.Dates[name]; layout != "" && dataset.ReadsDates(layout) {
 		return &cellReader{kind: KindDate, dates: cell.NewDates(layout)}
 	}
-	all, numbers := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+	all, numbers := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
 	switch {
 	case all == 0:
 		return &cellReader{kind: KindMissing}
@@ -159,9 +159,9 @@ func (s *Sample) reader(j int, r Reading, rule cell.Rule) *cellReader {
 	return &cellReader{kind: KindNumber, rule: rule}
 }
 
-// cell reads a cell.
-func (c *cellReader) cell(text string) PreviewCell {
-	out := PreviewCell{Kind: c.kind, Text: shortened(text)}
+// readCell reads a cell.
+func (c *cellReader) readCell(text string) PreviewCell {
+	out := PreviewCell{Kind: c.kind, Text: shorten(text)}
 	if text == "" || cell.MissingWord(text) {
 		out.Kind = KindMissing
 		return out
@@ -190,8 +190,8 @@ func (c *cellReader) cell(text string) PreviewCell {
 	return out
 }
 
-// shortened cuts a long text.
-func shortened(text string) string {
+// shorten cuts a long text.
+func shorten(text string) string {
 	letters := 0
 	for i := range text {
 		if letters == previewLetters {
@@ -210,7 +210,7 @@ func (s *Sample) proposeEncoding(f dataset.Format) []Proposal {
 	for _, row := range s.Rows {
 		for _, text := range row {
 			if !utf8.ValidString(text) {
-				return []Proposal{{Key: "encoding", Value: "windows-1252", Sample: shortened(strings.ToValidUTF8(text, "\uFFFD"))}}
+				return []Proposal{{Key: "encoding", Value: "windows-1252", Sample: shorten(strings.ToValidUTF8(text, "\uFFFD"))}}
 			}
 		}
 	}
@@ -233,9 +233,9 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	gains := make([]bool, len(candidates))
 	samples := make([]string, len(candidates))
 	for j := range s.Names {
-		all, before := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+		all, before := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
 		for k, candidate := range candidates {
-			_, after := s.filled(j, func(text string) bool {
+			_, after := s.countFilled(j, func(text string) bool {
 				reads := readsNumber(candidate, text)
 				if reads && samples[k] == "" && !readsNumber(rule, text) {
 					samples[k] = text
@@ -259,14 +259,14 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	}
 	best = candidates[k]
 	if decimal := cmp.Or(rule.Decimal, '.'); best.Decimal != decimal {
-		proposals = append(proposals, Proposal{Key: "decimal", Value: string(rune(best.Decimal)), Sample: shortened(samples[k])})
+		proposals = append(proposals, Proposal{Key: "decimal", Value: string(rune(best.Decimal)), Sample: shorten(samples[k])})
 	}
 	if best.Thousands != rule.Thousands {
 		value := ""
 		if best.Thousands != 0 {
 			value = string(rune(best.Thousands))
 		}
-		proposals = append(proposals, Proposal{Key: "thousands", Value: value, Sample: shortened(samples[k])})
+		proposals = append(proposals, Proposal{Key: "thousands", Value: value, Sample: shorten(samples[k])})
 	}
 	return proposals, best
 }
@@ -280,7 +280,7 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 	if r.Dates[name] != "" || r.Text[name] {
 		return nil
 	}
-	all, numbers := s.filled(j, func(text string) bool { return readsNumber(rule, text) })
+	all, numbers := s.countFilled(j, func(text string) bool { return readsNumber(rule, text) })
 	switch {
 	case all == 0 || 2*numbers >= all:
 		return nil
@@ -290,7 +290,7 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 	best, most, sample := "", 0, ""
 	for _, layout := range slices.Concat([]string{dataset.AutoDate}, Layouts()) {
 		dates := cell.NewDates(layout)
-		_, n := s.filled(j, func(text string) bool {
+		_, n := s.countFilled(j, func(text string) bool {
 			_, class := dates.Read(text)
 			if class == cell.Good {
 				sample = cmp.Or(sample, text)
@@ -307,5 +307,5 @@ func (s *Sample) proposeKind(j int, r Reading, rule cell.Rule) []Proposal {
 	if float64(most) < leastDates*float64(all) {
 		return nil
 	}
-	return []Proposal{{Key: "date", Column: name, Value: best, Sample: shortened(sample)}}
+	return []Proposal{{Key: "date", Column: name, Value: best, Sample: shorten(sample)}}
 }

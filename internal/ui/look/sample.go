@@ -41,7 +41,7 @@ func First(ctx context.Context, path string, opts dataset.ReadOptions) (*Sample,
 	opts.BatchRows = most
 	err = dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[[][]string]{
 		Begin: func(dataset.Head) error { return nil },
-		Work:  s.texts,
+		Work:  s.batchTexts,
 		Emit: func(rows [][]string) error {
 			s.Rows = append(s.Rows, rows[:min(len(rows), most-len(s.Rows))]...)
 			if len(s.Rows) == most {
@@ -56,8 +56,8 @@ func First(ctx context.Context, path string, opts dataset.ReadOptions) (*Sample,
 	return s, err
 }
 
-// texts returns the texts of the records of a batch.
-func (s *Sample) texts(b *dataset.Batch) ([][]string, error) {
+// batchTexts returns the texts of the records of a batch.
+func (s *Sample) batchTexts(b *dataset.Batch) ([][]string, error) {
 	var rows [][]string
 	err := b.Text(func(_ int, fields []string) error {
 		row := make([]string, len(s.Names))

@@ -56,7 +56,7 @@ func TestIdentifies(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := look.At(t.Context(), path, dataset.ReadOptions{})
+	table, err := look.CountCells(t.Context(), path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

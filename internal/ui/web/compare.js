@@ -78,7 +78,7 @@ function drawComparison() {
     return;
   }
   const metrics = Object.keys(metricNames).filter(name => shown.some(run => run.metrics[name]));
-  const row = (name, cells, differs) => el("tr", { class: differs ? "differs" : null }, el("th", { scope: "row" }, name), cells.map(cell => el("td", {}, cell)));
+  const row = (name, cells, differs) => el("tr", { class: differs ? "differs" : null }, el("th", { scope: "row" }, name, differs ? el("span", { class: "kind" }, "differs") : null), cells.map(cell => el("td", {}, cell)));
   const rows = settings.map(([name, text]) => {
     const cells = shown.map(text);
     return row(name, cells, new Set(cells).size > 1);

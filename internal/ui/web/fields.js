@@ -30,7 +30,7 @@ export function fieldOfError(text) {
   const clues = [
     [/--separator|separated by|single field/, "separator"], [/--sheet/, "sheet"], [/--encoding|UTF-16|UTF-8 text/, "encoding"], [/--decimal/, "decimal"],
     [/--thousands/, "thousands"], [/--quote/, "quote"], [/--escape/, "escape"], [/--skip/, "skip"], [/--missing/, "missing"],
-    [/output|results.*already|--force|--out\b/, "out"], [/recipe.*already|\.yaml is there/, "file"], [/ledger|data set|total/, "dataset"], [/--unit|max_rows/, "unit-column"],
+    [/output|results.*already|--force|--out\b/, "out"], [/\.ya?ml exists/, "file"], [/ledger|data set|total/, "dataset"], [/--unit|max_rows/, "unit-column"],
     [/target/, "target"], [/epsilon/, "epsilon"],
   ];
   const found = clues.find(([pattern, id]) => pattern.test(text) && $(id));
@@ -52,6 +52,7 @@ export function plainText(text) {
     .replace(/set what separates the cells with --separator, or how many lines are above the header with --skip/, "choose what separates the cells, or how many lines are above the header")
     .replace(/name the sheet with --sheet, or set how many rows are above the header with --skip/, "name the sheet, or set how many rows are above the header")
     .replace(/, or in a recipe data\.format: \{[^}]*\}/g, "")
+    .replace(/choose another --out, or replace it with --force/, "choose another folder, or tick “Replace files with these names”")
     .replace(/\b(?:add|with) --([\w-]+) ("[^"]*"|'[^']*'|[^\s;:(]+)( \([\w.]+: [^)]*\))?/g, (_, flag, value) => `choose ${optionOf(flag, value.replace(/["']/g, ""))}`);
 }
 

@@ -132,8 +132,9 @@ async function showOutcome(end, out) {
 
 // showFailure shows why a run did not start or did not end, at the field that it concerns.
 function showFailure(text) {
-  const message = plainText(errorLine(text));
-  const field = fieldOfError(message);
+  const error = errorLine(text);
+  const message = plainText(error);
+  const field = fieldOfError(error);
   $("run-status").textContent = "The run did not start or failed: ";
   if (field && !$(field).disabled) {
     markField(field, message);
