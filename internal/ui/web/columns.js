@@ -8,6 +8,9 @@ const kindNames = { number: "number", date: "date", text: "text", missing: "empt
 
 // openTable starts with a table: its header is read, and a preview shown.
 export async function openTable(path) {
+  if (path !== chosen.table) {
+    resetFormat();
+  }
   Object.assign(chosen, { table: path, file: "", columns: [], declared: new Map(), preview: null, bill: null, explained: null, epsilonMoved: false });
   for (const id of ["file", "out", "delta", "relation", "dataset", "ledger-path"]) {
     $(id).disabled = false;
@@ -19,6 +22,15 @@ export async function openTable(path) {
   setRadio("unit", "rows");
   go("columns");
   await readTable();
+}
+
+// resetFormat gives the fields for how a file is written their defaults.
+function resetFormat() {
+  for (const id of ["separator", "thousands", "encoding", "quote", "escape", "sheet", "missing"]) {
+    $(id).value = "";
+  }
+  $("skip").value = "0";
+  setRadio("decimal", "");
 }
 
 // readTable reads the header with the settings of the page. What has been declared of columns that are still there is
