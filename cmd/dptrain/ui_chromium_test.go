@@ -501,9 +501,9 @@ func TestHospitalInChromium(t *testing.T) {
 	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("export.csv")
 	b.waitFor(`document.querySelectorAll("#proposal-list li").length === 3`)
-	b.takeGuidePicture()
 	b.press("Use these 3 settings")
 	b.waitFor(`document.querySelector("#proposals").hidden`)
+	b.takeGuidePicture()
 	b.checkScreens("10-hospital")
 	preview := eval[[]string](b, `[...document.querySelectorAll("#preview thead th")].map(h => h.innerText.replace(/\s+/g, " ").trim())`)
 	for _, want := range []string{"Patienten-ID person", "Aufnahmedatum date", "Gewicht number", "CRP (mg/l) number", "Kosten (EUR) number", "Abteilung text", "Verweildauer (Tage) number"} {
@@ -558,13 +558,12 @@ func (b *browser) takeGuidePicture() {
 		return
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#folder").textContent = "hospital"`))
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1100, Height: 1010, DeviceScaleFactor: 1})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
 	b.do(chromedp.Sleep(400 * time.Millisecond))
 	shot := take(b, chromedp.CaptureScreenshot())
 	if err := os.WriteFile(filepath.Join(dir, "ui-columns.png"), shot, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 900, DeviceScaleFactor: 1})
 }
 
 // TestDecimalMarkInChromium checks that one visible field cures a wrong decimal mark, before a run and after one that
