@@ -288,6 +288,30 @@ func TestPrivateColumns(t *testing.T) {
 	}
 }
 
+// TestPrivateTarget: where the target alone is protected, the features are public in the plan and in the ledger, the model is
+// trained, and a run in which nothing is public is refused.
+func TestPrivateTarget(t *testing.T) {
+	table := must(dptrain.Open(houses))
+	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
+	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
+	must(book.Register(t.Context(), "houses", total, "price"))
+	run := dptrain.Run{
+		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation, Ledger: book, Dataset: "houses",
+		Columns: map[string]dptrain.Column{"price": {Private: true}},
+	}
+	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
+	if fit.Guarantee.Relation != total.Relation || fit.R2 == nil || fit.R2.Value < .4 {
+		t.Errorf("%v, R² %+v", fit.Guarantee, fit.R2)
+	}
+	for _, name := range table.Header {
+		run.Columns[name] = dptrain.Column{Private: true}
+	}
+	delete(run.Columns, "ocean")
+	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "no column of the run is public") {
+		t.Errorf("nothing is public: %v", err)
+	}
+}
+
 // TestStreamed: a run whose table is in a scratch file leaves nothing behind, and one that needs all records in
 // one place is refused before its plan is used.
 func TestStreamed(t *testing.T) {

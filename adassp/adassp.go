@@ -97,7 +97,7 @@ const (
 	momentsLeaf    = "moments"
 )
 
-// Plan returns the three Gaussian leaves. Its errors are [linear.ErrTooWide] and one for shares that are out of
+// Plan returns the three Gaussian leaves, or that of the products with the target if the run protects the target only. Its errors are [linear.ErrTooWide] and one for shares that are out of
 // range or do not add up to 1.
 func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
@@ -107,6 +107,9 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if err != nil {
 		return budget.Node{}, err
 	}
+	if f.LabelOnly {
+		return budget.Seq(adasspNode, budget.GaussianLeaf(momentsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+	}
 	return budget.Seq(adasspNode,
 		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*shares[0], 1).Of(mechanism.StatEigenvalue),
 		budget.GaussianLeaf(matrixLeaf, linear.GramShare*shares[1], 1).Of(mechanism.StatGram),
@@ -114,10 +117,16 @@ func (t AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
+//
+// If the run protects the target only, X^T X and its smallest eigenvalue are exact. The bound on the noise in the matrix
+// is then 0 and so is the ridge penalty, and only X^T y is released.
 func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
+	}
+	if d.LabelOnly {
+		return linear.FitLabels(ctx, s.Sub(adasspNode), momentsLeaf, d, false)
 	}
 	acc, err := mechanism.Sum[*momentsPass](ctx, s, d.Records, momentsStatistic{d.Columns, d.Ranges})
 	if err != nil {

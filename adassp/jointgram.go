@@ -31,6 +31,8 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	switch {
+	case f.LabelOnly && !t.pure:
+		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatLabelSums), nil
 	case len(f.Columns) > 0 && protectsFeaturesOnly(f.Columns, f.Relation):
 		return budget.GaussianLeaf("gram", linear.GramShare, 1).Of(mechanism.StatPrivateBlocks), nil
 	case t.pure:
@@ -42,11 +44,13 @@ func (t JointGram) Plan(f method.Facts) (budget.Node, error) {
 // Fit trains; see [method.Trainer].
 //
 // If only private columns may change and the target is not one of them, the moments of public columns are exact
-// and the release holds the other moments only.
-func (JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+// and the release holds the other moments only. If the target alone may change, that is the products with the target.
+func (t JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	switch {
 	case d.Target().Kind == dataset.Category:
-		return fitClasses(ctx, s, d)
+		return t.fitClasses(ctx, s, d)
+	case d.LabelOnly && !t.pure:
+		return linear.FitLabels(ctx, s, "gram", d, true)
 	case protectsFeaturesOnly(d.Columns, s.Relation()):
 		return fitPartly(ctx, s, d)
 	}

@@ -12,7 +12,7 @@ import (
 func (JointGram) Method() method.Method {
 	return method.Method{
 		Name: JointGram{}.Name(), Summary: "linear regression from one noisy matrix of second moments",
-		ClassesFrom: 3, Relations: method.EveryRelation(),
+		ClassesFrom: 3, Relations: method.EveryRelation(), PublicFeatures: true,
 		Statistics: []mechanism.Statistic{partStatistic{}},
 		New:        func(method.Values) method.Trainer { return JointGram{} },
 	}
@@ -22,7 +22,7 @@ func (JointGram) Method() method.Method {
 func (AdaSSP) Method() method.Method {
 	return method.Method{
 		Name: AdaSSP{}.Name(), Summary: "linear regression from three releases (Wang 2018)",
-		Relations:  method.EveryRecord(),
+		Relations: method.EveryRecord(), PublicFeatures: true,
 		Statistics: []mechanism.Statistic{momentsStatistic{}},
 		Keys: []method.Key{
 			shareKey(gramKey, "the second moments", matrixShare, ""),

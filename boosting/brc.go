@@ -35,6 +35,8 @@ const (
 	interceptShare = .5
 	// brcCountShare is the share of releasing the number of records, if that is private.
 	brcCountShare = .02
+	// brcStartShare is the share of the logistic regression that a run starts from if it protects its target only.
+	brcStartShare = .5
 )
 
 var (
@@ -50,9 +52,9 @@ var (
 	// ErrIndicator is returned at plan time for a column with a missing-cell indicator: a random classifier
 	// uses one number of a column.
 	ErrIndicator = errors.New("BRC takes no indicator of missing cells; declare a missing value, or choose another method")
-	// ErrNoPrivate is returned at plan time for a run that protects private columns if no feature is private,
-	// or if the target is: the target is public under that relation.
-	ErrNoPrivate = errors.New("BRC needs a private feature and a public target")
+	// ErrNoPrivate is returned at plan time for a run that protects private columns if neither a feature nor the
+	// target is private.
+	ErrNoPrivate = errors.New("BRC needs a private column")
 )
 
 // BRC is boosting with random classifiers; see the package comment. Its target is a
@@ -117,6 +119,7 @@ const (
 	agreementLeaf = "agreement"
 	interceptLeaf = "intercept"
 	recordsLeaf   = "records"
+	startLeaf     = "start"
 )
 
 func classNode(c int) string { return fmt.Sprintf("class-%d", c) }
@@ -186,10 +189,20 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	}
 	scores := scoreCount(len(f.Target().Categories))
 	for c := range scores {
-		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.roundLeaves(share/float64(scores), agreement)...))
+		var leaves []budget.Node
+		rounds := share / float64(scores)
+		if set.startsFromLabels(f) {
+			leaves = append(leaves, budget.GaussianLeaf(startLeaf, rounds*brcStartShare, 1).Of(mechanism.StatLabelSums))
+			rounds *= 1 - brcStartShare
+		}
+		root.Kids = append(root.Kids, budget.Seq(classNode(c), append(leaves, set.roundLeaves(rounds, agreement)...)...))
 	}
 	return root, nil
 }
+
+// startsFromLabels reports whether a run starts from a logistic regression of its private target on its features, all of
+// which are public: the public classifier of the paper, with noise. Forms of Laplace noise have no such start.
+func (set settings) startsFromLabels(f method.Facts) bool { return f.LabelOnly && !set.laplace }
 
 // roundLeaves returns the leaves of a boosting run, with one draw per round each.
 func (set settings) roundLeaves(share float64, agreement budget.Statistic) []budget.Node {
@@ -217,9 +230,6 @@ func (set settings) check(f method.Facts) error {
 	if slices.ContainsFunc(f.Columns, func(c dataset.Column) bool { return c.Indicator }) {
 		return ErrIndicator
 	}
-	if f.Relation == budget.SubstitutePrivateColumns && f.Target().Private {
-		return errNoPrivate()
-	}
 	if set.published && f.Relation == budget.AddRemove {
 		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published", ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
 	}
@@ -232,7 +242,7 @@ func checkFeatures(f method.Facts) error {
 	if len(f.Columns) < 2 {
 		return ErrClasses
 	}
-	if f.Relation != budget.SubstitutePrivateColumns {
+	if f.Relation != budget.SubstitutePrivateColumns || f.Target().Private {
 		return nil
 	}
 	if private, _ := splitFeatures(f); len(private) == 0 {
@@ -246,10 +256,11 @@ func errNoPrivate() error {
 }
 
 // splitFeatures lists the features of the random classifiers and those of the public classifier. Without public
-// columns the former are all features.
+// columns, or beside a private target, the former are all features: a classifier that is fitted to private labels is not
+// public.
 func splitFeatures(f method.Facts) (private, public []int) {
 	for j, c := range f.Columns[:len(f.Columns)-1] {
-		if f.Relation == budget.SubstitutePrivateColumns && !c.Private {
+		if method.PublicTarget(f.Relation, f.Target()) && !c.Private {
 			public = append(public, j)
 		} else {
 			private = append(private, j)
@@ -301,12 +312,13 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 // records returns the divisor of sums: the number of records in a class, released and at least the size of its
 // noise, or exact if the classes are public.
 //
-// Under substitution that number is private, because a replaced record may lose its class; the public number of
+// Under substitution, and with a private target, that number is private, because a replaced record may lose its class;
+// the public number of
 // all records is used instead. Then every alpha is smaller by the share of records in a class: the steps are
 // shorter, but their signs are unchanged.
 func (set settings) records(ctx context.Context, s *mechanism.Session, d method.Data) (float64, error) {
 	counted := d.Records
-	if d.Relation != budget.Substitute {
+	if d.Relation == budget.AddRemove || method.PublicTarget(d.Relation, d.Target()) {
 		counted = counted.Known(len(d.Columns) - 1)
 	}
 	n, err := counted.Len(ctx)

@@ -350,11 +350,9 @@ func TestBRCRefusals(t *testing.T) {
 	x := classSample(t, 10)
 	private := budget.SubstitutePrivateColumns
 	open := slices.Clone(x.columns)
-	target := slices.Clone(x.columns)
 	for j := range open {
 		open[j].Private = false
 	}
-	target[4].Private = true
 	one := slices.Clone(x.columns)
 	one[4].Categories = []string{"yes"}
 	for name, c := range map[string]struct {
@@ -362,19 +360,18 @@ func TestBRCRefusals(t *testing.T) {
 		facts   method.Facts
 		want    error
 	}{
-		"negative rounds":    {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
-		"too many rounds":    {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns}, ErrRounds},
-		"weights":            {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
-		"one weight":         {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
-		"NaN":                {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
-		"ratio of weights":   {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
-		"intercept":          {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns}, method.ErrForm},
-		"published":          {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
-		"numeric target":     {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
-		"one class":          {BRC{}, method.Facts{Columns: one}, ErrClasses},
-		"no feature":         {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
-		"nothing private":    {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
-		"the target private": {BRC{}, method.Facts{Columns: target, Relation: private}, ErrNoPrivate},
+		"negative rounds":  {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"too many rounds":  {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"weights":          {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
+		"one weight":       {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"NaN":              {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"ratio of weights": {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
+		"intercept":        {BRC{Intercept: "mean"}, method.Facts{Columns: x.columns}, method.ErrForm},
+		"published":        {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
+		"numeric target":   {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
+		"one class":        {BRC{}, method.Facts{Columns: one}, ErrClasses},
+		"no feature":       {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
+		"nothing private":  {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
 	} {
 		if _, err := c.trainer.Plan(c.facts); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

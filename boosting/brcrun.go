@@ -24,6 +24,7 @@ type brcRun struct {
 	private *privateSide
 
 	start        *publicClassifier // optional
+	labels       method.Data       // for the start from private labels, the target recoded as a number
 	members      []regression.Member
 	publicRounds int
 }
@@ -53,11 +54,29 @@ func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Da
 	if err != nil {
 		return nil, err
 	}
+	if set.startsFromLabels(d.Facts) {
+		b.labels = labelData(d, positive)
+	}
 	b.private.weights = make([]float64, v.Len())
 	for i := range b.private.weights {
 		b.private.weights[i] = set.reference()
 	}
 	return b, nil
+}
+
+// labelData returns the data with the target as a number: +1 for the class, -1 for another declared one, 0 for no class.
+func labelData(d method.Data, positive int32) method.Data {
+	last := len(d.Columns) - 1
+	values := make([]float64, len(d.Target().Categories)+1)
+	for k := range d.Target().Categories {
+		values[k] = -1
+	}
+	values[positive] = 1
+	number := dataset.Column{Name: d.Target().Name, Ranged: true, Lower: -1, Upper: 1, Private: d.Target().Private}
+	d.Records = d.Records.Recode(last, number, values)
+	d.Columns = append(d.Columns[:last:last], number)
+	d.Ranges = append(d.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true})
+	return d
 }
 
 func labelsOf(v dataset.View, target int, positive, classes int32) []int8 {
@@ -87,6 +106,11 @@ func selectItems[T any](list []T, indices []int) []T {
 func (b *brcRun) boost(ctx context.Context) error {
 	if b.public != nil && !b.set.published {
 		if err := b.startFromPublic(ctx); err != nil {
+			return err
+		}
+	}
+	if b.labels.LabelOnly {
+		if err := b.startFromLabels(ctx); err != nil {
 			return err
 		}
 	}
@@ -147,6 +171,33 @@ func (b *brcRun) startFromPublic(ctx context.Context) error {
 	for i, m := range margin {
 		y := float64(b.private.labels[i])
 		b.private.weights[i] = b.set.clip(b.set.reference() * math.Exp(-y*m))
+	}
+	return nil
+}
+
+// startFromLabels is startFromPublic beside a private target: the logistic regression of the labels on the features,
+// which are public, is released with noise. The weights of the records depend on their labels and on that release.
+func (b *brcRun) startFromLabels(ctx context.Context) error {
+	m, err := linear.ReleaseLabels(ctx, b.session, startLeaf, b.labels)
+	if err != nil {
+		return err
+	}
+	x, err := m.Logistic(ctx, b.session, b.labels)
+	if err != nil {
+		return err
+	}
+	theta := x.Theta[0]
+	f := &publicClassifier{}
+	for k := range b.private.features {
+		w := b.private.features[k].width()
+		f.columns, f.levels = append(f.columns, b.private.names[k]), append(f.levels, theta[:w])
+		theta = theta[w:]
+	}
+	f.intercept = linear.Kappa * theta[0]
+	b.start = f
+	for i, score := range b.private.scores(f.weighted) {
+		margin := min(max(score/2, -8), 8)
+		b.private.weights[i] = b.set.clip(b.set.reference() * math.Exp(-float64(b.private.labels[i])*margin))
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ const (
 	logisticNode  = "logistic"
 	matrixLeaf    = "gram"
 	gradientsLeaf = "gradients"
+	labelsLeaf    = "labels" // of a run that protects the target only
 )
 
 // Logistic is logistic regression by private second-order gradient steps. With
@@ -81,6 +82,11 @@ const (
 // steps is fixed, so the whole is an adaptive composition of Gaussian steps. With more than two classes a round
 // has one gradient per class; each takes an equal part of the draw ([mechanism.GaussianPart]).
 //
+// # Private labels
+//
+// If the run protects the target only, the labels enter the loss through one vector, whose release is the whole cost; see
+// [linear.LabelScores]. The loss is then the logistic one, without a bound on its slope.
+//
 // # Output
 //
 // In the form Output the method is output-perturbed logistic regression, which differs from package svm only in
@@ -106,7 +112,7 @@ func (t Logistic) PureForm() method.Trainer {
 func (Logistic) Method() method.Method {
 	return method.Method{
 		Name: Logistic{}.Name(), Summary: "logistic regression, by noisy gradients or a noisy minimiser",
-		ClassesFrom: 2, Relations: method.EveryRecord(),
+		ClassesFrom: 2, Relations: method.EveryRecord(), PublicFeatures: true,
 		Keys: []method.Key{
 			{
 				Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
@@ -145,7 +151,7 @@ func (t Logistic) minimizer() linear.PerturbedMinimizer {
 	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true, Pure: t.pure}
 }
 
-// Plan returns the leaves of the matrix and the gradients or, in the form Output, that of the minimiser. Its
+// Plan returns the leaves of the matrix and the gradients, that of the labels if the run protects the target only, or, in the form Output, that of the minimiser. Its
 // errors are [method.ErrForm], [linear.ErrTarget], [linear.ErrFeatures], [linear.ErrLambda] and
 // [linear.ErrTooWide].
 func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
@@ -160,6 +166,9 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := linear.PlanClassFrame(f.Columns); err != nil {
 		return budget.Node{}, err
 	}
+	if f.LabelOnly {
+		return budget.Seq(logisticNode, budget.GaussianLeaf(labelsLeaf, linear.GramShare, 1).Of(mechanism.StatLabelSums)), nil
+	}
 	return budget.Seq(logisticNode,
 		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
 		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-matrixShare), steps).Of(mechanism.StatCross)), nil
@@ -173,6 +182,9 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	f, err := linear.NewClassFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
+	}
+	if d.LabelOnly {
+		return fitLabels(ctx, s.Sub(logisticNode), d, f)
 	}
 	s, records := s.Sub(logisticNode), d.Records
 	sums, err := linear.ReleaseGram(ctx, s, matrixLeaf, records, d.Columns, d.Ranges, linear.InClass)
@@ -190,6 +202,24 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 		}
 	}
 	return f.Fit(linearScores(f, theta, inverse, s.Scale(gradientsLeaf))), nil
+}
+
+// fitLabels fits a run that protects the target only, from one release of the products of features and labels.
+func fitLabels(ctx context.Context, s *mechanism.Session, d method.Data, f *linear.ClassFrame) (*method.Fit, error) {
+	m, err := linear.ReleaseLabels(ctx, s, labelsLeaf, d)
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.Logistic(ctx, s, d)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]regression.Model, f.Scores())
+	for t := range scores {
+		score := f.Linear(x.Theta[t], m.Covariance(func(k int) float64 { return x.Spread(t, k) * x.Spread(t, k) }), linear.Kappa)
+		scores[t] = &score
+	}
+	return f.Fit(scores), nil
 }
 
 // stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma, with A+ having 0 for negative
@@ -229,7 +259,7 @@ func (p *gradientPass) Add(b mechanism.Block) {
 	p.cross[0].Clip(p.rows.X)
 	p.slopes = slices.Grow(p.slopes[:0], b.Len())[:b.Len()]
 	for c, cross := range p.cross {
-		rowMargins(p.slopes, p.rows.X, p.theta[c])
+		linear.RowMargins(p.slopes, p.rows.X, p.theta[c])
 		for i, k := range p.rows.Codes {
 			p.slopes[i] = lossSlope(p.slopes[i], labelFor(p.classes, k, c))
 		}
@@ -258,19 +288,6 @@ func labelFor(classes int, k int32, c int) float64 {
 		return 1
 	}
 	return -1
-}
-
-// rowMargins writes theta.z for fixed-point rows.
-func rowMargins(out []float64, x [][]int16, theta []float64) {
-	clear(out)
-	for k, column := range x {
-		w := theta[k] / mechanism.FixedOne
-		for i, v := range column {
-			if v != 0 {
-				out[i] += float64(w * float64(v)) // the conversion forbids fusing
-			}
-		}
-	}
 }
 
 // lossSlope returns -l'(y m) y for the score m: the weight of a record with label y in the gradient of the

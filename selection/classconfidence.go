@@ -49,7 +49,7 @@ func (d *discriminant) classContrasts() contrastPosteriors {
 	c := contrastPosteriors{d: d, spread: make([]float64, entries)}
 	var values, noise []float64
 	for i := range entries {
-		c.spread[i] = math.Sqrt(max(d.within.At(i, i), smallestVariance+d.covarianceNoise()))
+		c.spread[i] = math.Sqrt(max(d.within.At(i, i), smallestVariance+d.noise.NoiseOf(i, d.covarianceNoise())))
 	}
 	before := d.counts[0]
 	for k := 1; k < len(d.counts); k++ {
@@ -76,7 +76,7 @@ func (d *discriminant) classContrasts() contrastPosteriors {
 // that of the count.
 func (d *discriminant) meanVariance(class, entry int) float64 {
 	n := d.counts[class]
-	a := d.noise.SumNoise / n
+	a := d.noise.NoiseOf(entry, d.noise.SumNoise) / n
 	b := d.noise.CountNoise * d.means[class][entry] / n
 	return a*a + b*b
 }
@@ -108,7 +108,7 @@ func (d *discriminant) withinSums() (sums, noise [][]float64) {
 		deviation := make([]float64, len(sum))
 		for i, mean := range d.means[k] {
 			sum[i] = d.noise.Squares[k][i] - n*mean*mean
-			deviation[i] = math.Hypot(d.noise.SquareNoise, 2*mean*d.noise.SumNoise)
+			deviation[i] = d.noise.NoiseOf(i, math.Hypot(d.noise.SquareNoise, 2*mean*d.noise.SumNoise))
 		}
 		sums = append(sums, sum)
 		noise = append(noise, deviation)

@@ -45,6 +45,37 @@ func (p *classPass) Add(b mechanism.Block) {
 }
 func (p *classPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
+// partClassStatistic is that of [mechanism.PartClassStats] over such records.
+type partClassStatistic classStatistic
+
+// New implements [mechanism.Statistic].
+func (x partClassStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	e := classEncoder(x.Facts)
+	var protected []dataset.Column
+	for _, c := range x.Facts.Columns {
+		if c.Private {
+			protected = append(protected, c)
+		}
+	}
+	public := make([]bool, len(e.Slots()))
+	for k, slot := range e.Slots() {
+		public[k] = !x.Facts.Columns[slot.Column].Private
+	}
+	limit := scaling.NewEncoder(protected, nil).NormLimit(0)
+	return &partClassPass{newClassRows(e, x.Facts), m.NewPartClassStats(public, len(x.Facts.Target.Categories), limit, x.Facts.LabelOnly, x.Weights)}
+}
+
+// BlockRows is the number of records of a block.
+func (x partClassStatistic) BlockRows() int { return classStatistic(x).BlockRows() }
+
+type partClassPass struct {
+	rows *classRows
+	sums *mechanism.PartClassStats
+}
+
+func (p *partClassPass) Add(b mechanism.Block)  { p.sums.Add(p.rows.readBlock(b.Block)) }
+func (p *partClassPass) Cells() mechanism.Cells { return p.sums.Cells() }
+
 // classRows reads blocks: encoded candidates, and codes of classes.
 type classRows struct {
 	encoder  *scaling.Encoder
@@ -133,5 +164,5 @@ func scaledBy(values []int64, unit float64) []float64 {
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{classStatistic{}, productStatistic{}, greedyStatistic{}}
+	return []mechanism.Statistic{classStatistic{}, partClassStatistic{}, productStatistic{}, greedyStatistic{}}
 }

@@ -103,11 +103,21 @@ func (d *discriminant) setCovariances(m mechanism.ClassMoments) {
 			d.corr.SetSym(i, j, (all-d.total*grand[i]*grand[j])/d.total)
 		}
 	}
+	exact := d.exactCovariances(m)
 	projectSemidefinite(d.within)
 	projectSemidefinite(d.corr)
 	scale := make([]float64, p)
 	for i := range scale {
-		scale[i] = 1 / math.Sqrt(max(d.corr.At(i, i), smallestVariance+m.ProductNoise/d.total))
+		noise := m.ProductNoise
+		if m.HasExactProduct(i, i) {
+			noise = 0
+		}
+		for j := i; j < p; j++ {
+			if m.HasExactProduct(i, j) {
+				d.corr.SetSym(i, j, exact(i, j))
+			}
+		}
+		scale[i] = 1 / math.Sqrt(max(d.corr.At(i, i), smallestVariance+noise/d.total))
 	}
 	for i := range p {
 		for j := i; j < p; j++ {
@@ -116,7 +126,21 @@ func (d *discriminant) setCovariances(m mechanism.ClassMoments) {
 	}
 }
 
-// projectSemidefinite replaces the negative eigenvalues of a by 0. If the decomposition
+// exactCovariances returns the covariance of two entries whose products have no noise. The projection would move it.
+func (d *discriminant) exactCovariances(m mechanism.ClassMoments) func(i, j int) float64 {
+	if m.Totals == nil {
+		before := mat.NewSymDense(d.corr.SymmetricDim(), nil)
+		before.CopySym(d.corr)
+		return before.At
+	}
+	n := max(m.Records, 1)
+	p := len(m.Totals)
+	return func(i, j int) float64 {
+		return m.Products[gram.Index(p, min(i, j), max(i, j))]/n - m.Totals[i]/n*m.Totals[j]/n
+	}
+}
+
+// project replaces the negative eigenvalues of a by 0. If the decomposition
 // does not converge, which no finite symmetric matrix is known to cause, a
 // becomes its diagonal.
 func projectSemidefinite(a *mat.SymDense) {
@@ -167,7 +191,7 @@ func (d *discriminant) setScores(m mechanism.ClassMoments) {
 			for k, n := range d.counts {
 				mean := d.means[k][i]
 				between += (mean - grand) * (mean - grand)
-				within += max(m.Squares[k][i]-n*mean*mean, n*smallestVariance+m.SquareNoise) / (n - 1)
+				within += max(m.Squares[k][i]-n*mean*mean, n*smallestVariance+m.NoiseOf(i, m.SquareNoise)) / (n - 1)
 			}
 		}
 		f := between / max(within, smallestVariance) // a column may have no entry

@@ -236,7 +236,11 @@ func (x classSetting) planRelease(f Facts) (budget.Node, bool, error) {
 	if err != nil {
 		return budget.Node{}, false, err
 	}
-	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(mechanism.StatClassStatistics)), true, nil
+	statistic := mechanism.StatClassStatistics
+	if f.hasExactProducts() {
+		statistic = mechanism.StatPartClassStatistics
+	}
+	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(statistic)), true, nil
 }
 
 func (x classSetting) chooseColumns(
@@ -318,17 +322,42 @@ func (x classSetting) releaseStatistics(
 		return nil, err
 	}
 	s = s.Sub(x.name)
-	pass, err := mechanism.Sum[*classPass](ctx, s, records, classStatistic{f, x.weights})
-	if err != nil {
-		return nil, err
-	}
-	released, err := pass.sums.Release(s, statsLeaf)
+	moments, err := x.releaseMoments(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
 	model := s.Mu(statsLeaf) * math.Sqrt(x.model)
 	e := classEncoder(f)
-	return newDiscriminant(e, len(f.Columns), released.Value(), min(1, math.Sqrt(e.NormLimit(0))), model), nil
+	reach := 1.
+	if !f.hasExactProducts() { // rows are limited as a whole
+		reach = min(1, math.Sqrt(e.NormLimit(0)))
+	}
+	return newDiscriminant(e, len(f.Columns), moments, reach, model), nil
+}
+
+// releaseMoments releases the class statistics. If only private columns may change, those of public columns are exact, and so
+// are the products of pairs of them.
+func (x classSetting) releaseMoments(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (mechanism.ClassMoments, error) {
+	if f.hasExactProducts() {
+		pass, err := mechanism.Sum[*partClassPass](ctx, s, records, partClassStatistic{f, x.weights})
+		if err != nil {
+			return mechanism.ClassMoments{}, err
+		}
+		released, err := pass.sums.Release(s, statsLeaf)
+		return released.Value(), err
+	}
+	pass, err := mechanism.Sum[*classPass](ctx, s, records, classStatistic{f, x.weights})
+	if err != nil {
+		return mechanism.ClassMoments{}, err
+	}
+	released, err := pass.sums.Release(s, statsLeaf)
+	return released.Value(), err
+}
+
+// hasExactProducts reports whether pairs of public columns have exact products: beside a public target, or if the target alone
+// is private.
+func (f Facts) hasExactProducts() bool {
+	return f.LabelOnly || method.PublicTarget(f.Relation, f.Target)
 }
 
 // checkRanges returns [ErrRanges] for facts without one range per column.

@@ -11,15 +11,10 @@ import (
 // greedyConfidence returns the posterior probability of every group of p to be chosen by the
 // same rule on the exact matrix.
 //
-// It draws the covariances of the entries with the targets, in units of both spreads and under one
-// prior for each target. The moments among the entries keep their released values; their noise is
-// part of the noise of the covariances ([covarianceNoise]).
-func greedyConfidence(
-	ctx context.Context,
-	r greedy.Released,
-	p *greedy.Problem,
-	source shrink.Source,
-) ([]float64, error) {
+// Drawn are the covariances of the entries with the targets, in units of both spreads and
+// under one prior for each target. The moments of the entries among each other stay as
+// they were released; their noise is part of that of the covariances (covarianceNoise).
+func greedyConfidence(ctx context.Context, in greedyNoise, p *greedy.Problem, source shrink.Source) ([]float64, error) {
 	chosen := p.Select()
 	squares := coefficientSquares(p, chosen.Entries())
 	entries := p.Gram.SymmetricDim()
@@ -28,7 +23,7 @@ func greedyConfidence(
 	spread := make([]float64, entries)
 	for j := range entries {
 		mean := p.Gram.At(j, constant) / square
-		spread[j] = math.Sqrt(max(p.Gram.At(j, j)-mean*mean*square, r.Sigma))
+		spread[j] = math.Sqrt(max(p.Gram.At(j, j)-mean*mean*square, in.least()))
 	}
 	offsets := make([][]float64, len(p.Cross)) // the part of a product that the constant explains
 	posterior := make([][]shrink.Posterior, len(p.Cross))
@@ -42,7 +37,7 @@ func greedyConfidence(
 				continue // its noise is 0 here, so that it keeps its value and is in no prior
 			}
 			values[j] = (cross[j] - offsets[t][j]) / spread[j]
-			noise[j] = covarianceNoise(r.Sigma, p.Gram.At(j, constant)/square, squares[t]) / spread[j]
+			noise[j] = in.covariance(j, p.Gram.At(j, constant)/square, squares[t]) / spread[j]
 		}
 		posterior[t] = fitPosteriors(values, noise)
 	}
@@ -76,6 +71,26 @@ func coefficientSquares(p *greedy.Problem, taken []int) []float64 {
 		}
 	}
 	return out
+}
+
+// least is the least square of the spread of an entry: what the noise in the matrix hides.
+func (in greedyNoise) least() float64 {
+	if in.labels != nil {
+		return leastSquareSpread
+	}
+	return in.sigma
+}
+
+// leastSquareSpread is the least square of the spread of an entry of an exact matrix.
+const leastSquareSpread = 1e-9
+
+// covariance returns the standard deviation of the noise in the covariance of entry j, of the given mean, with a target; see
+// covarianceNoise. Without noise in the matrix it is that of the two products alone.
+func (in greedyNoise) covariance(j int, mean, squares float64) float64 {
+	if in.labels != nil {
+		return in.labels.CenteredNoise(j, mean)
+	}
+	return covarianceNoise(in.sigma, mean, squares)
 }
 
 // covarianceNoise returns the standard deviation of the noise in the covariance of an entry

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/greedy"
+	"github.com/dptrain/dptrain/internal/train/linear"
 	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
@@ -89,7 +90,8 @@ func (x GreedyGram) costLimit() float64 {
 	return x.Budget
 }
 
-// Plan returns the Gaussian leaf of the matrix. Errors: [ErrCount], [ErrSizes], costs out of range.
+// Plan returns the Gaussian leaf of the matrix, or of its products with the target if the run protects the target only: the
+// rest is exact then. Errors: [ErrCount], [ErrSizes], costs out of range.
 func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 	switch {
 	case x.K < 0 || x.K >= len(f.Columns):
@@ -104,7 +106,11 @@ func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
 			return budget.Node{}, false, fmt.Errorf("%w: %q costs %v", errCosts, name, cost)
 		}
 	}
-	return budget.Seq(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).Of(mechanism.StatGram)), true, nil
+	statistic := mechanism.StatGram
+	if f.LabelOnly {
+		statistic = mechanism.StatLabelSums
+	}
+	return budget.Seq(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).Of(statistic)), true, nil
 }
 
 // Widest returns the widest columns among the candidates that the budget can pay for. Their number
@@ -143,13 +149,8 @@ func (x GreedyGram) Select(
 
 // Choose implements [Rater]: the probability of every column to be chosen by the same rule on
 // the exact matrix.
-func (x GreedyGram) Choose(
-	ctx context.Context,
-	s *mechanism.Session,
-	f Facts,
-	records mechanism.Records,
-) (method.Choice, error) {
-	r, p, err := x.releaseMatrix(ctx, s, f, records)
+func (x GreedyGram) Choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (method.Choice, error) {
+	noise, p, err := x.releaseMatrix(ctx, s, f, records)
 	if err != nil {
 		return method.Choice{}, err
 	}
@@ -159,7 +160,7 @@ func (x GreedyGram) Choose(
 		if x.Sizes != nil {
 			p.Most = size
 		}
-		probabilities, err := greedyConfidence(ctx, r, &p, s.PublicStream(confidenceStream))
+		probabilities, err := greedyConfidence(ctx, noise, &p, s.PublicStream(confidenceStream))
 		return method.Confidence{Probabilities: probabilities}, err
 	}
 	if x.Sizes == nil {
@@ -183,48 +184,86 @@ func (x GreedyGram) Ranked(
 	return p.Select().Groups(p), ctx.Err()
 }
 
-// releaseMatrix releases the matrix and returns it with the problem of choosing columns.
-func (x GreedyGram) releaseMatrix(
-	ctx context.Context,
-	s *mechanism.Session,
-	f Facts,
-	records mechanism.Records,
-) (greedy.Released, *greedy.Problem, error) {
-	var r greedy.Released
+// greedyNoise is the noise in a released problem.
+type greedyNoise struct {
+	sigma  float64              // of the matrix, on its diagonal; 0 where it is exact
+	labels *linear.LabelMoments // the products with the target, where the matrix is exact; nil otherwise
+}
+
+// releaseMatrix releases the matrix and returns the problem that it poses and the noise in it.
+func (x GreedyGram) releaseMatrix(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedyNoise, *greedy.Problem, error) {
 	if err := f.checkRanges(); err != nil {
-		return r, nil, err
+		return greedyNoise{}, nil, err
 	}
-	stat, records := greedyOf(f, records)
 	s = s.Sub(greedyNode)
-	acc, err := mechanism.Sum[*greedyPass](ctx, s, records, stat)
+	if f.LabelOnly {
+		return x.releaseLabels(ctx, s, f, records)
+	}
+	r, err := releaseGreedy(ctx, s, f, records)
 	if err != nil {
-		return r, nil, err
+		return greedyNoise{}, nil, err
 	}
-	noisy, err := mechanism.SymmetricGaussian(s, greedyLeaf, acc.gram.Bound())
+	p := r.Problem()
+	x.setPrices(p, f)
+	return greedyNoise{sigma: r.Sigma}, p, nil
+}
+
+// releaseLabels is releaseMatrix for a run that protects the target only. The ridge is that of a released matrix of as much noise,
+// or less: with the multiple of the identity in the covariance of the noise as the ridge, noise makes all gains equally large.
+func (x GreedyGram) releaseLabels(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedyNoise, *greedy.Problem, error) {
+	columns := append(slices.Clone(f.Columns), f.Target)
+	m, err := linear.ReleaseLabels(ctx, s, greedyLeaf, method.Data{
+		Facts:   method.Facts{Columns: columns, Relation: f.Relation, LabelOnly: true},
+		Records: records, Ranges: f.Ranges,
+	})
 	if err != nil {
-		return r, nil, err
+		return greedyNoise{}, nil, err
 	}
-	enc := stat.newEncoder()
-	r = greedy.Released{
-		Side:   len(enc.Slots()) + 1,
-		Packed: noisy.Value(),
-		Sigma:  s.Scale(greedyLeaf),
+	last := m.Gram.SymmetricDim() - 1
+	p := &greedy.Problem{Gram: m.Gram, Constant: last, Ridge: min(m.FlatRidge(), greedy.Ridge(m.EntryNoise(), last+1))}
+	for _, q := range m.Products {
+		p.Cross = append(p.Cross, m.Entries(q))
 	}
-	var groups []int
-	for _, slot := range enc.Slots() {
+	x.setPrices(p, f)
+	return greedyNoise{labels: m}, p, ctx.Err()
+}
+
+// setPrices sets the groups, the costs and the limits of a problem whose last entry is the constant.
+func (x GreedyGram) setPrices(p *greedy.Problem, f Facts) {
+	columns := append(slices.Clone(f.Columns), f.Target)
+	for _, slot := range scaling.NewEncoder(columns, nil).Slots() {
 		if slot.Column < len(f.Columns) {
-			groups = append(groups, slot.Column)
+			p.Group = append(p.Group, slot.Column)
 		}
 	}
-	r.First = len(groups)
-	p := r.Problem()
-	groups = append(groups, -1)
-	p.Group, p.Budget = groups, x.costLimit()
+	p.Group = append(p.Group, -1)
+	p.Budget = x.costLimit()
 	for _, c := range f.Columns {
 		p.Cost = append(p.Cost, x.costOf(c))
 	}
 	p.Most = x.mostColumns()
-	return r, p, nil
+}
+
+// releaseGreedy releases the matrix.
+func releaseGreedy(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (greedy.Released, error) {
+	var r greedy.Released
+	stat, records := greedyOf(f, records)
+	acc, err := mechanism.Sum[*greedyPass](ctx, s, records, stat)
+	if err != nil {
+		return r, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, greedyLeaf, acc.gram.Bound())
+	if err != nil {
+		return r, err
+	}
+	enc := stat.newEncoder()
+	r = greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
+	for _, slot := range enc.Slots() {
+		if slot.Column < len(f.Columns) {
+			r.First++
+		}
+	}
+	return r, nil
 }
 
 // greedyOf returns the statistic of the matrix and its records, in which a target of two classes is

@@ -116,6 +116,7 @@ func (x Kendall) pickColumns(
 	if err != nil {
 		return nil, err
 	}
+	scores.DeclarePublic(f.publicColumns())
 	left := make([]int, len(f.Columns))
 	for j := range left {
 		left[j] = j

@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
@@ -30,9 +31,11 @@ type Facts struct {
 	Columns  []dataset.Column // candidate features, in table order
 	Target   dataset.Column
 	Relation budget.Relation
-	// AtLeast is a released lower bound of the number of training records, or the
-	// number itself if it is public. It is 0 at plan time and for a selector that is
-	// not a [Counter].
+	// LabelOnly reports that the run protects its target and no other column; see [method.Facts].
+	LabelOnly bool
+	// AtLeast is a released lower bound of the number of training records, or their
+	// number where it is public. It is 0 at plan time, and for a selector that
+	// does not ask for it; see [Counter].
 	AtLeast int
 	// Ranges are the public ranges of the columns and, last, the target. They are nil
 	// at plan time and for a selector that is not a [Scaler].
@@ -154,7 +157,19 @@ func (x Fixed) listedIndices(f Facts) ([]int, error) {
 	return out, nil
 }
 
-// slotsOf returns the number of entries of a row that a column takes.
+// publicColumns returns which candidates are public and whether the target is, as far as a statistic of the records may rely
+// on it: beside a private target only if every candidate is public, because otherwise the records without a target, which
+// depend on it, are left out.
+func (f Facts) publicColumns() (candidates []bool, target bool) {
+	target = method.PublicTarget(f.Relation, f.Target)
+	candidates = make([]bool, len(f.Columns))
+	for j, c := range f.Columns {
+		candidates[j] = f.Relation == budget.SubstitutePrivateColumns && !c.Private && (target || f.LabelOnly)
+	}
+	return candidates, target
+}
+
+// slotsOf returns how many entries of a row a column takes.
 func slotsOf(c dataset.Column) int {
 	switch {
 	case c.Kind == dataset.Numeric && c.Indicator:

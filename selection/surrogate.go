@@ -2,6 +2,7 @@ package selection
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -61,7 +62,10 @@ type columnStatistics struct {
 
 func (d *discriminant) columnBlock(at []int) columnStatistics {
 	k := len(at)
-	ridge := max(d.covarianceNoise(), smallestRidge)
+	ridge := smallestRidge
+	if !d.isExact(at) {
+		ridge = max(d.covarianceNoise(), smallestRidge)
+	}
 	s := mat.NewSymDense(k, nil)
 	b := columnStatistics{at: at, inverse: mat.NewSymDense(k, nil)}
 	for i := range at {
@@ -87,10 +91,13 @@ func (d *discriminant) columnBlock(at []int) columnStatistics {
 	return b
 }
 
-// covarianceNoise returns the standard deviation of the noise in a variance.
-func (d *discriminant) covarianceNoise() float64 {
-	return d.noise.ProductNoise / d.total
+// isExact reports whether the sums, squares and products of all of these entries have no noise.
+func (d *discriminant) isExact(at []int) bool {
+	return !slices.ContainsFunc(at, func(i int) bool { return !d.noise.IsExact(i) })
 }
+
+// covarianceNoise is the standard deviation of the noise in a variance.
+func (d *discriminant) covarianceNoise() float64 { return d.noise.ProductNoise / d.total }
 
 // classDistance estimates M between two classes, corrected for the part that is due to
 // noise.
@@ -116,6 +123,9 @@ func (d *discriminant) classDistance(b columnStatistics, k, l int) float64 {
 	sums := d.noise.SumNoise * d.noise.SumNoise * (1/(d.counts[k]*d.counts[k]) + 1/(d.counts[l]*d.counts[l]))
 	counts := d.noise.CountNoise * d.noise.CountNoise * (mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
 	covariance := d.covarianceNoise() * d.covarianceNoise() / 2
+	if d.isExact(b.at) {
+		sums, counts, covariance = 0, 0, 0
+	}
 	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) + counts + fresh*b.own
 	return max(0, mat.Dot(&w, delta)-noise)
 }

@@ -108,9 +108,9 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			exitRecipe, "private columns need the relation substitute-private-columns",
 		},
 		{
-			"a private target",
-			loansRecipe("substitute-private-columns", ", a: {private: true}, y: {private: true}", ""),
-			exitRecipe, "the target cannot be a private column",
+			"every column private",
+			loansRecipe("substitute-private-columns", ", a: {private: true}, b: {private: true}, y: {private: true}", ""),
+			exitRecipe, "no column of the run is public",
 		},
 		{
 			"nothing private",
@@ -122,6 +122,15 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		if got := dptrain(t, "fit", "r.yaml"); got.code != c.code || got.stdout != "" || !strings.Contains(got.stderr, c.stderr) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+	}
+	// A private target is no mistake.
+	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", y: {private: true}", ""))
+	if got := dptrain(t, "plan", "r.yaml"); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in logistic") {
+		t.Errorf("a private target: %+v", got)
+	}
+	flags := strings.Fields("plan --data t.csv --target y --task classification --classes no,yes --epsilon 1 --relation substitute-private-columns --private y --undeclared numbers --method joint-gram")
+	if got := dptrain(t, flags...); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in joint-gram") {
+		t.Errorf("a private target by flags: %+v", got)
 	}
 	// Classes that cannot be found are to be listed with the flag.
 	write(t, "few.csv", classCSV(9))

@@ -24,7 +24,7 @@ func completions(root *cobra.Command) {
 		for name, complete := range map[string]cobra.CompletionFunc{
 			"data": tables, "target": ofHeader(""), "unit": ofHeader(""), "exclude": ofHeader(""), "columns": ofHeader(""), "by": ofHeader(""),
 			"categories": ofHeader("="), "prefix": ofHeader("="), "hash": ofHeader("="), "encode": ofHeader(""), "range": ofHeader("="), "date": ofHeader("="),
-			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
+			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute", "substitute-private-columns"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
 			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"), "escape": oneOf("doubled", "backslash"),
 			"encoding": oneOf(dataset.Encodings()...), "numbers": oneOf("lenient", "strict"), "fold": oneOf("exact", "blanks", "case"), "undeclared": oneOf("found", "numbers"), "engine": oneOf(engines()...),
 		} {

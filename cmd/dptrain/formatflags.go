@@ -116,6 +116,7 @@ type declareFlags struct {
 	most       int
 	ranges     []string
 	dates      []string
+	private    []string
 	transform  string
 	method     string
 	selection  string
@@ -135,6 +136,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated")
 	set.StringVar(&f.transform, "transform", "", "fit log or sqrt of the target, by `NAME`; predictions are in its own units")
 	set.StringArrayVar(&f.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
+	set.StringSliceVar(&f.private, "private", nil, "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns")
 	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
 	set.IntVar(&f.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
 	set.StringVar(&f.selection, "select", "", "how columns are chosen, by `NAME`: see dptrain help methods")
@@ -143,7 +145,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
-	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "prefix": "data.columns", "hash": "data.columns", "encode": "data.columns", "range": "data.columns", "date": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
+	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "prefix": "data.columns", "hash": "data.columns", "encode": "data.columns", "range": "data.columns", "date": "data.columns", "private": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
 	"undeclared": "data.undeclared", "fold": "data.fold", "most-classes": "data.most_classes",
 }
 
@@ -241,6 +243,15 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 		}
 		c := columns[name]
 		c.Lower, c.Upper = &lower, &upper
+		columns[name] = c
+	}
+	once = onceEach("private")
+	for _, name := range f.private {
+		if err := once(name); err != nil {
+			return err
+		}
+		c := columns[name]
+		c.Private = true
 		columns[name] = c
 	}
 	once = onceEach("date")

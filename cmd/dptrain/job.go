@@ -53,7 +53,7 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.StringSliceVar(&f.classes, "classes", nil, "the `CLASSES` of the target, for classification: no,yes (default private: they are found)")
 	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
 	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
-	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
+	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default), substitute, or substitute-private-columns with --private")
 	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
 	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out metric (default 0.2)")
 	set.StringSliceVar(&f.shares, "budget", nil, "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)")

@@ -142,8 +142,10 @@ type bill struct {
 	// Protected is "test" for a study that protects its test records alone; absent for
 	// every other run.
 	Protected string `json:"protected,omitempty"`
-	causal    bool   // it asks for causal directions
-	describes bool   // it describes columns
+	// Exact lists what is computed without noise from public columns; absent unless listed columns are protected.
+	Exact     []string `json:"exact,omitempty"`
+	causal    bool     // it asks for causal directions
+	describes bool     // it describes columns
 	asked     pipeline.Shares
 }
 
@@ -172,6 +174,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(), plan.Records()
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
+	b.Exact = p.ExactParts()
 	return b
 }
 
@@ -349,7 +352,15 @@ func (b *bill) total() string {
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
+}
+
+// exactText lists what costs no budget because it depends on public columns only.
+func (b *bill) exactText() string {
+	if len(b.Exact) == 0 {
+		return ""
+	}
+	return report.Paragraph("Exact", "computed without noise from public columns, at no cost: "+strings.Join(b.Exact, "; "))
 }
 
 // branches explains the steps of a run, or of a try, that chooses between ways

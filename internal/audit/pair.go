@@ -104,7 +104,7 @@ func extreme(p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Col
 		if p.Budget.Relation == budget.SubstitutePrivateColumns && !c.Private {
 			s = 1
 		}
-		if c.Name == p.Target && !agrees && p.Budget.Relation != budget.SubstitutePrivateColumns {
+		if c.Name == p.Target && !agrees && (p.Budget.Relation != budget.SubstitutePrivateColumns || c.Private) {
 			s = -1
 		}
 		switch lo, hi := reach(c); {

@@ -89,7 +89,7 @@ func WorstPairs() []WorstPair {
 		classStatisticsPair(),
 		minimizerPair(),
 		minimizerCoordinatesPair(),
-		privateBlocksPair(),
+		privateBlocksPair(), labelSumsPair(), partClassStatisticsPair(),
 		votesPair(),
 		productsPair(),
 		kendallPair(),

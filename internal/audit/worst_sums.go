@@ -191,6 +191,38 @@ func privateBlocksPair() WorstPair {
 	})
 }
 
+// labelSumsPair has a record whose label turns from one end of its range to the other.
+func labelSumsPair() WorstPair {
+	const one = mechanism.FixedOne
+	relations := []budget.Relation{budget.SubstitutePrivateColumns}
+	return vectorPair(mechanism.StatLabelSums, relations, func(s *mechanism.Session, side int) (boundedVector, error) {
+		x := s.NewLabelSums(1, 0)
+		x.AddNumbers([][]int16{{one}}, []int16{pick[int16](RecordOn(s.Relation(), side), -one, 0, one)})
+		return x.Bound()
+	})
+}
+
+// partClassStatisticsPair has a record of full length whose private class changes.
+func partClassStatisticsPair() WorstPair {
+	const one = mechanism.FixedOne
+	x := jointPair(mechanism.StatPartClassStatistics, func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
+		c := s.NewPartClassStats([]bool{true}, 2, 1, true, mechanism.ClassWeights{})
+		c.Add([][]int16{{one}}, []int32{pick[int32](record, 0, 0, 1)})
+		return func(s *mechanism.Session, name string) ([]float64, error) {
+			released, err := c.Release(s, name)
+			m := released.Value()
+			out := append([]float64(nil), m.Counts...)
+			for k := range m.Sums {
+				out = append(out, m.Sums[k]...)
+				out = append(out, m.Squares[k]...)
+			}
+			return out, err
+		}
+	})
+	x.Relations = []budget.Relation{budget.SubstitutePrivateColumns}
+	return x
+}
+
 // addMinimizerRow adds the record with the given code, if there is one.
 func addMinimizerRow(m *mechanism.Minimizer, record int) {
 	row := []int16{mechanism.FixedOne}

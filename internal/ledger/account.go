@@ -89,7 +89,7 @@ func (a *Account) pricePlan(p *budget.Priced) (price budget.Charge, mu float64, 
 // column of P as public.
 func (a *Account) CheckPublic(public []string) error {
 	if (a.Promise.Relation == budget.SubstitutePrivateColumns) != (len(public) > 0) {
-		return fmt.Errorf("%w: a run has public columns under %v, the target at least, and under no other relation", ErrInvalid, budget.SubstitutePrivateColumns)
+		return fmt.Errorf("%w: a run has public columns under %v, at least one, and under no other relation", ErrInvalid, budget.SubstitutePrivateColumns)
 	}
 	for _, name := range public {
 		if slices.Contains(a.Private, name) {

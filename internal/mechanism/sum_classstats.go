@@ -194,6 +194,29 @@ type ClassMoments struct {
 	// CountNoise, SumNoise and SquareNoise are the standard deviations of every entry of
 	// the block, and ProductNoise is that of x_i^2; other products have 1/sqrt2 of it.
 	CountNoise, SumNoise, SquareNoise, ProductNoise float64
+
+	// Exact, if not nil, marks entries whose sums and squares, and whose products with each other, have no noise.
+	Exact []bool
+	// Totals and Records, if Totals is not nil, are the exact sums of x over all records and their number. All products
+	// are then exact, and over all records, those in no class included.
+	Totals  []float64
+	Records float64
+}
+
+// IsExact reports whether the sums and squares of entry i have no noise.
+func (m *ClassMoments) IsExact(i int) bool { return m.Exact != nil && m.Exact[i] }
+
+// HasExactProduct reports whether the product of two entries has no noise.
+func (m *ClassMoments) HasExactProduct(i, j int) bool {
+	return m.Totals != nil || m.IsExact(i) && m.IsExact(j)
+}
+
+// NoiseOf returns a standard deviation of noise as it is for entry i: 0 if the entry is exact.
+func (m *ClassMoments) NoiseOf(i int, noise float64) float64 {
+	if m.IsExact(i) {
+		return 0
+	}
+	return noise
 }
 
 // Release releases all statistics in one step by [WeightedGaussian], as draw 0 of the

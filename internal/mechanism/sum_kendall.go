@@ -27,6 +27,10 @@ type Kendall struct {
 	target   []int64                                           // t(x_j, y) in kendallUnit, rounded down
 	picked   int
 	between  []int64 // sum over picked s of t(x_j, x_s), each rounded down
+
+	public        []bool // the columns that cannot change; nil: none
+	publicTarget  bool
+	privatePicked int // picked columns that can change
 }
 
 // NewKendall ranks d columns and counts them against the target on all cores. It
@@ -67,8 +71,22 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 	return k, nil
 }
 
-// Pick adds column j to the picked columns: later scores subtract the correlation
-// with it.
+// DeclarePublic names the columns that are public, one entry per column, and whether the target is. Pairs of public columns
+// have the same counts on all neighbouring tables, so they add nothing to the width of the scores. It has no effect unless
+// only private columns may change. The records must be the same on all neighbouring tables but for their private columns:
+// where the target is private, a record without a target must not be left out.
+func (k *Kendall) DeclarePublic(columns []bool, target bool) {
+	if k.relation == budget.SubstitutePrivateColumns {
+		k.public = columns
+		k.publicTarget = target
+	}
+}
+
+// isPublic reports whether column j cannot change.
+func (k *Kendall) isPublic(j int) bool { return k.public != nil && k.public[j] }
+
+// Pick adds column j to the picked ones: later scores subtract what is
+// correlated with it.
 func (k *Kendall) Pick(ctx context.Context, j int) error {
 	counts, err := k.against(ctx, j)
 	if err != nil {
@@ -78,6 +96,9 @@ func (k *Kendall) Pick(ctx context.Context, j int) error {
 		k.between[i] += c
 	}
 	k.picked++
+	if !k.isPublic(j) {
+		k.privatePicked++
+	}
 	return nil
 }
 
@@ -92,6 +113,15 @@ func (k *Kendall) Pick(ctx context.Context, j int) error {
 // [-2, 2] and the widths are 4 and 8. Rounding moves a score by more than -1
 // and less than 2 units (t down by less than 1; the mean down by less than 1
 // for its terms and 1 for the division), so a change by less than 3 either way.
+//
+// If only private columns may change, t of two public columns stays. So score j
+// moves within [-r_j, r_j], r_j = 2 if x_j or the target is private, plus, from
+// the second round on, 2 if x_j is private, or else 2 times the share of private
+// columns among the picked ones. The score that rises most and the one that
+// falls most are different candidates: the width is the sum of the two largest
+// r_j. With every column private these are the widths above. With a private
+// target and public candidates it is 4 in every round.
+// (docs/proofs/private-target.md, "Choosing columns")
 func (k *Kendall) Scores(candidates []int) Bounded[Vector] {
 	width := 2.5
 	if k.relation != budget.AddRemove {
@@ -100,11 +130,42 @@ func (k *Kendall) Scores(candidates []int) Bounded[Vector] {
 	if k.picked > 0 {
 		width *= 2
 	}
+	if k.public != nil {
+		width = k.partlyPublicWidth(candidates)
+	}
 	out := make(Vector, len(candidates))
 	for i, j := range candidates {
 		out[i] = k.columnScore(j)
 	}
 	return Bounded[Vector]{out, Width, width/kendallUnit + 6, kendallUnit, StatKendall}
+}
+
+// partlyPublicWidth returns the sum of the two largest reaches r_j of the candidates.
+func (k *Kendall) partlyPublicWidth(candidates []int) float64 {
+	largest := 0.
+	second := 0.
+	for _, j := range candidates {
+		r := k.reach(j)
+		second = max(second, min(r, largest))
+		largest = max(largest, r)
+	}
+	return largest + second
+}
+
+// reach returns r_j: how far the score of column j may move either way.
+func (k *Kendall) reach(j int) float64 {
+	r := 0.
+	if !k.isPublic(j) || !k.publicTarget {
+		r = 2
+	}
+	switch {
+	case k.picked == 0:
+	case !k.isPublic(j):
+		r += 2
+	default:
+		r += 2 * float64(k.privatePicked) / float64(k.picked)
+	}
+	return r
 }
 
 // columnScore returns the score of column j in kendallUnit.

@@ -189,3 +189,84 @@ func TestKendallScoreRounding(t *testing.T) {
 		}
 	}
 }
+
+// TestKendallPublicColumns replaces the private cells of one record by all others, on tables of three records with values in
+// {0, 1, 2}, and by the opposite ends on a table where that attains the width: no two scores move apart by more than declared.
+// With a public target and public columns no score moves.
+func TestKendallPublicColumns(t *testing.T) {
+	const values, columns = 3, 4 // two candidates, a picked column, the target
+	cells := 1
+	for range columns {
+		cells *= values
+	}
+	decode := func(code int) (row [columns]float64) {
+		for j := range row {
+			row[j] = float64(code % values)
+			code /= values
+		}
+		return row
+	}
+	low, high := -1., 99.
+	for _, c := range []struct {
+		private       [columns]bool // which cells of the record may change
+		want          float64
+		first, second [columns]float64
+	}{
+		{[columns]bool{false, false, false, true}, 4, [columns]float64{low, high, 0, low}, [columns]float64{low, high, 0, high}},
+		{[columns]bool{true, false, false, false}, 4, [columns]float64{high, 0, low, high}, [columns]float64{low, 0, low, high}},
+		{[columns]bool{true, true, false, false}, 8, [columns]float64{high, low, low, high}, [columns]float64{low, high, low, high}},
+		{[columns]bool{false, false, true, false}, 4, [columns]float64{high, low, low, 0}, [columns]float64{high, low, high, 0}},
+		{[columns]bool{}, 0, [columns]float64{1, 2, 3, 4}, [columns]float64{1, 2, 3, 4}},
+	} {
+		public := []bool{!c.private[0], !c.private[1], !c.private[2]}
+		var others [][columns]float64
+		for i := range 12 {
+			others = append(others, [columns]float64{float64(i), float64(i), float64(i), float64(i)})
+		}
+		if apart := scoresApart(t, others, c.first, c.second, public, !c.private[3], c.want); math.Abs(apart-c.want) > 7*kendallUnit {
+			t.Errorf("private %v: scores move apart by %v at the ends, declared %v", c.private, apart, c.want)
+		}
+		for _, pair := range [][2]int{{0, 80}, {13, 41}, {5, 66}} {
+			for code := 0; code < cells; code += 5 {
+				for second := range cells {
+					a, b := decode(code), decode(second)
+					for j := range a {
+						if !c.private[j] {
+							b[j] = a[j]
+						}
+					}
+					if apart := scoresApart(t, [][columns]float64{decode(pair[0]), decode(pair[1])}, a, b, public, !c.private[3], c.want); apart > c.want+7*kendallUnit {
+						t.Fatalf("private %v: scores move apart by %v, declared %v", c.private, apart, c.want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// scoresApart returns by how much the scores of columns 0 and 1, beside the picked column 2, move apart if one record beside
+// others turns from first into second. The target is column 3. It checks the declared width.
+func scoresApart(t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64) float64 {
+	t.Helper()
+	s := session(t, budget.SubstitutePrivateColumns, 1)
+	var scores [2]Bounded[Vector]
+	for side, record := range [][4]float64{first, second} {
+		var list [4][]float64
+		for _, row := range append([][4]float64{record}, others...) {
+			for j, v := range row {
+				list[j] = append(list[j], v)
+			}
+		}
+		k := kendallOf(t, s, list[3], list[0], list[1], list[2])
+		k.DeclarePublic(public, target)
+		if err := k.Pick(context.Background(), 2); err != nil {
+			t.Fatal(err)
+		}
+		scores[side] = k.Scores([]int{0, 1})
+		if math.Abs(scores[side].sens*scores[side].unit-width) > 7*kendallUnit {
+			t.Fatalf("public %v: declared width %v, want %v", public, scores[side].sens*scores[side].unit, width)
+		}
+	}
+	x, y := scores[0].value, scores[1].value
+	return math.Abs(float64(y[0]-x[0])-float64(y[1]-x[1])) * scores[0].unit
+}

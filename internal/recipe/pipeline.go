@@ -112,7 +112,7 @@ func (r *Recipe) budget() (budget.Target, error) {
 // column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Classes().Private(), Fold: r.fold()}
+		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Classes().Private(), Fold: r.fold()}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}

@@ -138,7 +138,7 @@ type Column struct {
 	Transform string `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"default=none" jsonschema_description:"Of the target: the model is fitted to its logarithm or its square root, and predicts in its own units. Numbers below lower count as lower; without it, log takes those below a millionth as 2^-20."`
 	// Private marks a protected column; only under the relation
 	// substitute-private-columns, where all other columns are public.
-	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column (only with relation substitute-private-columns, where every other column is public)."`
+	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column, which may be the target (only with relation substitute-private-columns, where every other column is public)."`
 }
 
 // Privacy is the budget of the run and how it is counted.

@@ -78,7 +78,7 @@ var beyondSchema = strings.Fields(`
 	model-needs-classes model-nonprivate model-as-published
 	fallback-needs-classes fallback-itself fallback-no-effect buckets-no-effect
 	costs-no-effect brc-keys-no-effect brc-paper-relation brc-delta-zero
-	target-excluded target-private target-categories
+	target-excluded target-private-relation target-categories
 	target-in-place-twice transform-classes transform-feature transform-log-lower
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside

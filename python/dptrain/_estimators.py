@@ -132,6 +132,9 @@ class _Estimator(_Base):
     epsilon : the privacy budget of one fit, a number above 0, or a text such as "ln(3)".
     delta : the probability that the bound may fail, from 1e-10 to below 1, or 0 for pure methods. None is 1e-6.
     relation : what is hidden. "add-remove" (None): whether a record is in the table. "substitute": what a record says.
+        "substitute-private-columns": what a record says in the columns that private lists.
+    private : a list of columns that are hidden, with that relation; "target", or the name of y, is the target. All others are
+        public.
     method : how to train, such as "joint-gram" or "boosted-additive". None decides by public facts and a noisy count.
     select : how columns are chosen, such as "kendall". None decides likewise.
     k : the number of columns that select chooses, at least 1.
@@ -175,6 +178,7 @@ class _Estimator(_Base):
     _: KW_ONLY
     delta: "float | None" = None
     relation: "str | None" = None
+    private: "list | None" = None
     method: "str | None" = None
     select: "str | None" = None
     k: "int | None" = None
@@ -264,7 +268,7 @@ class _Estimator(_Base):
             keys["search"] = self.search
         for key, value in keys.items():
             out.append(f"--set={key}={_yaml(value)}")
-        for flag in ("exclude", "encode", "missing"):
+        for flag in ("exclude", "encode", "missing", "private"):
             values = getattr(self, flag)
             if values is not None:
                 out.append(f"--{flag}={listed([values] if isinstance(values, (str, int, float)) else values)}")

@@ -45,6 +45,15 @@ def test_every_option_reaches_the_recipe(houses):
         DPRegressor(format={"separator": ";"}).fit(X, y)
 
 
+def test_the_target_alone_may_be_private(houses):
+    X, y = houses
+    model = DPRegressor(3, relation="substitute-private-columns", private=["price"], exclude=["ocean"], method="joint-gram").fit(X, y)
+    assert model.report_["guarantee"]["relation"] == "substitute-private-columns" and model.score(X, y) > 0.5
+    assert "private: true" in model.release_["recipe.yaml"].decode()
+    with pytest.raises(InvalidInput, match="private columns need the relation"):
+        DPRegressor(3, private=["price"], exclude=["ocean"]).fit(X, y)
+
+
 def test_a_search_keeps_one_of_its_tries(houses):
     X, y = houses
     candidates = [{"model": {"method": "joint-gram"}}, {"model": {"method": "boosted-additive"}}]

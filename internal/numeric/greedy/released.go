@@ -21,6 +21,9 @@ type Released struct {
 	Sigma  float64   // standard deviation of the noise on the diagonal, sqrt2 times that off it
 }
 
+// Ridge returns the ridge for noise of standard deviation sigma in d entries.
+func Ridge(sigma float64, d int) float64 { return ridgeFactor * sigma * math.Sqrt(2*float64(d)) }
+
 // Problem returns the problem of a released matrix: its negative eigenvalues are 0 and its
 // ridge is that of the noise. Entry First is the constant. Groups, costs and the budget are
 // left to the caller.
@@ -35,7 +38,7 @@ func (r Released) Problem() *Problem {
 	}
 	p := &Problem{
 		Gram: mat.NewSymDense(r.First+1, nil), Constant: r.First,
-		Ridge: ridgeFactor * r.Sigma * math.Sqrt(2*float64(r.First+1)),
+		Ridge: Ridge(r.Sigma, r.First+1),
 	}
 	for i := range r.First + 1 {
 		for j := i; j <= r.First; j++ {

@@ -151,5 +151,5 @@ func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{gramStatistic{}}
+	return []mechanism.Statistic{gramStatistic{}, publicGramStatistic{}, labelStatistic{}, labelGradientStatistic{}}
 }

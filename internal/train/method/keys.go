@@ -31,6 +31,10 @@ type Method struct {
 	MaxScores int
 	// Relations are those that it supports.
 	Relations []budget.Relation
+	// PublicFeatures reports whether it makes use of public features if the target is private. It is then handed
+	// records without a target as well: which records have one is private, so exact statistics of their features
+	// are statistics of all records.
+	PublicFeatures bool
 	// Abstains reports whether its trainer is an [Abstainer].
 	Abstains bool
 	// AllRecords reports whether it is handed records without a target as well and

@@ -3,6 +3,8 @@ package method
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -70,10 +72,37 @@ type Facts struct {
 	Epsilon, Delta float64
 	// Derived reports that the target is a number, -1 or +1, that represents classes.
 	Derived bool
+	// LabelOnly reports that the run protects its target and no other column: every feature is public. It is a fact of
+	// the whole run, so it is the same for a plan and for the fewer columns of a fit.
+	LabelOnly bool
 }
 
 // Target returns the last column.
 func (f Facts) Target() dataset.Column { return f.Columns[len(f.Columns)-1] }
+
+// CheckLabelOnly returns an error unless the columns and the relation are those of a run that protects its target only.
+func (f Facts) CheckLabelOnly(r budget.Relation) error {
+	last := len(f.Columns) - 1
+	if f.LabelOnly && r == f.Relation && ProtectsTargetOnly(r, f.Columns[:last], f.Columns[last]) {
+		return nil
+	}
+	return fmt.Errorf("%w: exact moments of features need a run that protects its target only", mechanism.ErrRelation)
+}
+
+// ProtectsTargetOnly reports whether a run under a relation protects the target and none of the features.
+func ProtectsTargetOnly(r budget.Relation, features []dataset.Column, target dataset.Column) bool {
+	return ProtectsTarget(r, target) && !slices.ContainsFunc(features, func(c dataset.Column) bool { return c.Private })
+}
+
+// ProtectsTarget reports whether a run under a relation protects listed columns only, the target among them.
+func ProtectsTarget(r budget.Relation, target dataset.Column) bool {
+	return r == budget.SubstitutePrivateColumns && target.Private
+}
+
+// PublicTarget reports whether a run under a relation protects listed columns only, and the target is not among them.
+func PublicTarget(r budget.Relation, target dataset.Column) bool {
+	return r == budget.SubstitutePrivateColumns && !target.Private
+}
 
 // Data holds the records of a fit and public facts about them. Facts are those of the plan, except that Columns
 // are the columns of Records.

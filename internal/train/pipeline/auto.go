@@ -62,6 +62,8 @@ func (p *Pipeline) autoMethod(classes int) method.Trainer {
 		return svm.SVM{}
 	case p.isPure():
 		return adassp.JointGram{}
+	case p.protectsTargetOnly() && p.isClassification():
+		return logistic.Logistic{} // one release of the labels
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case classes > 2:

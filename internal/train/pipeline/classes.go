@@ -47,12 +47,7 @@ const scoreRange = 1
 // the records of one class, -1 for those of the others and 0 for those in no
 // class. Its range is a public fact.
 func numericTarget(target dataset.Column) dataset.Column {
-	return dataset.Column{
-		Name:   target.Name,
-		Ranged: true,
-		Lower:  -scoreRange,
-		Upper:  scoreRange,
-	}
+	return dataset.Column{Name: target.Name, Ranged: true, Lower: -scoreRange, Upper: scoreRange, Private: target.Private}
 }
 
 // valuesFor returns the derived target's value of every code.

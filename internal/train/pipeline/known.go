@@ -38,26 +38,36 @@ func (r records) columns(index []int) records {
 	return records{r.all.Columns(index), r.known.Columns(index)}
 }
 
-// forTrainer returns the records for a trainer: all records if its method itself leaves out
-// records without a class, and otherwise the records of known classes. [boosting.BRC] divides by a number of records, which is public
-// where a record may be replaced.
-func (r records) forTrainer(t method.Trainer) (mechanism.Records, error) {
+// forTrainer returns the records for a trainer: all of them if its method itself leaves out those
+// in no class, or uses exact statistics of public features beside a private target, and otherwise those of known
+// classes. [boosting.BRC] divides by a number of records, which is public where a record may be replaced.
+func (r records) forTrainer(t method.Trainer, labelOnly bool) (mechanism.Records, error) {
 	m, err := methodOf(t)
-	if m.AllRecords {
+	if m.AllRecords || m.PublicFeatures && labelOnly {
 		return r.all, err
 	}
 	return r.known, err
 }
 
+// forSelector returns the records for a selector. If the target alone is private, pairs of public columns are scored exactly,
+// so over all records; a missing target then counts as the statistic has it: in no class, below every number, or in the
+// middle of its range.
+func (r records) forSelector(x selection.Selector, labelOnly bool) mechanism.Records {
+	if m, _ := SelectorNamed(x.Name()); labelOnly && m.PublicFeatures && ownSelector(x) {
+		return r.all
+	}
+	return r.known
+}
+
 // publicCount reports whether the number of records with a usable target is public. Under substitution the
 // number of all records is, but a replaced record may have lost its target: the two are equal only if missing
-// targets have a declared value. Under private columns the target itself is public.
+// targets have a declared value. Under private columns the target itself may be public.
 func publicCount(f selection.Facts) bool {
-	switch f.Relation {
-	case budget.Substitute:
-		return f.Target.Kind == dataset.Numeric && f.Target.HasMissing
-	case budget.SubstitutePrivateColumns:
+	switch {
+	case f.Relation == budget.AddRemove:
+		return false
+	case method.PublicTarget(f.Relation, f.Target):
 		return true
 	}
-	return false
+	return f.Target.Kind == dataset.Numeric && f.Target.HasMissing
 }

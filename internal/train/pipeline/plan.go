@@ -305,10 +305,7 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 		return wrong
 	}
 	target := p.Schema.Index(p.Target)
-	plan.facts = selection.Facts{
-		Target:   p.transformedTarget(p.Schema.Columns[target]),
-		Relation: p.Budget.Relation,
-	}
+	plan.facts = selection.Facts{Target: p.transformedTarget(p.Schema.Columns[target]), Relation: p.Budget.Relation, LabelOnly: p.protectsTargetOnly()}
 	for j, c := range p.Schema.Columns {
 		if j == target {
 			c = plan.facts.Target
@@ -323,6 +320,9 @@ func (p *Pipeline) checkPlan(ctx context.Context, plan *Plan) error {
 			plan.facts.Columns = append(plan.facts.Columns, c)
 			plan.columns = append(plan.columns, j)
 		}
+	}
+	if err := p.checkPublicColumns(); err != nil {
+		return err
 	}
 	plan.columns = append(plan.columns, target)
 	plan.facts = p.plannedFor(plan.facts)

@@ -128,7 +128,9 @@ func (p *Pipeline) madeUpFacts() selection.Facts {
 			f.Columns = append(f.Columns, dataset.Column{Name: c.Name, Indicator: true})
 		}
 	}
-	private := p.Budget.Relation == budget.SubstitutePrivateColumns
+	f.LabelOnly = p.protectsTargetOnly()
+	f.Target.Private = p.protectsTarget()
+	private := p.Budget.Relation == budget.SubstitutePrivateColumns && !f.LabelOnly
 	for i := range columns {
 		f.Columns = append(f.Columns, dataset.Column{
 			Name:    fmt.Sprintf("\x00%d", i),
@@ -159,11 +161,7 @@ func (p *Pipeline) trainerNoise(t method.Trainer, f selection.Facts) string {
 		return "fails with a probability of delta"
 	}
 	columns := append(slices.Clone(f.Columns), f.Target)
-	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{
-		Columns:  columns,
-		Relation: f.Relation,
-		Epsilon:  p.Budget.Epsilon,
-	})
+	node, err := p.trainerFor(p.pureForm(t), f.Target).Plan(method.Facts{Columns: columns, Relation: f.Relation, LabelOnly: f.LabelOnly, Epsilon: p.Budget.Epsilon})
 	if err != nil {
 		return ""
 	}

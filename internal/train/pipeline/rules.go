@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -139,27 +140,11 @@ func (r *rules) checkUnit() {
 
 // privateColumns checks which columns are protected.
 func (r *rules) privateColumns() {
-	private := false
-	for _, c := range r.Schema.Columns {
-		private = private || c.Private
-		if c.Private && c.Name == r.Target {
-			field := fault.Child(fault.Child("data.columns", c.Name), "private")
-			r.addProblem(
-				ErrRelation,
-				field,
-				"under "+budget.SubstitutePrivateColumns.String()+" the target is public",
-				"the target cannot be a private column",
-			)
-		}
+	if r.Budget.Relation != budget.SubstitutePrivateColumns {
+		return
 	}
-	if r.Budget.Relation == budget.SubstitutePrivateColumns && !private {
-		r.addProblem(
-			ErrRelation,
-			"privacy.relation",
-			"",
-			"the relation %v needs at least one column with private: true",
-			r.Budget.Relation,
-		)
+	if !slices.ContainsFunc(r.Schema.Columns, func(c dataset.Column) bool { return c.Private }) {
+		r.addProblem(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
 	}
 }
 

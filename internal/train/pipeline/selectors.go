@@ -19,6 +19,9 @@ type SelectorMethod struct {
 	Summary string
 	// Private reports whether it releases something, and so spends a share of the budget.
 	Private bool
+	// PublicFeatures reports whether it makes use of public columns, and is handed records without a target if the target
+	// alone is private; see [method.Method].
+	PublicFeatures bool
 	// NeedsClasses reports whether it is for classification only.
 	NeedsClasses bool
 	// TwoClasses reports whether it takes two classes only: it ranks by one number.
@@ -67,11 +70,12 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			},
 		},
 		{
-			Name:       selection.Kendall{}.Name(),
-			Summary:    "columns of strong rank correlation with the target",
-			Private:    true,
-			TwoClasses: true,
-			Keys:       keysNamed("k", "share"),
+			Name:           selection.Kendall{}.Name(),
+			Summary:        "columns of strong rank correlation with the target",
+			Private:        true,
+			PublicFeatures: true,
+			TwoClasses:     true,
+			Keys:           keysNamed("k", "share"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.Kendall{K: s.K}
 			},
@@ -107,11 +111,12 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			},
 		},
 		{
-			Name:         selection.DPFSDR{}.Name(),
-			Summary:      "columns that separate the classes and repeat no other one",
-			Private:      true,
-			NeedsClasses: true,
-			Keys:         keysNamed("k", "share", "max_correlation", "sizes", "runs"),
+			Name:           selection.DPFSDR{}.Name(),
+			Summary:        "columns that separate the classes and repeat no other one",
+			Private:        true,
+			PublicFeatures: true,
+			NeedsClasses:   true,
+			Keys:           keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFSDR{
 					K:          s.K,
@@ -123,21 +128,23 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			},
 		},
 		{
-			Name:         selection.DPFS{}.Name(),
-			Summary:      "columns of high F-score",
-			Private:      true,
-			NeedsClasses: true,
-			Keys:         keysNamed("k", "share", "sizes", "runs"),
+			Name:           selection.DPFS{}.Name(),
+			Summary:        "columns of high F-score",
+			Private:        true,
+			PublicFeatures: true,
+			NeedsClasses:   true,
+			Keys:           keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
 			},
 		},
 		{
-			Name:         selection.CRFS{}.Name(),
-			Summary:      "columns of high F-score, without correlated ones",
-			Private:      true,
-			NeedsClasses: true,
-			Keys:         keysNamed("k", "share", "max_correlation", "sizes", "runs"),
+			Name:           selection.CRFS{}.Name(),
+			Summary:        "columns of high F-score, without correlated ones",
+			Private:        true,
+			PublicFeatures: true,
+			NeedsClasses:   true,
+			Keys:           keysNamed("k", "share", "max_correlation", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.CRFS{
 					K:          s.K,
@@ -148,10 +155,11 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 			},
 		},
 		{
-			Name:    selection.GreedyGram{}.Name(),
-			Summary: "columns that add most for what they cost",
-			Private: true,
-			Keys:    keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
+			Name:           selection.GreedyGram{}.Name(),
+			Summary:        "columns that add most for what they cost",
+			Private:        true,
+			PublicFeatures: true,
+			Keys:           keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.GreedyGram{
 					K:      s.K,

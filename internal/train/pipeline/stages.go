@@ -128,7 +128,7 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, shares divisio
 	if b.fallback == nil {
 		return nodes, nil
 	}
-	facts := method.Facts{Columns: columns, Relation: p.Budget.Relation}
+	facts := method.Facts{Columns: columns, Relation: p.Budget.Relation, LabelOnly: p.protectsTargetOnly()}
 	if model, err = p.trainerFor(b.fallback, target).Plan(facts); err != nil {
 		return nil, err
 	}

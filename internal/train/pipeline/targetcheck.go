@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // Before any other release, a run counts the records with a usable target, on all records and with noise. If
@@ -21,7 +22,7 @@ import (
 //	           train: …
 //	           holdout: …
 //
-// Under private columns the target is public, and its cells are counted exactly.
+// Under private columns a public target's cells are counted exactly.
 
 // The name of the node, which names the records that its leaf sees, and of the leaf.
 const (
@@ -132,7 +133,8 @@ func groupDigits(x float64) string {
 func (p *Pipeline) checksTarget() bool { return !p.Budget.Earlier }
 
 func (p *Pipeline) paysForCheck() bool {
-	return p.checksTarget() && p.Budget.Relation != budget.SubstitutePrivateColumns
+	j := p.Schema.Index(p.Target)
+	return p.checksTarget() && !(j >= 0 && method.PublicTarget(p.Budget.Relation, p.Schema.Columns[j]))
 }
 
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.

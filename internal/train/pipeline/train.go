@@ -90,7 +90,7 @@ func (r *runner) runStages(
 		return nil, err
 	}
 	v, kept := keepFeatures(s, &facts, v)
-	chosen, err := r.runSelector(ctx, s, b.selector, facts, v.known)
+	chosen, err := r.runSelector(ctx, s, b.selector, facts, v.forSelector(b.selector, facts.LabelOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (r *runner) selectThenScale(
 	f selection.Facts,
 	v records,
 ) (*trained, error) {
-	chosen, err := r.runSelector(ctx, s, b.selector, f, v.known)
+	chosen, err := r.runSelector(ctx, s, b.selector, f, v.forSelector(b.selector, f.LabelOnly))
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func (r *runner) fitModel(
 ) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
 	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
-	known, err := v.forTrainer(b.trainer)
+	known, err := v.forTrainer(b.trainer, r.pipeline.protectsTargetOnly())
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/method"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
@@ -60,8 +62,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	}
 	if p.wastesPublicColumns(r.Method) {
 		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
-			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s make use of them.",
-			r.Method, joinParts(PrivateColumnsMethods()))})
+			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s",
+			r.Method, p.publicColumnsRemedy())})
 	}
 	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
@@ -122,14 +124,60 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 
 // wastesPublicColumns reports whether a method was trained under private columns that adds as much noise as for whole
 // records.
-func (p *Pipeline) wastesPublicColumns(method string) bool {
-	m, ok := TrainerNamed(method)
-	return ok && p.Budget.Relation == budget.SubstitutePrivateColumns && !m.Supports(p.Budget.Relation)
+func (p *Pipeline) wastesPublicColumns(name string) bool {
+	m, ok := TrainerNamed(name)
+	switch {
+	case !ok || p.Budget.Relation != budget.SubstitutePrivateColumns:
+		return false
+	case p.protectsTarget():
+		return !m.PublicFeatures || !p.protectsTargetOnly()
+	}
+	return !m.Supports(p.Budget.Relation)
+}
+
+// publicColumnsRemedy names the methods that make use of the columns that the run leaves public.
+func (p *Pipeline) publicColumnsRemedy() string {
+	switch {
+	case p.protectsTargetOnly():
+		return joinParts(PrivateTargetMethods()) + " make use of them."
+	case p.protectsTarget():
+		return "No method does where the target is private and a feature is too."
+	}
+	return joinParts(PrivateColumnsMethods()) + " make use of them."
+}
+
+// protectsTarget reports whether listed columns are protected, the target among them.
+func (p *Pipeline) protectsTarget() bool {
+	j := p.Schema.Index(p.Target)
+	return j >= 0 && method.ProtectsTarget(p.Budget.Relation, p.Schema.Columns[j])
+}
+
+// checkPublicColumns returns an error for listed private columns that are all columns of the run. Then nothing is public but
+// the number of records, which is what the relation [budget.Substitute] protects.
+func (p *Pipeline) checkPublicColumns() error {
+	if p.Budget.Relation == budget.SubstitutePrivateColumns && len(p.PublicColumns()) == 0 {
+		return &fault.Error{
+			Kind: fault.Recipe, Field: "privacy.relation", Err: ErrRelation,
+			Message: fmt.Sprintf("with the relation %v, no column of the run is public: the target and every feature are private", p.Budget.Relation),
+			Hint:    "use the relation " + budget.Substitute.String() + ", which protects whole records",
+		}
+	}
+	return nil
+}
+
+// protectsTargetOnly reports whether the target is protected and no other column.
+func (p *Pipeline) protectsTargetOnly() bool {
+	j := p.Schema.Index(p.Target)
+	if j < 0 {
+		return false
+	}
+	features := slices.Delete(slices.Clone(p.Schema.Columns), j, j+1)
+	return method.ProtectsTargetOnly(p.Budget.Relation, features, p.Schema.Columns[j])
 }
 
 // PublicColumns lists the columns that the run reads and does not protect: under
-// [budget.SubstitutePrivateColumns] all that are not private, including the target; under the other relations
-// it is empty.
+// [budget.SubstitutePrivateColumns] all that are not private, which may include the target; under the other
+// relations it is empty.
 func (p *Pipeline) PublicColumns() []string {
 	if p.Budget.Relation != budget.SubstitutePrivateColumns {
 		return nil

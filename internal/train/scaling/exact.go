@@ -13,31 +13,45 @@ import (
 // error of the engine or the context.
 func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (Range, error) {
 	out := make([]Range, j+1)
-	err := exactRanges(ctx, m, r, []int{j}, out)
+	err := exactRanges(ctx, m, r, []int{j}, []float64{0}, out)
 	return out[j], err
 }
 
-// exactRanges writes the exact ranges of the given columns.
-func exactRanges(
-	ctx context.Context,
-	m mechanism.Maker,
-	r mechanism.Records,
-	columns []int,
-	out []Range,
-) error {
-	places, numbers, err := orderOf(ctx, m, r, columns)
-	if err != nil {
-		return err
-	}
-	for i, j := range columns {
-		if numbers[i] == 0 {
-			out[j] = Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
-			continue
+// trimmedTails are the shares of a column beyond each outer quantile from which its exact range is read if the range is to
+// hold what most records have, as private ranges of features do: the first with which the quantiles differ.
+var trimmedTails = []float64{featureReading.outer, .01, .002, 0}
+
+// exactRanges writes the exact ranges of the given columns. The tails, of which the last is 0, are tried in order until the
+// outer quantiles of a column differ. A range between quantiles is widened as that of a feature is.
+func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tails []float64, out []Range) error {
+	for _, tail := range tails {
+		places, numbers, err := orderOf(ctx, m, r, columns, tail)
+		if err != nil {
+			return err
 		}
-		out[j] = exactRange(places[i].valueOf(0), places[i].valueOf(2))
-		out[j].Median = min(max(places[i].valueOf(1), -widest), widest)
-		out[j].HasMedian = true
-		out[j].Numbers.Value = float64(numbers[i])
+		var left []int
+		for i, j := range columns {
+			low, high := places[i].valueOf(0), places[i].valueOf(2)
+			switch {
+			case numbers[i] == 0:
+				out[j] = Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
+				continue
+			case tail > 0 && !(low < high):
+				left = append(left, j)
+				continue
+			}
+			out[j] = exactRange(low, high)
+			if tail > 0 {
+				wide := widenInterval(interval{out[j].Lower, out[j].Upper}, featureReading.widen)
+				out[j].Lower, out[j].Upper = max(wide.Lower, -widest), min(wide.Upper, widest)
+			}
+			out[j].Median = min(max(places[i].valueOf(1), -widest), widest)
+			out[j].HasMedian = true
+			out[j].Numbers.Value = float64(numbers[i])
+		}
+		if columns = left; len(columns) == 0 {
+			break
+		}
 	}
 	return nil
 }

@@ -75,3 +75,32 @@ func TestExactIsTotal(t *testing.T) {
 		}
 	})
 }
+
+// TestExactRangesOfMostRecords: beside a private target the exact range of a public column leaves out extreme values, and a
+// column that is nearly constant keeps all of its values.
+func TestExactRangesOfMostRecords(t *testing.T) {
+	const n = 1000
+	x, rare, y := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = float64(i)
+	}
+	x[n-1] = 1e9
+	rare[7] = 5
+	columns := []dataset.Column{{Name: "x"}, {Name: "rare"}, {Name: "y", Ranged: true, Lower: 0, Upper: 1, Private: true}}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: x}, {Floats: rare}, {Floats: y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Private{Columns: columns, Target: 2, Relation: budget.SubstitutePrivateColumns}
+	out := make([]Range, 2)
+	if err := exactRanges(context.Background(), mechanism.NewMaker(p.Relation), memory.NewRecords(tab.All()), []int{0, 1}, p.tails(), out); err != nil {
+		t.Fatal(err)
+	}
+	middle, half := 499.5, 1.6*(959-40)/2
+	if math.Abs(out[0].Lower-(middle-half)) > 1 || math.Abs(out[0].Upper-(middle+half)) > 1 || out[0].Numbers.Value != n {
+		t.Errorf("x: %+v, want about %v to %v", out[0], middle-half, middle+half)
+	}
+	if out[1].Lower != 0 || out[1].Upper != 5 {
+		t.Errorf("a nearly constant column: %+v", out[1])
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// The smallest, the median and the largest number of a public column are found digit by digit, by counts: a float64 is
+// Two outer quantiles, or the smallest and the largest number, and the median of a public column are found digit by digit, by counts: a float64 is
 // an integer of 64 bits in the same order.
 const (
 	orderBits = 12 // of a digit
@@ -84,14 +84,9 @@ func (p *orderPass) Add(b mechanism.Block) {
 
 func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
 
-// orderOf finds the smallest, the lower median and the largest finite number of each column, and the number of
-// finite numbers.
-func orderOf(
-	ctx context.Context,
-	m mechanism.Maker,
-	r mechanism.Records,
-	columns []int,
-) ([]rankSearch, []int64, error) {
+// orderOf finds three finite numbers of each column, and the number of finite numbers: the one that a share of tail is below,
+// the lower median and the one that a share of tail is above. With a tail of 0 the outer ones are the smallest and the largest.
+func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tail float64) ([]rankSearch, []int64, error) {
 	places := make([]rankSearch, len(columns))
 	numbers := make([]int64, len(columns))
 	for known := 0; known < keyBits; {
@@ -114,7 +109,8 @@ func orderOf(
 				for _, c := range counts.Value()[3*i*bins : (3*i+1)*bins] {
 					numbers[i] += c
 				}
-				p.rank = [3]int64{0, (numbers[i] - 1) / 2, numbers[i] - 1}
+				outer := int64(tail * float64(numbers[i]))
+				p.rank = [3]int64{outer, (numbers[i] - 1) / 2, numbers[i] - 1 - outer}
 			}
 			for k := range p.prefix {
 				p.takeDigit(k, counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins], x.digitBits())

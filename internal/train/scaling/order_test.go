@@ -22,7 +22,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		places, numbers, err := orderOf(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), []int{1, 0})
+		places, numbers, err := orderOf(t.Context(), mechanism.NewMaker(budget.SubstitutePrivateColumns), memory.NewRecords(tab.All()), []int{1, 0}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

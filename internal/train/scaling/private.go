@@ -142,7 +142,7 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 		}
 	}
 	if len(public) > 0 {
-		if err := exactRanges(ctx, s.Maker, r, public, out); err != nil {
+		if err := exactRanges(ctx, s.Maker, r, public, p.tails(), out); err != nil {
 			return nil, err
 		}
 	}
@@ -160,6 +160,15 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 		return out, nil
 	}
 	return out, p.fineRanges(ctx, s, r, open, rough, out)
+}
+
+// tails returns the tails of exact ranges: features beside a private target are read as private ranges are, without the extreme
+// values that stretch a scale.
+func (p Private) tails() []float64 {
+	if p.Target >= 0 && p.Columns[p.Target].Private {
+		return trimmedTails
+	}
+	return []float64{0}
 }
 
 // fineRanges writes the ranges of the columns whose magnitudes are known.

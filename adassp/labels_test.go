@@ -1,0 +1,83 @@
+package adassp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/testkit/testrows"
+	"github.com/dptrain/dptrain/internal/train/method"
+	"github.com/dptrain/dptrain/internal/train/scaling"
+)
+
+// labelFit fits a run that protects its target only.
+func labelFit(t *testing.T, trainer method.Trainer, epsilon float64, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*method.Fit, error) {
+	t.Helper()
+	data := dataOf(columns, tab.All(), ranges)
+	data.Facts = method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns, LabelOnly: true}
+	node, err := trainer.Plan(data.Facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trainer.Fit(context.Background(), testrows.Session(t, node, epsilon, data.Relation), data)
+}
+
+// privateTarget returns columns of which the last is private and ranges that contain all numbers of [linearTable].
+func privateTarget(t *testing.T, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
+	t.Helper()
+	tab, columns, ranges := linearTable(t, n, noise)
+	columns = append([]dataset.Column(nil), columns...)
+	columns[len(columns)-1].Private = true
+	return tab, columns, ranges
+}
+
+// TestPrivateTargetIsLeastSquares: with a private target and a large budget both trainers reach the coefficients of least
+// squares, though no row is limited, and the standard errors shrink with the noise.
+func TestPrivateTargetIsLeastSquares(t *testing.T) {
+	tab, columns, ranges := privateTarget(t, 4000, .1)
+	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
+		f, err := labelFit(t, trainer, 100, tab, columns, ranges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := f.Linear()
+		for i, want := range []float64{2, -1} {
+			if term := m.Terms[i]; math.Abs(term.Coefficient-want) > .03 || !(term.StdError > 0 && term.StdError < .03) {
+				t.Errorf("%s: coefficient of %s: %v +- %v, want %v", trainer.Name(), m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			}
+		}
+		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .03 {
+			t.Errorf("%s: category effect %v, want .5", trainer.Name(), d)
+		}
+	}
+}
+
+// TestPrivateTargetNeedsPublicFeatures: a private feature among those that the plan took for public, or another relation, is an
+// error, and nothing is released.
+func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
+	tab, columns, ranges := privateTarget(t, 50, .1)
+	columns[0].Private = true
+	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
+		if _, err := labelFit(t, trainer, 1, tab, columns, ranges); !errors.Is(err, mechanism.ErrRelation) {
+			t.Errorf("%s: %v", trainer.Name(), err)
+		}
+	}
+}
+
+// TestPrivateTargetOfNoise: where noise hides the target, the ridge penalty takes the coefficients to 0 instead of leaving noise.
+func TestPrivateTargetOfNoise(t *testing.T) {
+	tab, columns, ranges := privateTarget(t, 60, .1)
+	f, err := labelFit(t, JointGram{}, .01, tab, columns, ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, term := range f.Linear().Terms {
+		if !(math.Abs(term.Coefficient) < 1e3) {
+			t.Errorf("coefficient %v", term.Coefficient)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+//go:build replay
+
+package audit
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// TestReplayWithPrivateTarget: where the target is private, no release of any method sees inputs further apart than it declares,
+// and nothing that is published depends on the target of a record: not if it is any other, nor if it is missing. All features are
+// public, or some of them are private too.
+func TestReplayWithPrivateTarget(t *testing.T) {
+	runs := missingRuns()
+	for name, s := range map[string]selection.Selector{"greedy-gram": selection.GreedyGram{K: 2}, "greedy-gram, priced": selection.GreedyGram{Budget: 2}} {
+		for _, file := range []string{"houses", "classes", "classes-three"} {
+			runs[name+" on "+file] = missingRun{file, 40, func(p *pipeline.Pipeline) {
+				p.Model = adassp.JointGram{}
+				p.Selector = s
+			}}
+		}
+	}
+	for name, run := range runs {
+		for part, private := range map[string]func(i int, c dataset.Column) bool{
+			"target":               func(int, dataset.Column) bool { return false },
+			"target and a feature": func(i int, _ dataset.Column) bool { return i == 0 },
+		} {
+			t.Run(name+", "+part, func(t *testing.T) {
+				t.Parallel()
+				replayPrivateTarget(t, run, private)
+			})
+		}
+	}
+}
+
+// replayPrivateTarget replays a run whose target is private, and the features for which private is true.
+func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dataset.Column) bool) {
+	t.Helper()
+	r, p, _ := example(t, "../../examples/"+run.example+".yaml")
+	p.Budget.Relation = budget.SubstitutePrivateColumns
+	for j := range p.Schema.Columns {
+		c := &p.Schema.Columns[j]
+		c.Private = c.Name == p.Target || private(j, *c)
+	}
+	run.change(p)
+	whole := numbersOnly(t, r, p)
+	n := run.rows
+	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool { return i == n/2 || i%5 == 3 })
+	neighbours, err := Neighbours(tab, p.Budget.Relation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	neighbours = append(neighbours, targetless(t, tab, p.Target, p.Budget.Relation)...)
+	checkReplay(t, r, p, tab, neighbours)
+}
+
+// TestPrivateTargetFreesFeatures: with a private target alone the plan of every method that makes use of public features has no
+// release of features by themselves.
+func TestPrivateTargetFreesFeatures(t *testing.T) {
+	for _, file := range []string{"private-target", "private-target-classes"} {
+		_, p, _ := example(t, "../../examples/"+file+".yaml")
+		for _, l := range plan(t, p).Leaves() {
+			if slices.Contains([]budget.Statistic{"gram", "class statistics", "eigenvalue"}, l.Statistic) {
+				t.Errorf("%s: the plan releases %s at %s", file, l.Statistic, l.Path)
+			}
+		}
+	}
+}
