@@ -127,7 +127,7 @@ func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error)
 		var err error
 		e, err = entry.Reserve(ctx, entry.Request{
 			Ledger: p.run.Ledger, Dataset: p.run.Dataset, Note: p.run.Note,
-			Table: t.Path, MultilineQuotes: t.MultilineQuotes, Header: p.header,
+			Table: t.Path, Format: t.Format, Header: p.header,
 			Run: entry.RunOf(p.pipeline, p.Plan),
 		})
 		if err != nil {

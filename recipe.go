@@ -92,7 +92,7 @@ func (r Run) Open() (*Table, error) {
 		return open(path, o)
 	case len(data.Header) > 0:
 		o := data.Reading()
-		return &Table{Header: data.Header, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil}, nil
+		return &Table{Header: data.Header, Format: o.Format, NoHeader: o.Names != nil}, nil
 	}
 	return nil, errNoRecipe
 }

@@ -14,12 +14,11 @@ import (
 // A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. It holds only the names of the
 // columns if it was opened or constructed directly; if made by [Hold], it is in memory.
 type Table struct {
-	Path            string
-	Header          []string // all columns, in the order of the file
-	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
-	Format          dataset.Format
-	NoHeader        bool           // the file has no header line: Header names its columns
-	Notes           []dataset.Note // how the file is read where its header shows that, and warnings about it
+	Path     string
+	Header   []string // all columns, in the order of the file
+	Format   dataset.Format
+	NoHeader bool           // the file has no header line: Header names its columns
+	Notes    []dataset.Note // how the file is read where its header shows that, and warnings about it
 
 	held *dataset.Table // nil for a file
 }
@@ -42,12 +41,12 @@ func open(path string, o dataset.ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Path: path, Header: heading.Names, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil, Notes: heading.Notes}, nil
+	return &Table{Path: path, Header: heading.Names, Format: o.Format, NoHeader: o.Names != nil, Notes: heading.Notes}, nil
 }
 
 // reading returns how the file is read.
 func (t *Table) reading() dataset.ReadOptions {
-	o := dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes, Format: t.Format}
+	o := dataset.ReadOptions{Format: t.Format}
 	if t.NoHeader {
 		o.Names = t.Header
 	}

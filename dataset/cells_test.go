@@ -75,7 +75,7 @@ func TestUnitNames(t *testing.T) {
 // TestLabels: classes that are found may be words for missing; other columns of words have none of them.
 func TestLabels(t *testing.T) {
 	text := "a,b\nNone,None\nMild,Mild\n,\nNA,NA\n?,?\n Mild\u00a0,x\n"
-	for _, o := range []ReadOptions{{}, {ForceSlow: true}, {MultilineQuotes: true}} {
+	for _, o := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
 		table := readText(t, ".csv", text, Schema{Columns: []Column{{Name: "a", Kind: Category, Found: true, Labels: true}, {Name: "b", Kind: Category, Found: true}}}, o)
 		if got := wordTexts(table, 0); !slices.Equal(got, []string{"None", "Mild", "-", "NA", "?", "Mild"}) {
 			t.Errorf("labels %q", got)

@@ -54,14 +54,13 @@ func ways(data []byte, schema Schema, multiline bool) map[string]outcome {
 
 // waysCut is ways with another limit for a line.
 func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]outcome {
-	return waysOf(data, schema, ReadOptions{MultilineQuotes: multiline, line: line})
+	return waysOf(data, schema, ReadOptions{Format: Format{MultilineQuotes: multiline}, line: line})
 }
 
 // waysOf is ways with options.
 func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 	ctx := context.Background()
 	read := func(opts ReadOptions, stream bool) outcome {
-		opts.MultilineQuotes = common.MultilineQuotes
 		opts.line = common.line
 		opts.Format = common.Format
 		rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
@@ -93,7 +92,7 @@ func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, 
 		}
 	}
 	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "stdin", schema,
-		ReadOptions{MultilineQuotes: multiline})
+		ReadOptions{Format: Format{MultilineQuotes: multiline}})
 	if err != nil {
 		t.Fatalf("%q: %v", data, err)
 	}
@@ -243,7 +242,7 @@ func TestFileKinds(t *testing.T) {
 		}
 		path := filepath.Join(dir, name)
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {MultilineQuotes: true}, {Workers: 1, chunk: 3}} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}, {Workers: 1, chunk: 3}} {
 			table, _, err := Read(context.Background(), path, numericSchema("a"), opts)
 			if err != nil || table.Len() != 2 || table.Float(0)[1] != 2 {
 				t.Errorf("%s %+v: %v", name, opts, err)

@@ -46,7 +46,7 @@ func (rd *reader) detectFormat(line []byte) error {
 		if bytes.IndexByte(line, backslash) >= 0 && rd.dialect.wellFormed(line, true) {
 			rd.dialect.escape = backslash
 			shown = append(shown, formatOption("escape", "backslash"))
-		} else if !rd.opts.MultilineQuotes {
+		} else if rd.opts.Format.Lines() {
 			rd.addNote("quotes", fmt.Sprintf("a quote in the header surrounds no name; if quotes mean nothing in this file, add %s", formatOption("quote", "none")))
 		}
 	}

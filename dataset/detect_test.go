@@ -50,7 +50,7 @@ func TestDetect(t *testing.T) {
 				t.Errorf("%s: %q, %v", c.file, got.Names, err)
 				continue
 			}
-			if lines, err := ReadHeading(path, ReadOptions{Format: c.declared, MultilineQuotes: true}); err != nil || !reflect.DeepEqual(lines, got) {
+			if lines, err := ReadHeading(path, withQuotes(c.declared)); err != nil || !reflect.DeepEqual(lines, got) {
 				t.Errorf("%s, with lines in quotes: %+v, %v, and %+v without", c.file, lines, err, got)
 			}
 			if len(got.Notes) != len(c.notes) {
@@ -196,4 +196,10 @@ func TestNumericHeaders(t *testing.T) {
 			t.Errorf("names that are listed: %q, %v", got, err)
 		}
 	}
+}
+
+// withQuotes returns options to read a format whose quoted cells may contain line breaks.
+func withQuotes(f Format) ReadOptions {
+	f.MultilineQuotes = true
+	return ReadOptions{Format: f}
 }

@@ -136,7 +136,7 @@ func TestMultilineDialects(t *testing.T) {
 			format.Quote = '\''
 		}
 		data := []byte("a,n\n" + text.Draw(t, "rows"))
-		opts := ReadOptions{Format: format, MultilineQuotes: true}
+		opts := withQuotes(format)
 		all := waysOf(data, schema, opts)
 		for name, o := range all {
 			if o.err != all["slow"].err || o.stats.Rows != all["slow"].stats.Rows || !slices.EqualFunc(o.floats, all["slow"].floats, slices.Equal[[]uint64]) {
@@ -154,12 +154,12 @@ func TestMultilineDialects(t *testing.T) {
 		"MySQL":        {"a\tn\nx\\\ny\t1\nz\t2\n", Format{Separator: '\t', NoQuote: true, Escape: backslash}, []float64{1, 2}},
 		"blanks":       {"a, n\n\"x, y\", 1\n\"x\ny\" , 2\n", Format{}, []float64{1, 2}},
 	} {
-		for way, o := range waysOf([]byte(c.data), numericSchema("n"), ReadOptions{Format: c.format, MultilineQuotes: true}) {
+		for way, o := range waysOf([]byte(c.data), numericSchema("n"), withQuotes(c.format)) {
 			if o.err != "" || len(o.floats[0]) != len(c.want) {
 				t.Errorf("%s, %s: %+v", name, way, o)
 			}
 		}
-		table, _, err := ReadFrom(context.Background(), bytes.NewReader([]byte(c.data)), "stdin", numericSchema("n"), ReadOptions{Format: c.format, MultilineQuotes: true})
+		table, _, err := ReadFrom(context.Background(), bytes.NewReader([]byte(c.data)), "stdin", numericSchema("n"), withQuotes(c.format))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

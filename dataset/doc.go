@@ -33,7 +33,7 @@
 // is dropped, and a completely empty line is not a record. Quotes follow
 // encoding/csv with LazyQuotes, but a quote left open ends with its line: one
 // stray quote must not swallow the rows of other people. Only
-// [ReadOptions.MultilineQuotes] lets a quoted field hold newlines. A UTF-8 byte
+// [Format.MultilineQuotes] lets a quoted field hold newlines. A UTF-8 byte
 // order mark is skipped. Of a line that is longer than [longestLine] the beginning is
 // read and the rest skipped: a fixed rule about that line alone, so that a small
 // compressed file cannot fill the memory with one of them.

@@ -50,7 +50,7 @@ func TestHeaderErrors(t *testing.T) {
 		{"data for a header", marker + ",17,red\n", ErrNoColumn, 1, 0},
 		{"other case", "A\n" + marker, ErrNoColumn, 1, 0},
 	} {
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {MultilineQuotes: true}} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
 			_, _, err := ReadFrom(context.Background(), strings.NewReader(c.data), "in.csv", numericSchema("a"), opts)
 			fe := checkError(t, c.name, err, c.want)
 			if fe.Line != c.line || fe.Column != c.column || fe.Hint == "" {
@@ -131,7 +131,7 @@ func TestDamagedGzip(t *testing.T) {
 		"only a header": whole[:10], "flipped": flipped, "checksum": checksum, "garbage after": append(bytes.Clone(whole), "garbage garbage"...),
 	} {
 		writeFile(t, path, data)
-		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {MultilineQuotes: true}, {chunk: 50}} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}, {chunk: 50}} {
 			table, stats, err := Read(context.Background(), path, numericSchema("x0"), opts)
 			checkError(t, name, err, ErrCorrupt)
 			if table != nil || stats != nil {

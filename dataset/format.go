@@ -38,7 +38,13 @@ type Format struct {
 	Sheet string
 	// Strict accepts only plain numbers; package cell lists what is accepted otherwise.
 	Strict bool
+	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open then swallows every row up to the
+	// next quote, and reading is slower.
+	MultilineQuotes bool
 }
+
+// Lines reports whether every line is a record of its own, whatever its quotes.
+func (f *Format) Lines() bool { return !f.MultilineQuotes }
 
 // Separators are the characters that may separate cells.
 const Separators = ",;\t|:^~\x01"

@@ -153,7 +153,8 @@ func FuzzFormats(f *testing.F) {
 		case "utf-16be":
 			header = "\x00" + strings.Join(strings.Split(header, ""), "\x00")
 		}
-		opts := ReadOptions{Format: format, MultilineQuotes: kind&8 != 0}
+		format.MultilineQuotes = kind&8 != 0
+		opts := ReadOptions{Format: format}
 		if kind&16 != 0 {
 			opts.line = 17
 		}

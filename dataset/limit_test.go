@@ -95,9 +95,9 @@ func TestZipBombs(t *testing.T) {
 	}{
 		{"one line", "a,b\n1,2\n3,", "9", ReadOptions{}, 2, 1 << 26},
 		{"one line, slowly", "a,b\n1,2\n3,", "9", ReadOptions{ForceSlow: true}, 2, 1 << 26},
-		{"one line, multiline", "a,b\n1,2\n3,", "9", ReadOptions{MultilineQuotes: true}, 2, 1 << 26},
+		{"one line, multiline", "a,b\n1,2\n3,", "9", ReadOptions{Format: Format{MultilineQuotes: true}}, 2, 1 << 26},
 		{"empty lines", "a,b\n1,2\n", "\n", ReadOptions{}, 1, 1 << 25},
-		{"empty lines, multiline", "a,b\n1,2\n", "\r\n", ReadOptions{MultilineQuotes: true}, 1, 1 << 24},
+		{"empty lines, multiline", "a,b\n1,2\n", "\r\n", ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 1 << 24},
 	} {
 		path := bomb(t, c.head, c.fill, c.size)
 		c.opts.line = line
@@ -124,7 +124,7 @@ func TestZipBombs(t *testing.T) {
 
 // TestStopsInAnEndlessLine cancels the reading of a line without an end.
 func TestStopsInAnEndlessLine(t *testing.T) {
-	for _, opts := range []ReadOptions{{line: 10}, {line: 10, ForceSlow: true}, {line: 10, MultilineQuotes: true}} {
+	for _, opts := range []ReadOptions{{line: 10}, {line: 10, ForceSlow: true}, {line: 10, Format: Format{MultilineQuotes: true}}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), opts)
 		if err != nil {
@@ -171,7 +171,7 @@ func TestTooManyColumns(t *testing.T) {
 	writeFile(t, path, []byte("a"+strings.Repeat(",", 1<<24-10)+"\n1\n"))
 	for _, multiline := range []bool{false, true} {
 		used := heapUse(func() {
-			_, err := Header(path, ReadOptions{MultilineQuotes: multiline})
+			_, err := Header(path, ReadOptions{Format: Format{MultilineQuotes: multiline}})
 			checkError(t, "16 million columns", err, ErrFormat)
 		})
 		if used > 1<<27 {

@@ -179,7 +179,7 @@ func TestFormatsAgree(t *testing.T) {
 		if got, err := Header(housesIn(format), ReadOptions{}); err != nil || !slices.Equal(got, names) {
 			t.Errorf("%s: %q, %v", format, got, err)
 		}
-		for _, o := range []ReadOptions{{}, {Workers: 1, chunk: 100}, {ForceSlow: true}, {MultilineQuotes: true}} {
+		for _, o := range []ReadOptions{{}, {Workers: 1, chunk: 100}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
 			got, stats, err := Read(context.Background(), housesIn(format), s, o)
 			if err != nil {
 				t.Fatal(err)

@@ -42,7 +42,7 @@ func TestPeakChild(t *testing.T) {
 	}
 	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
 	path := how[2]
-	opts := ReadOptions{MultilineQuotes: how[0] == "true"}
+	opts := ReadOptions{Format: Format{MultilineQuotes: how[0] == "true"}}
 	var err error
 	if how[1] == "true" {
 		err = Stream(t.Context(), path, schema, opts, Consumer[int]{

@@ -16,9 +16,6 @@ import (
 
 // ReadOptions changes how a file is read. The zero value is what most files want.
 type ReadOptions struct {
-	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open
-	// then swallows every row up to the next quote, and reading is slower.
-	MultilineQuotes bool
 	// Format describes how the text of the file is written. For Parquet it only applies to numbers in text
 	// columns.
 	Format Format
@@ -57,7 +54,7 @@ type ReadOptions struct {
 }
 
 // longestLine is the number of bytes read of a CSV line. The rest of a longer line is skipped, as if the line
-// ended there; a header that long is refused. With MultilineQuotes, a record also ends with the line in which
+// ended there; a header that long is refused. Where quotes may hold newlines, a record also ends with the line in which
 // it reaches longestLine. The rule depends on one line only, so it does not affect other records, and it bounds
 // the memory that one line can take.
 const longestLine = 1 << 24
@@ -166,13 +163,11 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 		f := opts.Format
 		opts.Format = Format{Escape: '"', Encoding: f.Encoding}
 		opts.Format.SetNumbers(f.Numbers())
-		opts.MultilineQuotes = false
 	}
 	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
 		f := opts.Format
 		opts.Format = Format{Escape: '"', Skip: f.Skip, Sheet: f.Sheet}
 		opts.Format.SetNumbers(f.Numbers())
-		opts.MultilineQuotes = false
 	}
 	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: newColumns(schema, opts.Format.Decimal), opts: opts,
 		rule: opts.Format.rule(), dialect: opts.Format.dialect()}

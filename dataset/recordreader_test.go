@@ -157,7 +157,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 	for range 1200 {
 		text := randomCSV(rng, []string{"when", "other", "b", "color", "a"})
 		check("x.csv", text, ReadOptions{})
-		check("x.csv", text, ReadOptions{MultilineQuotes: true})
+		check("x.csv", text, ReadOptions{Format: Format{MultilineQuotes: true}})
 		check("x.csv", text, ReadOptions{Format: Format{Quote: '\'', Strict: true, Missing: []float64{1}}})
 		unmarked := strings.TrimPrefix(text, "\uFEFF")
 		check("x.csv", unmarked, ReadOptions{Format: Format{NoQuote: true, Encoding: "windows-1252"}})
@@ -214,10 +214,10 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 		want  []int // records after each part
 	}{
 		"x.csv": {ReadOptions{}, []string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"}, []int{1, 1, 3, 1}},
-		"q.csv": {ReadOptions{MultilineQuotes: true}, []string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
+		"q.csv": {ReadOptions{Format: Format{MultilineQuotes: true}}, []string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
 		// In a file of one column an empty line is a record.
 		"one.csv":   {ReadOptions{}, []string{"a\n1\n2", "\n\n\r\n", "3\n4"}, []int{1, 3, 1}},
-		"quote.csv": {ReadOptions{MultilineQuotes: true}, []string{"a\n1\n\"2\n", "\"\n\n4"}, []int{1, 2}},
+		"quote.csv": {ReadOptions{Format: Format{MultilineQuotes: true}}, []string{"a\n1\n\"2\n", "\"\n\n4"}, []int{1, 2}},
 		"x.jsonl":   {ReadOptions{}, []string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"}, []int{1, 1, 2}},
 	} {
 		f, err := NewStreamFormat(name, schema, c.opts, StreamLimits{Line: 100, Cells: 100})
@@ -274,7 +274,7 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.csv", "area,area,b\n", ReadOptions{}, 0, 1, 2, ErrDuplicateColumn},
 		{"x.csv", "area,b," + long, ReadOptions{}, 0, 1, 0, ErrLongLine},
 		{"x.csv", "area,b\n1,2\n\n" + long, ReadOptions{}, 1, 4, 0, ErrLongLine},
-		{"x.csv", "area,b\n1,2\n\"" + strings.Repeat("7\n", 200), ReadOptions{MultilineQuotes: true}, 1, 52, 0, ErrLongLine},
+		{"x.csv", "area,b\n1,2\n\"" + strings.Repeat("7\n", 200), ReadOptions{Format: Format{MultilineQuotes: true}}, 1, 52, 0, ErrLongLine},
 		{"x.jsonl", "{}\n{\"area\":}\n", ReadOptions{}, 1, 2, 9, ErrFormat},
 		{"x.jsonl", "{}\n  [7]", ReadOptions{}, 1, 2, 3, ErrFormat},
 		{"x.jsonl", "{}\n\n{\"area\":7", ReadOptions{}, 1, 3, 9, ErrFormat},

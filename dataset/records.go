@@ -33,9 +33,9 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 		}
 	}
 	switch {
-	case rd.opts.MultilineQuotes && !rd.opts.ForceSlow:
+	case !rd.opts.Format.Lines() && !rd.opts.ForceSlow:
 		return &quotedRecords{lines: lines, cut: rd.cutter(), each: &rd.each, most: maxColumns + 1}
-	case rd.opts.MultilineQuotes:
+	case !rd.opts.Format.Lines():
 		return &slowRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 	}
 	return &lineRecords{lines: lines, d: &rd.dialect, each: &rd.each}

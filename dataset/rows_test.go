@@ -59,10 +59,10 @@ func rowsOfWays(t *testing.T, name string, data []byte, opts ReadOptions) map[st
 	slow := opts
 	lines := opts
 	slow.ForceSlow = true
-	lines.MultilineQuotes = true
+	lines.Format.MultilineQuotes = true
 	read("slow", name, data, slow)
 	read("multiline", name, data, lines)
-	slow.MultilineQuotes = true
+	slow.Format.MultilineQuotes = true
 	read("slow, multiline", name, data, slow)
 	if strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".jsonl") {
 		table, _, err := ReadFrom(context.Background(), bytes.NewReader(data), name, schema, opts)

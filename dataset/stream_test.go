@@ -108,7 +108,7 @@ func TestBatchText(t *testing.T) {
 	for _, text := range texts {
 		for _, multiline := range []bool{false, true} {
 			var g gathered
-			opts := ReadOptions{MultilineQuotes: multiline, Workers: 2, BatchRows: 2, chunk: 16}
+			opts := ReadOptions{Format: Format{MultilineQuotes: multiline}, Workers: 2, BatchRows: 2, chunk: 16}
 			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text", schema, opts, g.consumer(schema)); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestStreamDoesNotWait(t *testing.T) {
 		ended := make(chan error)
 		schema := Schema{Columns: []Column{{Name: "a"}}}
 		go func() {
-			ended <- StreamFrom(context.Background(), r, "stdin", schema, ReadOptions{MultilineQuotes: multiline}, Consumer[float64]{
+			ended <- StreamFrom(context.Background(), r, "stdin", schema, ReadOptions{Format: Format{MultilineQuotes: multiline}}, Consumer[float64]{
 				Begin: func(Head) error { return nil },
 				Work:  func(b *Batch) (float64, error) { return b.Table.Float(0)[0], nil },
 				Emit:  func(x float64) error { got <- x; return nil },
@@ -239,7 +239,7 @@ func TestBatchesAreSmall(t *testing.T) {
 	data := strings.Join(names, ",") + "\n" + strings.Repeat("1\n", 20000)
 	for _, multiline := range []bool{false, true} {
 		var g gathered
-		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema, ReadOptions{Workers: 2, MultilineQuotes: multiline}, g.consumer(schema))
+		err := StreamFrom(context.Background(), strings.NewReader(data), "stdin", schema, ReadOptions{Workers: 2, Format: Format{MultilineQuotes: multiline}}, g.consumer(schema))
 		if err != nil || g.stats.Rows != 20000 || g.rows > batchCells/1000 {
 			t.Errorf("multiline %v: %d rows, the largest batch has %d, %v", multiline, g.stats.Rows, g.rows, err)
 		}

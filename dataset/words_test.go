@@ -71,7 +71,7 @@ func TestWordsReadAlike(t *testing.T) {
 	for k, how := range []struct {
 		path string
 		opts ReadOptions
-	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}}, {plain, ReadOptions{MultilineQuotes: true}}, {packed, ReadOptions{Workers: 2, chunk: 512}}} {
+	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}}, {plain, ReadOptions{Format: Format{MultilineQuotes: true}}}, {packed, ReadOptions{Workers: 2, chunk: 512}}} {
 		table, stats, err := Read(context.Background(), how.path, wordSchema(), how.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestFoldedAlike(t *testing.T) {
 		}
 		var want [2][]string
 		var codes []int32
-		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512}, {MultilineQuotes: true}} {
+		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512}, {Format: Format{MultilineQuotes: true}}} {
 			table, _, err := Read(context.Background(), path, schema, o)
 			if err != nil {
 				t.Fatal(err)

@@ -258,7 +258,7 @@ func (a *app) reserveStudy(ctx context.Context, j *job, s causal.Study, plan *ca
 	}
 	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.filed(), MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header,
+		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header,
 		Run: runOf(s, plan),
 	})
 }

@@ -175,7 +175,7 @@ func (a *app) describe(ctx context.Context, j *job, how fitHow) error {
 	if j.ledger != "" {
 		e, err = entry.Reserve(ctx, entry.Request{
 			Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-			Table: j.filed(), MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Run: runOfDescription(s, plan),
+			Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header, Run: runOfDescription(s, plan),
 		})
 		if err != nil {
 			return err

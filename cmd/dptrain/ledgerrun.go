@@ -40,7 +40,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	}
 	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.filed(), MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Run: entry.RunOf(p, plan),
+		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header, Run: entry.RunOf(p, plan),
 	})
 }
 
@@ -100,7 +100,7 @@ func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refuse
 		err = acc.CheckPublic(r.Public)
 	}
 	if err == nil {
-		err = acc.CheckRecords(entry.Records(j.filed(), j.recipe.Data.MultilineQuotes))
+		err = acc.CheckRecords(entry.Records(j.filed(), j.recipe.Data.Reading().Format))
 	}
 	if err != nil {
 		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, r)

@@ -154,7 +154,7 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 	}
 	base.SetNumbers(numbers)
 	o, err := f.format.reading(base)
-	o.MultilineQuotes = o.MultilineQuotes || f.multiline
+	o.Format.MultilineQuotes = o.Format.MultilineQuotes || f.multiline
 	o.EveryRow = true
 	return o, err
 }

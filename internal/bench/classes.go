@@ -57,7 +57,7 @@ func (c Config) facts(ctx context.Context, s source, header []string, target str
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
 	}
-	if !reflect.DeepEqual(reading, dataset.ReadOptions{MultilineQuotes: reading.MultilineQuotes, Known: reading.Known}) {
+	if rest, _ := cutQuotes(reading); !reflect.DeepEqual(rest, dataset.ReadOptions{Known: reading.Known}) {
 		return f, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
 	}
 	levels, err := readLevels(ctx, s.path, header)

@@ -90,17 +90,24 @@ func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
 		if !m.file || !m.appliesTo(s.path) {
 			continue
 		}
-		next := m.recipe.Data.Reading()
-		multiline = multiline || next.MultilineQuotes
-		next.MultilineQuotes = false
+		next, quotes := cutQuotes(m.recipe.Data.Reading())
+		multiline = multiline || quotes
 		if said && !reflect.DeepEqual(out, next) {
 			return out, fault.WithKind(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
 		}
 		out = next
 		said = true
 	}
-	out.MultilineQuotes = multiline
+	out.Format.MultilineQuotes = multiline
 	return out, nil
+}
+
+// cutQuotes returns o with every line a record, and whether quoted cells could hold line breaks before. Recipes that differ
+// in this alone can share a table.
+func cutQuotes(o dataset.ReadOptions) (rest dataset.ReadOptions, multiline bool) {
+	multiline = o.Format.MultilineQuotes
+	o.Format.MultilineQuotes = false
+	return o, multiline
 }
 
 // metric returns the name of the metric.

@@ -217,17 +217,11 @@ func (r *Recipe) noModel() Problems {
 
 // publishedCausal is the form of a recipe with task: causal in release/recipe.yaml.
 type publishedCausal struct {
-	Version int    `yaml:"version"`
-	Task    string `yaml:"task"`
-	Data    struct {
-		Header          []string          `yaml:"header,omitempty"`
-		MultilineQuotes bool              `yaml:"multiline_quotes"`
-		Format          *Format           `yaml:"format,omitempty"`
-		Numbers         string            `yaml:"numbers,omitempty"`
-		Columns         map[string]Column `yaml:"columns,omitempty"`
-	} `yaml:"data"`
-	Privacy Privacy `yaml:"privacy"`
-	Causal  *Causal `yaml:"causal"`
+	Version int           `yaml:"version"`
+	Task    string        `yaml:"task"`
+	Data    publishedData `yaml:"data"`
+	Privacy Privacy       `yaml:"privacy"`
+	Causal  *Causal       `yaml:"causal"`
 	Ledger  *struct {
 		Dataset string `yaml:"dataset"`
 	} `yaml:"ledger,omitempty"`
@@ -236,12 +230,7 @@ type publishedCausal struct {
 // publicCausal is [Recipe.Public] of such a recipe. A header that would make it too long
 // becomes that of the columns it names.
 func (r *Recipe) publicCausal() []byte {
-	p := publishedCausal{Version: r.Version, Task: r.Task, Privacy: r.Privacy, Causal: r.Causal}
-	p.Data.Header = r.Data.Header
-	p.Data.MultilineQuotes = r.Data.MultilineQuotes
-	p.Data.Columns = r.Data.Columns
-	p.Data.Format = r.Data.Format
-	p.Data.Numbers = r.Data.Numbers
+	p := publishedCausal{Version: r.Version, Task: r.Task, Data: r.Data.published(), Privacy: r.Privacy, Causal: r.Causal}
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

@@ -65,7 +65,8 @@ const marks = ",.'_ "
 
 // Reading returns how the table is read.
 func (d *Data) Reading() dataset.ReadOptions {
-	o := dataset.ReadOptions{MultilineQuotes: d.MultilineQuotes}
+	var o dataset.ReadOptions
+	o.Format.MultilineQuotes = d.MultilineQuotes
 	o.Format.Strict = d.Numbers == numbersStrict
 	f := d.Format
 	if kind, _, _ := tablefile.Of(d.Path); len(d.Header) > 0 && (kind.JSON || f != nil && f.Header == "none") {
@@ -89,7 +90,7 @@ func (d *Data) Reading() dataset.ReadOptions {
 
 // SetReading sets the section so that [Data.Reading] returns o. A format equal to the default is omitted.
 func (d *Data) SetReading(o dataset.ReadOptions) {
-	d.MultilineQuotes = o.MultilineQuotes
+	d.MultilineQuotes = o.Format.MultilineQuotes
 	d.Numbers = ""
 	d.Format = nil
 	if o.Format.Strict {
@@ -123,6 +124,9 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 		d.Format = &f
 	}
 }
+
+// describesText reports whether the section describes how text is written, which a query has no place for.
+func (d *Data) describesText() bool { return d.Format != nil || d.MultilineQuotes }
 
 // formatNames lists the permitted values of the keys of a format.
 func formatNames() map[string][]string {

@@ -5,33 +5,41 @@ import "maps"
 // published is the form of the recipe in release/recipe.yaml. It omits the paths of the data, the ledger and
 // the output, and the engine, on which the release does not depend.
 type published struct {
-	Version int    `yaml:"version"`
-	Task    string `yaml:"task"`
-	Data    struct {
-		Target          string            `yaml:"target,omitempty"`
-		Header          []string          `yaml:"header,omitempty"`
-		Exclude         []string          `yaml:"exclude,omitempty"`
-		MultilineQuotes bool              `yaml:"multiline_quotes"`
-		Format          *Format           `yaml:"format,omitempty"`
-		Numbers         string            `yaml:"numbers,omitempty"`
-		Undeclared      string            `yaml:"undeclared,omitempty"`
-		Fold            string            `yaml:"fold,omitempty"`
-		Columns         map[string]Column `yaml:"columns,omitempty"`
-		Classes         Names             `yaml:"classes,omitempty"`
-		MostClasses     int               `yaml:"most_classes,omitempty"`
-	} `yaml:"data"`
-	Privacy   Privacy    `yaml:"privacy"`
-	Holdout   float64    `yaml:"holdout"`
-	Scaling   Scaling    `yaml:"scaling"`
-	Budget    *Budget    `yaml:"budget,omitempty"`
-	Count     *Count     `yaml:"count,omitempty"`
-	Selection *Selection `yaml:"selection,omitempty"`
-	Model     *Model     `yaml:"model,omitempty"`
-	Search    *Search    `yaml:"search,omitempty"`
+	Version   int           `yaml:"version"`
+	Task      string        `yaml:"task"`
+	Data      publishedData `yaml:"data"`
+	Privacy   Privacy       `yaml:"privacy"`
+	Holdout   float64       `yaml:"holdout"`
+	Scaling   Scaling       `yaml:"scaling"`
+	Budget    *Budget       `yaml:"budget,omitempty"`
+	Count     *Count        `yaml:"count,omitempty"`
+	Selection *Selection    `yaml:"selection,omitempty"`
+	Model     *Model        `yaml:"model,omitempty"`
+	Search    *Search       `yaml:"search,omitempty"`
 	Ledger    *struct {
 		Dataset string `yaml:"dataset"`
 	} `yaml:"ledger,omitempty"`
 	About *About `yaml:"about,omitempty"`
+}
+
+// publishedData is the section data of a published recipe.
+type publishedData struct {
+	Target          string            `yaml:"target,omitempty"`
+	Header          []string          `yaml:"header,omitempty"`
+	Exclude         []string          `yaml:"exclude,omitempty"`
+	MultilineQuotes bool              `yaml:"multiline_quotes"`
+	Format          *Format           `yaml:"format,omitempty"`
+	Numbers         string            `yaml:"numbers,omitempty"`
+	Undeclared      string            `yaml:"undeclared,omitempty"`
+	Fold            string            `yaml:"fold,omitempty"`
+	Columns         map[string]Column `yaml:"columns,omitempty"`
+	Classes         Names             `yaml:"classes,omitempty"`
+	MostClasses     int               `yaml:"most_classes,omitempty"`
+}
+
+// published returns the keys that the published recipes of all tasks have: how the table is read, and the declarations.
+func (d *Data) published() publishedData {
+	return publishedData{Header: d.Header, MultilineQuotes: d.MultilineQuotes, Format: d.Format, Numbers: d.Numbers, Columns: d.Columns}
 }
 
 // Public returns the recipe as published with the model: YAML with every value
@@ -46,13 +54,10 @@ func (r *Recipe) Public() ([]byte, error) {
 	var p published
 	p.Version = r.Version
 	p.Task = r.Task
-	p.Data.Header = r.Data.Header
+	p.Data = r.Data.published()
 	p.Data.Target = r.Data.Target
 	p.Data.Exclude = r.Data.Exclude
-	p.Data.MultilineQuotes = r.Data.MultilineQuotes
-	p.Data.Format = r.Data.Format
-	p.Data.Numbers = r.Data.Numbers
-	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Classes(), r.Undeclared()
+	p.Data.Classes, p.Data.Undeclared = r.Classes(), r.Undeclared()
 	p.Data.Fold = r.Data.Fold
 	if p.Data.Classes.Private() {
 		p.Data.MostClasses = r.mostClasses()

@@ -40,7 +40,7 @@ func (c *checker) sql() {
 	if d.Path != "" {
 		c.add("data.sql", "data.sql and data.path both name the records", "remove one")
 	}
-	if d.Format != nil || d.MultilineQuotes {
+	if d.describesText() {
 		c.add("data.sql", "data.format and data.multiline_quotes have no meaning with data.sql", "remove them; the query says what a cell is")
 	}
 	if d.SQL.Driver != "" || c.given("data.sql.driver") {
@@ -106,7 +106,7 @@ func (c *checker) spark() {
 			c.add("data.spark", "data.spark and "+key+" both name the records", "remove one")
 		}
 	}
-	if d.Format != nil || d.MultilineQuotes {
+	if d.describesText() {
 		c.add("data.spark", "data.format and data.multiline_quotes have no meaning with data.spark", "remove them; the query says what a cell is")
 	}
 	if strings.TrimSpace(d.Spark) == "" {

@@ -89,7 +89,7 @@ func TestEqualsPredict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, path := range []string{numbers, chances, three, kernel} {
 		m := readModel(t, path)
-		for _, opts := range []dataset.ReadOptions{{}, {Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}}, {MultilineQuotes: true}} {
+		for _, opts := range []dataset.ReadOptions{{}, {Format: dataset.Format{Strict: true, Quote: '\'', Missing: []float64{1}}}, {Format: dataset.Format{MultilineQuotes: true}}} {
 			_, web := serveHandler(t, newServer(t, m, opts, Limits{}))
 			for range 100 {
 				table := randomTable(rng, m)
@@ -254,7 +254,7 @@ func TestReadsAsTheModelSays(t *testing.T) {
 		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "text/csv", "1,2\n3,4\n", []float64{5, 9}},
 		{dataset.ReadOptions{Names: []string{"a", "größe"}}, "application/x-ndjson", `{"größe":4}`, []float64{9}},
 		{dataset.ReadOptions{Format: dataset.Format{Missing: []float64{-9}}}, "application/json", `{"records":[{"größe":-9},{"größe":"-9.0"}]}`, []float64{11, 11}},
-		{dataset.ReadOptions{MultilineQuotes: true}, "text/csv", "größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
+		{dataset.ReadOptions{Format: dataset.Format{MultilineQuotes: true}}, "text/csv", "größe,a\n1,\"x\n2\"\n3,4\n", []float64{3, 7}},
 	} {
 		_, web := serveHandler(t, newServer(t, m, c.opts, Limits{}))
 		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -18,13 +19,13 @@ import (
 
 // A Request is a run that asks to be entered. All of it is public.
 type Request struct {
-	Ledger          *ledger.Ledger
-	Dataset         string // the name under which runs are added up
-	Note            string // a label; may be empty
-	Table           string // path of the table
-	MultilineQuotes bool   // how the table is read
-	Header          []string
-	Run             Run
+	Ledger  *ledger.Ledger
+	Dataset string         // the name under which runs are added up
+	Note    string         // a label; may be empty
+	Table   string         // path of the table
+	Format  dataset.Format // how the table is written
+	Header  []string
+	Run     Run
 }
 
 // A Run is what a ledger asks of a run.
@@ -76,7 +77,7 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 	}
 	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
 		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method, Target: r.Run.Target, CuratorNotes: true,
-		Public: r.Run.Public, Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
+		Public: r.Run.Public, Records: Records(r.Table, r.Format), Note: r.Note,
 	})
 	if err != nil {
 		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
@@ -85,11 +86,11 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 }
 
 // Records returns what a run takes as one record of its table.
-func Records(table string, multilineQuotes bool) ledger.Records {
+func Records(table string, format dataset.Format) ledger.Records {
 	switch kind, _, _ := tablefile.Of(table); {
 	case table == "", kind.Offsets():
 		return ledger.RecordsUnstated
-	case multilineQuotes:
+	case !format.Lines():
 		return ledger.RecordsQuoted
 	}
 	return ledger.RecordsLines

@@ -162,7 +162,7 @@ func write(path, text string) {
 func TestReserveRecords(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
-	r.MultilineQuotes = true
+	r.Format.MultilineQuotes = true
 	r.price(oneEpsilon)
 	if _, err := Reserve(t.Context(), r.Request); !errors.Is(err, ledger.ErrRecords) || !strings.Contains(err.Error(), "data.multiline_quotes") {
 		t.Errorf("%v", err)
@@ -494,7 +494,7 @@ func TestRecordsOfTables(t *testing.T) {
 	}{
 		{"t.csv", false, ledger.RecordsLines}, {"t.tsv.gz", true, ledger.RecordsQuoted}, {"t.parquet", true, ledger.RecordsUnstated}, {"", true, ledger.RecordsUnstated},
 	} {
-		if got := Records(x.table, x.quotes); got != x.want {
+		if got := Records(x.table, dataset.Format{MultilineQuotes: x.quotes}); got != x.want {
 			t.Errorf("%q, %v: %q", x.table, x.quotes, got)
 		}
 	}
