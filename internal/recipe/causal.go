@@ -18,7 +18,7 @@ const TaskCausal = "causal"
 // Causal selects the columns and the method of a causal study.
 type Causal struct {
 	// Columns are 2 to direction.MaxColumns numeric columns, of which every pair is examined.
-	Columns []string `yaml:"columns" json:"columns" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
+	Columns []string `yaml:"columns" json:"columns" takes:"name" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
 	// Method is "histogram" or "anm", the baseline.
 	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`
 	// Score is the score of the method anm.
@@ -127,6 +127,8 @@ func (c *checker) causalMethod() {
 	x := c.r.Causal
 	known := c.name("causal.method", x.Method, causalMethods, causalMethods)
 	c.name("causal.protect", x.Protect, causalProtects, causalProtects)
+	scores := direction.Baselines()
+	knownScore := x.Score == "" || c.name("causal.score", x.Score, scores, scores)
 	switch {
 	case !known:
 	case x.Method != anmMethod:
@@ -144,9 +146,8 @@ func (c *checker) causalMethod() {
 		}
 		return
 	case x.Score == "":
-		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(direction.Baselines()))
-	case c.name("causal.score", x.Score, direction.Baselines(), direction.Baselines()) && x.Score != direction.HSIC &&
-		x.Protect != protectTest:
+		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(scores))
+	case knownScore && x.Score != direction.HSIC && x.Protect != protectTest:
 		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone "+
 			"with causal.protect: "+protectTest)
 	}

@@ -62,33 +62,6 @@ func (n *node) describe() string {
 	return "a mapping"
 }
 
-// instance turns the tree into the values a JSON Schema validator takes.
-func (n *node) instance() any {
-	switch n.kind {
-	case boolean:
-		return n.truth
-	case number:
-		return n.num
-	case text:
-		return n.literal
-	case list:
-		out := make([]any, len(n.kids))
-		for i, k := range n.kids {
-			out[i] = k.instance()
-		}
-		return out
-	case mapping:
-		out := make(map[string]any, len(n.kids))
-		for i, k := range n.keys {
-			if _, again := out[k.literal]; !again {
-				out[k.literal] = n.kids[i].instance()
-			}
-		}
-		return out
-	}
-	return nil
-}
-
 // place is the position of a key and its value in the text.
 type place struct{ keyLine, keyCol, line, col int }
 

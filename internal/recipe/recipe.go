@@ -79,11 +79,11 @@ type Data struct {
 	Spark string `yaml:"spark,omitempty" json:"spark,omitempty" jsonschema:"minLength=1" jsonschema_description:"A SELECT of a Spark cluster in place of a file, for fit --engine spark. Its rows are the records. It is not published."`
 	// Header lists all columns of the table in order. A published recipe has it, so that it can be planned
 	// without the table. Together with Path, it is the required header of the table.
-	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
+	Header []string `yaml:"header,omitempty" json:"header,omitempty" takes:"name" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
 	// Target is the column to predict; empty with the task "causal".
-	Target string `yaml:"target" json:"target" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal. Or {column, lower, upper, transform}: what is declared of it in one place."`
+	Target string `yaml:"target" json:"target" takes:"name" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal. Or {column, lower, upper, transform}: what is declared of it in one place."`
 	// Exclude lists columns that are never read as features.
-	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
+	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" takes:"name" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
 	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
 	// Format describes how the text is written; nil for the format implied by the suffix.
@@ -100,7 +100,7 @@ type Data struct {
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
 	// Classes lists the classes of the target, for classification only. If they are private, or empty, they are
 	// found, up to MostClasses. See [Recipe.Classes].
-	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private, which is also the default: those that enough records have, found privately, up to most_classes."`
+	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" takes:"name" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private, which is also the default: those that enough records have, found privately, up to most_classes."`
 	// MostClasses is the maximum number of private classes that are found; 0 means the default of
 	// [pipeline.Pipeline.MostClassesFound].
 	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=32" jsonschema_description:"How many classes are found at most, where they are private. The default is 2 with methods that take two classes only."`
@@ -111,16 +111,16 @@ type Data struct {
 type Column struct {
 	// Lower and Upper bound the column, in its own units; both or neither,
 	// Lower < Upper. Values outside are clamped.
-	Lower *float64 `yaml:"lower,omitempty" json:"lower,omitempty" jsonschema_description:"Smallest value, in the column's own units; smaller ones are clamped."`
-	Upper *float64 `yaml:"upper,omitempty" json:"upper,omitempty" jsonschema_description:"Largest value, in the column's own units; larger ones are clamped."`
+	Lower *float64 `yaml:"lower,omitempty" json:"lower,omitempty" needs:"upper" jsonschema_description:"Smallest value, in the column's own units; smaller ones are clamped."`
+	Upper *float64 `yaml:"upper,omitempty" json:"upper,omitempty" needs:"lower" jsonschema_description:"Largest value, in the column's own units; larger ones are clamped."`
 	// Missing replaces cells that are missing or not a finite number; nil leaves the choice of the number to
 	// the run.
 	Missing *Missing `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell; left out, the median, found privately. indicator: the median, and a term of its own in the model for such cells."`
 	// Categories makes the column categorical and lists its values.
-	Categories Names `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table. private: those that many records have, found privately."`
+	Categories Names `yaml:"categories,omitempty" json:"categories,omitempty" takes:"name" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table. private: those that many records have, found privately."`
 	// Other reports whether values outside Categories form a category of their own. Parsing sets it (default
 	// true) exactly when Categories is set.
-	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
+	Other *bool `yaml:"other,omitempty" json:"other,omitempty" needs:"categories" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
 	// Prefix is the number of leading characters of a value that are kept; 0 for all.
 	Prefix int `yaml:"prefix,omitempty" json:"prefix,omitempty" jsonschema:"minimum=1,maximum=64" jsonschema_description:"How many characters of a value are kept, from the first: 3 makes one category of all codes that begin alike."`
 	// Hash makes the column categorical with this number of buckets as categories.
@@ -131,8 +131,8 @@ type Column struct {
 	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
 	// Between the first and the last day, written 2006-01-02.
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`
-	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
-	Between []string `yaml:"between,omitempty" json:"between,omitempty" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
+	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" needs:"date" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
+	Between []string `yaml:"between,omitempty" json:"between,omitempty" needs:"date" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
 	// Transform is the transform of the target: "log", "sqrt", or "none" (also if empty). The model is fitted
 	// to the transformed target and predicts in units of the target.
 	Transform string `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"default=none" jsonschema_description:"Of the target: the model is fitted to its logarithm or its square root, and predicts in its own units. Numbers below lower count as lower; without it, log takes those below a millionth as 2^-20."`
@@ -163,7 +163,7 @@ type Privacy struct {
 type Unit struct {
 	// Column identifies the unit. It is never a feature. A record with a missing cell is not attributed to a
 	// unit and is left out.
-	Column string `yaml:"column" json:"column" jsonschema:"required,minLength=1" jsonschema_description:"The column that says whose record it is, such as patient_id. It is never a feature; a record without a value is left out."`
+	Column string `yaml:"column" json:"column" takes:"name" jsonschema:"required,minLength=1" jsonschema_description:"The column that says whose record it is, such as patient_id. It is never a feature; a record without a value is left out."`
 	// MaxRows is the maximum number of records of a unit that the run keeps, 1 to budget.MaxUnitRows: a public
 	// constant. Noise grows in proportion.
 	MaxRows int `yaml:"max_rows" json:"max_rows" jsonschema:"required,minimum=1,maximum=1000" jsonschema_description:"How many records of a unit are kept at most, by lot: a public constant. Noise grows in proportion to it."`

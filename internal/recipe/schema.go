@@ -74,15 +74,13 @@ func schema() *generate.Schema {
 	number := &generate.Schema{Type: "number", ExclusiveMinimum: json.Number("0")}
 	*at("privacy.epsilon") = generate.Schema{
 		Description: at("privacy.epsilon").Description,
-		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
+		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: epsilonPattern}},
 	}
 	*at("data.columns[].missing") = generate.Schema{
 		Description: at("data.columns[].missing").Description,
 		AnyOf:       []*generate.Schema{{Type: "number"}, {Enum: []any{missingIndicator}}},
 	}
-	for _, path := range []string{"data.target", "causal.columns[]", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
-		asName(at(path))
-	}
+	addFieldTags(root, reflect.TypeFor[Recipe]())
 	closed("data.columns[].transform", rescale.Words())
 	inOnePlace(at("data.target"), at("data.columns[]"))
 	for _, path := range findable {
@@ -91,6 +89,46 @@ func schema() *generate.Schema {
 	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
 	addConditions(root, at)
 	return root
+}
+
+// The tags of fields that the JSON Schema library does not know: takes:"name" marks texts that may be written as a number
+// or as true or false, and needs:"KEY" another key that goes with a key.
+const (
+	takesTag  = "takes"
+	takesName = "name"
+	needsTag  = "needs"
+)
+
+// addFieldTags adds to the schema of a struct of the recipe the effect of these tags.
+func addFieldTags(s *generate.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key := fieldKey(f)
+		if key == "" {
+			continue
+		}
+		own, _ := s.Properties.Get(key)
+		inner := f.Type
+		for inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case f.Tag.Get(takesTag) == takesName && own.Items != nil:
+			asName(own.Items)
+		case f.Tag.Get(takesTag) == takesName:
+			asName(own)
+		case inner.Kind() == reflect.Struct && own.Properties != nil:
+			addFieldTags(own, inner)
+		case inner.Kind() == reflect.Map && own.AdditionalProperties != nil && inner.Elem().Kind() == reflect.Struct:
+			addFieldTags(own.AdditionalProperties, inner.Elem())
+		}
+		if needs := f.Tag.Get(needsTag); needs != "" {
+			if s.DependentRequired == nil {
+				s.DependentRequired = map[string][]string{}
+			}
+			s.DependentRequired[key] = []string{needs}
+		}
+	}
 }
 
 // inOnePlace extends the schema of a target to a mapping with the declarations of its column.
@@ -114,9 +152,6 @@ func inOnePlace(target, column *generate.Schema) {
 // addConditions adds the rules between keys that editors can show.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}, {Required: []string{"spark"}}}
-	at("data.columns[]").DependentRequired = map[string][]string{
-		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"}, "parts": {"date"}, "between": {"date"},
-	}
 	when := func(key, value, then string) *generate.Schema {
 		p := generate.NewProperties()
 		p.Set(key, &generate.Schema{Const: value})

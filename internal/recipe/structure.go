@@ -1,14 +1,15 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
+	"math"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
-	validate "github.com/santhosh-tekuri/jsonschema/v6"
-	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"github.com/dptrain/dptrain/internal/train/method"
 )
 
 // finding is a problem with its strength. Structural findings (unknown keys, wrong types) suppress all rules
@@ -20,193 +21,385 @@ type finding struct {
 	meant      string
 }
 
-// checkStructure validates the tree against the JSON Schema and locates its findings.
+// checkStructure checks the tree against the types of the fields of [Recipe] and against the limits in their tags,
+// from which [Schema] is made too.
 func checkStructure(root *node, src *source) []finding {
-	var found []finding
-	if e := root.get("privacy").get("epsilon"); e != nil && e.kind == text {
-		if _, err := ParseEpsilon(e.literal); err != nil {
-			hint := ""
-			if strings.HasPrefix(strings.TrimSpace(e.literal), "log") {
-				hint = "the natural logarithm is written ln(3)"
-			}
-			found = append(found, finding{src.problem("privacy.epsilon", "privacy.epsilon: "+err.Error(), hint), true, ""})
-		}
-	}
-	return append(found, findings(compiledFor(root), root, src)...)
+	s := &structure{src: src}
+	s.value(root, "", keyType{Type: reflect.TypeFor[Recipe]()}, noLimits())
+	return s.found
 }
 
-// findings lists the findings of a validator in the tree.
-func findings(compiled *validate.Schema, root *node, src *source) []finding {
-	var found []finding
-	var failure *validate.ValidationError
-	if err := compiled.Validate(root.instance()); errors.As(err, &failure) {
-		collect(failure, root, src, &found)
-	}
-	return found
+// structure collects the findings of one tree.
+type structure struct {
+	src   *source
+	found []finding
 }
 
-// eitherOr describes the value of a key that takes a number or a text; empty for other keys.
-func eitherOr(path string, n *node) string {
-	switch {
-	case path == "privacy.epsilon" && n.kind != number:
-		return "a number or ln(number)"
-	case strings.HasPrefix(path, "data.columns."):
-		return "a number or " + missingIndicator
-	}
-	return ""
+// keyType is the type of the value of a key.
+type keyType struct {
+	reflect.Type
+	name bool // a text that may be written as a number or as true or false, such as the name of a column
 }
 
-// collect walks to the leaves of a validation error.
-func collect(e *validate.ValidationError, root *node, src *source, found *[]finding) {
-	whole := false // the causes of these kinds add no information
-	switch e.ErrorKind.(type) {
-	case *errkind.AnyOf, *errkind.PropertyNames:
-		whole = true
-	}
-	if len(e.Causes) > 0 && !whole {
-		for _, cause := range e.Causes {
-			collect(cause, root, src, found)
-		}
-		return
-	}
-	n, path := locate(root, e.InstanceLocation)
+// limits are the limits in the tag of a field, which the JSON Schema of the field has too.
+type limits struct {
+	least, most           float64 // of a number; NaN for none
+	above, below          bool    // whether least and most are outside the range
+	leastItems, mostItems int     // of a list; mostItems is 0 for no limit
+	unique                bool    // items differ
+	full                  bool    // a text is not empty
+	inList                bool    // it is an item of a list
+	required              bool
+	needs                 string // another key that goes with this one
+}
+
+// noLimits returns the limits of a key that has none.
+func noLimits() limits { return limits{least: math.NaN(), most: math.NaN()} }
+
+// weak adds a finding that a rule may explain better.
+func (s *structure) weak(path, msg string) {
+	s.found = append(s.found, finding{s.src.problem(path, msg, ""), false, ""})
+}
+
+// strong adds a structural finding.
+func (s *structure) strong(path, msg, hint string) {
+	s.found = append(s.found, finding{s.src.problem(path, msg, hint), true, ""})
+}
+
+// wrongType adds the finding about a value of another type than expected.
+func (s *structure) wrongType(n *node, path, expected, hint string) {
 	name := shown(path)
 	if name == "" {
 		name = "the recipe"
 	}
-	weak := func(msg string) { *found = append(*found, finding{src.problem(path, msg, ""), false, ""}) }
-	strong := func(msg, hint string) { *found = append(*found, finding{src.problem(path, msg, hint), true, ""}) }
-	switch k := e.ErrorKind.(type) {
-	case *errkind.AdditionalProperties:
-		for _, key := range k.Properties {
-			p := child(path, key)
-			f := src.atKey(p, "unknown key "+quoted(key), unknownHint(key, e.InstanceLocation))
-			meant := ""
-			if best, ok := nearest(key, keysAt(e.InstanceLocation)); ok && n.get(best) == nil {
-				meant = child(path, best)
-			}
-			*found = append(*found, finding{f, true, meant})
+	s.strong(path, name+" must be "+expected+", not "+n.describe(), hint)
+}
+
+// value checks a value against the type and the limits of its key.
+func (s *structure) value(n *node, path string, t keyType, l limits) {
+	for t.Kind() == reflect.Pointer {
+		t.Type = t.Elem()
+	}
+	switch {
+	case path == "privacy.epsilon":
+		s.epsilon(n, path)
+		return
+	case t.Type == missingType:
+		if !(n.kind == number && finiteNumber(n.num) || n.kind == text && n.literal == missingIndicator) {
+			s.wrongType(n, path, "a number or "+missingIndicator, typeHint(n, number))
 		}
-	case *errkind.Enum:
-		if strings.HasSuffix(path, ".classes") || strings.HasSuffix(path, ".categories") {
-			strong(name+" must be a list or "+privateWord+", not "+n.describe(), "write [a, b]")
+		return
+	case t.Type == namesType && n.kind == text:
+		if n.literal != privateWord {
+			s.wrongType(n, path, "a list or "+privateWord, "write [a, b]")
+		}
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		s.section(n, path, t.Type)
+	case reflect.Map:
+		if n.kind != mapping {
+			s.wrongType(n, path, "a mapping", mappingHint(n, nil))
 			return
 		}
-		weak(name + " is not accepted: " + n.describe())
-	case *errkind.Type:
-		hint := typeHint(n, k.Want)
-		if keys := keysAt(e.InstanceLocation); k.Want[0] == "object" && n.kind != null && len(keys) > 0 {
-			hint = "its keys go below it, indented: " + strings.Join(keys, ", ")
+		if len(n.keys) < l.leastItems {
+			s.refuse(n, path)
 		}
-		strong(name+" must be "+wanted(k.Want)+", not "+n.describe(), hint)
-	case *errkind.InvalidJsonValue:
-		strong(name+" must be a finite number, not "+n.describe(), "")
-	case *errkind.Required:
-		for _, key := range k.Missing {
-			p := child(path, key)
-			*found = append(*found, finding{src.problem(p, shown(p)+" is required", ""), false, ""})
+		for i, k := range n.keys {
+			s.value(n.kids[i], child(path, k.literal), keyType{Type: t.Elem()}, noLimits())
 		}
-	case *errkind.AnyOf:
-		if either := eitherOr(path, n); either != "" {
-			strong(name+" must be "+either+", not "+n.describe(), typeHint(n, []string{"number"}))
+	case reflect.Slice:
+		s.list(n, path, t, l)
+	case reflect.String:
+		s.text(n, path, t.name, l)
+	case reflect.Bool:
+		if n.kind != boolean {
+			s.wrongType(n, path, "true or false", typeHint(n, boolean))
+		}
+	case reflect.Int:
+		if n.kind != number || finiteNumber(n.num) && n.num != math.Trunc(n.num) {
+			s.wrongType(n, path, "a whole number", typeHint(n, number))
 			return
 		}
-		weak(name + " is not one of the accepted values")
-	case *errkind.PropertyNames:
-		// The library gives these a location that later values overwrite;
-		// the rules refuse an empty name of a column themselves.
-	case *errkind.UniqueItems:
-		weak(fmt.Sprintf("%s: items %d and %d are the same", name, k.Duplicates[0]+1, k.Duplicates[1]+1))
+		s.number(n, path, l)
+	case reflect.Float64:
+		if n.kind != number {
+			s.wrongType(n, path, "a number", typeHint(n, number))
+			return
+		}
+		s.number(n, path, l)
+	}
+}
+
+// text checks a text, or a name that may look like a number. Texts that are no names have a closed list of values, or are not
+// empty.
+func (s *structure) text(n *node, path string, name bool, l limits) {
+	switch {
+	case n.kind == text && n.literal == "" && (l.full || !name && !l.inList):
+		s.refuse(n, path)
+	case n.kind == text, name && (n.kind == number || n.kind == boolean):
+	case name:
+		s.wrongType(n, path, "a name", nameHint(n))
 	default:
-		weak(limitText(e.ErrorKind, name, path, n))
+		s.wrongType(n, path, "text", typeHint(n, text))
 	}
 }
 
-// limitText describes the limit that a value violates, or the key that it requires.
-func limitText(violated validate.ErrorKind, name, path string, n *node) string {
-	switch k := violated.(type) {
-	case *errkind.Minimum:
-		return name + " must be at least " + ratio(k.Want.Float64())
-	case *errkind.Maximum:
-		return name + " must be at most " + ratio(k.Want.Float64())
-	case *errkind.ExclusiveMinimum:
-		return name + " must be above " + ratio(k.Want.Float64()) + ", not " + n.describe()
-	case *errkind.ExclusiveMaximum:
-		return name + " must be below " + ratio(k.Want.Float64()) + ", not " + n.describe()
-	case *errkind.DependentRequired:
-		return child(path, k.Prop) + " needs " + strings.Join(k.Missing, ", ") + " beside it"
-	}
-	return name + " is not accepted: " + n.describe()
+// refuse adds a finding about a value for which a rule has the reason.
+func (s *structure) refuse(n *node, path string) {
+	s.weak(path, shown(path)+" is not accepted: "+n.describe())
 }
 
-func ratio(x float64, _ bool) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// logarithm matches the way to write an epsilon as a logarithm.
+var logarithm = regexp.MustCompile(epsilonPattern)
 
-// locate follows an instance location of the validator to a node and a path.
-func locate(root *node, steps []string) (*node, string) {
-	n := root
-	path := ""
-	for _, step := range steps {
-		if n.kind == list {
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(n.kids) {
-				break
+// epsilonPattern is the pattern of such texts in the JSON Schema.
+const epsilonPattern = `^\s*ln\s*\(.*\)\s*$`
+
+// epsilon checks privacy.epsilon: a number, or the logarithm of one.
+func (s *structure) epsilon(n *node, path string) {
+	if n.kind == text {
+		if _, err := ParseEpsilon(n.literal); err != nil {
+			hint := ""
+			if strings.HasPrefix(strings.TrimSpace(n.literal), "log") {
+				hint = "the natural logarithm is written ln(3)"
 			}
-			n, path = n.kids[i], item(path, i)
+			s.strong(path, path+": "+err.Error(), hint)
+			return
+		}
+	}
+	if n.kind == number && finiteNumber(n.num) || n.kind == text && logarithm.MatchString(n.literal) {
+		return // the rules bound it
+	}
+	if n.kind == number {
+		s.wrongType(n, path, "a finite number", "")
+		return
+	}
+	s.wrongType(n, path, "a number or ln(number)", typeHint(n, number))
+}
+
+// number checks a number against the limits of its key.
+func (s *structure) number(n *node, path string, l limits) {
+	name := shown(path)
+	switch x := n.num; {
+	case !finiteNumber(x):
+		s.wrongType(n, path, "a finite number", "")
+	case l.above && x <= l.least:
+		s.weak(path, name+" must be above "+plainText(l.least)+", not "+n.describe())
+	case x < l.least:
+		s.weak(path, name+" must be at least "+plainText(l.least))
+	case l.below && x >= l.most:
+		s.weak(path, name+" must be below "+plainText(l.most)+", not "+n.describe())
+	case x > l.most:
+		s.weak(path, name+" must be at most "+plainText(l.most))
+	}
+}
+
+// plainText writes a limit without an exponent.
+func plainText(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// list checks a list and its items.
+func (s *structure) list(n *node, path string, t keyType, l limits) {
+	if n.kind != list {
+		s.wrongType(n, path, "a list", typeHint(n, list))
+		return
+	}
+	if len(n.kids) < l.leastItems || l.mostItems > 0 && len(n.kids) > l.mostItems {
+		s.refuse(n, path)
+	}
+	if i, j, found := repeated(n.kids); l.unique && found {
+		s.weak(path, fmt.Sprintf("%s: items %d and %d are the same", shown(path), i+1, j+1))
+	}
+	for i, k := range n.kids {
+		s.value(k, item(path, i), keyType{Type: t.Elem(), name: t.name}, limits{least: math.NaN(), most: math.NaN(), inList: true})
+	}
+}
+
+// repeated returns the first two equal items of a list.
+func repeated(items []*node) (first, second int, found bool) {
+	for j := range items {
+		for i := range j {
+			if items[i].equal(items[j]) {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// equal reports whether n and m are the same value, wherever and however they are written.
+func (n *node) equal(m *node) bool {
+	switch {
+	case n.kind != m.kind || len(n.kids) != len(m.kids):
+		return false
+	case n.kind == boolean:
+		return n.truth == m.truth
+	case n.kind == number:
+		return n.num == m.num
+	case n.kind == text:
+		return n.literal == m.literal
+	}
+	for i, kid := range n.kids {
+		other := m.kids[i]
+		if n.kind == mapping {
+			other = m.get(n.keys[i].literal)
+		}
+		if other == nil || !kid.equal(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// section checks a mapping with a closed list of keys.
+func (s *structure) section(n *node, path string, t reflect.Type) {
+	if n.kind != mapping {
+		s.wrongType(n, path, "a mapping", mappingHint(n, structKeys(t)))
+		return
+	}
+	fields := fieldsOf(t)
+	for i, k := range n.keys {
+		f, ok := fields[k.literal]
+		if !ok {
+			s.unknown(n, path, k.literal, structKeys(t))
 			continue
 		}
-		next := n.get(step)
-		if next == nil {
-			break
+		s.value(n.kids[i], child(path, k.literal), f.keyType, f.limits)
+		if f.needs != "" && n.get(f.needs) == nil {
+			s.weak(path, child(path, k.literal)+" needs "+f.needs+" beside it")
 		}
-		n, path = next, child(path, step)
 	}
-	return n, path
+	for key, f := range fields {
+		if p := child(path, key); f.required && n.get(key) == nil {
+			s.weak(p, shown(p)+" is required")
+		}
+	}
 }
 
-// wanted names the types a key takes.
-func wanted(types []string) string {
-	if len(types) > 1 {
-		return "a name"
+// unknown adds the finding about an unknown key.
+func (s *structure) unknown(n *node, path, key string, allowed []string) {
+	p := child(path, key)
+	meant := ""
+	best, isNear := nearest(key, allowed)
+	if isNear && n.get(best) == nil {
+		meant = child(path, best)
 	}
-	switch types[0] {
-	case "object":
-		return "a mapping"
-	case "array":
-		return "a list"
-	case "string":
-		return "text"
-	case "boolean":
-		return "true or false"
-	case "integer":
-		return "a whole number"
+	s.found = append(s.found, finding{s.src.atKey(p, "unknown key "+quoted(key), unknownHint(key, allowed)), true, meant})
+}
+
+// A field is a key of a section.
+type field struct {
+	keyType
+	limits
+}
+
+// fieldsOf returns the keys of a struct of the recipe, those of methods included.
+func fieldsOf(t reflect.Type) map[string]field {
+	if known, ok := knownFields.Load(t); ok {
+		return known.(map[string]field)
 	}
-	return "a " + types[0]
+	out := map[string]field{}
+	for i := range t.NumField() {
+		if key := fieldKey(t.Field(i)); key != "" {
+			out[key] = field{keyType{Type: t.Field(i).Type, name: t.Field(i).Tag.Get(takesTag) == takesName}, limitsOf(t.Field(i).Tag)}
+		}
+	}
+	for _, k := range keysOf(sections[t]) {
+		f := field{keyType{Type: kinds[k.Kind], name: k.Kind == method.Names}, noLimits()}
+		if k.Kind == method.Prices {
+			f.leastItems = 1
+		}
+		if k.OpenEnded { // the rules check the other end
+			f.most = k.Max
+		}
+		out[k.Name] = f
+	}
+	knownFields.Store(t, out)
+	return out
+}
+
+// knownFields caches fieldsOf.
+var knownFields sync.Map
+
+// limitsOf reads the limits in the tag of a field.
+func limitsOf(tag reflect.StructTag) limits {
+	l := noLimits()
+	l.needs = tag.Get(needsTag)
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			panic(err) // a constant of a tag is wrong
+		}
+		return x
+	}
+	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "required":
+			l.required = true
+		case "minLength":
+			l.full = true
+		case "uniqueItems":
+			l.unique = value == "true"
+		case "minItems":
+			l.leastItems = int(number(value))
+		case "maxItems":
+			l.mostItems = int(number(value))
+		case "minimum", "exclusiveMinimum":
+			l.least = number(value)
+			l.above = key != "minimum"
+		case "maximum", "exclusiveMaximum":
+			l.most = number(value)
+			l.below = key != "maximum"
+		}
+	}
+	return l
+}
+
+// nameHint returns the remedy for a value that is no name.
+func nameHint(n *node) string {
+	if n.kind == null {
+		return "put it in quotes if it is meant as a name"
+	}
+	return ""
+}
+
+// nullHint is the remedy for a key without a value.
+const nullHint = "give a value, or remove the key to use its default"
+
+// mappingHint returns the remedy for a value in the place of a mapping with these keys.
+func mappingHint(n *node, keys []string) string {
+	switch {
+	case n.kind == null:
+		return nullHint
+	case len(keys) > 0:
+		return "its keys go below it, indented: " + strings.Join(keys, ", ")
+	}
+	return ""
 }
 
 // typeHint returns the remedy for a value of the wrong type.
-func typeHint(n *node, types []string) string {
+func typeHint(n *node, wanted kind) string {
 	switch {
-	case n.kind == null && len(types) > 1:
-		return "put it in quotes if it is meant as a name"
 	case n.kind == null:
-		return "give a value, or remove the key to use its default"
-	case types[0] == "array" && n.kind != mapping:
+		return nullHint
+	case wanted == list && n.kind != mapping:
 		return "write [a, b]"
-	case types[0] == "boolean" && n.kind == text:
+	case wanted == boolean && n.kind == text:
 		return "write true or false, without quotes"
-	case (types[0] == "number" || types[0] == "integer") && n.notation:
+	case wanted == number && n.notation:
 		return plainHint
-	case (types[0] == "number" || types[0] == "integer") && n.kind == text && IsPlainNumber(n.literal):
+	case wanted == number && n.kind == text && IsPlainNumber(n.literal):
 		return "write the number without quotes"
-	case types[0] == "string" && len(types) == 1 && (n.kind == number || n.kind == boolean):
+	case wanted == text && (n.kind == number || n.kind == boolean):
 		return "put it in quotes if it is meant as text"
 	}
 	return ""
 }
 
 // unknownHint suggests the key that an unknown key may misspell.
-func unknownHint(key string, steps []string) string {
-	allowed := keysAt(steps)
+func unknownHint(key string, allowed []string) string {
 	if best, ok := nearest(key, allowed); ok {
 		return "did you mean " + best + "?"
 	}
@@ -241,7 +434,7 @@ var keyHomes = sync.OnceValue(func() map[string]string {
 	return only
 })
 
-// merge joins the findings of the schema with the problems of our rules: one
+// merge joins the findings about the structure with the problems of the rules: one
 // mistake, one message.
 func merge(found []finding, rules Problems) Problems {
 	var out Problems

@@ -173,8 +173,8 @@ func (k Key) Holds(x float64) bool {
 	return x >= k.Min && x <= k.Max && !(k.Above && x == k.Min) && !(k.Below && x == k.Max)
 }
 
-// Wrong returns the problem of a number of the key at path, and the remedy, or two empty strings. A schema
-// checks the upper bound of a key that is OpenEnded.
+// Wrong returns the problem of a number of the key at path, and the remedy, or two empty strings. The
+// upper bound of a key that is OpenEnded is not checked here.
 func (k Key) Wrong(path string, x float64) (message, hint string) {
 	switch {
 	case k.OpenEnded && !(x >= k.Min):
