@@ -71,7 +71,6 @@ func auditCommand(a *app) *cobra.Command {
 		},
 	}
 	f, o := cmd.Flags(), &x.options
-	x.recipe.set = f
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns, "how often the whole run is carried out on each table of a pair: a `NUMBER`")
 	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "how often each step is: a `NUMBER`")
@@ -79,7 +78,7 @@ func auditCommand(a *app) *cobra.Command {
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&x.own, "own-table", false, "measure the whole run on the table of the recipe, for its owner alone")
 	f.IntVar(&o.Records, "records", audit.DefaultRecords, "with --own-table: how many records are taken out or replaced, a `NUMBER`")
-	f.StringVar(&x.recipe.out, "out", "", "with --own-table: the `FOLDER` that curator/ is in (default out)")
+	x.recipe.add(cmd)
 	f.BoolVar(&x.force, "force", false, "with --own-table: replace a verdict that is there already")
 	return cmd
 }

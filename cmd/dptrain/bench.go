@@ -114,6 +114,10 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods, by `NAME`")
 	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits, a `NUMBER`; it has no part in the noise")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
+	completeFlags(cmd, map[string]cobra.CompletionFunc{
+		"data": tables, "target": ofHeader(""), "method": trainers,
+		"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"),
+	})
 	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	for _, name := range suiteFlags {
 		flags.String(name, "", "of the suites, which have a command of their own")

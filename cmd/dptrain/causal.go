@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
-	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
@@ -35,17 +33,8 @@ Declare ranges that are public knowledge, with --range or in the recipe: to find
 them privately costs 30% of epsilon and, on few records, the answer. A recipe
 has "task: causal". Given with a recipe, a flag replaces the recipe's value.`
 
-// causalFlags are the flags of causal that other verbs do not have.
-type causalFlags struct {
-	names, ranges []string
-	bins          int
-	method, score string
-	protect       string
-	changed       func(string) bool
-}
-
 func causalCommand(a *app) *cobra.Command {
-	flags := recipeFlags{causal: &causalFlags{}, stdin: a.stdin, notes: a.stderr}
+	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	var how fitHow
 	var note string
 	cmd := &cobra.Command{
@@ -68,8 +57,7 @@ func causalCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	flags.addCausal(f)
-	flags.addOut(f)
+	flags.add(cmd)
 	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
 	f.BoolVar(&how.force, "force", false, "replace results that are there already")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
@@ -77,89 +65,9 @@ func causalCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// columns returns the columns that recipe.FromFlags is told: those of a study, nil for a
-// run with a model.
-func (f *recipeFlags) columns(base *recipe.Recipe) []string {
-	switch {
-	case f.causal != nil && f.set.Changed("columns"):
-		return f.causal.names
-	case base != nil && base.Task == recipe.TaskCausal:
-		return base.Causal.Columns
-	case f.causal != nil && base == nil:
-		return []string{}
-	}
-	return nil
-}
-
-// lay copies what was given as a flag of causal into the recipe. A nil receiver is that of
-// the other verbs.
-func (c *causalFlags) lay(j *job) error {
-	if c == nil {
-		return nil
-	}
-	r := j.recipe
-	if r.Task != recipe.TaskCausal {
-		return j.explain(recipe.Problems{r.Place(recipe.Problem{Path: "task", Msg: "the recipe trains a model: its task is " + r.Task, Hint: "`dptrain fit` runs it; a study of causal directions has task: causal"})})
-	}
-	if c.changed("columns") {
-		r.Causal.Columns = c.names
-	}
-	if c.changed("bins") {
-		r.Causal.Bins = c.bins
-	}
-	for name, x := range map[string]struct{ from, to *string }{"method": {&c.method, &r.Causal.Method}, "score": {&c.score, &r.Causal.Score},
-		"protect": {&c.protect, &r.Causal.Protect}} {
-		if c.changed(name) {
-			*x.to = *x.from
-		}
-	}
-	once := onceEach("range")
-	for _, text := range c.ranges {
-		name, lower, upper, err := parseRange(text)
-		if err == nil {
-			err = once(name)
-		}
-		if err != nil {
-			return err
-		}
-		if r.Data.Columns == nil {
-			r.Data.Columns = map[string]recipe.Column{}
-		}
-		column := r.Data.Columns[name]
-		column.Lower, column.Upper = &lower, &upper
-		r.Data.Columns[name] = column
-	}
-	return nil
-}
-
-// parseRange reads NAME=LOWER:UPPER; a name may hold an equals sign.
-func parseRange(text string) (name string, lower, upper float64, err error) {
-	bad := usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
-	at := strings.LastIndexByte(text, '=')
-	if at < 1 {
-		return "", 0, 0, bad
-	}
-	from, to, ok := strings.Cut(text[at+1:], ":")
-	if !ok {
-		return "", 0, 0, bad
-	}
-	if lower, err = recipe.ParseNumber(from); err == nil {
-		upper, err = recipe.ParseNumber(to)
-	}
-	if err != nil {
-		return "", 0, 0, bad
-	}
-	return text[:at], lower, upper, nil
-}
-
 // study returns the study of a recipe for a table with this header, with its price.
 func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
-	problems := j.recipe.Validate(header)
-	if len(problems) > 0 {
-		err := j.explain(problems)
-		if slices.ContainsFunc(problems, isAbsent) {
-			err = fault.WithKind(fault.Data, err)
-		}
+	if err := j.validate(header); err != nil {
 		return causal.Study{}, nil, err
 	}
 	s, err := j.recipe.Study(header)

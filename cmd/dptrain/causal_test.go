@@ -194,7 +194,7 @@ func TestCausalBaseline(t *testing.T) {
 	}
 	for flag, want := range map[string]string{
 		"--score=kendall":                        "kendall has no bound for training records",
-		"--score=hsic --bins=8":                  "causal.bins has no effect with method anm",
+		"--score=hsic --bins=8":                  "--bins: has no effect with method anm",
 		"--score=magic":                          "unknown name",
 		"--score=hsic --protect=most":            "unknown name",
 		"--protect=test":                         "causal.score is required",

@@ -110,7 +110,7 @@ func (j *job) priceable(ctx context.Context, header []string) error {
 // Here a declared column that is absent is a mistake of the recipe. It returns the
 // path of a table that cannot be read, whose columns were not checked.
 func (a *app) judge(ctx context.Context, path string) (unread string, err error) {
-	flags := recipeFlags{set: noFlags(), stdin: a.stdin, notes: a.stderr}
+	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	j, err := flags.load([]string{path})
 	if err != nil {
 		return "", err

@@ -138,9 +138,9 @@ func TestClassMistakes(t *testing.T) {
 	base := "--data t.csv --target income --epsilon 1 "
 	for args, want := range map[string]result{
 		"fit " + base + "--task classification --method tukey":  {exitRecipe, "", "--classes: data.classes: classes cannot be found privately with method tukey"},
-		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
-		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
-		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: task: unknown name \"ranking\""},
+		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: has no meaning for regression"},
+		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: class \"a\" is listed twice"},
+		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: unknown name \"ranking\""},
 		"init t.csv --task classification --classes a":          {exitUsage, "", "--classes needs every value the target can take"},
 		"init t.csv --classes a,b":                              {exitUsage, "", "--classes has no meaning for regression"},
 		"init t.csv --task classification --classes a,a":        {exitUsage, "", "class \"a\" is listed twice"},

@@ -17,21 +17,19 @@ func completing(args []string) bool {
 	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 }
 
-// completions completes the values of flags, and the files that a verb takes. Columns are those of the header line of the
-// table, which is public; no row is read.
+// completeFlags completes the values of flags of a command, by name. Columns are those of the header line of the table, which
+// is public; no row is read.
+func completeFlags(cmd *cobra.Command, byName map[string]cobra.CompletionFunc) {
+	for name, complete := range byName {
+		if complete != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one
+		}
+	}
+}
+
+// completions completes the files that commands take.
 func completions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
-		for name, complete := range map[string]cobra.CompletionFunc{
-			"data": tables, "target": ofHeader(""), "unit": ofHeader(""), "exclude": ofHeader(""), "columns": ofHeader(""), "by": ofHeader(""),
-			"categories": ofHeader("="), "prefix": ofHeader("="), "hash": ofHeader("="), "encode": ofHeader(""), "range": ofHeader("="), "date": ofHeader("="),
-			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute", "substitute-private-columns"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
-			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"), "escape": oneOf("doubled", "backslash"),
-			"encoding": oneOf(dataset.Encodings()...), "numbers": oneOf("lenient", "strict"), "fold": oneOf("exact", "blanks", "case"), "undeclared": oneOf("found", "numbers"), "engine": oneOf(engines()...),
-		} {
-			if cmd.Flags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one
-			}
-		}
 		switch cmd.Name() {
 		case "fit", "plan", "check", "causal", "audit":
 			cmd.ValidArgsFunction = files([]string{"yaml", "yml"})
@@ -74,24 +72,22 @@ func oneOf(list ...string) cobra.CompletionFunc {
 	}
 }
 
-// methods completes --method of a verb.
-func methods(verb string) cobra.CompletionFunc {
-	if verb == "causal" {
-		return oneOf("histogram", "anm")
-	}
+// trainers completes with the methods of training.
+func trainers(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Trainers() {
 		names = append(names, m.Name+"\t"+m.Summary)
 	}
-	return oneOf(names...)
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func selectorNames() []string {
+// selectors completes with the ways to choose columns.
+func selectors(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Selectors() {
 		names = append(names, m.Name+"\t"+m.Summary)
 	}
-	return names
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // ofHeader completes with the columns of the table that is named before on the line, each with an ending. In a list it
@@ -130,22 +126,11 @@ func headerOf(cmd *cobra.Command, args []string) []string {
 	if _, piped := tablefile.Stdin(data.Path); data.Path == "" || piped {
 		return nil
 	}
-	format := recipe.Format{}
-	if data.Format != nil {
-		format = *data.Format
-	}
-	for flag, value := range map[string]*string{"separator": &format.Separator, "encoding": &format.Encoding, "quote": &format.Quote, "escape": &format.Escape} {
-		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
-			*value, data.Format = f.Value.String(), &format
-		}
-	}
-	if skip, err := cmd.Flags().GetInt("skip"); err == nil && skip > 0 {
-		format.Skip, data.Format = skip, &format
-	}
-	if len(data.CheckReading()) > 0 {
+	reading, err := (&keyValues{"look", cmd.Flags()}).reading(data)
+	if err != nil {
 		return nil
 	}
-	names, err := dataset.Header(data.Path, data.Reading())
+	names, err := dataset.Header(data.Path, reading)
 	if err != nil {
 		return nil
 	}

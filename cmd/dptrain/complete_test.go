@@ -56,7 +56,7 @@ func TestRangeAndDateFlags(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	for text, args := range map[string][]string{
-		"--date takes": {"--date", "born"}, "is not NAME=LOWER:UPPER": {"--range", "y"}, "--date or --range: ": {"--date", "born=Jan", "--range", "y=0:9"},
+		"--date takes": {"--date", "born"}, "is not NAME=LOWER:UPPER": {"--range", "y"}, "--date: ": {"--date", "born=Jan", "--range", "y=0:9"},
 		"--range: ": {"--range", "y=9:0"},
 	} {
 		if got := dptrain(t, append(base, args...)...); !strings.Contains(got.stderr, text) {

@@ -73,6 +73,7 @@ func compressCommand(a *app) *cobra.Command {
 	flags.StringVarP(&f.out, "output", "o", "", "write the model to `FILE` (required)")
 	flags.BoolVar(&f.force, "force", false, "replace the file of -o if it is there already")
 	flags.StringVar(&f.target, "target", "", "the `COLUMN` of the classes (default the last one)")
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
 	flags.StringSliceVar(&f.categories, "categories", nil, "`COLUMNS` of numbers that are names of categories")
 	flags.StringVar(&f.Method, "method", compress.SNC, "how vectors are made, by `NAME`")
 	flags.Float64Var(&f.Share, "share", compress.DefaultShare, "vectors, as a `SHARE` of the records, of snc and subsample")

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/publish/entry"
@@ -35,16 +33,10 @@ Declare ranges and categories that are public knowledge, with --range and
 --categories: what is not declared is found privately, from the same budget.
 Noise grows with the number of columns, so name those that matter.`
 
-// describeFlags are the flags of describe that other verbs do not have.
-type describeFlags struct {
-	columns []string
-	by      string
-	plan    bool
-}
-
 func describeCommand(a *app) *cobra.Command {
-	flags := recipeFlags{describe: &describeFlags{}, stdin: a.stdin, notes: a.stderr}
+	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	var how fitHow
+	var planOnly bool
 	var note string
 	cmd := &cobra.Command{
 		Use:   "describe TABLE",
@@ -56,7 +48,7 @@ func describeCommand(a *app) *cobra.Command {
   dptrain describe visits.csv --epsilon 0.5 --columns age,cost --plan`,
 		Args: exactly(1, "the table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			flags.data = args[0]
+			flags.table = args[0]
 			j, err := flags.noted(nil, note)
 			if err != nil {
 				return err
@@ -64,46 +56,20 @@ func describeCommand(a *app) *cobra.Command {
 			if how.quiet {
 				j.notes = nil
 			}
-			if flags.describe.plan {
+			if planOnly {
 				return a.describePlan(cmd.Context(), j, how.json)
 			}
 			return a.describe(cmd.Context(), j, how)
 		},
 	}
 	f := cmd.Flags()
-	flags.addDescribe(f)
-	flags.addOut(f)
+	flags.add(cmd)
 	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
 	f.BoolVar(&how.force, "force", false, "replace results that are there already")
 	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
-	f.BoolVar(&flags.describe.plan, "plan", false, "print the price of every step; no row is read")
+	f.BoolVar(&planOnly, "plan", false, "print the price of every step; no row is read")
 	jsonFlag(cmd, &how.json, "the description, or with --plan the price, as JSON")
 	return cmd
-}
-
-// addDescribe declares the flags of describe.
-func (f *recipeFlags) addDescribe(set *pflag.FlagSet) {
-	f.set = set
-	set.SortFlags = false
-	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
-	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
-	set.StringVar(&f.describe.by, "by", "", "compute means by the values of this `COLUMN`")
-	set.StringSliceVar(&f.describe.columns, "columns", nil, "the `COLUMNS` to describe (default all)")
-	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` to leave out: id,zip")
-	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
-	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
-	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
-	d := &f.declare
-	d.set = set
-	set.StringArrayVar(&d.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`; may be repeated")
-	set.StringArrayVar(&d.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
-	set.StringArrayVar(&d.prefixes, "prefix", nil, "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated")
-	set.StringArrayVar(&d.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
-	set.StringVar(&d.undeclared, "undeclared", "", "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers")
-	set.StringVar(&d.fold, "fold", "", "which words are one value, by `NAME`: exact (default), blanks or case")
-	set.StringVar(&d.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
-	set.IntVar(&d.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
-	f.format.add(set)
 }
 
 // prepareDescription reads the header of the table and prices the description. No row is read.
@@ -114,11 +80,7 @@ func (j *job) prepareDescription(ctx context.Context) (describe.Study, *describe
 		return none, nil, err
 	}
 	j.header = header
-	if problems := j.recipe.Validate(header); len(problems) > 0 {
-		err := j.explain(problems)
-		if slices.ContainsFunc(problems, isAbsent) {
-			err = fault.WithKind(fault.Data, err)
-		}
+	if err := j.validate(header); err != nil {
 		return none, nil, err
 	}
 	s, err := j.recipe.Describe(header)
@@ -250,7 +212,9 @@ func (a *app) describePlan(ctx context.Context, j *job, asJSON bool) error {
 	return errors.Join(err, refused)
 }
 
-// asked returns which columns are described.
-func (f *describeFlags) asked() recipe.Description {
-	return recipe.Description{Columns: f.columns, By: f.by}
+// description returns which columns are described.
+func (f *recipeFlags) description() *recipe.Description {
+	columns, _ := f.set.GetStringSlice("columns") // fails for a command without the flag
+	by, _ := f.set.GetString("by")
+	return &recipe.Description{Columns: columns, By: by}
 }

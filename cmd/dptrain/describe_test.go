@@ -130,7 +130,7 @@ func TestDescribeRefuses(t *testing.T) {
 		{3, []string{data, "--epsilon", "1", "--relation", "substitute-private-columns"}, "protects whole records"},
 		{3, []string{data, "--epsilon", "1", "--relation", "both"}, "unknown name"},
 		{3, []string{data, "--epsilon", "1", "--delta", "0"}, "delta"},
-		{2, []string{data, "--epsilon", "1", "--unit", "patient_id"}, "--unit needs --max-rows"},
+		{3, []string{data, "--epsilon", "1", "--unit", "patient_id"}, "--max-rows: privacy.unit.max_rows is required"},
 		{3, []string{data, "--epsilon", "1", "--relation", "substitute", "--unit", "patient_id", "--max-rows", "2"}, "add-remove"},
 		{2, []string{data, "--epsilon", "1", "--range", "age"}, "NAME=LOWER:UPPER"},
 		{2, []string{data, "--epsilon", "1", "--note", "x"}, "--dataset"},

@@ -104,9 +104,9 @@ func TestDialects(t *testing.T) {
 		if c.flags == "-" {
 			continue
 		}
-		var f formatFlags
+		var f keyValues
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.add(set)
+		f.declare("init", set)
 		if err := set.Parse(strings.Fields(c.flags)); err != nil {
 			t.Fatal(err)
 		}

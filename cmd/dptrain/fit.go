@@ -55,8 +55,7 @@ func fitCommand(a *app) *cobra.Command {
 			return a.fit(cmd.Context(), j, how)
 		},
 	}
-	flags.add(cmd.Flags())
-	flags.addOut(cmd.Flags())
+	flags.add(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
 	how.add(cmd)
 	return cmd
@@ -75,6 +74,7 @@ func (h *fitHow) add(cmd *cobra.Command) {
 	flags.BoolVarP(&h.verbose, "verbose", "v", false, "print the whole report, not its summary")
 	flags.BoolVar(&h.progress, "progress", false, "print a line for every stage on standard error")
 	h.engine.add(flags)
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"engine": oneOf(engines()...)})
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
 }
 

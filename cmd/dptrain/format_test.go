@@ -81,7 +81,7 @@ model: {method: adassp}
 	}
 	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
 	for text, args := range map[string][]string{
-		"--unit needs --max-rows": {"--unit", "who"}, "--max-rows is for persons": {"--max-rows", "3"}, "--categories takes": {"--categories", "color"},
+		"--max-rows: privacy.unit.max_rows is required": {"--unit", "who"}, "--unit: privacy.unit.column is required": {"--max-rows", "3"}, "--categories takes": {"--categories", "color"},
 		`--method: unknown name "adasp"`: {"--method", "adasp"}, `--select: unknown name "kendal"`: {"--select", "kendal"},
 	} {
 		got := dptrain(t, append(base, args...)...)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -27,7 +26,7 @@ func oneField(path string) error {
 func initCommand(a *app) *cobra.Command {
 	var target, task string
 	var classes []string
-	var format formatFlags
+	var format keyValues
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "init TABLE",
@@ -38,11 +37,11 @@ func initCommand(a *app) *cobra.Command {
     --classes '<=50K,>50K'`,
 		Args: exactly(1, "one table"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			data := recipe.Data{Path: args[0]}
-			reading, err := format.reading(data)
+			data, err := format.apply(recipe.Data{Path: args[0]})
 			if err != nil {
 				return err
 			}
+			reading := data.Reading()
 			if target != "" {
 				reading.Known = []string{target}
 			}
@@ -65,9 +64,6 @@ func initCommand(a *app) *cobra.Command {
 			case task != "regression" && task != "classification":
 				return usagef("--task must be regression or classification")
 			}
-			if err := format.lay(&data); err != nil {
-				return err
-			}
 			text, err := data.Init(header, target, classes...)
 			if err != nil {
 				return err
@@ -86,7 +82,8 @@ func initCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
 	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
 	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes (default private)")
-	format.add(cmd.Flags())
+	format.add(cmd)
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader(""), "task": oneOf("regression", "classification")})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the columns and the recipe")
 	return cmd
 }
@@ -101,6 +98,3 @@ type started struct {
 	Columns []string `json:"columns"` // of the header line
 	Recipe  string   `json:"recipe"`
 }
-
-// noFlags is a set in which no flag was given.
-func noFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }

@@ -38,7 +38,7 @@ type lookFlags struct {
 	target, out     string
 	ledger, dataset string
 	force, json     bool
-	format          formatFlags
+	format          keyValues
 }
 
 func lookCommand(a *app) *cobra.Command {
@@ -59,7 +59,8 @@ func lookCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.force, "force", false, "replace a look.txt that is there already")
 	set.StringVar(&flags.dataset, "dataset", "", "note it in a ledger, under this `NAME` of the data set")
 	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "the ledger: a `FILE`")
-	flags.format.add(set)
+	flags.format.add(cmd)
+	completeFlags(cmd, map[string]cobra.CompletionFunc{"target": ofHeader("")})
 	jsonFlag(cmd, &flags.json, oneObject)
 	return cmd
 }
@@ -69,14 +70,11 @@ const lookFormat = "dptrain.look/1"
 
 // look looks at a table. What it prints and returns does not depend on a record.
 func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
-	data := recipe.Data{Path: path}
-	reading, err := flags.format.reading(data)
+	data, err := flags.format.apply(recipe.Data{Path: path})
 	if err != nil {
 		return err
 	}
-	if err := flags.format.lay(&data); err != nil {
-		return err
-	}
+	reading := data.Reading()
 	if flags.target != "" {
 		reading.Known = []string{flags.target}
 	}

@@ -89,7 +89,7 @@ func planCommand(a *app) *cobra.Command {
 			return errors.Join(err, refused)
 		},
 	}
-	flags.add(cmd.Flags())
+	flags.add(cmd)
 	explain.add(cmd.Flags())
 	cmd.Flags().IntVar(&runs, "runs", 0, "also say which epsilon this `NUMBER` of equal runs may have in the ledger")
 	cmd.Flags().StringVar(&connect, "connect", "", "where the cluster with the rows of data.spark is: an `ADDRESS` sc://HOST:PORT")

@@ -43,14 +43,14 @@ stops before that place; a file of -o appears only when it is complete.`
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
-	out                       string
-	append, strict, multiline bool
-	force                     bool
-	cost, json                bool
-	safe                      bool   // for spreadsheets
-	interval                  string // a level, highestLevel, or empty
-	classes                   classFlags
-	format                    formatFlags
+	out            string
+	append, strict bool
+	force          bool
+	cost, json     bool
+	safe           bool   // for spreadsheets
+	interval       string // a level, highestLevel, or empty
+	classes        classFlags
+	format         keyValues
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -86,8 +86,7 @@ func predictCommand(a *app) *cobra.Command {
 	jsonFlag(cmd, &flags.json, "one JSON object a line, in place of CSV")
 	set.BoolVar(&flags.safe, "spreadsheet-safe", false, "put an apostrophe before texts that a spreadsheet would take for formulas, such as the class =1+1")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
-	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
-	flags.format.add(set)
+	flags.format.add(cmd)
 	return cmd
 }
 
@@ -154,7 +153,6 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 	}
 	base.SetNumbers(numbers)
 	o, err := f.format.reading(base)
-	o.Format.MultilineQuotes = o.Format.MultilineQuotes || f.multiline
 	o.EveryRow = true
 	return o, err
 }

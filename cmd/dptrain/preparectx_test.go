@@ -35,7 +35,7 @@ func TestPreparationEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	prepare := func(left int) (*endingContext, error) {
-		flags := recipeFlags{set: noFlags(), stdin: strings.NewReader(""), notes: &bytes.Buffer{}}
+		flags := recipeFlags{stdin: strings.NewReader(""), notes: &bytes.Buffer{}}
 		recipe := filepath.Join(filepath.Dir(table), "r.yaml")
 		text := "data: {path: t.csv, target: y, undeclared: numbers}\nprivacy: {epsilon: 1}\n"
 		if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {

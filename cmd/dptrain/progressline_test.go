@@ -13,7 +13,7 @@ import (
 // planOf prices an example.
 func planOf(t *testing.T, example string) *pipeline.Plan {
 	t.Helper()
-	flags := recipeFlags{set: noFlags(), stdin: os.Stdin}
+	flags := recipeFlags{stdin: os.Stdin}
 	j, err := flags.load([]string{filepath.Join("..", "..", "examples", example+".yaml")})
 	if err != nil {
 		t.Fatal(err)

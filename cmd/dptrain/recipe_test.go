@@ -189,14 +189,14 @@ func TestBlame(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--data line.csv --epsilon 0", exitRecipe, "--target: data.target is required: the name of the column to predict\n--epsilon: privacy.epsilon must be greater than 0, not 0\n"},
-		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe, "--delta: privacy.delta must be at least 0 and below 1, not 1 (1e-6 is the default)\n"},
+		{"--data line.csv --epsilon 0", exitRecipe, "--target: data.target is required: the name of the column to predict\n--epsilon: must be greater than 0, not 0\n"},
+		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe, "--delta: must be at least 0 and below 1, not 1 (1e-6 is the default)\n"},
 		{"--data line.csv --target y --epsilon 1 --relation replace --holdout 0.7", exitRecipe,
-			"--relation: privacy.relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n--holdout: holdout must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n"},
-		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe, "--exclude: data.exclude: column \"a\" is listed twice (it is item 1 already)\n"},
+			"--holdout: must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n--relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n"},
+		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe, "--exclude: column \"a\" is listed twice (it is item 1 already)\n"},
 		{"--data line.csv --target y --epsilon 1 --exclude c", exitData, "--exclude: the excluded column \"c\" is not in the header of the table (names are compared exactly)\n"},
 		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly; if the table has no header line, list its columns with --header)\n"},
-		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: privacy.epsilon: \"abc\" is not a number or ln(number)\n"},
+		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: \"abc\" is not a number or ln(number)\n"},
 		{"recipe.yaml --target z", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
 		{"recipe.yaml --exclude a", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
 		{"recipe.yaml --data=", exitUsage, "dptrain: --data is empty: give a value, or leave the flag out\n"},

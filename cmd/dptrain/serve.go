@@ -58,7 +58,7 @@ type serveFlags struct {
 	countInputs     bool
 	probe           string
 	limits          serve.Limits
-	format          formatFlags
+	format          keyValues
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -100,7 +100,7 @@ func serveCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.accessLog, "access-log", false, "print a JSON object for each answer on standard output")
 	set.BoolVar(&flags.countInputs, "count-inputs", false, "count missing, unknown and out-of-range cells by column in /metrics")
 	set.StringVar(&flags.probe, "probe", "", "ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
-	flags.format.add(set)
+	flags.format.add(cmd)
 	_ = set.MarkHidden("sheet") // a body is no workbook; the flag exists
 	return cmd
 }
@@ -184,7 +184,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 }
 
 // readServed reads a model file with what a server needs beside it.
-func readServed(path string, format formatFlags) (serve.Release, error) {
+func readServed(path string, format keyValues) (serve.Release, error) {
 	model, err := readModel(path, "")
 	if err != nil {
 		return serve.Release{}, err
@@ -205,7 +205,7 @@ func readServed(path string, format formatFlags) (serve.Release, error) {
 
 // reloadOnHangup makes a server read its model again on SIGHUP, until the function that it returns is called. A model that
 // cannot be read is reported, and the server keeps the one that it has.
-func (a *app) reloadOnHangup(server *serve.Server, path string, format formatFlags) (stop func()) {
+func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues) (stop func()) {
 	if !hangupReloads() {
 		return func() {}
 	}
@@ -228,7 +228,7 @@ func (a *app) reloadOnHangup(server *serve.Server, path string, format formatFla
 }
 
 // reload replaces the model of a server by what its file holds now.
-func (a *app) reload(server *serve.Server, path string, format formatFlags) {
+func (a *app) reload(server *serve.Server, path string, format keyValues) {
 	release, err := readServed(path, format)
 	if err == nil {
 		err = server.Replace(release)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -111,13 +110,9 @@ func formatsTopic() *cobra.Command {
 		item(&b, f[0], f[1])
 	}
 	b.WriteString("\nHow the text of a table is written is said by flags, or by keys of a recipe:\n\n")
-	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	set.SortFlags = false
-	(&formatFlags{}).add(set)
-	set.VisitAll(func(f *pflag.Flag) {
-		_, meaning := pflag.UnquoteUsage(f)
-		item(&b, "--"+f.Name, meaning+" ("+formatKeys[f.Name]+")")
-	})
+	for _, f := range flagsOf("look") {
+		item(&b, "--"+f.name, strings.ReplaceAll(f.help, "`", "")+" ("+f.key+")")
+	}
 	b.WriteString(`
 A header line that looks otherwise than declared is an error that names the flag
 which mends it. dptrain look TABLE writes for the owner of a table how its cells

@@ -62,7 +62,10 @@ func descriptionRuns() []descriptionRun {
 func descriptionOf(t *testing.T, x descriptionRun) (*describe.Plan, *dataset.Table, budget.Relation) {
 	t.Helper()
 	const file = "../../testdata/visits.csv"
-	r, problems := recipe.ForDescription(recipe.Flags{Data: file, Epsilon: x.epsilon}, x.ask)
+	r, problems := recipe.Options{
+		Set:         []recipe.Setting{recipe.SetText("--data", "data.path", file), recipe.SetNumber("--epsilon", "privacy.epsilon", x.epsilon)},
+		Description: &x.ask,
+	}.FromSettings()
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

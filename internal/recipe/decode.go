@@ -33,6 +33,9 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 		}
 	case reflect.Pointer:
 		fresh := reflect.New(v.Type().Elem())
+		if !v.IsNil() { // what is not set stays
+			fresh.Elem().Set(v.Elem())
+		}
 		decodeInto(n, path, fresh.Elem(), given)
 		if given[path] || n.kind == mapping {
 			v.Set(fresh)

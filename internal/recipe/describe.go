@@ -10,30 +10,13 @@ import (
 // TaskDescribe is the task of a description of the columns of a table. Flags ask for one; no recipe file does.
 const TaskDescribe = "describe"
 
+// describeSection is the section of the paths of a description in problems.
+const describeSection = "describe"
+
 // Description selects the columns to describe.
 type Description struct {
 	Columns []string // empty for all columns
 	By      string   // column whose values form groups; optional
-}
-
-// ForDescription builds the recipe of a description from flags; Target, Columns and Set of the flags are
-// ignored. It applies the same rules as a recipe file where both have a key; its problems name the flag instead
-// of a position.
-func ForDescription(f Flags, d Description) (*Recipe, Problems) {
-	src := &source{flags: map[string]string{}}
-	root := flagNode(Flags{Data: f.Data, Epsilon: f.Epsilon, Delta: f.Delta, Out: f.Out}, src.flags)
-	src.flags["describe.columns"], src.flags["describe.by"] = "--columns", "--by"
-	src.at = newSource("", root).at
-	found := slices.DeleteFunc(checkStructure(root, src), optionalInBench)
-	r := Default()
-	r.src = src
-	r.Task = TaskDescribe
-	r.Description = &d
-	r.settle(decode(root, &r), thisBuild())
-	if problems := merge(found, checkRules(&r, thisBuild(), false)); len(problems) > 0 {
-		return nil, problems
-	}
-	return &r, nil
 }
 
 // describe validates a description.

@@ -12,7 +12,7 @@ import (
 func TestDescribe(t *testing.T) {
 	header := []string{"id", "age", "born", "ward", "cost"}
 	build := func(d Description, change func(*Recipe)) *Recipe {
-		r, problems := ForDescription(Flags{Data: "t.csv", Epsilon: "1"}, d)
+		r, problems := described(typed{Data: "t.csv", Epsilon: "1"}, d)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -74,15 +74,15 @@ func TestDescribe(t *testing.T) {
 		"is not in the header": func() Problems { return build(Description{Columns: []string{"wrad"}}, nil).Validate(header) },
 		"the column of groups": func() Problems { return build(Description{By: "wrad"}, nil).Validate(header) },
 		"epsilon is required": func() Problems {
-			_, problems := ForDescription(Flags{Data: "t.csv"}, Description{})
+			_, problems := described(typed{Data: "t.csv"}, Description{})
 			return problems
 		},
 		"a table is required": func() Problems {
-			_, problems := ForDescription(Flags{Epsilon: "1"}, Description{})
+			_, problems := described(typed{Epsilon: "1"}, Description{})
 			return problems
 		},
 		"greater than 0": func() Problems {
-			_, problems := ForDescription(Flags{Data: "t.csv", Epsilon: "-1"}, Description{})
+			_, problems := described(typed{Data: "t.csv", Epsilon: "-1"}, Description{})
 			return problems
 		},
 	} {
@@ -92,4 +92,11 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%q: %v", want, problems)
 		}
 	}
+}
+
+// described builds the recipe of a description.
+func described(f typed, d Description) (*Recipe, Problems) {
+	o := f.options()
+	o.Description = &d
+	return o.FromSettings()
 }

@@ -5,7 +5,7 @@
 // A recipe is a short YAML file. It names the table and the target, declares public knowledge about the
 // columns, sets the privacy budget and selects the methods. Only three keys have no default: data.path,
 // data.target and privacy.epsilon. [Parse] and [Load] turn the file into a [Recipe] in which all other fields
-// are filled in; [FromFlags] builds the same from command-line flags, under the same rules.
+// are filled in; [Options.FromSettings] builds the same from command-line flags, under the same rules.
 //
 // # Guarantees
 //

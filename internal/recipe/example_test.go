@@ -46,16 +46,23 @@ func ExampleOptions_Parse() {
 	// true nonprivate-ols 1e-05
 }
 
-func ExampleFromFlags() {
-	_, problems := recipe.FromFlags(recipe.Flags{Data: "houses.csv", Epsilon: "-1"})
+func ExampleOptions_FromSettings() {
+	_, problems := recipe.Options{
+		Set:   []recipe.Setting{recipe.SetText("--data", "data.path", "houses.csv"), recipe.SetNumber("--epsilon", "privacy.epsilon", "-1")},
+		Flags: map[string]string{"data.target": "--target"},
+	}.FromSettings()
 	fmt.Println(problems)
 	// Output:
 	// --target: data.target is required: the name of the column to predict
-	// --epsilon: privacy.epsilon must be greater than 0, not -1
+	// --epsilon: must be greater than 0, not -1
 }
 
 func ExampleRecipe_Validate() {
-	r, _ := recipe.FromFlags(recipe.Flags{Data: "houses.csv", Target: "price", Epsilon: "1"})
+	r, _ := recipe.Options{Set: []recipe.Setting{
+		recipe.SetText("--data", "data.path", "houses.csv"),
+		recipe.SetText("--target", "data.target", "price"),
+		recipe.SetNumber("--epsilon", "privacy.epsilon", "1"),
+	}}.FromSettings()
 	fmt.Println(r.Validate([]string{"rooms", "age", "price"}) == nil)
 	fmt.Println(r.Validate([]string{"rooms", "age", "Price"}))
 	// Output:

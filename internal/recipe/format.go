@@ -8,7 +8,6 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/tablefile"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // Format describes how the text of the table is written; see [dataset.Format]. An absent separator or quote is
@@ -145,21 +144,6 @@ func (d *Data) CheckReading() Problems {
 	c := &checker{r: &Recipe{Data: *d}}
 	c.reading()
 	return c.ps
-}
-
-// Select chooses a way to select columns, with the default of its share. The keys of another one are forgotten.
-func (r *Recipe) Select(method string) {
-	if r.Selection.Method == method {
-		return
-	}
-	r.Selection = Selection{Method: method}
-	if m, ok := pipeline.SelectorNamed(method); ok && m.Private {
-		share := pipeline.DefaultSelectionShare
-		if m.NeedsClasses {
-			share = pipeline.ClassedSelectionShare
-		}
-		r.Selection.Set("share", share)
-	}
 }
 
 // reading validates the keys that describe how the table is read.

@@ -42,7 +42,7 @@ func (h *headerCheck) dates() {
 		}
 		for _, part := range dateColumns(name, d) {
 			if slices.Contains(h.header, part.Name) {
-				h.ps = append(h.ps, h.r.src.atKey(child("data.columns", name), "the table has a column "+quoted(part.Name)+", which a part of the dates is called too",
+				h.mismatch(h.r.src.atKey(child("data.columns", name), "the table has a column "+quoted(part.Name)+", which a part of the dates is called too",
 					"rename one in the table, or leave that part out with parts"))
 			}
 			h.names[part.Name], h.ranged[part.Name] = true, part.Ranged
@@ -73,7 +73,7 @@ func (h *headerCheck) same() {
 			break
 		}
 	}
-	h.ps = append(h.ps, h.r.src.problem(at, what, "names and order are compared exactly; remove data.header to take the columns of the table"))
+	h.mismatch(h.r.src.problem(at, what, "names and order are compared exactly; remove data.header to take the columns of the table"))
 }
 
 // mentioned lists every column the recipe names.
@@ -95,6 +95,12 @@ type headerCheck struct {
 	ranged  map[string]bool // parts of dates with a public range
 	trusted bool            // header and recipe share a name: header holds names, not data
 	ps      Problems
+}
+
+// mismatch adds a problem about the columns of the table.
+func (h *headerCheck) mismatch(p Problem) {
+	p.Header = true
+	h.ps = append(h.ps, p)
 }
 
 func (h *headerCheck) present() {
@@ -122,7 +128,7 @@ func (h *headerCheck) present() {
 		if !h.names[c.name] {
 			h.absent(problem, c.path, c.what, c.name)
 		} else if d := h.r.Data.Columns[c.name]; d.Date != "" {
-			h.ps = append(h.ps, problem(c.path, c.what+" "+quoted(c.name)+" holds dates", "name its parts: "+oneOf(dateNames(c.name, d))))
+			h.mismatch(problem(c.path, c.what+" "+quoted(c.name)+" holds dates", "name its parts: "+oneOf(dateNames(c.name, d))))
 		}
 	}
 }
@@ -150,7 +156,7 @@ func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path,
 	} else if best, ok := nearest(name, h.header); ok && h.trusted {
 		hint = "did you mean " + quoted(best) + "?"
 	}
-	h.ps = append(h.ps, problem(path, what+" "+quoted(name)+" is not in the header of the table", hint))
+	h.mismatch(problem(path, what+" "+quoted(name)+" is not in the header of the table", hint))
 }
 
 // candidates lists the columns that can become features, without repetition.

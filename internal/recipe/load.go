@@ -19,9 +19,15 @@ type Options struct {
 	// give no privacy are accepted, data.path and data.target may be missing,
 	// and epsilon and delta default to ln(3) and 1e-5.
 	Bench bool
-	// Set overrides values of the text. A recipe with settings is validated only by [Recipe.Check], once the
-	// rest of the command line is known.
+	// Set overrides values of the text.
 	Set []Setting
+	// Flags has the flags of a command by the paths of their keys. Problems of a key that nothing sets name its flag, if there is
+	// no text, or if another flag sets a key of the same section.
+	Flags map[string]string
+	// Task is the task that the recipe must have; empty for any but [TaskDescribe].
+	Task string
+	// Description is not nil for a description, which no text has.
+	Description *Description
 }
 
 // Parse reads a recipe from src; name is what problems call the file. It
@@ -51,7 +57,7 @@ func (o Options) Load(path string) (*Recipe, error) {
 		return nil, fail("the recipe cannot be read: "+fault.Cause(err).Error(), "", err)
 	}
 	r, problems := o.Parse(path, src)
-	return r, problems.asError()
+	return r, problems.Err()
 }
 
 // Parse is [Parse] with options.
@@ -76,16 +82,31 @@ func (o Options) parse(name string, content []byte, can availability) (*Recipe, 
 	if !looksLikeRecipe(root) {
 		return nil, one(root.line, root.col, "this is not a recipe: none of its keys is there", "a recipe has the sections data and privacy; `dptrain init` writes a starter")
 	}
-	settings, more := layAll(root, o.Set)
-	problems = append(problems, more...)
 	problems = append(problems, spreadTarget(root, name)...)
 	src := newSource(name, root)
+	if found := root.get("task"); o.Task == TaskCausal && (found == nil || found.literal != TaskCausal) {
+		return nil, Problems{src.problem("task", "the recipe trains a model: its task is "+taskOf(found), "`dptrain fit` runs it; a study of causal directions has task: causal")}
+	}
+	src.text = src.at
+	settings, more := applyAll(root, o.Set)
+	problems = append(problems, more...)
+	problems = append(problems, spreadTarget(root, name)...)
+	src.at = newSource(name, root).at
 	src.settings = settings
+	src.flags = o.Flags
 	r, more := o.build(root, src, can)
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, problems.sorted()
 	}
 	return r, nil
+}
+
+// taskOf returns the task in a recipe, or the default one.
+func taskOf(n *node) string {
+	if n == nil {
+		return tasks[0]
+	}
+	return quoted(n.literal)
 }
 
 // looksLikeRecipe keeps files that are something else, a table above all, out
@@ -103,25 +124,26 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 	found := checkStructure(root, src)
 	r := Default()
 	r.src = src
+	if o.Description != nil {
+		r.Task = TaskDescribe
+		r.Description = o.Description
+	}
 	if o.Bench {
 		r.Privacy.Epsilon = math.Log(3)
 		r.Privacy.Delta = 1e-5
 	}
 	r.settle(decode(root, &r), can)
-	var rules Problems
-	if len(o.Set) == 0 {
-		rules = checkRules(&r, can, o.Bench)
+	if o.Bench || o.Description != nil {
+		found = slices.DeleteFunc(found, isOptional)
 	}
-	if o.Bench {
-		found = slices.DeleteFunc(found, optionalInBench)
-	}
-	if problems := merge(found, rules); len(problems) > 0 {
+	if problems := merge(found, checkRules(&r, can, o.Bench)); len(problems) > 0 {
 		return nil, problems
 	}
 	return &r, nil
 }
 
-// optionalInBench reports whether a schema finding is about a key that an experiment takes from its flags.
-func optionalInBench(f finding) bool {
+// isOptional reports whether a finding is about a key that an experiment takes from its flags. For a description the rules
+// alone require it.
+func isOptional(f finding) bool {
 	return !f.structural && slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"}, f.Path)
 }

@@ -82,8 +82,29 @@ func TestTableIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestFromFlags(t *testing.T) {
-	r, problems := FromFlags(Flags{Data: "houses.csv", Target: "price", Epsilon: "ln(3)", Delta: "1e-5", Out: "results"})
+// typed has the values of the flags of a run as they are typed; empty ones are not given.
+type typed struct{ Data, Target, Epsilon, Delta, Out string }
+
+// options returns the options of a command line.
+func (f typed) options() Options {
+	o := Options{Flags: map[string]string{}}
+	for _, x := range []struct {
+		flag, path, value string
+		set               func(flag, path, value string) Setting
+	}{
+		{"--data", "data.path", f.Data, SetText}, {"--target", "data.target", f.Target, SetText}, {"--epsilon", "privacy.epsilon", f.Epsilon, SetNumber},
+		{"--delta", "privacy.delta", f.Delta, SetNumber}, {"--out", "output.dir", f.Out, SetText},
+	} {
+		o.Flags[x.path] = x.flag
+		if x.value != "" {
+			o.Set = append(o.Set, x.set(x.flag, x.path, x.value))
+		}
+	}
+	return o
+}
+
+func TestFromSettings(t *testing.T) {
+	r, problems := typed{Data: "houses.csv", Target: "price", Epsilon: "ln(3)", Delta: "1e-5", Out: "results"}.options().FromSettings()
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -101,21 +122,21 @@ func TestFromFlags(t *testing.T) {
 	roundTrip(t, r, Options{}, thisBuild())
 
 	for _, c := range []struct {
-		flags Flags
+		flags typed
 		want  []string
 	}{
-		{Flags{}, []string{"--data: ", "--target: ", "--epsilon: "}},
-		{Flags{Data: "a", Target: "y", Epsilon: "-1"}, []string{"--epsilon: privacy.epsilon must be greater than 0, not -1"}},
-		{Flags{Data: "a", Target: "y", Epsilon: "0"}, []string{"--epsilon: privacy.epsilon must be greater than 0, not 0"}},
-		{Flags{Data: "a", Target: "y", Epsilon: "inf"}, []string{"--epsilon: "}},
-		{Flags{Data: "a", Target: "y", Epsilon: "nan"}, []string{"--epsilon: "}},
-		{Flags{Data: "a", Target: "y", Epsilon: "1\nmodel: x"}, []string{`--epsilon: privacy.epsilon: "1\nmodel: x" is not a number or ln(number)`}},
-		{Flags{Data: "a", Target: "y", Epsilon: "1", Delta: "1"}, []string{"--delta: privacy.delta must be at least 0 and below 1, not 1"}},
-		{Flags{Data: "a", Target: "y", Epsilon: "1", Delta: "0"}, []string{"--delta: privacy.delta must be above 0"}},
-		{Flags{Data: "a", Target: "y", Epsilon: "1", Delta: "x"}, []string{`--delta: privacy.delta must be a number, not the text "x"`}},
-		{Flags{Data: "a", Target: "\xff", Epsilon: "1"}, []string{"--target: data.target is not UTF-8 text"}},
+		{typed{}, []string{"--data: ", "--target: ", "--epsilon: "}},
+		{typed{Data: "a", Target: "y", Epsilon: "-1"}, []string{"--epsilon: must be greater than 0, not -1"}},
+		{typed{Data: "a", Target: "y", Epsilon: "0"}, []string{"--epsilon: must be greater than 0, not 0"}},
+		{typed{Data: "a", Target: "y", Epsilon: "inf"}, []string{"--epsilon: "}},
+		{typed{Data: "a", Target: "y", Epsilon: "nan"}, []string{"--epsilon: "}},
+		{typed{Data: "a", Target: "y", Epsilon: "1\nmodel: x"}, []string{`--epsilon: "1\nmodel: x" is not a number or ln(number)`}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "1"}, []string{"--delta: must be at least 0 and below 1, not 1"}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "0"}, []string{"--delta: must be above 0"}},
+		{typed{Data: "a", Target: "y", Epsilon: "1", Delta: "x"}, []string{`--delta: must be a number, not the text "x"`}},
+		{typed{Data: "a", Target: "\xff", Epsilon: "1"}, []string{"--target: is not UTF-8 text"}},
 	} {
-		r, problems := FromFlags(c.flags)
+		r, problems := c.flags.options().FromSettings()
 		if r != nil || len(problems) != len(c.want) {
 			t.Errorf("%+v: %v, %v", c.flags, r, problems)
 			continue

@@ -67,11 +67,12 @@ type place struct{ keyLine, keyCol, line, col int }
 
 // source remembers where each path of a recipe was written.
 type source struct {
-	file  string
-	at    map[string]place
-	flags map[string]string // path -> flag, for recipes made from flags
-	// flag by which a setting sets each path
-	settings map[string]string
+	file        string
+	at          map[string]place
+	text        map[string]place   // at without the settings; nil where there is no file
+	withoutFile bool               // the recipe is made of settings alone
+	settings    map[string]Setting // by path
+	flags       map[string]string  // see [Options]
 }
 
 func newSource(file string, root *node) *source {
@@ -103,22 +104,27 @@ func (s *source) problem(path, msg, hint string) Problem {
 	if s == nil {
 		return p
 	}
-	if p.flag = s.setting(path); p.flag != "" {
+	if found, at, ok := s.setting(path); ok {
+		p.flag = found.flagOf()
+		if found.isOwn() {
+			p.Msg = withoutKey(msg, at)
+		}
 		return p
+	}
+	if section := parent(path); s.withoutFile || s.text != nil && s.text[section] == (place{}) && s.setsBelow(section) {
+		if p.flag = s.flags[path]; p.flag != "" || s.withoutFile {
+			return p
+		}
 	}
 	p.File = s.file
-	if s.flags != nil {
-		p.flag = s.flags[path]
-		return p
-	}
-	if at, ok := s.at[path]; ok {
+	if at, ok := s.at[path]; ok && at.line > 0 {
 		p.Line = at.line
 		p.Column = at.col
 		return p
 	}
 	for up := path; up != ""; {
 		up = parent(up)
-		if at, ok := s.at[up]; ok {
+		if at, ok := s.at[up]; ok && at.keyLine > 0 {
 			p.Line = at.keyLine
 			p.Column = at.keyCol
 			break
@@ -127,11 +133,25 @@ func (s *source) problem(path, msg, hint string) Problem {
 	return p
 }
 
+// withoutKey returns a message about a key without the name of the key, which a flag in front of it stands for.
+func withoutKey(msg, path string) string {
+	rest, found := strings.CutPrefix(msg, path)
+	if !found {
+		return msg
+	}
+	for _, separator := range []string{": ", " "} {
+		if problem, ok := strings.CutPrefix(rest, separator); ok {
+			return problem
+		}
+	}
+	return msg
+}
+
 // atKey reports msg at the key of path rather than at its value.
 func (s *source) atKey(path, msg, hint string) Problem {
 	p := s.problem(path, msg, hint)
-	if s != nil && s.flags == nil && p.flag == "" {
-		if at, ok := s.at[path]; ok {
+	if s != nil && p.flag == "" {
+		if at, ok := s.at[path]; ok && at.keyLine > 0 {
 			p.Line = at.keyLine
 			p.Column = at.keyCol
 		}

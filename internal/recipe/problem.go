@@ -20,6 +20,10 @@ type Problem struct {
 	Msg    string // the problem
 	Hint   string // what to do about it; may be empty
 
+	// Header reports that the problem is about the columns of the table: one that the recipe names is absent, or another than
+	// the recipe expects is there.
+	Header bool
+
 	flag string // the command-line flag to blame, for recipes made from flags
 	err  error  // cause from the operating system, if any
 }
@@ -45,11 +49,14 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
+// Flag returns the flag that gave the value, or would give the missing one; empty for a value in a file.
+func (p Problem) Flag() string { return p.flag }
+
 // Unwrap returns the operating system's error, if that is what went wrong.
 func (p Problem) Unwrap() error { return p.err }
 
 // Problems is everything wrong with a recipe, sorted by position. It is an
-// error; errors.As finds it in what [Load] and [FromFlags] return.
+// error; errors.As finds it in what [Load] and [Options.FromSettings] return.
 type Problems []Problem
 
 // maxPrinted bounds what Error prints; the slice itself is never cut.
@@ -80,11 +87,16 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
+// AboutHeader reports whether one of the problems is about the columns of the table.
+func (ps Problems) AboutHeader() bool {
+	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Header })
+}
+
 // FaultKind returns [fault.Recipe].
 func (ps Problems) FaultKind() fault.Kind { return fault.Recipe }
 
-// asError returns nil, not a typed nil, when there is no problem.
-func (ps Problems) asError() error {
+// Err returns ps, or nil without a type if there is no problem.
+func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 const Version = 1
 
 // A Recipe describes one private training run. Obtain one from [Parse],
-// [Load] or [FromFlags]: these fill in every default and check every rule. A
+// [Load] or [Options.FromSettings]: these fill in every default and check every rule. A
 // Recipe is plain data; it may be copied, and holds no file open.
 type Recipe struct {
 	// Version is the format of the file, always [Version].
@@ -374,7 +374,8 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
-	r.keepEarlierDefaults(given)
+	r.keepEarlierDefaults()
+	r.settleHeader()
 	if r.Task == TaskCausal && !given["privacy.delta"] { // all noise can be pure
 		r.Privacy.Delta = 0
 	}
@@ -442,14 +443,22 @@ func (r *Recipe) unitColumn() string {
 }
 
 // DataFile returns the path of the table: data.path, taken relative to the
-// folder of the recipe file. Empty if the recipe has no data.path.
-func (r *Recipe) DataFile() string { return r.beside(r.Data.Path) }
+// folder of the recipe file unless a flag gave it. Empty if the recipe has no data.path.
+func (r *Recipe) DataFile() string {
+	if r.SetByFlag("data.path") {
+		return r.Data.Path
+	}
+	return r.beside(r.Data.Path)
+}
 
 // LedgerFile returns the path of the ledger, taken relative to the folder of
-// the recipe file. Empty if the recipe keeps no ledger.
+// the recipe file unless flags gave it. Empty if the recipe keeps no ledger.
 func (r *Recipe) LedgerFile() string {
 	if r.Ledger == nil {
 		return ""
+	}
+	if r.SetByFlag("ledger.path") || r.src != nil && r.src.text["ledger"] == (place{}) && r.src.setsBelow("ledger") {
+		return r.Ledger.Path
 	}
 	return r.beside(r.Ledger.Path)
 }

@@ -2,15 +2,100 @@ package recipe
 
 import (
 	"cmp"
+	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// A Setting is the value of one key from the command line, which overrides or replaces a recipe.
+// A Setting is the value of one key from the command line, which overrides or replaces a recipe. It is of the flag --set, or
+// of a flag of its own: then [SetText] and its like make it.
 type Setting struct {
 	Path  string // of the key, such as model.rounds or data.columns["blood pressure"].lower
 	Value string // in YAML
 	Flag  string // that gave it, in messages; "--set PATH" if it is empty
+
+	steps []string              // of the path, unless it is parsed
+	value *node                 // unless Value is parsed
+	place func(*node) []string  // returns the steps of the path in a recipe; nil for steps
+	skip  func(root *node) bool // reports whether the recipe makes the setting idle; nil for never
+}
+
+// SetText sets a key to a text.
+func SetText(flag, path, text string) Setting {
+	return Setting{Path: path, Flag: flag, value: textNode(text)}
+}
+
+// SetNumber sets a key to a number. A text that is no plain number is left to the rules of the key.
+func SetNumber(flag, path, text string) Setting {
+	return Setting{Path: path, Flag: flag, value: numberNode(text)}
+}
+
+// SetList sets a key to a list of texts.
+func SetList(flag, path string, items []string) Setting {
+	value := &node{kind: list}
+	for _, x := range items {
+		value.kids = append(value.kids, textNode(x))
+	}
+	return Setting{Path: path, Flag: flag, value: value}
+}
+
+// SetNumbers sets a key to a list of numbers.
+func SetNumbers(flag, path string, items []string) Setting {
+	value := &node{kind: list}
+	for _, x := range items {
+		value.kids = append(value.kids, numberNode(x))
+	}
+	return Setting{Path: path, Flag: flag, value: value}
+}
+
+// SetBool sets a key to true or false.
+func SetBool(flag, path string, truth bool) Setting {
+	return Setting{Path: path, Flag: flag, value: &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth}}
+}
+
+// SetNames sets a key to a list of names, or to private for the list of that word alone.
+func SetNames(flag, path string, items []string) Setting {
+	if len(items) == 1 && items[0] == privateWord {
+		return SetText(flag, path, privateWord)
+	}
+	return SetList(flag, path, items)
+}
+
+// OfColumn returns the setting for a key of the declaration of a column, in place of a key of the recipe.
+func (s Setting) OfColumn(name string) Setting {
+	s.steps = []string{"data", "columns", name, s.Path}
+	return s
+}
+
+// OfTarget returns the setting for a key of the declaration of the target. It is idle in a recipe without a target.
+func (s Setting) OfTarget() Setting {
+	key := s.Path
+	s.place = func(root *node) []string { return []string{"data", "columns", targetOf(root), key} }
+	s.skip = func(root *node) bool { return targetOf(root) == "" }
+	return s
+}
+
+// FindCategories makes a column one of categories that are found privately, unless it is the target or declares categories or
+// buckets.
+func FindCategories(flag, column string) Setting {
+	s := SetText(flag, "categories", privateWord).OfColumn(column)
+	s.skip = func(root *node) bool {
+		declared := root.get("data").get("columns").get(column)
+		return column == targetOf(root) || declared.get("categories") != nil || declared.get("hash") != nil
+	}
+	return s
+}
+
+// targetOf returns the target of a recipe, or "".
+func targetOf(root *node) string {
+	if n := root.get("data").get("target"); n != nil {
+		return n.literal
+	}
+	return ""
 }
 
 // pathStep matches one step of a path: a name, or a quoted name in brackets.
@@ -37,19 +122,46 @@ func pathSteps(path string) ([]string, bool) {
 // flagOf names the flag of a setting in messages.
 func (s Setting) flagOf() string { return cmp.Or(s.Flag, "--set "+s.Path) }
 
-// lay puts the value into the tree of a recipe. The keys of a selection or a model that belong to another method than the one
-// that is set are dropped, unless they are set too.
-func (s Setting) lay(root *node, all []Setting) Problems {
-	wrong := func(message, hint string) Problems {
-		return Problems{{flag: s.flagOf(), Path: s.Path, Msg: message, Hint: hint}}
+// isOwn reports whether the setting has a flag of its own.
+func (s Setting) isOwn() bool { return s.Flag != "" }
+
+// in returns the steps of the path in a recipe.
+func (s Setting) in(root *node) (steps []string, ok bool) {
+	switch {
+	case s.place != nil:
+		return s.place(root), true
+	case s.steps != nil:
+		return s.steps, true
 	}
-	steps, ok := pathSteps(s.Path)
+	return pathSteps(s.Path)
+}
+
+// apply puts the value into the tree of a recipe and returns the path. The keys of a selection or a model that belong to
+// another method than the one that is set are dropped, unless they are set too.
+func (s Setting) apply(root *node, all []Setting) (path string, problems Problems) {
+	wrong := func(message, hint string) (string, Problems) {
+		return "", Problems{{flag: s.flagOf(), Path: s.Path, Msg: message, Hint: hint}}
+	}
+	steps, ok := s.in(root)
 	if !ok {
 		return wrong("this is no key of a recipe", "write --set model.rounds=3, with the key as docs/reference/recipe.md has it")
 	}
-	value, problems := readYAML("", []byte(s.Value))
+	value := s.value
+	if value == nil {
+		value, problems = readYAML("", []byte(s.Value))
+	}
 	if len(problems) > 0 || value == nil {
 		return wrong("the value cannot be read: "+quoted(s.Value), "a value is written as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
+	}
+	path = joined(steps)
+	if steps[0] == describeSection { // no recipe has the section: the caller of the parser has its values
+		return path, nil
+	}
+	if s.isOwn() {
+		if root.get("search") != nil && (path == "selection.method" || path == "model.method") {
+			return wrong("the flag has no effect on a recipe with a search", "change its candidates")
+		}
+		root.makeRoom(path)
 	}
 	at := root
 	for _, step := range steps[:len(steps)-1] {
@@ -62,10 +174,27 @@ func (s Setting) lay(root *node, all []Setting) Problems {
 	}
 	last := steps[len(steps)-1]
 	if old := at.get(last); last == "method" && len(steps) == 2 && old != nil && old.literal != value.literal {
-		at.keepOnly(steps[0], all)
+		at.keepOnly(root, steps[0], all)
 	}
 	at.put(last, value)
-	return nil
+	return path, nil
+}
+
+// makeRoom drops what a key takes the place of, where a flag sets it: a file that of a query, and a share of the selection that
+// of the older key.
+func (n *node) makeRoom(path string) {
+	switch path {
+	case "data.path":
+		n.get("data").drop("sql")
+		n.get("data").drop("spark")
+	case "budget.selection":
+		n.get(selectionSection).drop("share")
+		if candidates := n.get("search").get("candidates"); candidates != nil {
+			for _, x := range candidates.kids {
+				x.get(selectionSection).drop("share")
+			}
+		}
+	}
 }
 
 // put gives a key of a mapping a value.
@@ -79,35 +208,52 @@ func (n *node) put(key string, value *node) {
 	n.keys, n.kids = append(n.keys, textNode(key)), append(n.kids, value)
 }
 
-// keepOnly drops the keys of a section that no setting names.
-func (n *node) keepOnly(section string, all []Setting) {
-	kept := &node{kind: mapping}
+// drop removes a key of a mapping, if n is one that has it.
+func (n *node) drop(key string) {
+	if n.get(key) == nil {
+		return
+	}
+	i := slices.IndexFunc(n.keys, func(k *node) bool { return k.literal == key })
+	n.keys = slices.Delete(n.keys, i, i+1)
+	n.kids = slices.Delete(n.kids, i, i+1)
+}
+
+// keepOnly drops the keys of methods from a section, but for those that a setting names.
+func (n *node) keepOnly(root *node, section string, all []Setting) {
+	kept := map[string]bool{}
 	for _, s := range all {
-		steps, ok := pathSteps(s.Path)
-		if ok && len(steps) >= 2 && steps[0] == section {
-			if value := n.get(steps[1]); value != nil {
-				kept.put(steps[1], value)
+		if steps, ok := s.in(root); ok && len(steps) >= 2 && steps[0] == section {
+			kept[steps[1]] = true
+		}
+	}
+	for _, k := range keysOf(section) {
+		if !kept[k.Name] {
+			n.drop(k.Name)
+		}
+	}
+}
+
+// applyAll puts all settings into the tree and returns them by path. Those that depend on others come last.
+func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
+	byPath := map[string]Setting{}
+	var problems Problems
+	for _, dependent := range []bool{false, true} {
+		for _, s := range settings {
+			if (s.skip != nil) != dependent || dependent && s.skip(root) {
+				continue
+			}
+			path, wrong := s.apply(root, settings)
+			problems = append(problems, wrong...)
+			if len(wrong) == 0 {
+				byPath[path] = s
 			}
 		}
 	}
-	n.keys = kept.keys
-	n.kids = kept.kids
+	return byPath, problems
 }
 
-// layAll puts all settings into the tree and returns by which flag each path is given.
-func layAll(root *node, settings []Setting) (map[string]string, Problems) {
-	flags := map[string]string{}
-	var problems Problems
-	for _, s := range settings {
-		problems = append(problems, s.lay(root, settings)...)
-		flags[pathOf(s.Path)] = s.flagOf()
-	}
-	return flags, problems
-}
-
-// pathOf writes the path of a setting as problems have it.
-func pathOf(path string) string {
-	steps, _ := pathSteps(path)
+// joined writes the path of a setting as problems have it.
+func joined(steps []string) string {
 	out := ""
 	for _, step := range steps {
 		out = child(out, step)
@@ -115,21 +261,71 @@ func pathOf(path string) string {
 	return out
 }
 
-// setting returns the flag of the setting that sets a path, an ancestor of it, or a descendant that occurs
-// nowhere else; otherwise "".
-func (s *source) setting(path string) string {
+// setting returns the setting that sets a path, an ancestor of it, or a descendant that occurs nowhere else, and the path that
+// it sets.
+func (s *source) setting(path string) (found Setting, at string, ok bool) {
 	for at := path; at != ""; at = parent(at) {
-		if flag := s.settings[at]; flag != "" {
-			return flag
+		if found, ok := s.settings[at]; ok {
+			return found, at, true
 		}
 	}
 	if s.at[path].keyLine > 0 || path == "" {
-		return ""
+		return Setting{}, "", false
 	}
-	for at, flag := range s.settings {
-		if strings.HasPrefix(at, path+".") || strings.HasPrefix(at, path+"[") {
-			return flag
+	for at, found := range s.settings {
+		if isBelow(at, path) {
+			return found, at, true
 		}
 	}
-	return ""
+	return Setting{}, "", false
+}
+
+// isBelow reports whether a path is a descendant of another one.
+func isBelow(path, above string) bool {
+	return strings.HasPrefix(path, above+".") || strings.HasPrefix(path, above+"[")
+}
+
+// setsBelow reports whether a setting sets a key of a section.
+func (s *source) setsBelow(section string) bool {
+	for at := range s.settings {
+		if isBelow(at, section) {
+			return true
+		}
+	}
+	return false
+}
+
+// SetByFlag reports whether a flag of its own, not --set, sets the key at a path.
+func (r *Recipe) SetByFlag(path string) bool { return r.src != nil && r.src.settings[path].isOwn() }
+
+// With returns the section with the settings of its keys, which describe how a table is read. The problems are those of the
+// whole reading; see [Data.CheckReading].
+func (d Data) With(settings []Setting) (Data, Problems) {
+	root := &node{kind: mapping}
+	byPath, problems := applyAll(root, settings)
+	src := newSource("", root)
+	src.settings = byPath
+	s := &structure{src: src}
+	if data := root.get("data"); data != nil {
+		decodeInto(data, "data", reflect.ValueOf(&d).Elem(), map[string]bool{})
+		s.value(data, "data", keyType{Type: reflect.TypeFor[Data]()}, noLimits())
+	}
+	r := &Recipe{Data: d, src: src}
+	r.settleHeader()
+	c := &checker{r: r}
+	c.reading()
+	return r.Data, append(problems, merge(s.found, c.ps)...)
+}
+
+// settleHeader makes the columns that a flag lists those of a table without a header line.
+func (r *Recipe) settleHeader() {
+	if kind, _, _ := tablefile.Of(r.Data.Path); !r.SetByFlag("data.header") || kind.JSON {
+		return
+	}
+	var f Format
+	if r.Data.Format != nil {
+		f = *r.Data.Format
+	}
+	f.Header = "none"
+	r.Data.Format = &f
 }

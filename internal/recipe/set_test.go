@@ -27,8 +27,8 @@ func TestPathSteps(t *testing.T) {
 		if ok != (want != nil) || ok && !reflect.DeepEqual(steps, want) {
 			t.Errorf("%s: %q, %v", path, steps, ok)
 		}
-		if ok && pathOf(path) != path {
-			t.Errorf("%s is written as %s", path, pathOf(path))
+		if ok && joined(steps) != path {
+			t.Errorf("%s is written as %s", path, joined(steps))
 		}
 	}
 }
@@ -39,9 +39,6 @@ func TestSettings(t *testing.T) {
 	parse := func(settings ...Setting) *Recipe {
 		t.Helper()
 		r, problems := Options{Set: settings}.Parse("r.yml", []byte(text))
-		if len(problems) == 0 {
-			problems = r.Check()
-		}
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -70,18 +67,15 @@ func TestSettingsRefused(t *testing.T) {
 		setting Setting
 		want    string
 	}{
-		{Setting{Path: "holdout", Value: ".6"}, "--set holdout: holdout must be at most 0.5"},
-		{Setting{Path: "selection.k", Value: "none", Flag: "--k"}, `--k: selection.k must be a whole number, not the text "none"`},
+		{Setting{Path: "holdout", Value: ".6"}, "--set holdout: holdout must be from 0 to 0.5, not 0.6"},
+		{SetNumber("--k", "selection.k", "none"), `--k: must be a whole number, not the text "none"`},
 		{Setting{Path: "model.nonsense", Value: "1"}, `--set model.nonsense: unknown key "nonsense"`},
 		{Setting{Path: "nonsense.k", Value: "1"}, `--set nonsense.k: unknown key "nonsense"`},
-		{Setting{Path: "data.columns.x.lower", Value: "1"}, "--set data.columns.x.lower: data.columns.x.lower needs upper beside it"},
+		{Setting{Path: "data.columns.x.lower", Value: "1"}, "--set data.columns.x.lower: data.columns.x: lower without upper"},
 		{Setting{Path: "privacy.epsilon", Value: "[1"}, `--set privacy.epsilon: the value cannot be read: "[1"`},
 		{Setting{Path: ".x", Value: "1"}, "--set .x: this is no key of a recipe"},
 	} {
-		r, problems := Options{Set: []Setting{c.setting}}.Parse("r.yml", []byte(text))
-		if len(problems) == 0 {
-			problems = r.Check()
-		}
+		_, problems := Options{Set: []Setting{c.setting}}.Parse("r.yml", []byte(text))
 		if len(problems) == 0 || !strings.HasPrefix(problems[0].Error(), c.want) {
 			t.Errorf("%+v: %v", c.setting, problems)
 		}

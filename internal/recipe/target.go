@@ -80,18 +80,6 @@ func (d *Data) transform() rescale.Transform {
 	return rescale.None
 }
 
-// SetTransform declares the transform of the target, one of rescale.Words.
-func (d *Data) SetTransform(word string) {
-	columns := map[string]Column{}
-	for name, c := range d.Columns {
-		columns[name] = c
-	}
-	c := columns[d.Target]
-	c.Transform = word
-	columns[d.Target] = c
-	d.Columns = columns
-}
-
 // transforms validates the transforms of columns; the pipeline validates that of the target.
 func (c *checker) transforms(name, path string, col Column) {
 	if col.Transform == "" {

@@ -210,9 +210,12 @@ func (r *Recipe) findsKinds() bool { return r.Undeclared() == undeclaredFound }
 
 // keepEarlierDefaults sets the defaults of earlier versions in a recipe published by one of them. Such a recipe
 // sets all other keys with defaults and has no output section, because [Recipe.Public] writes it so; the
-// current version also writes these keys, since their defaults have changed. given holds the paths that the
-// text sets.
-func (r *Recipe) keepEarlierDefaults(given map[string]bool) {
+// current version also writes these keys, since their defaults have changed. What settings add does not count.
+func (r *Recipe) keepEarlierDefaults() {
+	given := map[string]bool{}
+	for path := range r.src.text {
+		given[path] = true
+	}
 	written := []string{
 		"version", "task", "data.multiline_quotes", "privacy.delta", "privacy.relation", "privacy.composition", "holdout", "scaling.method",
 	}

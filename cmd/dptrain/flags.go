@@ -1,0 +1,591 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/numeric/direction"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// A keyFlag is a flag that stands for a key of a recipe. Its row in [keyFlags] is all there is of it: the commands that have
+// it, its help, which the manual pages and the reference of the command line repeat, how a shell completes it, what it sets,
+// and the parameter of the Python estimators.
+type keyFlag struct {
+	name     string
+	commands []string
+	key      string // of the recipe; "data.columns" and "budget" stand for the keys below them
+	form     flagForm
+	help     string
+	helpOf   map[string]string // by command, where the help differs
+	complete cobra.CompletionFunc
+	python   pythonForm
+
+	// settings returns what the values set. If it is nil, it is the key.
+	settings func(flag string, values []string) ([]recipe.Setting, error)
+}
+
+// flagForm is the form of the values of a flag.
+type flagForm int
+
+const (
+	textFlag   flagForm = iota
+	numberFlag          // of a recipe, such as 1e-6 or ln(3)
+	wholeFlag           // checked when flags are parsed
+	shareFlag           // likewise: a float
+	listFlag            // of texts between commas
+	namesFlag           // likewise, or private
+	eachFlag            // given once for each value
+	switchFlag          // true or false
+)
+
+// pythonForm is how the Python estimators pass a parameter of the same name, with _ for -, as the flag.
+type pythonForm int
+
+const (
+	noPython    pythonForm = iota // it has another name, or the estimators set it themselves
+	pythonValue                   // --flag=VALUE
+	pythonList                    // --flag=A,B
+	pythonDict                    // --flag=NAME=VALUE for each item
+)
+
+// Commands with the same flags.
+var (
+	modelCommands = []string{"fit", "plan"}
+	runCommands   = append([]string{"causal", "describe"}, modelCommands...)
+	readCommands  = append([]string{"predict", "look", "init", "serve"}, runCommands...)
+)
+
+// with returns a list of commands with another one.
+func with(commands []string, more ...string) []string { return append(slices.Clone(commands), more...) }
+
+// dataUsage is the help of --data.
+const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
+
+// keyFlags lists the flags in the order of the help.
+func keyFlags() []keyFlag {
+	return []keyFlag{
+		{name: "data", commands: with(modelCommands, "causal"), key: "data.path", help: dataUsage, complete: tables},
+		{name: "target", commands: modelCommands, key: "data.target", help: "the `COLUMN` to predict", complete: ofHeader("")},
+		{
+			name: "columns", commands: []string{"causal"}, key: "causal.columns", form: listFlag,
+			help: "two or more numeric `COLUMNS`: x,y", complete: ofHeader(""),
+		},
+		{
+			name: "task", commands: modelCommands, key: "task",
+			help: "what the target is, by `NAME`: regression (default) or classification", complete: oneOf("regression", "classification"),
+		},
+		{
+			name: "classes", commands: modelCommands, key: "data.classes", form: namesFlag,
+			help: "the `CLASSES` of the target, for classification: no,yes (default private: they are found)",
+		},
+		{name: "epsilon", commands: runCommands, key: "privacy.epsilon", form: numberFlag, help: "the privacy budget: a `NUMBER` above 0, or 'ln(3)'"},
+		{
+			name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag, python: pythonValue,
+			help:   "a public `NUMBER`, at least 1e-10 (default 1e-6)",
+			helpOf: map[string]string{"causal": "a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
+		},
+		{
+			name: "by", commands: []string{"describe"}, key: "describe.by",
+			help: "compute means by the values of this `COLUMN`", complete: ofHeader(""),
+		},
+		{
+			name: "columns", commands: []string{"describe"}, key: "describe.columns", form: listFlag,
+			help: "the `COLUMNS` to describe (default all)", complete: ofHeader(""),
+		},
+		{
+			name: "relation", commands: runCommands, key: "privacy.relation", python: pythonValue,
+			help: "what is hidden, by `NAME`: add-remove (default), substitute, or substitute-private-columns with --private",
+			helpOf: map[string]string{
+				"causal":   "what is hidden, by `NAME`: add-remove (default) or substitute",
+				"describe": "what is hidden, by `NAME`: add-remove (default) or substitute",
+			},
+			complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
+		},
+		{
+			name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude", form: listFlag, python: pythonList,
+			help: "`COLUMNS` that are not features: id,zip", helpOf: map[string]string{"describe": "`COLUMNS` to leave out: id,zip"}, complete: ofHeader(""),
+		},
+		{
+			name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag, python: pythonValue,
+			help: "the `SHARE` of records kept for the held-out metric (default 0.2)",
+		},
+		{
+			name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict, settings: shareSettings,
+			help: "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
+		},
+		{name: "k", commands: modelCommands, key: "selection.k", form: numberFlag, python: pythonValue, help: "how many columns to choose, a `NUMBER`"},
+		{name: "rounds", commands: modelCommands, key: "model.rounds", form: numberFlag, python: pythonValue, help: "rounds of boosting, a `NUMBER`"},
+		{
+			name: "fallback", commands: modelCommands, key: "model.fallback", python: pythonValue,
+			help: "what is trained in case --method makes no model, by `NAME`",
+		},
+		{
+			name: "bins", commands: []string{"causal"}, key: "causal.bins", form: wholeFlag,
+			help: "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)",
+		},
+		{
+			name: "method", commands: []string{"causal"}, key: "causal.method",
+			help: "`NAME`: histogram (default) or anm, the baseline", complete: oneOf("histogram", "anm"),
+		},
+		{name: "score", commands: []string{"causal"}, key: "causal.score", help: "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", ")},
+		{
+			name: "protect", commands: []string{"causal"}, key: "causal.protect",
+			help: "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected",
+		},
+		{
+			name: "set", commands: modelCommands, form: eachFlag, settings: anySettings,
+			help: "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated",
+		},
+		{name: "dataset", commands: runCommands, key: "ledger.dataset", help: "enter the run in a ledger, under this `NAME` of the data set"},
+		{name: "ledger", commands: runCommands, key: "ledger.path", help: "the ledger: a `FILE` (default dptrain.ledger)"},
+		{
+			name: "categories", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: categorySettings,
+			help: "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated", complete: ofHeader("="),
+		},
+		{
+			name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: prefixSettings,
+			help: "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated", complete: ofHeader("="),
+		},
+		{
+			name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag, python: pythonDict, settings: hashSettings,
+			help: "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated", complete: ofHeader("="),
+		},
+		{
+			name: "encode", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: encodeSettings,
+			help: "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise", complete: ofHeader(""),
+		},
+		{
+			name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared", python: pythonValue,
+			help: "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers", complete: oneOf("found", "numbers"),
+		},
+		{
+			name: "fold", commands: with(modelCommands, "describe"), key: "data.fold", python: pythonValue,
+			help: "which words are one value, by `NAME`: exact (default), blanks or case", complete: oneOf("exact", "blanks", "case"),
+		},
+		{
+			name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag, python: pythonValue,
+			help: "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
+		},
+		{
+			name: "range", commands: runCommands, key: "data.columns", form: eachFlag, settings: rangeSettings,
+			help: "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated", complete: ofHeader("="),
+			helpOf: map[string]string{
+				"causal":   "a public range, `NAME=LOWER:UPPER`; may be repeated",
+				"describe": "a public range, `NAME=LOWER:UPPER`; may be repeated",
+			},
+		},
+		{
+			name: "transform", commands: modelCommands, key: "data.columns", settings: transformSettings,
+			help: "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
+		},
+		{
+			name: "date", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, settings: dateSettings,
+			help: "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated", complete: ofHeader("="),
+		},
+		{
+			name: "private", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: privateSettings,
+			help: "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns", complete: ofHeader(""),
+		},
+		{
+			name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column", python: pythonValue,
+			help: "protect persons: the `COLUMN` that says whose record it is", complete: ofHeader(""),
+		},
+		{
+			name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows", form: wholeFlag, python: pythonValue,
+			help: "with --unit, the `NUMBER` of records of a person that are kept",
+		},
+		{
+			name: "select", commands: modelCommands, key: "selection.method", python: pythonValue,
+			help: "how columns are chosen, by `NAME`: see dptrain help methods", complete: selectors,
+		},
+		{
+			name: "method", commands: modelCommands, key: "model.method", python: pythonValue,
+			help: "what is trained, by `NAME`: see dptrain help methods", complete: trainers,
+		},
+		{
+			name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes", form: switchFlag,
+			help: "let quoted CSV cells contain line breaks",
+		},
+		{
+			name: "separator", commands: readCommands, key: "data.format.separator",
+			help: "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)", complete: oneOf(";", "tab", "|", ","),
+		},
+		{name: "decimal", commands: readCommands, key: "data.format.decimal", help: "the decimal `MARK` of numbers: . or ,", complete: oneOf(",", ".")},
+		{
+			name: "thousands", commands: readCommands, key: "data.format.thousands",
+			help: "the `MARK` of thousands: ',', ., blank", complete: oneOf(".", ",", "blank", "apostrophe"),
+		},
+		{
+			name: "encoding", commands: readCommands, key: "data.format.encoding",
+			help: "a character set by `NAME`: windows-1252, latin1, utf-16", complete: oneOf(dataset.Encodings()...),
+		},
+		{
+			name: "quote", commands: readCommands, key: "data.format.quote",
+			help: "by `NAME`: double, single or none around cells", complete: oneOf("double", "single", "none"),
+		},
+		{
+			name: "escape", commands: readCommands, key: "data.format.escape",
+			help: "by `NAME`: doubled or backslash, before a quote within quotes", complete: oneOf("doubled", "backslash"),
+		},
+		{name: "header", commands: readCommands, key: "data.header", form: listFlag, help: "all `COLUMNS` of a table without a header line"},
+		{name: "sheet", commands: readCommands, key: "data.format.sheet", help: "the sheet of an .xlsx by `NAME` (default the first one)"},
+		{name: "skip", commands: readCommands, key: "data.format.skip", form: wholeFlag, help: "a `NUMBER` of lines before the header"},
+		{
+			name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag, python: pythonList, settings: missingSettings,
+			help: "`NUMBERS` that mean missing: -999",
+		},
+		{
+			name: "numbers", commands: readCommands, key: "data.numbers", python: pythonValue,
+			help: "by `NAME`: strict does not read 45 yrs, 27.1%, <5", complete: oneOf("lenient", "strict"),
+		},
+		{
+			name: "out", commands: []string{"fit", "causal", "describe", "audit"}, key: "output.dir",
+			help:   "the `FOLDER` for release/ and curator/ (default out)",
+			helpOf: map[string]string{"audit": "with --own-table: the `FOLDER` that curator/ is in (default out)"},
+		},
+	}
+}
+
+// has reports whether a command has the flag.
+func (f *keyFlag) has(command string) bool { return slices.Contains(f.commands, command) }
+
+// helpFor returns the help of the flag of a command.
+func (f *keyFlag) helpFor(command string) string {
+	if help, ok := f.helpOf[command]; ok {
+		return help
+	}
+	return f.help
+}
+
+// flagsOf lists the flags of a command that stand for keys.
+func flagsOf(command string) []*keyFlag {
+	var out []*keyFlag
+	flags := keyFlags()
+	for i := range flags {
+		if flags[i].has(command) {
+			out = append(out, &flags[i])
+		}
+	}
+	return out
+}
+
+// flagsByKey returns the flags of a command by the paths of their keys; a key with several flags is left out.
+func flagsByKey(command string) map[string]string {
+	out := map[string]string{}
+	for _, f := range flagsOf(command) {
+		if f.key != "data.columns" && f.key != "" {
+			out[f.key] = "--" + f.name
+		}
+	}
+	return out
+}
+
+// keyValues are the flags of a command that stand for keys, with what they were given.
+type keyValues struct {
+	command string
+	set     *pflag.FlagSet
+}
+
+// add declares the flags on a command.
+func (v *keyValues) add(cmd *cobra.Command) {
+	v.declare(cmd.Name(), cmd.Flags())
+	completions := map[string]cobra.CompletionFunc{}
+	for _, f := range flagsOf(v.command) {
+		completions[f.name] = f.complete
+	}
+	completeFlags(cmd, completions)
+}
+
+// declare declares the flags of a command on a set.
+func (v *keyValues) declare(command string, set *pflag.FlagSet) {
+	v.command = command
+	v.set = set
+	set.SortFlags = false
+	for _, f := range flagsOf(command) {
+		help := f.helpFor(command)
+		switch f.form {
+		case textFlag, numberFlag:
+			set.String(f.name, "", help)
+		case wholeFlag:
+			set.Int(f.name, 0, help)
+		case shareFlag:
+			set.Float64(f.name, 0, help)
+		case listFlag, namesFlag:
+			set.StringSlice(f.name, nil, help)
+		case eachFlag:
+			set.StringArray(f.name, nil, help)
+		case switchFlag:
+			set.Bool(f.name, false, help)
+		}
+	}
+}
+
+// settings returns what the flags set that were given.
+func (v *keyValues) settings() ([]recipe.Setting, error) {
+	var out []recipe.Setting
+	for _, f := range flagsOf(v.command) {
+		given := v.set.Lookup(f.name)
+		if given == nil || !given.Changed {
+			continue
+		}
+		some, err := f.parse(given.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
+}
+
+// parse returns what the value of a flag sets.
+func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
+	flag := "--" + f.name
+	values := []string{value.String()}
+	if list, ok := value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	} else if values[0] == "" {
+		return nil, usagef("%s is empty: give a value, or leave the flag out", flag)
+	}
+	if f.settings != nil {
+		return f.settings(flag, values)
+	}
+	switch f.form {
+	case numberFlag, wholeFlag, shareFlag:
+		return []recipe.Setting{recipe.SetNumber(flag, f.key, values[0])}, nil
+	case listFlag:
+		return []recipe.Setting{recipe.SetList(flag, f.key, values)}, nil
+	case switchFlag:
+		return []recipe.Setting{recipe.SetBool(flag, f.key, values[0] == "true")}, nil
+	case namesFlag:
+		return []recipe.Setting{recipe.SetNames(flag, f.key, values)}, nil
+	default:
+		return []recipe.Setting{recipe.SetText(flag, f.key, values[0])}, nil
+	}
+}
+
+// The settings of flags that stand for several keys.
+
+// anySettings reads the values of --set.
+func anySettings(_ string, values []string) ([]recipe.Setting, error) {
+	var out []recipe.Setting
+	for _, text := range values {
+		path, value, found := strings.Cut(text, "=")
+		if !found || strings.TrimSpace(path) == "" {
+			return nil, usagef("--set: %q is not KEY=VALUE, such as model.rounds=3", text)
+		}
+		out = append(out, recipe.Setting{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value)})
+	}
+	return out, nil
+}
+
+// shareSettings reads shares of stages. They take the place of those of a recipe stage by stage.
+func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
+	var out []recipe.Setting
+	for _, item := range values {
+		stage, text, found := strings.Cut(item, "=")
+		stage = strings.TrimSpace(stage)
+		text = strings.TrimSpace(text)
+		share, err := strconv.ParseFloat(text, 64)
+		switch {
+		case !found || err != nil:
+			return nil, usagef("%s: %q is not STAGE=SHARE, such as selection=0.05", flag, item)
+		case !(share > 0 && share < 1):
+			return nil, usagef("%s: the share of %s must be above 0 and below 1, not %s", flag, stage, text)
+		case !slices.Contains(recipe.Stages(), stage):
+			return nil, usagef("%s: there is no stage %q; the stages are %s", flag, stage, strings.Join(recipe.Stages(), ", "))
+		}
+		out = append(out, recipe.SetNumber(flag, "budget."+stage, strconv.FormatFloat(share, 'g', -1, 64)))
+	}
+	return out, nil
+}
+
+// missingSettings reads numbers that stand for missing cells.
+func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
+	for _, text := range values {
+		if _, err := recipe.ParseNumber(text); err != nil {
+			return nil, usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
+		}
+	}
+	return []recipe.Setting{recipe.SetNumbers(flag, "data.format.missing", values)}, nil
+}
+
+// transformSettings reads the transform of the target.
+func transformSettings(flag string, values []string) ([]recipe.Setting, error) {
+	return []recipe.Setting{recipe.SetText(flag, "transform", values[0]).OfTarget()}, nil
+}
+
+// columnSettings collects the settings of a flag that is given for columns, once for each.
+type columnSettings struct {
+	flag string
+	out  []recipe.Setting
+	seen map[string]bool
+}
+
+// add adds the settings of a key of a column. Another value for the same column is an error, as a key that is given twice in a
+// recipe.
+func (c *columnSettings) add(column string, settings ...recipe.Setting) error {
+	if c.seen[column] {
+		return usagef("%s is given twice for the column %q: one of them would have no effect", c.flag, column)
+	}
+	if c.seen == nil {
+		c.seen = map[string]bool{}
+	}
+	c.seen[column] = true
+	c.out = append(c.out, settings...)
+	return nil
+}
+
+// categorySettings reads columns with their categories.
+func categorySettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, given := range values {
+		name, list, ok := strings.Cut(given, "=")
+		categories, err := commaList(list)
+		if !ok || name == "" || list == "" || err != nil {
+			return nil, usagef("--categories takes a column and its values: --categories color=red,green,blue")
+		}
+		if err := c.add(name, recipe.SetNames(flag, "categories", categories).OfColumn(name), recipe.SetBool(flag, "other", true).OfColumn(name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// hashSettings reads columns with their numbers of buckets.
+func hashSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, given := range values {
+		name, n, ok := numbered(given)
+		if !ok {
+			return nil, usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
+		}
+		if err := c.add(name, recipe.SetNumber(flag, "hash", n).OfColumn(name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// prefixSettings reads columns with the number of characters that count. Without declared values they are found privately.
+func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, given := range values {
+		name, n, ok := numbered(given)
+		if !ok {
+			return nil, usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
+		}
+		if err := c.add(name, recipe.SetNumber(flag, "prefix", n).OfColumn(name), recipe.FindCategories(flag, name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// encodeSettings reads columns whose values become numbers. Without declared values they are found privately.
+func encodeSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, name := range values {
+		if err := c.add(name, recipe.SetText(flag, "encode", recipe.EncodeTarget).OfColumn(name), recipe.FindCategories(flag, name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// rangeSettings reads columns with their ranges.
+func rangeSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, given := range values {
+		name, lower, upper, err := parseRange(given)
+		if err == nil {
+			err = c.add(name, recipe.SetNumber(flag, "lower", lower).OfColumn(name), recipe.SetNumber(flag, "upper", upper).OfColumn(name))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// parseRange splits NAME=LOWER:UPPER into the name and two numbers; a name may hold an equals sign.
+func parseRange(text string) (name, lower, upper string, err error) {
+	at := strings.LastIndexByte(text, '=')
+	from, to, ok := strings.Cut(text[at+1:], ":")
+	if at < 1 || !ok || !isNumber(from) || !isNumber(to) {
+		return "", "", "", usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
+	}
+	return text[:at], from, to, nil
+}
+
+// isNumber reports whether a text is a number that a recipe may have.
+func isNumber(text string) bool {
+	_, err := recipe.ParseNumber(text)
+	return err == nil
+}
+
+// dateSettings reads columns with the layouts of their dates.
+func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, given := range values {
+		name, layout, ok := strings.Cut(given, "=")
+		if !ok || name == "" || layout == "" {
+			return nil, usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
+		}
+		if err := c.add(name, recipe.SetText(flag, "date", layout).OfColumn(name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// privateSettings reads columns whose cells are hidden.
+func privateSettings(flag string, values []string) ([]recipe.Setting, error) {
+	c := columnSettings{flag: flag}
+	for _, name := range values {
+		if err := c.add(name, recipe.SetBool(flag, "private", true).OfColumn(name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.out, nil
+}
+
+// numbered splits NAME=NUMBER into the name and a whole number of at least 1.
+func numbered(given string) (name, number string, ok bool) {
+	name, number, _ = strings.Cut(given, "=")
+	n, err := strconv.Atoi(number)
+	return name, number, err == nil && n > 0 && name != "" && recipe.IsPlainNumber(number)
+}
+
+// commaList splits a list as flags of lists do: a value with a comma is quoted.
+func commaList(text string) ([]string, error) {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	var out []string
+	set.StringSliceVar(&out, "x", nil, "")
+	err := set.Set("x", text)
+	return slices.Clone(out), err
+}
+
+// reading returns how a table is read: as base describes, except for what the flags set.
+func (v *keyValues) reading(base recipe.Data) (dataset.ReadOptions, error) {
+	d, err := v.apply(base)
+	return d.Reading(), err
+}
+
+// apply returns the section data of a recipe with what the flags set. Other keys than those of reading are left alone.
+func (v *keyValues) apply(base recipe.Data) (recipe.Data, error) {
+	settings, err := v.settings()
+	if err != nil {
+		return base, err
+	}
+	d, problems := base.With(settings)
+	if len(problems) > 0 && problems[0].Flag() != "" {
+		return base, usagef("%v", problems[0])
+	}
+	return d, problems.Err()
+}
