@@ -14,6 +14,7 @@ func (JointGram) Method() method.Method {
 		Name: JointGram{}.Name(), Summary: "linear regression from one noisy matrix of second moments",
 		ClassesFrom: 3, Relations: method.EveryRelation(), PublicFeatures: true,
 		Statistics: []mechanism.Statistic{partStatistic{}},
+		Is:         method.Is[JointGram],
 		New:        func(method.Values) method.Trainer { return JointGram{} },
 	}
 }
@@ -31,6 +32,7 @@ func (AdaSSP) Method() method.Method {
 				" The paper (Wang 2018, algorithm 2) gives each of the three a third of epsilon and delta."),
 		},
 		Check: checkShares,
+		Is:    method.Is[AdaSSP],
 		New:   func(v method.Values) method.Trainer { return newAdaSSP(v) },
 	}
 }

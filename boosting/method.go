@@ -39,6 +39,7 @@ func (BoostedAdaSSP) Method() method.Method {
 			},
 		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
+		Is:         method.Is[BoostedAdaSSP],
 		New: func(v method.Values) method.Trainer {
 			return BoostedAdaSSP{Rounds: v.Int("rounds"), Clip: v.Number("clip"), Shrinkage: v.Number("shrinkage"), GramShare: v.Number("gram_share")}
 		},
@@ -51,6 +52,7 @@ func (Additive) Method() method.Method {
 		Name: Additive{}.Name(), Summary: "a line and a curve for each number, added up round by round",
 		Relations:  method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
+		Is:         method.Is[Additive],
 		New:        func(method.Values) method.Trainer { return Additive{} },
 	}
 }
@@ -61,6 +63,7 @@ func (Kernel) Method() method.Method {
 		Name: Kernel{}.Name(), Summary: "boosted-additive and a kernel of all columns together",
 		Relations:  method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}, kernelStatistic{}},
+		Is:         method.Is[Kernel],
 		New:        func(method.Values) method.Trainer { return Kernel{} },
 	}
 }
@@ -92,6 +95,7 @@ func (BRC) Method() method.Method {
 					"in every round among 33 points by the exponential mechanism, with the agreement as utility, for half of the budget of the rounds."},
 		},
 		Check: checkWeights,
+		Is:    method.Is[BRC],
 		New: func(v method.Values) method.Trainer {
 			t := BRC{Form: v.Word("form"), Rounds: v.Int("rounds"), Intercept: v.Word("intercept")}
 			if v.Has(lowerKey) || v.Has(upperKey) {

@@ -27,6 +27,7 @@ func (CostTree) Method() method.Method {
 			},
 		},
 		Statistics: []mechanism.Statistic{gramsStatistic{}, mediansStatistic{}},
+		Is:         method.Is[CostTree],
 		New: func(v method.Values) method.Trainer {
 			return CostTree{Depth: v.Int("depth"), Budget: v.Number("budget"), Costs: v.Prices("costs"), Soft: v.Flag("soft")}
 		},

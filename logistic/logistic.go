@@ -122,6 +122,7 @@ func (Logistic) Method() method.Method {
 			lambdaKey(),
 		},
 		Statistics: []mechanism.Statistic{gradientStatistic{}},
+		Is:         method.Is[Logistic],
 		New: func(v method.Values) method.Trainer {
 			return Logistic{Form: v.Word("form"), Lambda: v.Number(linear.LambdaName)}
 		},

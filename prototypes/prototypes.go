@@ -75,6 +75,7 @@ func (Prototypes) Method() method.Method {
 		Name: Prototypes{}.Name(), Summary: "the nearest of a few prototypes of each class",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Statistics: []mechanism.Statistic{momentStatistic{}, spreadStatistic{}, cellStatistic{}, stepStatistic{}},
+		Is:         method.Is[Prototypes],
 		New:        func(method.Values) method.Trainer { return Prototypes{} },
 	}
 }

@@ -53,6 +53,7 @@ func (SVM) Method() method.Method {
 		Name: SVM{}.Name(), Summary: "the support vector machine, released with noise",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Keys: []method.Key{linear.LambdaKey()},
+		Is:   method.Is[SVM],
 		New:  func(v method.Values) method.Trainer { return SVM{Lambda: v.Number(linear.LambdaName)} },
 	}
 }

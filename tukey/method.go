@@ -39,6 +39,7 @@ func (Tukey) Method() method.Method {
 			},
 		},
 		Check: checkShares,
+		Is:    method.Is[Tukey],
 		New: func(v method.Values) method.Trainer {
 			return Tukey{Buckets: v.Int("buckets"), CheckShare: v.Number(checkKey), StepShare: v.Number(stepKey)}
 		},

@@ -53,6 +53,14 @@ type Method struct {
 	// New returns the trainer for checked values. Keys without a value take their
 	// defaults.
 	New func(Values) Trainer
+	// Is reports whether a trainer is of the type that New makes: [Is] of that type.
+	Is func(Trainer) bool
+}
+
+// Is reports whether a trainer is a T itself; one that embeds a T is not.
+func Is[T Trainer](t Trainer) bool {
+	_, ok := t.(T)
+	return ok
 }
 
 // Tasks lists the tasks that a method trains for, by their names.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/dptrain/dptrain/adassp"
@@ -42,26 +41,20 @@ const Auto = "auto"
 
 // TrainerNamed returns the method of that name.
 func TrainerNamed(name string) (method.Method, bool) {
-	return methodWith(func(m method.Method) bool { return m.Name == name })
-}
-
-func methodWith(is func(method.Method) bool) (method.Method, bool) {
 	list := Trainers()
-	i := slices.IndexFunc(list, is)
+	i := slices.IndexFunc(list, func(m method.Method) bool { return m.Name == name })
 	if i < 0 {
 		return method.Method{}, false
 	}
 	return list[i], true
 }
 
-// methodOf returns the method of a trainer, which must be of the type that it makes.
-// Nobody has checked what another does with the records that it is handed.
+// methodOf returns the method of a trainer, which must be of the type that it makes: what others do with the records that they
+// are handed has not been checked.
 func methodOf(t method.Trainer) (method.Method, error) {
-	m, ok := methodWith(func(m method.Method) bool {
-		return reflect.TypeOf(m.New(nil)) == reflect.TypeOf(t)
-	})
-	if !ok {
-		return m, fmt.Errorf("%w: %q", ErrModel, nameOf(t))
+	m, ok := TrainerNamed(nameOf(t))
+	if !ok || !m.Is(t) {
+		return method.Method{}, fmt.Errorf("%w: %q", ErrModel, nameOf(t))
 	}
 	return m, nil
 }

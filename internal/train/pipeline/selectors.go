@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"reflect"
 	"slices"
 	"sync"
 
@@ -31,6 +30,14 @@ type SelectorMethod struct {
 	// New returns the selector for some settings, whose values are checked. Keys without a
 	// value take their defaults.
 	New func(SelectorSettings) selection.Selector
+	// Is reports whether a selector is of the type that New makes.
+	Is func(selection.Selector) bool
+}
+
+// isA reports whether a selector is a T itself; one that embeds a T is not.
+func isA[T selection.Selector](s selection.Selector) bool {
+	_, ok := s.(T)
+	return ok
 }
 
 // SelectorSettings are the recipe settings of a selector. Each method reads its own.
@@ -56,6 +63,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 	return []SelectorMethod{
 		{
 			Name:    selection.None{}.Name(),
+			Is:      isA[selection.None],
 			Summary: "every column",
 			New: func(SelectorSettings) selection.Selector {
 				return selection.None{}
@@ -63,6 +71,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:    selection.Fixed{}.Name(),
+			Is:      isA[selection.Fixed],
 			Summary: "the columns that features lists",
 			Keys:    keysNamed("features"),
 			New: func(s SelectorSettings) selection.Selector {
@@ -71,6 +80,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:           selection.Kendall{}.Name(),
+			Is:             isA[selection.Kendall],
 			Summary:        "columns of strong rank correlation with the target",
 			Private:        true,
 			PublicFeatures: true,
@@ -82,6 +92,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:       selection.SubLasso{}.Name(),
+			Is:         isA[selection.SubLasso],
 			Summary:    "columns that lassos on small parts of the records vote for",
 			Private:    true,
 			TwoClasses: true,
@@ -96,6 +107,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:       selection.SIS{}.Name(),
+			Is:         isA[selection.SIS],
 			Summary:    "columns of strong marginal dependence on the target",
 			Private:    true,
 			TwoClasses: true,
@@ -112,6 +124,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:           selection.DPFSDR{}.Name(),
+			Is:             isA[selection.DPFSDR],
 			Summary:        "columns that separate the classes and repeat no other one",
 			Private:        true,
 			PublicFeatures: true,
@@ -129,6 +142,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:           selection.DPFS{}.Name(),
+			Is:             isA[selection.DPFS],
 			Summary:        "columns of high F-score",
 			Private:        true,
 			PublicFeatures: true,
@@ -140,6 +154,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:           selection.CRFS{}.Name(),
+			Is:             isA[selection.CRFS],
 			Summary:        "columns of high F-score, without correlated ones",
 			Private:        true,
 			PublicFeatures: true,
@@ -156,6 +171,7 @@ var selectors = sync.OnceValue(func() []SelectorMethod {
 		},
 		{
 			Name:           selection.GreedyGram{}.Name(),
+			Is:             isA[selection.GreedyGram],
 			Summary:        "columns that add most for what they cost",
 			Private:        true,
 			PublicFeatures: true,
@@ -194,13 +210,14 @@ func SelectorNamed(name string) (SelectorMethod, bool) {
 	return list[i], true
 }
 
-// ownSelector reports whether a selector is one of package selection, whose choice is private or a
-// public fact. Nobody has checked what another does with the records that it is handed,
-// also if it holds one of these.
+// ownSelector reports whether a selector is one of package selection, whose choice is private or a public fact. What others do
+// with the records that they are handed has not been checked, also if they embed one of these.
 func ownSelector(s selection.Selector) bool {
-	return slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool {
-		return reflect.TypeOf(m.New(SelectorSettings{})) == reflect.TypeOf(s)
-	})
+	if s == nil {
+		return false
+	}
+	m, ok := SelectorNamed(s.Name())
+	return ok && m.Is(s)
 }
 
 // A featureChooser is a selector with a settable number of features.
