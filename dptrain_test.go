@@ -107,7 +107,7 @@ func TestDefaults(t *testing.T) {
 	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
 		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
 		table := must(dptrain.Open(path))
-		starter, problems := recipe.Parse("starter", must(recipe.Init(table.Header, path, name, classes...)))
+		starter, problems := recipe.Parse("starter", must(recipe.Init(table.Header, path, name, recipe.Names{List: classes})))
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

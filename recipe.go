@@ -56,7 +56,7 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		return Run{}, err
 	}
 	out := Run{
-		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.Listed(), MostClasses: r.Data.MostClasses,
+		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.List, MostClasses: r.Data.MostClasses,
 		Exclude: r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
 		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
@@ -116,7 +116,7 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 	}
 	out.Data = recipe.Data{
 		Path: t.Path, Header: out.Data.Header, Undeclared: r.Undeclared, Fold: out.Data.Fold, MostClasses: r.MostClasses,
-		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
+		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: recipe.Names{List: r.Classes},
 	}
 	out.Data.SetReading(t.reading())
 	if t.Path == "" && len(out.Data.Header) == 0 {

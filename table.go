@@ -80,7 +80,9 @@ type Missing = recipe.Missing
 func Range(lower, upper float64) Column { return Column{Lower: &lower, Upper: &upper} }
 
 // Categories declares a column with these values; others form a category of their own.
-func Categories(names ...string) Column { return Column{Categories: names, Other: new(true)} }
+func Categories(names ...string) Column {
+	return Column{Categories: recipe.Names{List: names}, Other: new(true)}
+}
 
 // declared adds the declarations of the schema of a table in memory to a run.
 func (t *Table) declared(r *Run) {
@@ -119,7 +121,7 @@ func columnOf(c dataset.Column) Column {
 	case c.Kind == dataset.Category && c.Found:
 		out.Categories, out.Other = recipe.Private(), new(true)
 	case c.Kind == dataset.Category:
-		out.Categories = c.Categories
+		out.Categories = recipe.Names{List: c.Categories}
 		out.Other = &c.Other
 	case c.Ranged:
 		out.Lower = &c.Lower

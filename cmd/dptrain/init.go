@@ -64,7 +64,7 @@ func initCommand(a *app) *cobra.Command {
 			case task != "regression" && task != "classification":
 				return usagef("--task must be regression or classification")
 			}
-			text, err := data.Init(header, target, classes...)
+			text, err := data.Init(header, target, recipe.NamesOf(classes))
 			if err != nil {
 				return err
 			}

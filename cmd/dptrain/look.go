@@ -151,7 +151,7 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
 		declared, what := guess(c, proposed)
-		if (declared.Date != "" || declared.Categories != nil) && c.Name != cmp.Or(target, header[len(header)-1]) {
+		if (declared.Date != "" || declared.Categories.Declared()) && c.Name != cmp.Or(target, header[len(header)-1]) {
 			data.Columns[c.Name] = declared
 		}
 		values := fmt.Sprint(c.Values)
@@ -164,7 +164,7 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 	delete(data.Columns, unit.Column) // it is no feature
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
-	starter, err := data.InitUnit(header, target, unit, propose, classes...)
+	starter, err := data.InitUnit(header, target, unit, propose, classes)
 	if err != nil {
 		return err
 	}
@@ -209,26 +209,27 @@ func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit rec
 // fewValues is the most different numbers of a target that may be classes.
 const fewValues = 10
 
-// proposedClasses says what the target looks like, and returns what the recipe says of its classes; nil for a regression.
+// proposedClasses writes what the target looks like, and returns the classes for the recipe; they are not declared for a
+// regression.
 // That a column holds words is how it was exported. How many values it has is not, so a recipe does not say it.
-func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed string) []string {
+func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed string) recipe.Names {
 	k := slices.IndexFunc(seen.Columns, func(c look.Column) bool { return c.Name == target })
 	c := &seen.Columns[k]
 	say := func(text string) { b.WriteString("\n" + report.Paragraph("Target", text)) }
 	declared, _ := guess(c, proposed)
 	switch few := !c.Many && c.Values <= fewValues && c.Values > 0; {
-	case declared.Categories != nil && c.Values < 2:
+	case declared.Categories.Declared() && c.Values < 2:
 		say("It holds one word, so there is nothing to learn.")
-		return []string{"private"}
-	case declared.Categories != nil:
+		return recipe.Private()
+	case declared.Categories.Declared():
 		say(fmt.Sprintf("It holds text, so the recipe is for a classification. The classes are found privately, up to %d of them. If they are public knowledge, list them in data.classes. "+
 			"Do not copy them from this file: which ones the table has is not harmless.", pipeline.DefaultMostClasses))
-		return []string{"private"}
+		return recipe.Private()
 	case few && declared.Date == "":
 		say(fmt.Sprintf("It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+
 			"or run dptrain init with --task classification. The recipe here does not, for which values there are is not harmless.", c.Values))
 	}
-	return nil
+	return recipe.Names{}
 }
 
 // proposedFormat adds to the format of the data what most texts need to be numbers, and returns what it added, in words.

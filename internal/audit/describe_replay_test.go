@@ -41,7 +41,7 @@ func descriptionRuns() []descriptionRun {
 		{"numbers", recipe.Description{Columns: []string{"age", "dose", "weight"}}, nil, 0, "3", all},
 		{"declared, substitute", recipe.Description{Columns: []string{"age", "pressure"}, By: "ward"}, func(r *recipe.Recipe) {
 			r.Data.Columns = maps.Clone(ranges)
-			r.Data.Columns["ward"] = recipe.Column{Categories: recipe.Names{"day", "night"}}
+			r.Data.Columns["ward"] = recipe.Column{Categories: recipe.Names{List: []string{"day", "night"}}}
 			r.Privacy.Relation = "substitute"
 		}, 300, "1", []string{"histogram", "moments", "matrix", "groups"}},
 		{"undeclared, substitute", recipe.Description{By: "ward"}, func(r *recipe.Recipe) {

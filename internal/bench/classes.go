@@ -68,7 +68,7 @@ func (c Config) facts(ctx context.Context, s source, header []string, target str
 	for j, name := range header {
 		switch {
 		case name != target && c.Categories && levels[j].text && len(levels[j].names) <= maxLevels:
-			f.columns[name] = recipe.Column{Categories: levels[j].sorted()}
+			f.columns[name] = recipe.Column{Categories: recipe.Names{List: levels[j].sorted()}}
 		case name == target && c.Task == regression.TaskClassification && len(f.classes) == 0:
 			if n := len(levels[j].names); n < 2 || n > evaluate.MaxClasses {
 				return f, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)

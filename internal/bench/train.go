@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/golearn"
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/engine/memory"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
@@ -47,7 +48,7 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		r.Data.Target = target
 	}
 	if !m.file {
-		r.Data.Classes = facts.classes
+		r.Data.Classes = recipe.Names{List: facts.classes}
 		r.Data.Columns = facts.columns
 	}
 	p, err := r.Pipeline(header)

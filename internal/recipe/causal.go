@@ -42,7 +42,7 @@ func (c *checker) causal() {
 		key  string
 		used bool
 	}{
-		{"data.target", r.Data.Target != ""}, {"data.classes", len(r.Data.Classes) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
+		{"data.target", r.Data.Target != ""}, {"data.classes", r.Data.Classes.Found || len(r.Data.Classes.List) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
 		{"holdout", false}, {"scaling", false}, {"budget", r.Budget != nil}, {"count", r.Count != nil}, {"selection", false}, {"model", false}, {"search", r.Search != nil}, {"engine", r.Engine != ""},
 	} {
 		if x.used || c.given(x.key) || c.givenBelow(x.key) {
@@ -97,7 +97,7 @@ func (c *checker) causalColumns() {
 		switch {
 		case !slices.Contains(x.Columns, name):
 			c.add(path, "the column "+quoted(name)+" is declared, and causal.columns does not list it", "remove it here, or add it there")
-		case col.Categories != nil:
+		case col.Categories.Declared():
 			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, and causal directions need numbers", "")
 		case col.Missing.asIndicator():
 			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal",

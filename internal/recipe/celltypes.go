@@ -29,7 +29,7 @@ func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 				"the table stores the target %s as text, and a regression needs numbers", quoted(name))
 		}
 	case regression.TaskClassification:
-		classes := r.Data.Classes.Listed()
+		classes := r.Data.Classes.List
 		if len(classes) > 0 && !holdsAny(stored, classes) {
 			return refuse("correct data.classes (--classes), or leave them out to find them privately", "the table stores the target %s as %s, and none of the declared classes is that", quoted(name), stored)
 		}

@@ -57,7 +57,7 @@ func (c *checker) date(name, path string, col Column) {
 	none(col.Lower != nil, "lower", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
 	none(col.Upper != nil, "upper", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
 	none(col.Missing != nil, "missing", "", "a missing date takes the median of its days and the middle of the other parts")
-	none(col.Categories != nil, "categories", "", "a column has dates or categories, not both")
+	none(col.Categories.Declared(), "categories", "", "a column has dates or categories, not both")
 	none(col.Prefix != 0, "prefix", "", "a column has dates or categories, not both")
 	none(col.Hash != 0, "hash", "", "a column has dates or buckets, not both")
 	none(col.Encode != "", "encode", "", "a column has dates or categories, not both")

@@ -18,8 +18,8 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 		given[path] = decodeMissing(n, v)
 		return
 	}
-	if v.Type() == namesType && decodeNames(n, v) {
-		given[path] = true
+	if v.Type() == namesType {
+		given[path] = decodeNames(n, path, v, given)
 		return
 	}
 	switch v.Kind() {

@@ -38,7 +38,7 @@ func TestFoundDefaults(t *testing.T) {
 		if got := r.Undeclared(); got != c.undeclared {
 			t.Errorf("%s: undeclared is %s", name, got)
 		}
-		if got := r.Classes().Private(); got != c.classes {
+		if got := r.Classes().Found; got != c.classes {
 			t.Errorf("%s: classes are found: %v", name, got)
 		}
 		public, err := r.Public()
@@ -46,7 +46,7 @@ func TestFoundDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, problems := Parse(name, []byte(strings.Replace(string(public), "\ndata:\n", "\ndata:\n  path: a.csv\n", 1)))
-		if problems != nil || back.Data.Undeclared != c.undeclared || back.Data.Classes.Private() != c.classes || back.Data.MostClasses != c.most {
+		if problems != nil || back.Data.Undeclared != c.undeclared || back.Data.Classes.Found != c.classes || back.Data.MostClasses != c.most {
 			t.Errorf("%s: published\n%s\n%v", name, public, problems)
 		}
 	}

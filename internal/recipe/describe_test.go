@@ -35,7 +35,7 @@ func TestDescribe(t *testing.T) {
 		{"a unit", Description{}, func(r *Recipe) { r.Privacy.Unit = &Unit{"id", 3} }, "age born ward cost"},
 		{"declared", Description{By: "ward"}, func(r *Recipe) {
 			r.Data.Exclude = []string{"id"}
-			r.Data.Columns = map[string]Column{"ward": {Categories: Names{"a", "b"}}, "cost": {Lower: &one, Upper: &two}, "born": {Date: "2006-01-02"}}
+			r.Data.Columns = map[string]Column{"ward": {Categories: Names{List: []string{"a", "b"}}}, "cost": {Lower: &one, Upper: &two}, "born": {Date: "2006-01-02"}}
 		}, "age born.days born.month! born.weekday! ward* cost!"},
 		{"a date", Description{Columns: []string{"born"}}, func(r *Recipe) {
 			r.Data.Columns = map[string]Column{"born": {Date: "auto", Parts: []string{"days"}}}

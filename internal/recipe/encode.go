@@ -24,7 +24,7 @@ func encode(v any) []byte {
 func encodeBlock(b *strings.Builder, v reflect.Value, indent string) {
 	for _, e := range entries(v) {
 		b.WriteString(indent + yamlWord(e.key) + ":")
-		isBlock := e.value.Kind() == reflect.Map || e.value.Kind() == reflect.Struct && v.Kind() != reflect.Map
+		isBlock := e.value.Kind() == reflect.Map || e.value.Kind() == reflect.Struct && v.Kind() != reflect.Map && e.value.Type() != namesType
 		if isBlock && len(entries(e.value)) > 0 {
 			b.WriteByte('\n')
 			encodeBlock(b, e.value, indent+"  ")
@@ -46,8 +46,11 @@ func inline(v reflect.Value) string {
 	if m, ok := v.Interface().(Missing); ok {
 		return m.text()
 	}
-	if n, ok := v.Interface().(Names); ok && n.Private() {
-		return privateWord
+	if n, ok := v.Interface().(Names); ok {
+		if n.Found {
+			return privateWord
+		}
+		return inline(reflect.ValueOf(n.List))
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -98,6 +101,9 @@ func entries(v reflect.Value) []entry {
 		key, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 		f := v.Field(i)
 		empty := f.IsZero() || (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f.Len() == 0
+		if n, ok := f.Interface().(Names); ok {
+			empty = !n.Found && len(n.List) == 0
+		}
 		if key != "" && key != "-" && !(empty && option == "omitempty") {
 			add(key, f)
 		}

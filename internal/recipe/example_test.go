@@ -110,7 +110,7 @@ privacy: {epsilon: 1}   # a comment
 }
 
 func ExampleInit() {
-	starter, err := recipe.Init([]string{"rooms", "near bay", "price"}, "houses.csv", "price")
+	starter, err := recipe.Init([]string{"rooms", "near bay", "price"}, "houses.csv", "price", recipe.Names{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -217,7 +217,7 @@ func (h *headerCheck) declared() {
 	}
 	var bare []string
 	for _, name := range columns {
-		if c := h.r.Data.Columns[name]; c.Categories == nil && c.Hash == 0 && c.Lower == nil && h.names[name] && !h.ranged[name] {
+		if c := h.r.Data.Columns[name]; !c.Categories.Declared() && c.Hash == 0 && c.Lower == nil && h.names[name] && !h.ranged[name] {
 			bare = append(bare, quoted(name))
 		}
 	}

@@ -22,18 +22,18 @@ var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 // are header. An empty target means the last column. With classes the recipe is for classification. The result
 // is valid and names every column, in comments if nothing is declared about it. Errors never quote a name from
 // header.
-func Init(header []string, path, target string, classes ...string) ([]byte, error) {
-	return Data{Path: path}.Init(header, target, classes...)
+func Init(header []string, path, target string, classes Names) ([]byte, error) {
+	return Data{Path: path}.Init(header, target, classes)
 }
 
 // Init is [Init] for a table at d.Path with the reading settings of d.
-func (d Data) Init(header []string, target string, classes ...string) ([]byte, error) {
-	return d.InitUnit(header, target, Unit{}, false, classes...)
+func (d Data) Init(header []string, target string, classes Names) ([]byte, error) {
+	return d.InitUnit(header, target, Unit{}, false, classes)
 }
 
 // InitUnit is Init with a privacy unit, where its column is not empty: the recipe has it, or only proposes it in a
 // comment.
-func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, classes ...string) ([]byte, error) {
+func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, classes Names) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err
 	}
@@ -47,12 +47,11 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 	defaults := Default()
 	task := defaults.Task
 	list := ""
-	names := NamesOf(classes)
-	number := len(classes)
-	if len(classes) > 0 {
-		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(names))
+	number := len(classes.List)
+	if classes.Declared() {
+		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(classes))
 	}
-	if names.Private() {
+	if classes.Found {
 		number = 2 // methods for two classes are among those that may run
 	}
 	path := yamlWord(d.Path)
@@ -64,11 +63,11 @@ func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, 
 	}
 	fmt.Fprintf(&b, initHead, task, path, yamlWord(target), list)
 	for _, name := range header {
-		if c := d.Columns[name]; name != target && c.Date == "" && c.Categories == nil {
+		if c := d.Columns[name]; name != target && c.Date == "" && !c.Categories.Declared() {
 			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
 		}
 	}
-	if len(classes) == 0 {
+	if !classes.Declared() {
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
 	d.initColumns(&b, header)
@@ -89,7 +88,7 @@ func (d Data) initColumns(b *strings.Builder, header []string) {
 	begun := false
 	for _, name := range header {
 		c := d.Columns[name]
-		if c.Date == "" && c.Categories == nil {
+		if c.Date == "" && !c.Categories.Declared() {
 			continue
 		}
 		if !begun {

@@ -156,7 +156,7 @@ func TestFromSettings(t *testing.T) {
 func TestInit(t *testing.T) {
 	header := []string{"id", "near bay", "12", "p: q", "# odd", "tab\there", "line\nbreak", "null", "öre", "\u2028", "\ufeffbom", "emoji \U0001F600", `back\slash "quoted"`, " padded ", "price"}
 	for _, target := range []string{"", "price", "null", "line\nbreak"} {
-		src, err := Init(header, "my table.csv", target)
+		src, err := Init(header, "my table.csv", target, Names{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestInit(t *testing.T) {
 // TestInitClasses: a starter for classification parses with its classes.
 func TestInitClasses(t *testing.T) {
 	classes := []string{"<=50K", "over: 50 K", `"#1"`, "null"}
-	src, err := Init([]string{"age", "income"}, "adult.csv", "income", classes...)
+	src, err := Init([]string{"age", "income"}, "adult.csv", "income", Names{List: classes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,8 +194,8 @@ func TestInitClasses(t *testing.T) {
 	if problems != nil {
 		t.Fatalf("%v\n%s", problems, src)
 	}
-	if r.Task != "classification" || !slices.Equal(r.Data.Classes, classes) || strings.Contains(string(src), "# the target") {
-		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes, src)
+	if r.Task != "classification" || !slices.Equal(r.Data.Classes.List, classes) || strings.Contains(string(src), "# the target") {
+		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes.List, src)
 	}
 	everyLineIsUsable(t, src, []string{"age"})
 }
@@ -231,7 +231,7 @@ func TestInitRefuses(t *testing.T) {
 		{nil, "", ErrHeader}, {[]string{"a", ""}, "", ErrHeader}, {[]string{"secret", "secret"}, "", ErrHeader},
 		{[]string{"a\xff"}, "", ErrHeader}, {[]string{"secret"}, "y", ErrTargetAbsent},
 	} {
-		if _, err := Init(c.header, "a.csv", c.target); !errors.Is(err, c.want) || strings.Contains(err.Error(), "secret") {
+		if _, err := Init(c.header, "a.csv", c.target, Names{}); !errors.Is(err, c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", c.header, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestPublicRoundTrip(t *testing.T) {
 			if rapid.Bool().Draw(t, "categorical") && n != r.Data.Target {
 				categories := rapid.SliceOfNDistinct(name, 1, 3, func(s string) string { return strings.Trim(s, " \t") }).Draw(t, "categories")
 				if !strings.Contains("\x00"+strings.Join(trimmed(categories), "\x00")+"\x00", "\x00\x00") {
-					r.Data.Columns[n] = Column{Categories: categories, Other: &yes}
+					r.Data.Columns[n] = Column{Categories: Names{List: categories}, Other: &yes}
 				}
 			} else {
 				r.Data.Columns[n] = Column{Lower: &lo, Upper: &hi}

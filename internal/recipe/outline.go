@@ -35,20 +35,20 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 		target.Upper = *declared.Upper
 	}
 	if r.Task == regression.TaskClassification {
-		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()
-		if target.Found = r.Classes().Private() && !bench; !target.Found && len(target.Categories) == 0 { // reported elsewhere
+		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.List
+		if target.Found = r.Classes().Found && !bench; !target.Found && len(target.Categories) == 0 { // reported elsewhere
 			target.Categories = make([]string, 2)
 		}
 	}
 	p.Schema.Columns = append(p.Schema.Columns, target)
 	for name, c := range r.Data.Columns {
-		encoded := c.Encode == EncodeTarget && (c.Categories != nil || c.Hash != 0)
+		encoded := c.Encode == EncodeTarget && (c.Categories.Declared() || c.Hash != 0)
 		switch {
 		case name == target.Name:
 		case c.Private:
 			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true, TargetEncoded: encoded})
-		case c.Categories.Private() || encoded:
-			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: c.Categories.Private(), TargetEncoded: encoded})
+		case c.Categories.Found || encoded:
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: c.Categories.Found, TargetEncoded: encoded})
 		}
 	}
 	p.CountFailure = r.countFailure()

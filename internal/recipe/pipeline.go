@@ -112,13 +112,13 @@ func (r *Recipe) budget() (budget.Target, error) {
 // column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Classes().Private(), Fold: r.fold()}
+		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.List, Column{}), Found: r.Classes().Found, Fold: r.fold()}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
-	if d.Categories != nil || d.Hash > 0 {
-		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.Listed(), d), d.Other == nil || *d.Other
-		c.Found, c.Fold, c.Prefix, c.Hash = d.Categories.Private(), r.fold(), d.Prefix, d.Hash
+	if d.Categories.Declared() || d.Hash > 0 {
+		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.List, d), d.Other == nil || *d.Other
+		c.Found, c.Fold, c.Prefix, c.Hash = d.Categories.Found, r.fold(), d.Prefix, d.Hash
 		c.TargetEncoded = d.Encode == EncodeTarget
 		if d.Hash > 0 {
 			c.Categories = r.textOf(d).Buckets()

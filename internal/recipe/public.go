@@ -59,7 +59,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Data.Exclude = r.Data.Exclude
 	p.Data.Classes, p.Data.Undeclared = r.Classes(), r.Undeclared()
 	p.Data.Fold = r.Data.Fold
-	if p.Data.Classes.Private() {
+	if p.Data.Classes.Found {
 		p.Data.MostClasses = r.mostClasses()
 	}
 	p.Privacy = r.Privacy

@@ -395,7 +395,7 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 		}
 	}
 	for name, c := range r.Data.Columns {
-		if c.Categories != nil && c.Other == nil {
+		if c.Categories.Declared() && c.Other == nil {
 			yes := true
 			c.Other = &yes
 			r.Data.Columns[name] = c

@@ -196,7 +196,7 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	want.Engine = ""
 	if r.Task != TaskCausal { // what is published states these defaults
 		want.Data.Undeclared, want.Data.Classes = r.Undeclared(), r.Classes()
-		if want.Data.Classes.Private() {
+		if want.Data.Classes.Found {
 			want.Data.MostClasses = r.mostClasses()
 		}
 	}
@@ -251,9 +251,9 @@ func TestDecodedValues(t *testing.T) {
 	want := Recipe{
 		Version: 1, Task: "regression",
 		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"}, MultilineQuotes: true, Columns: map[string]Column{
-			"ocean":   {Categories: []string{"inland", "near bay", "near ocean"}, Other: &no},
+			"ocean":   {Categories: Names{List: []string{"inland", "near bay", "near ocean"}}, Other: &no},
 			"age":     {Lower: num(0), Upper: num(120), Missing: &Missing{Number: 40}},
-			"heating": {Categories: []string{"no", "yes", "1", "1.0x", "null"}, Other: &yes},
+			"heating": {Categories: Names{List: []string{"no", "yes", "1", "1.0x", "null"}}, Other: &yes},
 			"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
 			"rooms":   {Missing: &Missing{}},
 			"öl\tx":   {Lower: num(0), Upper: num(1)},

@@ -200,7 +200,7 @@ func TestInitListsWhatFits(t *testing.T) {
 		{[]string{"no", "yes"}, []string{"kendall", "tukey", "dpfs", "svm"}, nil},
 		{[]string{"a", "b", "c"}, []string{"dpfs", "svm", "joint-gram"}, []string{"kendall", "tukey"}},
 	} {
-		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", x.classes...)
+		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", Names{List: x.classes})
 		if err != nil {
 			t.Fatal(err)
 		}

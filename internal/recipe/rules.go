@@ -140,20 +140,20 @@ func (c *checker) data() {
 func (c *checker) classes() {
 	classes := c.r.Data.Classes
 	switch {
-	case c.r.Task == "regression" && (len(classes) > 0 || c.given("data.classes")):
+	case c.r.Task == "regression" && (classes.Found || len(classes.List) > 0 || c.given("data.classes")):
 		c.add("data.classes", "data.classes has no meaning for regression", "remove it, or set task: classification")
 		return
-	case c.r.Task == "classification" && len(classes) == 0 && (c.bench || c.given("data.classes")):
+	case c.r.Task == "classification" && !classes.Found && len(classes.List) == 0 && (c.bench || c.given("data.classes")):
 		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
 		return
-	case c.bench && classes.Private():
+	case c.bench && classes.Found:
 		c.add("data.classes", "data.classes must list the classes in an experiment, which compares their predictions", "its table is public, so read them from the table")
 		return
 	}
-	if c.r.Data.MostClasses != 0 && !c.r.Classes().Private() {
+	if c.r.Data.MostClasses != 0 && !c.r.Classes().Found {
 		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord, mostHint(c.r.Task))
 	}
-	c.nameList("data.classes", classes.Listed(), "class")
+	c.nameList("data.classes", classes.List, "class")
 }
 
 // nameList rejects empty and repeated names. Surrounding spaces do not distinguish categories, because readers

@@ -36,7 +36,7 @@ func (c *checker) columns() {
 		if col.Missing.asIndicator() {
 			c.indicator(path, name == c.r.Data.Target, col)
 		}
-		if col.Categories != nil || col.Hash != 0 {
+		if col.Categories.Declared() || col.Hash != 0 {
 			c.categories(path, col)
 		} else {
 			c.bounds(path, col)
@@ -56,7 +56,7 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	switch {
 	case target:
 		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
-	case col.Categories != nil || col.Hash != 0:
+	case col.Categories.Declared() || col.Hash != 0:
 		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
 	default:
 		for _, x := range c.r.choices() {
@@ -80,7 +80,7 @@ var keysOfColumn = keysAt([]string{"data", "columns", "any"})
 // needsBounds asks for the range of a numeric column under declared scaling.
 func (c *checker) needsBounds(name string) {
 	col := c.r.Data.Columns[name]
-	if col.Categories == nil && col.Hash == 0 && col.Lower == nil && col.Upper == nil {
+	if !col.Categories.Declared() && col.Hash == 0 && col.Lower == nil && col.Upper == nil {
 		path := child("data.columns", name)
 		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper", "declare them in data.columns, or use scaling private")
 	}
@@ -88,7 +88,7 @@ func (c *checker) needsBounds(name string) {
 
 func (c *checker) targetColumn(path string, col Column) {
 	switch {
-	case col.Categories == nil && c.r.Task == "classification":
+	case !col.Categories.Declared() && c.r.Task == "classification":
 		for _, bound := range []struct {
 			key   string
 			value *float64
@@ -97,7 +97,7 @@ func (c *checker) targetColumn(path string, col Column) {
 				c.add(child(path, bound.key), "the target has classes, and "+bound.key+" is for a number", "remove it")
 			}
 		}
-	case col.Categories == nil:
+	case !col.Categories.Declared():
 	case c.r.Task == "classification":
 		c.add(child(path, "categories"), "the target has classes, not categories", "list them in data.classes")
 	default:
@@ -120,13 +120,13 @@ func (c *checker) categories(path string, col Column) {
 		c.add(child(path, bound.key), shown(path)+": "+bound.key+" has no meaning beside categories", hint)
 	}
 	list := child(path, "categories")
-	if len(col.Categories) == 0 && col.Hash == 0 {
+	if !col.Categories.Found && len(col.Categories.List) == 0 && col.Hash == 0 {
 		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
 	}
-	if col.Categories.Private() && col.Other != nil && !*col.Other {
+	if col.Categories.Found && col.Other != nil && !*col.Other {
 		c.add(child(path, "other"), shown(path)+": other must be true beside categories: "+privateWord, "values that few records have are others; remove it")
 	}
-	c.nameList(list, col.Categories.Listed(), "category")
+	c.nameList(list, col.Categories.List, "category")
 }
 
 func (c *checker) bounds(path string, col Column) {

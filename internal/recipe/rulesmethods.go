@@ -18,8 +18,8 @@ func (c *checker) selection() {
 		return
 	}
 	c.keys(keyed{selectionSection, s.Method, s.Keys})
-	if s.Method == "auto" && s.K() > 0 && len(c.r.Data.Classes) > 2 {
-		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes)), "remove it, or list the columns with method fixed")
+	if s.Method == "auto" && s.K() > 0 && len(c.r.Data.Classes.List) > 2 {
+		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes.List)), "remove it, or list the columns with method fixed")
 	}
 }
 

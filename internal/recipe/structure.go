@@ -94,6 +94,8 @@ func (s *structure) value(n *node, path string, t keyType, l limits) {
 			s.wrongType(n, path, "a list or "+privateWord, "write [a, b]")
 		}
 		return
+	case t.Type == namesType:
+		t.Type = reflect.TypeFor[[]string]()
 	}
 	switch t.Kind() {
 	case reflect.Struct:

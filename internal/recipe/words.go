@@ -13,43 +13,56 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Names are the values of a column: the categories of one, or the classes of the target. They are
-// listed, or [Private]: the run finds them.
-type Names []string
+// Names are the values of a column: the categories of one, or the classes of the target. They are listed, or found by the run.
+// The zero value declares none.
+type Names struct {
+	List []string
+	// Found reports that the run finds the names privately; List is nil then.
+	Found bool
+}
 
 // privateWord is the value for names that are to be found privately.
 const privateWord = "private"
 
 // Private returns the names that are to be found privately.
-func Private() Names { return Names{"\x00" + privateWord} }
+func Private() Names { return Names{Found: true} }
 
-// Private reports whether the names are to be found privately.
-func (n Names) Private() bool { return len(n) == 1 && n[0] == "\x00"+privateWord }
+// Declared reports whether names are listed or to be found.
+func (n Names) Declared() bool { return n.Found || n.List != nil }
 
-// Listed returns the listed names, or nil if they are to be found.
-func (n Names) Listed() []string {
-	if n.Private() {
-		return nil
+// NamesOf converts a list from the command line: the value "private" alone means names that are to be found.
+func NamesOf(list []string) Names {
+	if len(list) == 1 && list[0] == privateWord {
+		return Private()
 	}
-	return n
+	return Names{List: list}
 }
 
 // MarshalJSON writes the names as a recipe has them.
 func (n Names) MarshalJSON() ([]byte, error) {
-	if n.Private() {
+	if n.Found {
 		return json.Marshal(privateWord)
 	}
-	return json.Marshal([]string(n))
+	return json.Marshal(n.List)
+}
+
+// JSONSchema returns the schema of a list; [orPrivate] adds the other value.
+func (Names) JSONSchema() *generate.Schema {
+	return &generate.Schema{Type: "array", Items: &generate.Schema{Type: "string"}}
 }
 
 var namesType = reflect.TypeFor[Names]()
 
-// decodeNames stores the value for names that are to be found and reports whether it matched.
-func decodeNames(n *node, v reflect.Value) bool {
-	if n.kind != text || n.literal != privateWord {
+// decodeNames stores the names of a list, or that they are to be found. It reports whether the value was one of them.
+func decodeNames(n *node, path string, v reflect.Value, given map[string]bool) bool {
+	switch {
+	case n.kind == text && n.literal == privateWord:
+		v.Set(reflect.ValueOf(Private()))
+	case n.kind == list:
+		decodeInto(n, path, v.FieldByName("List"), given)
+	default:
 		return false
 	}
-	v.Set(reflect.ValueOf(Private()))
 	return true
 }
 
@@ -103,7 +116,7 @@ func (c *checker) foldChecks() {
 	if d := c.r.Data; d.Fold != "" {
 		c.name("data.fold", d.Fold, foldWords, foldWords)
 	}
-	c.sameValue("data.classes", "class", c.r.Data.Classes.Listed(), Column{})
+	c.sameValue("data.classes", "class", c.r.Data.Classes.List, Column{})
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		if col.Prefix != 0 {
@@ -113,15 +126,15 @@ func (c *checker) foldChecks() {
 			c.within(child(path, "hash"), col.Hash, 2, cell.MaxHash)
 		}
 		switch {
-		case col.Hash != 0 && col.Categories != nil:
+		case col.Hash != 0 && col.Categories.Declared():
 			c.add(child(path, "hash"), shown(path)+": hash has no meaning beside categories", "a column has a list, or buckets")
 		case col.Hash != 0 && name == c.r.Data.Target:
 			c.add(child(path, "hash"), shown(path)+": the target cannot be hashed", "remove it")
-		case col.Prefix != 0 && col.Hash == 0 && col.Categories == nil:
+		case col.Prefix != 0 && col.Hash == 0 && !col.Categories.Declared():
 			c.add(child(path, "prefix"), shown(path)+": prefix has no meaning without categories or hash", "add categories: "+privateWord)
 		}
 		c.encode(child(path, "encode"), name, col)
-		c.sameValue(child(path, "categories"), "category", col.Categories.Listed(), col)
+		c.sameValue(child(path, "categories"), "category", col.Categories.List, col)
 	}
 }
 
@@ -145,7 +158,7 @@ func (c *checker) encode(path, name string, col Column) {
 		c.add(path, shown(path)+" has no meaning with task: causal", "remove it")
 	case name == c.r.Data.Target:
 		c.add(path, shown(path)+": the target cannot be encoded by itself", "remove it")
-	case col.Categories == nil && col.Hash == 0:
+	case !col.Categories.Declared() && col.Hash == 0:
 		c.add(path, shown(path)+": encode has no meaning without categories or hash", "add categories: "+privateWord)
 	}
 }
@@ -175,7 +188,7 @@ var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 // Classes returns the classes of the target: the listed ones, or [Private] for a classification that lists
 // none. It is nil for other tasks.
 func (r *Recipe) Classes() Names {
-	if r.Task == regression.TaskClassification && len(r.Data.Classes) == 0 {
+	if r.Task == regression.TaskClassification && len(r.Data.Classes.List) == 0 {
 		return Private()
 	}
 	return r.Data.Classes
@@ -228,18 +241,10 @@ func (r *Recipe) keepEarlierDefaults() {
 	if !given["data.undeclared"] {
 		r.Data.Undeclared = undeclaredNumbers
 	}
-	if r.Data.Classes.Private() && !given["data.most_classes"] {
+	if r.Data.Classes.Found && !given["data.most_classes"] {
 		r.Data.MostClasses = 2
 	}
 	r.sharesOfEarlier = given["selection.share"] && pipeline.MayAbstain(r.Model.Method) // else it is published in budget
-}
-
-// NamesOf converts a list from the command line: the value "private" alone means names that are to be found.
-func NamesOf(list []string) Names {
-	if len(list) == 1 && list[0] == privateWord {
-		return Private()
-	}
-	return list
 }
 
 // undeclared checks data.undeclared.
