@@ -114,10 +114,16 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 	if r.base != nil {
 		out = *r.base
 	}
-	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, Undeclared: r.Undeclared, Fold: out.Data.Fold, MostClasses: r.MostClasses,
-		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: recipe.Names{List: r.Classes},
-	}
+	d := &out.Data
+	d.Path = t.Path
+	d.SQL = nil
+	d.Spark = ""
+	d.Target = r.Target
+	d.Exclude = r.Exclude
+	d.Undeclared = r.Undeclared
+	d.Columns = r.Columns
+	d.Classes = recipe.Names{List: r.Classes}
+	d.MostClasses = r.MostClasses
 	out.Data.SetReading(t.reading())
 	if t.Path == "" && len(out.Data.Header) == 0 {
 		out.Data.Header = t.Header

@@ -68,7 +68,7 @@ func newColumns(s Schema, decimal byte) []column {
 		if c.Kind == Numeric {
 			out[j].missing, out[j].unread = c.missing(), c.unread()
 		} else {
-			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.textRule(), decimal), c.MissingCode()
+			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.TextRule, decimal), c.MissingCode()
 		}
 	}
 	return out

@@ -67,11 +67,10 @@ type Column struct {
 	// Part makes the column a part, one of [DateParts], of the dates in column Source of the file. Date is
 	// their layout, of package time, or [AutoDate]. Numeric columns only.
 	Part, Source, Date string
-	// Fold, Prefix and Hash transform the text of a category cell: Fold is "" or "exact", "blanks" or "case";
-	// Prefix is the number of leading characters to keep, 0 for all; Hash is the number of buckets, 0 for no
-	// hashing. Categories lists transformed values.
-	Fold         string
-	Prefix, Hash int
+	// TextRule transforms the text of a category cell. Its field Fold is "" or "exact", "blanks" or "case"; Prefix is the
+	// number of leading characters to keep, 0 for all; Hash is the number of buckets, 0 for no hashing. Categories lists
+	// transformed values.
+	TextRule cell.Text
 	// TargetEncoded replaces each category by a number: the mean of the target over its records, which the run
 	// releases with noise. Category columns only. Readers ignore it.
 	TargetEncoded bool
@@ -221,12 +220,9 @@ func (c *Column) errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
 }
 
-// textRule returns the rule that transforms the text of a cell.
-func (c *Column) textRule() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
-
-// validateText validates that rule.
+// validateText validates the rule that transforms texts.
 func (c *Column) validateText() error {
-	t := c.textRule()
+	t := c.TextRule
 	switch {
 	case t.Exact():
 		return nil
@@ -234,9 +230,9 @@ func (c *Column) validateText() error {
 		return c.errorf("is numeric and has no values to fold")
 	case !t.Known():
 		return c.errorf("has an unknown rule for its values")
-	case c.Hash > 0 && (c.Found || !slices.Equal(c.Categories, t.Buckets())):
+	case t.Hash > 0 && (c.Found || !slices.Equal(c.Categories, t.Buckets())):
 		return c.errorf("is hashed and has other categories than its buckets")
-	case c.Hash > 0:
+	case t.Hash > 0:
 		return nil
 	}
 	for _, name := range c.Categories {

@@ -52,7 +52,7 @@ type words struct {
 }
 
 func newWords(c *Column) *words {
-	return &words{rule: c.textRule(), labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
+	return &words{rule: c.TextRule, labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
 // newEmpty returns a list for the same column.
@@ -242,7 +242,7 @@ func (t *Table) Words(j int) []string { return t.words[j] }
 // CodesOf returns the codes that cells with these words have in a category column. A word that is not listed may be
 // another spelling of one that is, as in a table of new records. See [Column.MissingCode] for cells without text.
 func (c *Column) CodesOf(words []string) []int32 {
-	names := cell.NewNames(c.Categories, c.textRule(), 0)
+	names := cell.NewNames(c.Categories, c.TextRule, 0)
 	out := make([]int32, len(words))
 	for k, word := range words {
 		out[k] = int32(len(c.Categories))

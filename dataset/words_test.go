@@ -110,9 +110,10 @@ func TestWordsReadAlike(t *testing.T) {
 func TestFoldedAlike(t *testing.T) {
 	cells := append(slices.Clone(wordCells), "RED", "r\"e\"d", "\"A,  B\"", "A01.5", "a01", "None", "none", "#3", " a  b ", "#1")
 	for name, rule := range map[string]cell.Text{"case": {Fold: "case"}, "blanks": {Fold: "blanks"}, "prefix": {Prefix: 3}, "all": {Fold: "case", Prefix: 2}, "hash": {Hash: 5}} {
+		found := cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}
 		schema := Schema{Columns: []Column{
-			{Name: "a", Kind: Category, Other: true, Found: true, Fold: rule.Fold, Prefix: rule.Prefix}, {Name: "b", Found: true, Fold: rule.Fold, Prefix: rule.Prefix},
-			{Name: "c", Kind: Category, Other: true, Fold: rule.Fold, Prefix: rule.Prefix, Hash: rule.Hash},
+			{Name: "a", Kind: Category, Other: true, Found: true, TextRule: found}, {Name: "b", Found: true, TextRule: found},
+			{Name: "c", Kind: Category, Other: true, TextRule: rule},
 		}}
 		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
 			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"), rule.Of("A01")} {
@@ -147,7 +148,7 @@ func TestFoldedAlike(t *testing.T) {
 			return strings.Trim(strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`), " \t")
 		}
 		for i := range cells {
-			value := (cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}).Of(of(i))
+			value := found.Of(of(i))
 			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) && got != value {
 				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
 			}

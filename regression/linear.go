@@ -156,7 +156,7 @@ func (c *Column) validateTexts(path string) error {
 		}
 		seen[name] = true
 	}
-	if !c.textRule().Known() {
+	if !c.TextRule.Known() {
 		return &ModelError{path, "has a fold, prefix or hash that is not known"}
 	}
 	return nil

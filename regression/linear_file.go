@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 func linearKind() scoreKind {
@@ -89,9 +90,7 @@ func (c *Column) toFile() columnFile {
 		f.Categories = &c.Categories
 	}
 	if c.Text() {
-		f.Fold = c.Fold
-		f.Prefix = c.Prefix
-		f.Hash = c.Hash
+		f.setRule(c.TextRule)
 	}
 	return f
 }
@@ -123,11 +122,23 @@ func (f *base) toLinear(prediction limits) (Linear, error) {
 	return m, nil
 }
 
+// rule returns the rule that transforms texts.
+func (f *columnFile) rule() cell.Text {
+	return cell.Text{Fold: f.Fold, Prefix: f.Prefix, Hash: f.Hash}
+}
+
+// setRule sets the rule that transforms texts.
+func (f *columnFile) setRule(t cell.Text) {
+	f.Fold = t.Fold
+	f.Prefix = t.Prefix
+	f.Hash = t.Hash
+}
+
 func (f *columnFile) toColumn() (Column, error) {
 	c := Column{Name: f.Name}
 	switch f.Type {
 	case Numeric.String():
-		plain := f.Values == nil && f.Categories == nil && f.Fold == "" && f.Prefix == 0 && f.Hash == 0
+		plain := f.Values == nil && f.Categories == nil && f.rule() == (cell.Text{})
 		switch {
 		case f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Other != nil:
 			return c, &ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
@@ -139,18 +150,14 @@ func (f *columnFile) toColumn() (Column, error) {
 		c.Missing = *f.Missing
 		if !plain {
 			c.Values, c.Categories = append([]float64{}, *f.Values...), nilIfEmpty(*f.Categories)
-			c.Fold = f.Fold
-			c.Prefix = f.Prefix
-			c.Hash = f.Hash
+			c.TextRule = f.rule()
 		}
 	case Category.String():
 		if f.Categories == nil || f.Other == nil || f.Values != nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
 			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
 		}
 		c.Type, c.Categories, c.Other = Category, nilIfEmpty(*f.Categories), *f.Other
-		c.Fold = f.Fold
-		c.Prefix = f.Prefix
-		c.Hash = f.Hash
+		c.TextRule = f.rule()
 	default:
 		return c, &ModelError{"type", fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
 	}

@@ -92,9 +92,9 @@ type Column struct {
 	Categories []string
 	Other      bool
 
-	// Fold, Prefix and Hash transform the text of a cell, as in a recipe. Categories lists transformed texts.
-	Fold         string
-	Prefix, Hash int
+	// TextRule transforms the text of a cell by its fields Fold, Prefix and Hash, as in a recipe. Categories lists transformed
+	// texts.
+	TextRule cell.Text
 
 	// Reading describes how cells were written in the training table.
 	Reading Reading
@@ -102,9 +102,6 @@ type Column struct {
 
 // Text reports whether the cells of the column are texts: categories, or texts with Values.
 func (c *Column) Text() bool { return c.Type == Category || c.Values != nil }
-
-// textRule returns the rule that transforms the text of a cell.
-func (c *Column) textRule() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
 
 // Guarantee is the differential-privacy guarantee of a released model. A nil Guarantee means that the model was
 // trained without privacy.

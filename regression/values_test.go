@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
 // encodedModel is a model with a column of texts that stand for numbers.
@@ -14,7 +16,7 @@ func encodedModel() *Linear {
 		Target: "y",
 		Columns: []Column{
 			{Name: "x", Lower: 0, Upper: 10, Missing: 5},
-			{Name: "ward", Lower: -2, Upper: 3, Missing: 1, Categories: []string{"a1", "b2"}, Values: []float64{-2, 3, 1}, Fold: "case"},
+			{Name: "ward", Lower: -2, Upper: 3, Missing: 1, Categories: []string{"a1", "b2"}, Values: []float64{-2, 3, 1}, TextRule: cell.Text{Fold: "case"}},
 		},
 		Terms:     []Term{{Column: 0, Coefficient: 1}, {Column: 1, Coefficient: 10}},
 		Intercept: 100, Lower: -1000, Upper: 1000,

@@ -98,7 +98,7 @@ func (f *frame) fit(point []float64) *method.Fit {
 		Lower: f.target.Lower, Upper: f.target.Upper,
 	}
 	for j, c := range f.columns[:last] {
-		in := regression.Column{Name: c.Name, Type: regression.Category, Categories: c.Categories, Other: c.Other, Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash}
+		in := regression.Column{Name: c.Name, Type: regression.Category, Categories: c.Categories, Other: c.Other, TextRule: c.TextRule}
 		if c.Kind == dataset.Numeric {
 			in = regression.Column{Name: c.Name, Lower: f.cells[j].lower, Upper: f.cells[j].upper, Missing: f.cells[j].missing}
 		}

@@ -57,9 +57,7 @@ func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.
 	for j := range p.Schema.Columns {
 		if c := &p.Schema.Columns[j]; c.Kind == dataset.Numeric {
 			c.Found = false
-			c.Fold = ""
-			c.Prefix = 0
-			c.Hash = 0
+			c.TextRule = (dataset.Column{}).TextRule
 		}
 	}
 	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})

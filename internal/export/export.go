@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -52,7 +53,7 @@ func exactTexts(m regression.Model, form string) error {
 	if c := findColumn(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
 		return fmt.Errorf("a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it", c, ErrKind, form)
 	}
-	c := findColumn(m, func(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 })
+	c := findColumn(m, func(c regression.Column) bool { return c.TextRule != cell.Text{} })
 	if c == "" {
 		return nil
 	}
@@ -90,7 +91,7 @@ func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 	if i < 0 {
 		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
 	}
-	if c := findColumn(m, func(c regression.Column) bool { return c.Hash > 0 }); c != "" {
+	if c := findColumn(m, func(c regression.Column) bool { return c.TextRule.Hash > 0 }); c != "" {
 		return fmt.Errorf("a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it", c, ErrKind)
 	}
 	q := &query{dialect: &dialects[i], names: map[string]string{}}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/tablefile/cell"
 	"github.com/dptrain/dptrain/internal/train/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -142,7 +143,7 @@ var foldable = []string{
 }
 
 func ruleOf(c regression.Column) bool {
-	return c.Values != nil || c.Fold != "" || c.Prefix > 0 || c.Hash > 0
+	return c.Values != nil || c.TextRule != cell.Text{}
 }
 
 // record returns a record of all inputs: cells of the right kind, or not.

@@ -277,7 +277,7 @@ func (q *query) withoutZeros(c *regression.Column, text string) string {
 // normalForm returns the normal form of a trimmed text, as far as the categories of a column depend on it.
 func (q *query) normalForm(c *regression.Column, text string) string {
 	all := strings.Join(c.Categories, "")
-	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.Prefix == 0
+	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.TextRule.Prefix == 0
 	blanks := strings.TrimLeft(cell.Blanks, "\t ")
 	if q.dialect.name != "sqlite" {
 		text = fmt.Sprintf("translate(%s, %s, '%s')", text, q.dialect.characters(blanks+cell.Removed), strings.Repeat(" ", utf8.RuneCountInString(blanks)))
@@ -293,7 +293,7 @@ func (q *query) normalForm(c *regression.Column, text string) string {
 	for _, r := range cell.Removed {
 		replace(q.dialect.characters(string(r)), "''")
 	}
-	if strings.Contains(all, " ") || c.Prefix > 0 {
+	if strings.Contains(all, " ") || c.TextRule.Prefix > 0 {
 		for _, r := range noBreakBlanks {
 			replace(q.dialect.characters(string(r)), "' '")
 		}
@@ -308,14 +308,14 @@ const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 // foldedValue is the value that a trimmed text is in a column without buckets.
 func (q *query) foldedValue(c *regression.Column, text string) string {
 	sqlite := q.dialect.name == "sqlite"
-	if c.Fold == cell.FoldBlanks || c.Fold == cell.FoldCase {
+	if c.TextRule.Fold == cell.FoldBlanks || c.TextRule.Fold == cell.FoldCase {
 		if sqlite { // a mark after each blank, and then no blank after a mark
 			text = fmt.Sprintf("replace(replace(replace(replace(%s, char(9), ' '), ' ', ' ' || char(1)), char(1) || ' ', ''), char(1), '')", text)
 		} else {
 			text = fmt.Sprintf("regexp_replace(%s, '[ ' || chr(9) || ']+', ' ', 'g')", text)
 		}
 	}
-	if c.Fold == cell.FoldCase {
+	if c.TextRule.Fold == cell.FoldCase {
 		capital, small := cell.Capitals()
 		if !sqlite {
 			text = fmt.Sprintf("translate(%s, %s, %s)", text, quoteLiteral(capital), quoteLiteral(small))
@@ -329,8 +329,8 @@ func (q *query) foldedValue(c *regression.Column, text string) string {
 			}
 		}
 	}
-	if c.Prefix > 0 {
-		text = q.trimBlanks(fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
+	if c.TextRule.Prefix > 0 {
+		text = q.trimBlanks(fmt.Sprintf("substr(%s, 1, %d)", text, c.TextRule.Prefix))
 	}
 	return text
 }

@@ -79,7 +79,7 @@ func (r *Recipe) Describe(header []string) (describe.Study, error) {
 		}
 		c := r.column(name, kinds)
 		if name == d.By && c.Kind == dataset.Numeric && !c.Ranged {
-			c = dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true, Fold: r.fold()}
+			c = dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true, TextRule: r.textOf(Column{})}
 		}
 		s.Schema.Columns = append(s.Schema.Columns, c)
 	}

@@ -112,16 +112,17 @@ func (r *Recipe) budget() (budget.Target, error) {
 // column converts the declarations of a column. kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.List, Column{}), Found: r.Classes().Found, Fold: r.fold()}
+		return dataset.Column{Name: name, Private: r.Data.Columns[name].Private, Kind: dataset.Category, Labels: true, Categories: r.values(r.Data.Classes.List, Column{}), Found: r.Classes().Found, TextRule: r.textOf(Column{})}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
 	if d.Categories.Declared() || d.Hash > 0 {
 		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.List, d), d.Other == nil || *d.Other
-		c.Found, c.Fold, c.Prefix, c.Hash = d.Categories.Found, r.fold(), d.Prefix, d.Hash
+		c.Found = d.Categories.Found
+		c.TextRule = r.textOf(d)
 		c.TargetEncoded = d.Encode == EncodeTarget
 		if d.Hash > 0 {
-			c.Categories = r.textOf(d).Buckets()
+			c.Categories = c.TextRule.Buckets()
 		}
 		return c
 	}
@@ -137,7 +138,7 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	c.Indicator = d.Missing.asIndicator()
 	c.TellsText = name == r.Data.Target
 	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
-		c.Fold = r.fold()
+		c.TextRule = r.textOf(Column{})
 	}
 	return c
 }

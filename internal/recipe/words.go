@@ -87,17 +87,13 @@ const (
 // foldWords are the values of data.fold.
 var foldWords = []string{cell.FoldExact, cell.FoldBlanks, cell.FoldCase}
 
-// fold returns data.fold, "" for exact.
-func (r *Recipe) fold() string {
-	if r.Data.Fold == cell.FoldExact {
-		return ""
-	}
-	return r.Data.Fold
-}
-
 // textOf returns the rule that transforms the texts of a column.
 func (r *Recipe) textOf(c Column) cell.Text {
-	return cell.Text{Fold: r.fold(), Prefix: c.Prefix, Hash: c.Hash}
+	rule := cell.Text{Fold: r.Data.Fold, Prefix: c.Prefix, Hash: c.Hash}
+	if rule.Fold == cell.FoldExact { // as if it were not given
+		rule.Fold = ""
+	}
+	return rule
 }
 
 // values returns listed names as cells of the column have them.

@@ -195,8 +195,7 @@ func (r *runner) findVocabulary(ctx context.Context) error {
 				Categories: found[i],
 				Other:      true,
 				Found:      true,
-				Fold:       c.Fold,
-				Prefix:     c.Prefix,
+				TextRule:   c.TextRule,
 			}
 		}
 	}

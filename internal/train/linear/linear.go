@@ -134,9 +134,7 @@ func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column 
 			out[j].Type = regression.Category
 			out[j].Categories = c.Categories
 			out[j].Other = c.Other
-			out[j].Fold = c.Fold
-			out[j].Prefix = c.Prefix
-			out[j].Hash = c.Hash
+			out[j].TextRule = c.TextRule
 			continue
 		}
 		r := enc.Range(j)

@@ -162,9 +162,7 @@ func readTexts(m regression.Model, c dataset.Column, of encodedNumbers) {
 		if to := &l.Columns[k]; to.Name == c.Name {
 			to.Categories = c.Categories
 			to.Values = of.values
-			to.Fold = c.Fold
-			to.Prefix = c.Prefix
-			to.Hash = c.Hash
+			to.TextRule = c.TextRule
 			to.Missing = of.values[len(c.Categories)]
 		}
 	}

@@ -455,9 +455,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 			c.Kind = dataset.Category
 			c.Categories = in.Categories
 			c.Other = in.Other
-			c.Fold = in.Fold
-			c.Prefix = in.Prefix
-			c.Hash = in.Hash
+			c.TextRule = in.TextRule
 		}
 		s.Columns = append(s.Columns, c)
 	}

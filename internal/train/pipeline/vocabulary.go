@@ -304,8 +304,7 @@ func (r *runner) findWords(
 			Labels:        c.Labels,
 			Found:         true,
 			TargetEncoded: c.TargetEncoded,
-			Fold:          c.Fold,
-			Prefix:        c.Prefix,
+			TextRule:      c.TextRule,
 		}
 		if target {
 			continue

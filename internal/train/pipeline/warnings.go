@@ -113,8 +113,8 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 		switch {
 		case c.Kind == dataset.Category && c.Name == p.Target:
 			out = append(out, Fact{"classes of " + c.Name, c.Categories})
-		case c.Hash > 0:
-			out = append(out, Fact{"buckets of " + c.Name, c.Hash})
+		case c.TextRule.Hash > 0:
+			out = append(out, Fact{"buckets of " + c.Name, c.TextRule.Hash})
 		case c.Kind == dataset.Category:
 			out = append(out, Fact{"categories of " + c.Name, c.Categories})
 		}
@@ -200,6 +200,6 @@ func SameSchema(a, b dataset.Schema) bool {
 			x.Lower == y.Lower &&
 			x.Upper == y.Upper &&
 			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels && x.Private == y.Private &&
-			x.Fold == y.Fold && x.Prefix == y.Prefix && x.Hash == y.Hash && slices.Equal(x.Categories, y.Categories)
+			x.TextRule == y.TextRule && slices.Equal(x.Categories, y.Categories)
 	})
 }
