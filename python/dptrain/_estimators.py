@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ._compiled import Uncompiled, compiled, log_sum
+from ._flags import DICTS, LISTS, VALUES
 from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
 from ._ledger import Ledger, current
 from ._program import InvalidInput, NoProbabilities, run
@@ -247,8 +248,7 @@ class _Estimator(_Base):
         if self.recipe is not None:  # which may describe a file that is written in another way than the table is passed here
             out += ["--separator=,", "--encoding=utf-8", "--quote=double", "--skip=0"]
         out += ["--data=-", f"--target={target}", f"--task={self._task}", f"--epsilon={text(self.epsilon)}"]
-        flags = ("delta", "relation", "method", "select", "k", "rounds", "fallback", "holdout", "fold", "undeclared", "numbers", "unit", "max_rows", "most_classes")
-        for flag in flags:
+        for flag in VALUES:
             value = getattr(self, flag, None)
             if value is not None:
                 out.append(f"--{flag.replace('_', '-')}={text(value)}")
@@ -259,8 +259,6 @@ class _Estimator(_Base):
             out.append(f"--ledger={os.fspath(ledger)}")
         if dataset is not None:
             out.append(f"--dataset={dataset}")
-        for stage, share in (self.budget or {}).items():
-            out.append(f"--budget={stage}={text(share)}")
         keys = dict(self.settings or {})
         if self.share is not None:
             keys["selection.share"] = self.share
@@ -268,13 +266,13 @@ class _Estimator(_Base):
             keys["search"] = self.search
         for key, value in keys.items():
             out.append(f"--set={key}={_yaml(value)}")
-        for flag in ("exclude", "encode", "missing", "private"):
+        for flag in LISTS:
             values = getattr(self, flag)
             if values is not None:
-                out.append(f"--{flag}={listed([values] if isinstance(values, (str, int, float)) else values)}")
-        for flag in ("categories", "hash", "prefix"):
+                out.append(f"--{flag}={listed([values] if np.isscalar(values) else values)}")
+        for flag in DICTS:
             for name, values in (getattr(self, flag) or {}).items():
-                out.append(f"--{flag}={name}={text(values) if isinstance(values, (str, int, np.integer)) else listed(values)}")
+                out.append(f"--{flag}={name}={text(values) if np.isscalar(values) else listed(values)}")
         for name, layout in self._dates(table).items():
             out.append(f"--date={name}={layout}")
         for key, mark in (self.format or {}).items():

@@ -299,7 +299,7 @@ func checkWheel(t *testing.T, path string) {
 			record = string(content)
 		}
 	}
-	for _, name := range []string{"dptrain/__init__.py", "dptrain/_estimators.py", "dptrain/py.typed"} {
+	for _, name := range []string{"dptrain/__init__.py", "dptrain/_estimators.py", "dptrain/_flags.py", "dptrain/py.typed"} {
 		if files[name] == "" {
 			t.Errorf("no %s", name)
 		}
