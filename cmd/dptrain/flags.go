@@ -13,13 +13,13 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// A keyFlag is a flag that stands for a key of a recipe. Its row in [keyFlags] is all there is of it: the commands that have
+// A keyFlag is a flag that sets keys of a recipe. Its row in [keyFlags] has everything about it: the commands that have
 // it, its help, which the manual pages and the reference of the command line repeat, how a shell completes it, what it sets,
 // and the parameter of the Python estimators.
 type keyFlag struct {
 	name     string
 	commands []string
-	key      string // of the recipe; "data.columns" and "budget" stand for the keys below them
+	key      string // of the recipe; "data.columns" and "budget" for keys below them
 	form     flagForm
 	help     string
 	helpOf   map[string]string // by command, where the help differs
@@ -263,7 +263,7 @@ func (f *keyFlag) helpFor(command string) string {
 	return f.help
 }
 
-// flagsOf lists the flags of a command that stand for keys.
+// flagsOf lists the flags of a command that set keys.
 func flagsOf(command string) []*keyFlag {
 	var out []*keyFlag
 	flags := keyFlags()
@@ -286,7 +286,7 @@ func flagsByKey(command string) map[string]string {
 	return out
 }
 
-// keyValues are the flags of a command that stand for keys, with what they were given.
+// keyValues are the values of the flags of a command that set keys.
 type keyValues struct {
 	command string
 	set     *pflag.FlagSet
@@ -369,7 +369,7 @@ func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
 	}
 }
 
-// The settings of flags that stand for several keys.
+// Settings of flags that set several keys, or keys below the one of the row.
 
 // anySettings reads the values of --set.
 func anySettings(_ string, values []string) ([]recipe.Setting, error) {
@@ -405,7 +405,7 @@ func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return out, nil
 }
 
-// missingSettings reads numbers that stand for missing cells.
+// missingSettings reads the numbers that mean a missing cell.
 func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, text := range values {
 		if _, err := recipe.ParseNumber(text); err != nil {

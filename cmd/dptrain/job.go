@@ -19,7 +19,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// recipeFlags are the flags that stand for keys of a recipe, and where a run has its streams.
+// recipeFlags are the flags of a run that set keys of its recipe, and the streams of the run.
 type recipeFlags struct {
 	keyValues
 	table string    // the argument of describe
@@ -227,7 +227,7 @@ func price(ctx context.Context, p *pipeline.Pipeline) (*pipeline.Plan, error) {
 	return plan, err
 }
 
-// placed says where in the recipe the field of an error stands.
+// placed adds the position in the recipe, or the flag, to an error about a field.
 func (j *job) placed(err error) error {
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) || wrong.Field == "" || wrong.Kind != fault.Recipe {

@@ -133,7 +133,7 @@ func (s *source) problem(path, msg, hint string) Problem {
 	return p
 }
 
-// withoutKey returns a message about a key without the name of the key, which a flag in front of it stands for.
+// withoutKey returns a message about a key without the name of the key, because the flag in front of it names the key.
 func withoutKey(msg, path string) string {
 	rest, found := strings.CutPrefix(msg, path)
 	if !found {

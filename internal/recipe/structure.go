@@ -43,7 +43,7 @@ type keyType struct {
 
 // limits are the limits in the tag of a field, which the JSON Schema of the field has too.
 type limits struct {
-	least, most           float64 // of a number; NaN for none
+	least, most           float64 // of a number; NaN for no limit
 	above, below          bool    // whether least and most are outside the range
 	leastItems, mostItems int     // of a list; mostItems is 0 for no limit
 	unique                bool    // items differ
@@ -53,7 +53,7 @@ type limits struct {
 	needs                 string // another key that goes with this one
 }
 
-// noLimits returns the limits of a key that has none.
+// noLimits returns the limits of a key without limits.
 func noLimits() limits { return limits{least: math.NaN(), most: math.NaN()} }
 
 // weak adds a finding that a rule may explain better.
