@@ -149,7 +149,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath string) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
 	if d, ok := recipe.Beside(modelPath); ok {
-		base.Format, base.Numbers, base.Header, base.MultilineQuotes = d.Format, d.Numbers, d.Header, d.MultilineQuotes
+		base = d
+		base.Path = dataPath
 	}
 	base.SetNumbers(numbers)
 	o, err := f.format.reading(base)
