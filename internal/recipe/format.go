@@ -139,13 +139,6 @@ func formatNames() map[string][]string {
 	}
 }
 
-// CheckReading validates the keys that describe how a table is read.
-func (d *Data) CheckReading() Problems {
-	c := &checker{r: &Recipe{Data: *d}}
-	c.reading()
-	return c.ps
-}
-
 // reading validates the keys that describe how the table is read.
 func (c *checker) reading() {
 	d := &c.r.Data

@@ -298,8 +298,8 @@ func (s *source) setsBelow(section string) bool {
 // SetByFlag reports whether a flag of its own, not --set, sets the key at a path.
 func (r *Recipe) SetByFlag(path string) bool { return r.src != nil && r.src.settings[path].isOwn() }
 
-// With returns the section with the settings of its keys, which describe how a table is read. The problems are those of the
-// whole reading; see [Data.CheckReading].
+// With returns the section with the settings of its keys, which describe how a table is read, or the problems of all keys that
+// do.
 func (d Data) With(settings []Setting) (Data, Problems) {
 	root := &node{kind: mapping}
 	byPath, problems := applyAll(root, settings)
