@@ -24,6 +24,7 @@ type keyFlag struct {
 	help     string
 	helpOf   map[string]string // by command, where the help differs
 	complete cobra.CompletionFunc
+	columns  columnForm // complete it with columns of the table
 	python   pythonForm
 
 	// settings returns what the values set. If it is nil, it is the key.
@@ -42,6 +43,15 @@ const (
 	namesFlag           // likewise, or private
 	eachFlag            // given once for each value
 	switchFlag          // true or false
+)
+
+// columnForm is how a shell completes a value with the columns of the table.
+type columnForm int
+
+const (
+	noColumn       columnForm = iota
+	plainColumn               // NAME
+	columnAndValue            // NAME=
 )
 
 // pythonForm is how the Python estimators pass a parameter of the same name, with _ for -, as the flag.
@@ -68,188 +78,186 @@ func with(commands []string, more ...string) []string { return append(slices.Clo
 const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
 
 // keyFlags lists the flags in the order of the help.
-func keyFlags() []keyFlag {
-	return []keyFlag{
-		{name: "data", commands: with(modelCommands, "causal"), key: "data.path", help: dataUsage, complete: tables},
-		{name: "target", commands: modelCommands, key: "data.target", help: "the `COLUMN` to predict", complete: ofHeader("")},
-		{
-			name: "columns", commands: []string{"causal"}, key: "causal.columns", form: listFlag,
-			help: "two or more numeric `COLUMNS`: x,y", complete: ofHeader(""),
+var keyFlags = []keyFlag{
+	{name: "data", commands: with(modelCommands, "causal"), key: "data.path", help: dataUsage, complete: tables},
+	{name: "target", commands: modelCommands, key: "data.target", help: "the `COLUMN` to predict", columns: plainColumn},
+	{
+		name: "columns", commands: []string{"causal"}, key: "causal.columns", form: listFlag,
+		help: "two or more numeric `COLUMNS`: x,y", columns: plainColumn,
+	},
+	{
+		name: "task", commands: modelCommands, key: "task",
+		help: "what the target is, by `NAME`: regression (default) or classification", complete: oneOf("regression", "classification"),
+	},
+	{
+		name: "classes", commands: modelCommands, key: "data.classes", form: namesFlag,
+		help: "the `CLASSES` of the target, for classification: no,yes (default private: they are found)",
+	},
+	{name: "epsilon", commands: runCommands, key: "privacy.epsilon", form: numberFlag, help: "the privacy budget: a `NUMBER` above 0, or 'ln(3)'"},
+	{
+		name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag, python: pythonValue,
+		help:   "a public `NUMBER`, at least 1e-10 (default 1e-6)",
+		helpOf: map[string]string{"causal": "a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
+	},
+	{
+		name: "by", commands: []string{"describe"}, key: "describe.by",
+		help: "compute means by the values of this `COLUMN`", columns: plainColumn,
+	},
+	{
+		name: "columns", commands: []string{"describe"}, key: "describe.columns", form: listFlag,
+		help: "the `COLUMNS` to describe (default all)", columns: plainColumn,
+	},
+	{
+		name: "relation", commands: runCommands, key: "privacy.relation", python: pythonValue,
+		help: "what is hidden, by `NAME`: add-remove (default), substitute, or substitute-private-columns with --private",
+		helpOf: map[string]string{
+			"causal":   "what is hidden, by `NAME`: add-remove (default) or substitute",
+			"describe": "what is hidden, by `NAME`: add-remove (default) or substitute",
 		},
-		{
-			name: "task", commands: modelCommands, key: "task",
-			help: "what the target is, by `NAME`: regression (default) or classification", complete: oneOf("regression", "classification"),
+		complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
+	},
+	{
+		name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude", form: listFlag, python: pythonList,
+		help: "`COLUMNS` that are not features: id,zip", helpOf: map[string]string{"describe": "`COLUMNS` to leave out: id,zip"}, columns: plainColumn,
+	},
+	{
+		name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag, python: pythonValue,
+		help: "the `SHARE` of records kept for the held-out metric (default 0.2)",
+	},
+	{
+		name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict, settings: shareSettings,
+		help: "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
+	},
+	{name: "k", commands: modelCommands, key: "selection.k", form: numberFlag, python: pythonValue, help: "how many columns to choose, a `NUMBER`"},
+	{name: "rounds", commands: modelCommands, key: "model.rounds", form: numberFlag, python: pythonValue, help: "rounds of boosting, a `NUMBER`"},
+	{
+		name: "fallback", commands: modelCommands, key: "model.fallback", python: pythonValue,
+		help: "what is trained in case --method makes no model, by `NAME`",
+	},
+	{
+		name: "bins", commands: []string{"causal"}, key: "causal.bins", form: wholeFlag,
+		help: "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)",
+	},
+	{
+		name: "method", commands: []string{"causal"}, key: "causal.method",
+		help: "`NAME`: histogram (default) or anm, the baseline", complete: oneOf("histogram", "anm"),
+	},
+	{name: "score", commands: []string{"causal"}, key: "causal.score", help: "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", ")},
+	{
+		name: "protect", commands: []string{"causal"}, key: "causal.protect",
+		help: "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected",
+	},
+	{
+		name: "set", commands: modelCommands, form: eachFlag, settings: anySettings,
+		help: "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated",
+	},
+	{name: "dataset", commands: runCommands, key: "ledger.dataset", help: "enter the run in a ledger, under this `NAME` of the data set"},
+	{name: "ledger", commands: runCommands, key: "ledger.path", help: "the ledger: a `FILE` (default dptrain.ledger)"},
+	{
+		name: "categories", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: categorySettings,
+		help: "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated", columns: columnAndValue,
+	},
+	{
+		name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: prefixSettings,
+		help: "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated", columns: columnAndValue,
+	},
+	{
+		name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag, python: pythonDict, settings: hashSettings,
+		help: "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated", columns: columnAndValue,
+	},
+	{
+		name: "encode", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: encodeSettings,
+		help: "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise", columns: plainColumn,
+	},
+	{
+		name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared", python: pythonValue,
+		help: "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers", complete: oneOf("found", "numbers"),
+	},
+	{
+		name: "fold", commands: with(modelCommands, "describe"), key: "data.fold", python: pythonValue,
+		help: "which words are one value, by `NAME`: exact (default), blanks or case", complete: oneOf("exact", "blanks", "case"),
+	},
+	{
+		name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag, python: pythonValue,
+		help: "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
+	},
+	{
+		name: "range", commands: runCommands, key: "data.columns", form: eachFlag, settings: rangeSettings,
+		help: "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated", columns: columnAndValue,
+		helpOf: map[string]string{
+			"causal":   "a public range, `NAME=LOWER:UPPER`; may be repeated",
+			"describe": "a public range, `NAME=LOWER:UPPER`; may be repeated",
 		},
-		{
-			name: "classes", commands: modelCommands, key: "data.classes", form: namesFlag,
-			help: "the `CLASSES` of the target, for classification: no,yes (default private: they are found)",
-		},
-		{name: "epsilon", commands: runCommands, key: "privacy.epsilon", form: numberFlag, help: "the privacy budget: a `NUMBER` above 0, or 'ln(3)'"},
-		{
-			name: "delta", commands: runCommands, key: "privacy.delta", form: numberFlag, python: pythonValue,
-			help:   "a public `NUMBER`, at least 1e-10 (default 1e-6)",
-			helpOf: map[string]string{"causal": "a public `NUMBER`, 0 or at least 1e-10 (default 0)"},
-		},
-		{
-			name: "by", commands: []string{"describe"}, key: "describe.by",
-			help: "compute means by the values of this `COLUMN`", complete: ofHeader(""),
-		},
-		{
-			name: "columns", commands: []string{"describe"}, key: "describe.columns", form: listFlag,
-			help: "the `COLUMNS` to describe (default all)", complete: ofHeader(""),
-		},
-		{
-			name: "relation", commands: runCommands, key: "privacy.relation", python: pythonValue,
-			help: "what is hidden, by `NAME`: add-remove (default), substitute, or substitute-private-columns with --private",
-			helpOf: map[string]string{
-				"causal":   "what is hidden, by `NAME`: add-remove (default) or substitute",
-				"describe": "what is hidden, by `NAME`: add-remove (default) or substitute",
-			},
-			complete: oneOf("add-remove", "substitute", "substitute-private-columns"),
-		},
-		{
-			name: "exclude", commands: with(modelCommands, "describe"), key: "data.exclude", form: listFlag, python: pythonList,
-			help: "`COLUMNS` that are not features: id,zip", helpOf: map[string]string{"describe": "`COLUMNS` to leave out: id,zip"}, complete: ofHeader(""),
-		},
-		{
-			name: "holdout", commands: modelCommands, key: "holdout", form: shareFlag, python: pythonValue,
-			help: "the `SHARE` of records kept for the held-out metric (default 0.2)",
-		},
-		{
-			name: "budget", commands: modelCommands, key: "budget", form: listFlag, python: pythonDict, settings: shareSettings,
-			help: "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)",
-		},
-		{name: "k", commands: modelCommands, key: "selection.k", form: numberFlag, python: pythonValue, help: "how many columns to choose, a `NUMBER`"},
-		{name: "rounds", commands: modelCommands, key: "model.rounds", form: numberFlag, python: pythonValue, help: "rounds of boosting, a `NUMBER`"},
-		{
-			name: "fallback", commands: modelCommands, key: "model.fallback", python: pythonValue,
-			help: "what is trained in case --method makes no model, by `NAME`",
-		},
-		{
-			name: "bins", commands: []string{"causal"}, key: "causal.bins", form: wholeFlag,
-			help: "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)",
-		},
-		{
-			name: "method", commands: []string{"causal"}, key: "causal.method",
-			help: "`NAME`: histogram (default) or anm, the baseline", complete: oneOf("histogram", "anm"),
-		},
-		{name: "score", commands: []string{"causal"}, key: "causal.score", help: "of anm, by `NAME`: " + strings.Join(direction.Baselines(), ", ")},
-		{
-			name: "protect", commands: []string{"causal"}, key: "causal.protect",
-			help: "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected",
-		},
-		{
-			name: "set", commands: modelCommands, form: eachFlag, settings: anySettings,
-			help: "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated",
-		},
-		{name: "dataset", commands: runCommands, key: "ledger.dataset", help: "enter the run in a ledger, under this `NAME` of the data set"},
-		{name: "ledger", commands: runCommands, key: "ledger.path", help: "the ledger: a `FILE` (default dptrain.ledger)"},
-		{
-			name: "categories", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: categorySettings,
-			help: "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated", complete: ofHeader("="),
-		},
-		{
-			name: "prefix", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, python: pythonDict, settings: prefixSettings,
-			help: "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated", complete: ofHeader("="),
-		},
-		{
-			name: "hash", commands: modelCommands, key: "data.columns", form: eachFlag, python: pythonDict, settings: hashSettings,
-			help: "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated", complete: ofHeader("="),
-		},
-		{
-			name: "encode", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: encodeSettings,
-			help: "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise", complete: ofHeader(""),
-		},
-		{
-			name: "undeclared", commands: with(modelCommands, "describe"), key: "data.undeclared", python: pythonValue,
-			help: "what undeclared columns are, by `NAME`: found, numbers or text (default), or numbers", complete: oneOf("found", "numbers"),
-		},
-		{
-			name: "fold", commands: with(modelCommands, "describe"), key: "data.fold", python: pythonValue,
-			help: "which words are one value, by `NAME`: exact (default), blanks or case", complete: oneOf("exact", "blanks", "case"),
-		},
-		{
-			name: "most-classes", commands: modelCommands, key: "data.most_classes", form: wholeFlag, python: pythonValue,
-			help: "the `NUMBER` of classes that are found at most, 2 to 255 (default 32)",
-		},
-		{
-			name: "range", commands: runCommands, key: "data.columns", form: eachFlag, settings: rangeSettings,
-			help: "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated", complete: ofHeader("="),
-			helpOf: map[string]string{
-				"causal":   "a public range, `NAME=LOWER:UPPER`; may be repeated",
-				"describe": "a public range, `NAME=LOWER:UPPER`; may be repeated",
-			},
-		},
-		{
-			name: "transform", commands: modelCommands, key: "data.columns", settings: transformSettings,
-			help: "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
-		},
-		{
-			name: "date", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, settings: dateSettings,
-			help: "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated", complete: ofHeader("="),
-		},
-		{
-			name: "private", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: privateSettings,
-			help: "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns", complete: ofHeader(""),
-		},
-		{
-			name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column", python: pythonValue,
-			help: "protect persons: the `COLUMN` that says whose record it is", complete: ofHeader(""),
-		},
-		{
-			name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows", form: wholeFlag, python: pythonValue,
-			help: "with --unit, the `NUMBER` of records of a person that are kept",
-		},
-		{
-			name: "select", commands: modelCommands, key: "selection.method", python: pythonValue,
-			help: "how columns are chosen, by `NAME`: see dptrain help methods", complete: selectors,
-		},
-		{
-			name: "method", commands: modelCommands, key: "model.method", python: pythonValue,
-			help: "what is trained, by `NAME`: see dptrain help methods", complete: trainers,
-		},
-		{
-			name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes", form: switchFlag,
-			help: "let quoted CSV cells contain line breaks",
-		},
-		{
-			name: "separator", commands: readCommands, key: "data.format.separator",
-			help: "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)", complete: oneOf(";", "tab", "|", ","),
-		},
-		{name: "decimal", commands: readCommands, key: "data.format.decimal", help: "the decimal `MARK` of numbers: . or ,", complete: oneOf(",", ".")},
-		{
-			name: "thousands", commands: readCommands, key: "data.format.thousands",
-			help: "the `MARK` of thousands: ',', ., blank", complete: oneOf(".", ",", "blank", "apostrophe"),
-		},
-		{
-			name: "encoding", commands: readCommands, key: "data.format.encoding",
-			help: "a character set by `NAME`: windows-1252, latin1, utf-16", complete: oneOf(dataset.Encodings()...),
-		},
-		{
-			name: "quote", commands: readCommands, key: "data.format.quote",
-			help: "by `NAME`: double, single or none around cells", complete: oneOf("double", "single", "none"),
-		},
-		{
-			name: "escape", commands: readCommands, key: "data.format.escape",
-			help: "by `NAME`: doubled or backslash, before a quote within quotes", complete: oneOf("doubled", "backslash"),
-		},
-		{name: "header", commands: readCommands, key: "data.header", form: listFlag, help: "all `COLUMNS` of a table without a header line"},
-		{name: "sheet", commands: readCommands, key: "data.format.sheet", help: "the sheet of an .xlsx by `NAME` (default the first one)"},
-		{name: "skip", commands: readCommands, key: "data.format.skip", form: wholeFlag, help: "a `NUMBER` of lines before the header"},
-		{
-			name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag, python: pythonList, settings: missingSettings,
-			help: "`NUMBERS` that mean missing: -999",
-		},
-		{
-			name: "numbers", commands: readCommands, key: "data.numbers", python: pythonValue,
-			help: "by `NAME`: strict does not read 45 yrs, 27.1%, <5", complete: oneOf("lenient", "strict"),
-		},
-		{
-			name: "out", commands: []string{"fit", "causal", "describe", "audit"}, key: "output.dir",
-			help:   "the `FOLDER` for release/ and curator/ (default out)",
-			helpOf: map[string]string{"audit": "with --own-table: the `FOLDER` that curator/ is in (default out)"},
-		},
-	}
+	},
+	{
+		name: "transform", commands: modelCommands, key: "data.columns", settings: transformSettings,
+		help: "fit log or sqrt of the target, by `NAME`; predictions are in its own units",
+	},
+	{
+		name: "date", commands: with(modelCommands, "describe"), key: "data.columns", form: eachFlag, settings: dateSettings,
+		help: "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated", columns: columnAndValue,
+	},
+	{
+		name: "private", commands: modelCommands, key: "data.columns", form: listFlag, python: pythonList, settings: privateSettings,
+		help: "the `COLUMNS` that are hidden, the target too if it is one, with relation substitute-private-columns", columns: plainColumn,
+	},
+	{
+		name: "unit", commands: with(modelCommands, "describe"), key: "privacy.unit.column", python: pythonValue,
+		help: "protect persons: the `COLUMN` that says whose record it is", columns: plainColumn,
+	},
+	{
+		name: "max-rows", commands: with(modelCommands, "describe"), key: "privacy.unit.max_rows", form: wholeFlag, python: pythonValue,
+		help: "with --unit, the `NUMBER` of records of a person that are kept",
+	},
+	{
+		name: "select", commands: modelCommands, key: "selection.method", python: pythonValue,
+		help: "how columns are chosen, by `NAME`: see dptrain help methods", complete: selectors,
+	},
+	{
+		name: "method", commands: modelCommands, key: "model.method", python: pythonValue,
+		help: "what is trained, by `NAME`: see dptrain help methods", complete: trainers,
+	},
+	{
+		name: "multiline-quotes", commands: []string{"predict"}, key: "data.multiline_quotes", form: switchFlag,
+		help: "let quoted CSV cells contain line breaks",
+	},
+	{
+		name: "separator", commands: readCommands, key: "data.format.separator",
+		help: "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)", complete: oneOf(";", "tab", "|", ","),
+	},
+	{name: "decimal", commands: readCommands, key: "data.format.decimal", help: "the decimal `MARK` of numbers: . or ,", complete: oneOf(",", ".")},
+	{
+		name: "thousands", commands: readCommands, key: "data.format.thousands",
+		help: "the `MARK` of thousands: ',', ., blank", complete: oneOf(".", ",", "blank", "apostrophe"),
+	},
+	{
+		name: "encoding", commands: readCommands, key: "data.format.encoding",
+		help: "a character set by `NAME`: windows-1252, latin1, utf-16", complete: oneOf(dataset.Encodings()...),
+	},
+	{
+		name: "quote", commands: readCommands, key: "data.format.quote",
+		help: "by `NAME`: double, single or none around cells", complete: oneOf("double", "single", "none"),
+	},
+	{
+		name: "escape", commands: readCommands, key: "data.format.escape",
+		help: "by `NAME`: doubled or backslash, before a quote within quotes", complete: oneOf("doubled", "backslash"),
+	},
+	{name: "header", commands: readCommands, key: "data.header", form: listFlag, help: "all `COLUMNS` of a table without a header line"},
+	{name: "sheet", commands: readCommands, key: "data.format.sheet", help: "the sheet of an .xlsx by `NAME` (default the first one)"},
+	{name: "skip", commands: readCommands, key: "data.format.skip", form: wholeFlag, help: "a `NUMBER` of lines before the header"},
+	{
+		name: "missing", commands: readCommands, key: "data.format.missing", form: listFlag, python: pythonList, settings: missingSettings,
+		help: "`NUMBERS` that mean missing: -999",
+	},
+	{
+		name: "numbers", commands: readCommands, key: "data.numbers", python: pythonValue,
+		help: "by `NAME`: strict does not read 45 yrs, 27.1%, <5", complete: oneOf("lenient", "strict"),
+	},
+	{
+		name: "out", commands: []string{"fit", "causal", "describe", "audit"}, key: "output.dir",
+		help:   "the `FOLDER` for release/ and curator/ (default out)",
+		helpOf: map[string]string{"audit": "with --own-table: the `FOLDER` that curator/ is in (default out)"},
+	},
 }
 
 // has reports whether a command has the flag.
@@ -266,10 +274,9 @@ func (f *keyFlag) helpFor(command string) string {
 // flagsOf lists the flags of a command that set keys.
 func flagsOf(command string) []*keyFlag {
 	var out []*keyFlag
-	flags := keyFlags()
-	for i := range flags {
-		if flags[i].has(command) {
-			out = append(out, &flags[i])
+	for i := range keyFlags {
+		if keyFlags[i].has(command) {
+			out = append(out, &keyFlags[i])
 		}
 	}
 	return out
@@ -297,7 +304,14 @@ func (v *keyValues) add(cmd *cobra.Command) {
 	v.declare(cmd.Name(), cmd.Flags())
 	completions := map[string]cobra.CompletionFunc{}
 	for _, f := range flagsOf(v.command) {
-		completions[f.name] = f.complete
+		switch f.columns {
+		case plainColumn:
+			completions[f.name] = ofHeader("")
+		case columnAndValue:
+			completions[f.name] = ofHeader("=")
+		default:
+			completions[f.name] = f.complete
+		}
 	}
 	completeFlags(cmd, completions)
 }

@@ -21,7 +21,7 @@ func TestKeyFlags(t *testing.T) {
 	}
 	root := rootCommand(&app{})
 	seen := map[string]bool{}
-	for _, f := range keyFlags() {
+	for _, f := range keyFlags {
 		if f.key == "" && f.settings == nil || f.key != "" && !keys[f.key] {
 			t.Errorf("--%s sets %q, which is no key of a recipe", f.name, f.key)
 		}
@@ -49,7 +49,7 @@ func TestKeyFlags(t *testing.T) {
 // pythonFlags returns the module that lists the flags of the Python estimators.
 func pythonFlags() string {
 	lists := map[pythonForm][]string{}
-	for _, f := range keyFlags() {
+	for _, f := range keyFlags {
 		if f.python != noPython && !slices.Contains(lists[f.python], f.name) {
 			lists[f.python] = append(lists[f.python], f.name)
 		}
@@ -86,7 +86,7 @@ func TestPythonFlags(t *testing.T) {
 		t.Errorf("-want +got; -update writes it:\n%s", diff)
 	}
 	estimators := read(t, filepath.Join(folder, "_estimators.py"))
-	for _, f := range keyFlags() {
+	for _, f := range keyFlags {
 		if f.python == noPython {
 			continue
 		}
