@@ -18,8 +18,8 @@ func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 	if strings.ContainsAny(a.Path, "*?[") || kindOfName(strings.ToLower(a.Path)) != "table" {
 		return nil, refusef(http.StatusBadRequest, "%s is not one table", a.Path)
 	}
-	data := recipe.Data{Path: table, Format: &a.Format}
-	if wrong := data.CheckReading(); len(wrong) > 0 {
+	data, wrong := recipe.Data{Path: table, Format: &a.Format}.With(nil)
+	if len(wrong) > 0 {
 		return map[string]any{"mistakes": mistakesOf(wrong)}, nil
 	}
 	opts := data.Reading()
