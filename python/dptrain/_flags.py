@@ -25,6 +25,7 @@ VALUES = (
 LISTS = (
     "exclude",
     "encode",
+    "private",
     "missing",
 )
 
