@@ -109,7 +109,8 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		},
 		{
 			"every column private",
-			loansRecipe("substitute-private-columns", ", a: {private: true}, b: {private: true}, y: {private: true}", ""),
+			strings.Replace(loansRecipe("substitute-private-columns", ", a: {private: true}, b: {private: true}, y: {private: true}", ""),
+				"[p, q]}", "[p, q], private: true}", 1),
 			exitRecipe, "no column of the run is public",
 		},
 		{
