@@ -300,7 +300,7 @@ func sizeCountsPair() WorstPair {
 // squareSumsPair attains the bound: one record at the level of a node, with its target at the limit.
 func squareSumsPair() WorstPair {
 	return jointPair(mechanism.StatSquareSums, func(s *mechanism.Session, record int) func(*mechanism.Session, string) ([]float64, error) {
-		q := s.NewSquareSums(mechanism.Nodes{Top: 2}, mechanism.CellGroups{})
+		q := s.NewSquareSums(mechanism.Nodes{Top: 2}, mechanism.CellGroups{}, 0)
 		switch record {
 		case 1:
 			q.Add([]float64{1}, []float64{2}, []uint16{mechanism.NoSize})
@@ -310,7 +310,7 @@ func squareSumsPair() WorstPair {
 		return func(s *mechanism.Session, name string) ([]float64, error) {
 			released, err := q.Release(s, name)
 			m := released.Value()
-			return append([]float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, m.Nodes...), err
+			return append([]float64{m.Count, m.Sum, m.Target, m.Residual, m.Contrast, m.Missing}, m.Nodes...), err
 		}
 	})
 }

@@ -119,7 +119,7 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		},
 		"products": func(s *Session) float64 { return s.NewProducts([]int{0, 2}).Scores([]int{0, 1}).sens },
 		"sizes":    func(s *Session) float64 { return s.NewSizeCounts(4).boundCounts().sens },
-		"squares":  func(s *Session) float64 { return s.NewSquareSums(Nodes{}, CellGroups{}).boundSums().sens },
+		"squares":  func(s *Session) float64 { return s.NewSquareSums(Nodes{}, CellGroups{}, 1).boundSums().sens },
 		"votes":    func(s *Session) float64 { return s.NewVotes(5, 2).Scores([]int{0, 1}).sens },
 		"ballots":  func(s *Session) float64 { return s.NewVotes(5, 2).Counts().sens },
 		"classes": func(s *Session) float64 {

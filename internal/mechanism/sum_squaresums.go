@@ -13,26 +13,43 @@ import (
 const (
 	squareCountWeight    = .15
 	squareSumWeight      = .25
-	squareTargetWeight   = 1
 	squareResidualWeight = 1
-	squareNodeWeight     = .6
+	squareContrastWeight = .25
 	squareMissingWeight  = .4
 )
 
-// The weights of the cells of [SquareSums]: of the cell of far records under
-// add-remove, and of every cell under the other relations.
-const (
-	farCellWeight = .6
-	anyCellWeight = .25
-)
+// squareWeights are the weights that depend on the neighbouring relation.
+type squareWeights struct {
+	// tilt is subtracted from the square of the residual, times the square of the target, and target is the weight
+	// of the latter.
+	tilt, target float64
+	node         float64 // of nodes and of the first cell
+	far          float64 // of the first cell
+	cell         float64 // of the other cells and of groups
+}
+
+// weightsOf returns the weights of a neighbouring relation.
+//
+// Let e and q be the squares of the residual and of the target, in [0, 1]. The numbers e - q/2 and sqrt(3/4) q have
+// the sum of squares e^2 - e q + q^2. Under add-remove it is at most 1: it is convex, and at the corners of the square
+// of e and q it is 0, 1, 1 and 1. Released by themselves, e and q can attain 2. Noise of variance s^2 in these two numbers is noise of
+// variance 4/3 s^2 in e and in q, with the covariance 2/3 s^2, so a difference of both has 4/3 s^2, where noise of variance 2 s^2 in e and
+// in q would give 4 s^2. A record in a node, in the first cell or in a part and its group adds at most nodeWeight^2
+// to the square of the norm: .9^2 (u^2 + (1-u)^2) or 2 (.9/sqrt 2)^2.
+//
+// Under the other relations e and q may change in opposite directions, for which the tilt makes it worse, and records may change
+// places, for which all cells have small weights.
+func weightsOf(relation budget.Relation) squareWeights {
+	if relation != budget.AddRemove {
+		return squareWeights{tilt: 0, target: 1, node: .6, far: .25, cell: .25}
+	}
+	const node = .9
+	return squareWeights{tilt: .5, target: math.Sqrt(.75), node: node, far: node, cell: math.Sqrt(node * node / 2)}
+}
 
 // CellGroups describes the cells that a [SquareSums] has in addition to its sums: one
-// for records that are far out, and a number of groups of parts. A record in a part
-// has |r| <= Reach, in [0, 1].
-type CellGroups struct {
-	Groups, Parts int
-	Reach         float64
-}
+// for records that are far out, and a number of groups of parts.
+type CellGroups struct{ Groups, Parts int }
 
 // Len returns the number of cells, 0 if there are no groups. Cell 0 is that of far
 // records.
@@ -48,8 +65,8 @@ func (g CellGroups) Len() int {
 // no residual exceeds. Top below 1 counts as 1, for which there is level 0 only.
 type Nodes struct{ Top float64 }
 
-// topSlack prevents an extra level for a Top that exceeds a power of two only by a
-// rounding error.
+// topSlack keeps a Top that exceeds a power of two by a rounding error only from
+// having a level of its own.
 const topSlack = 1e-9
 
 // Len returns the number of levels beyond level 0.
@@ -71,45 +88,44 @@ func (n Nodes) Level(j int) float64 {
 // SquareSums accumulates, over records with two numbers, such as a target t in units
 // of its limit, clamped to [-1, 1], and a residual r in units of its own,
 //
-//	.15, .25 t, t^2, min(|r|, 1)^2, 0, .6 u     and     0, 0, 0, 0, .4, 0
+//	.15, .25 t, b q, e - a q, .25 d^2, 0, w u     and     0, 0, 0, 0, 0, .4, 0
 //
-// for a record without numbers, whose target cannot be read. The vector u divides
+// for a record that has none, because its target cannot be read, where q = t^2, e = min(|r|, 1)^2 and
+// d = (e - g q)/max(1, g) with a public ratio g. The weights a, b and w are those of weightsOf. The vector u divides
 // a record with |r| > 1 between the two levels of [Nodes] around it, L_(j-1) < |r| <= L_j:
 //
 //	u_j = (r^2 - L_(j-1)^2)/(L_j^2 - L_(j-1)^2),     u_(j-1) = 1 - u_j,
 //
 // and level 0 is left out. So the sum of (L_j^2 - 1) u_j over all levels is r^2 - 1
-// exactly, for every |r| in (1, Top]: the sums of squares of residuals that are clamped at
-// any level are linear in the released numbers.
+// exactly, for every |r| in (1, Top]: the sums of squares of residuals that are cut at
+// any level are linear in what is released. With a ratio near that of the sums of e and q, the sum of d^2 is
+// the variance of the sampling error of their difference.
 //
 // A record may also be in a cell, to which it adds a weight, as it does to the whole
-// group of the cell; r is clamped to [-reach, reach] in every cell but the first. A record
+// group of the cell; a record with |r| > 1 in another cell than the first counts as |r| = 1. A record
 // with |r| > 1 adds the part 1 - u_1 that level 0 leaves out to the first cell, if there are
 // cells. Every number is rounded toward zero to the grid of sums, so the sums are exact
 // integers.
 type SquareSums struct {
+	weights  squareWeights
 	relation budget.Relation
 	groups   CellGroups
 	nodes    Nodes
+	ratio    float64
 	squares  []float64 // of the levels of nodes, level 0 included
-	sums     [5]int64  // count, sum of t, of t^2, of min(|r|, 1)^2, and missing; in grid units
+	sums     [6]int64  // count, sum of t, of b q, of e - a q, of d^2, and missing; in grid units
 	beyond   []int64   // by node, from level 1 on; in grid units
 	far      [1]int64  // the first cell; in grid units
 	cells    []int64   // records in the other cells; weighted when they are released
 }
 
-// NewSquareSums returns an empty accumulator. It panics if g has more cells than an
-// uint16 can number or reaches beyond 1.
-func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
-	if g.Len() < 0 || g.Len() >= NoSize || !(0 <= g.Reach && g.Reach <= 1) {
-		panic("mechanism: the cells of sums of squares are too many, or reach beyond 1")
+// NewSquareSums returns an empty accumulator; ratio is g, at least 0. It panics if g has more cells than an
+// uint16 can number, or if the ratio is negative or not a number.
+func (m Maker) NewSquareSums(n Nodes, g CellGroups, ratio float64) *SquareSums {
+	if g.Len() < 0 || g.Len() >= NoSize || !(ratio >= 0 && ratio <= math.MaxFloat64) {
+		panic("mechanism: the cells of sums of squares are too many, or the ratio is not at least 0")
 	}
-	q := &SquareSums{
-		relation: m.Relation(),
-		groups:   g,
-		nodes:    n,
-		beyond:   make([]int64, n.Len()),
-	}
+	q := &SquareSums{weights: weightsOf(m.Relation()), relation: m.Relation(), groups: g, nodes: n, ratio: ratio, beyond: make([]int64, n.Len())}
 	for j := range n.Len() + 1 {
 		q.squares = append(q.squares, n.Level(j)*n.Level(j))
 	}
@@ -119,61 +135,52 @@ func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
 	return q
 }
 
-// cellWeights returns the weights of the first cell and of the other cells, which are those of
-// groups too, in grid units. Under add-remove a record in the first cell adds
-// r^2 <= 1 and .6, one in any other r^2 <= reach^2 and w twice, with
-// reach^4 + 2 w^2 = 1 + .6^2: the largest w that does not raise the sensitivity. Under the
-// other relations a record may move between cells, and all weights are small.
-func (q *SquareSums) cellWeights() (far, other int64) {
-	if q.relation != budget.AddRemove {
-		return toGrains(anyCellWeight), toGrains(anyCellWeight)
-	}
-	most := 1 + squareNodeWeight*squareNodeWeight
-	reach2 := q.groups.Reach * q.groups.Reach
-	return toGrains(farCellWeight), toGrains(math.Sqrt((most - reach2*reach2) / 2))
-}
-
 // toGrains returns a number of at most 1 in magnitude in grid units, toward zero.
 func toGrains(x float64) int64 { return int64(x / sumUnit) }
 
-// Add adds a block of records: t and r of each, and its cell, or [NoSize] for a record
-// without a cell. A record whose t is NaN has no numbers and no cell; an r of NaN counts
-// as 0, and one beyond the last level as that level. Add panics if the slices differ in
-// length or a cell does not exist.
+// Add adds a block of records: t and r of each, and its cell, [NoSize] for
+// none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
+// one beyond the last level as that level. Add panics if the slices differ in length or
+// there is no such cell.
 func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	if len(t) != len(r) || len(t) != len(cell) {
-		panic("mechanism: a block of sums of squares has two numbers and a cell per record")
+		panic("mechanism: a block of sums of squares has two numbers and a cell a record")
 	}
 	for i, x := range t {
 		if x != x {
-			q.sums[4] += toGrains(squareMissingWeight)
+			q.sums[5] += toGrains(squareMissingWeight)
 			continue
 		}
 		x = min(max(x, -1), 1)
 		q.sums[0] += toGrains(squareCountWeight)
 		q.sums[1] += toGrains(squareSumWeight * x)
-		q.sums[2] += toGrains(squareTargetWeight * (x * x))
-		q.addResidual(math.Abs(r[i]), cell[i])
+		q.addSquares(x*x, q.addPlace(math.Abs(r[i]), cell[i]))
 	}
 }
 
-// addResidual adds a residual of magnitude r and its record's cell.
-func (q *SquareSums) addResidual(r float64, cell uint16) {
+// addSquares adds the numbers of a record that depend on the squares of the target and of the residual, both in [0, 1].
+func (q *SquareSums) addSquares(target, residual float64) {
+	q.sums[2] += toGrains(q.weights.target * target)
+	q.sums[3] += toGrains(squareResidualWeight * (residual - float64(q.weights.tilt*target)))
+	contrast := (residual - float64(q.ratio*target)) / max(q.ratio, 1)
+	q.sums[4] += toGrains(squareContrastWeight * min(contrast*contrast, 1))
+}
+
+// addPlace adds a record's part of the nodes and cells. It returns the square of its residual of magnitude r, at most 1.
+func (q *SquareSums) addPlace(r float64, cell uint16) float64 {
 	switch {
 	case cell != NoSize && cell > 0:
 		q.cells[cell-1]++
-		r = min(r, q.groups.Reach)
 	case r > 1 && len(q.beyond) > 0:
 		q.addBeyond(r)
-		r = 1
 	case cell == 0 && q.groups.Len() > 0:
-		far, _ := q.cellWeights()
-		q.far[0] += far
+		q.far[0] += toGrains(q.weights.far)
 	}
-	if r == r {
-		r = min(r, 1)
-		q.sums[3] += toGrains(squareResidualWeight * (r * r))
+	if r != r {
+		return 0
 	}
+	r = min(r, 1)
+	return r * r
 }
 
 // addBeyond divides a record with a residual of magnitude r > 1 between the two levels
@@ -183,14 +190,14 @@ func (q *SquareSums) addBeyond(r float64) {
 	square := min(r*r, q.squares[last])
 	j := max(sort.SearchFloat64s(q.squares, square), 1)
 	share := (square - q.squares[j-1]) / (q.squares[j] - q.squares[j-1])
-	upper := toGrains(squareNodeWeight * min(share, 1))
+	upper := toGrains(q.weights.node * min(share, 1))
 	q.beyond[j-1] += upper
 	switch {
 	case j > 1:
 		// The rest of the rounded weight, so that the squares of both still add up to at most the square of the weight.
-		q.beyond[j-2] += toGrains(squareNodeWeight) - upper
+		q.beyond[j-2] += toGrains(q.weights.node) - upper
 	case q.groups.Len() > 0:
-		far, _ := q.cellWeights()
+		far := toGrains(q.weights.far)
 		q.far[0] += far - min(toGrains(float64(far)*sumUnit*min(share, 1)), far)
 	}
 }
@@ -202,44 +209,45 @@ func (q *SquareSums) Cells() Cells {
 
 // squareSumsSensitivity returns the L2 sensitivity of [SquareSums], with or without cells.
 //
-// Add or remove one record without a target: .4. With one it brings at most .15, .25 and 1 in
-// magnitude, and with w the weight of a part and of its group
+// Add or remove one record without a target: .4. One with a target brings, in squares,
 //
-//	r in a part:              reach^4 + 2 w^2            = 1 + .6^2
-//	r <= 1, in the far cell:  r^4 + .6^2                <= 1 + .6^2
-//	r > 1:                    1 + .6^2 (u^2 + (1-u)^2)  <= 1 + .6^2,
+//	.15^2 + .25^2 q + (e^2 - e q + q^2) + .25^2 d^4,
 //
-// where 1 - u may be in the far cell, whose weight is the same. So the change is at most
-// sqrt(.0225 + .0625 + 1 + 1.36) = 1.563650, attained by |t| = 1 and an r on a level.
+// and at most w^2 = .9^2 in nodes and cells (see weightsOf). With d = (e - g q)/max(1, g) the sum is convex in (e, q), so it is
+// largest at a corner of [0, 1]^2, where it is at most .15^2 + .25^2 + 1 + .25^2, as |d| is at most 1. So the change is at
+// most sqrt(1.1475 + .81) = 1.399107, attained with g = 0 by |t| = 1 and an r on a level, and with g of at least 1 by
+// |t| = 1, r = 0 and a part.
 //
-// Substitution of records with numbers: the count stays, t moves by at most 2, and t^2, which
-// is in [0, 1], by at most 1. All cells have the weight v = .25. If both r are beyond 1, the sum of
-// r^2 stays and the nodes move by at most .6^2 2. If one is, the sum of r^2 moves by at most 1, the
+// Substitution of records with numbers: the count stays, t moves by at most 2, q and e, which
+// lie in [0, 1], by at most 1, and so does d^2. All cells have the weight v = .25, nodes .6. If both r are beyond 1, e
+// stays and the nodes move by at most .6^2 2. If one is, e moves by at most 1, the
 // nodes and the far cell by .6^2 u^2 + v^2 (1-u)^2 <= .6^2, and the cells of the other record by 2 v^2. If
-// neither is, r^2 and the cells move by max(1 + 3 v^2, reach^4 + 4 v^2). So the largest of the three is 1.36 without
-// cells and 1.36 + 2 v^2 with them, and the change at most sqrt(4 .0625 + 1 + 1.36) = 1.615549, or 1.653784.
+// none is, e and the cells move by at most 1 + 4 v^2. So the largest of the three is 1.36 without
+// cells and 1.36 + 2 v^2 with them, and the change at most sqrt(4 .0625 + 1 + .0625 + 1.36) = 1.634778, or 1.672573.
 // Of a record with numbers by one without, or the other way round:
-// .0225 + .0625 + 1 + 1.36 + .16, or with a part 1 + 2 v^2 in place of 1.36, which is less.
+// .0225 + .0625 + 1 + .0625 + 1.36 + .16, or with a part 1 + 2 v^2 in place of 1.36, which is less.
 // Substituted private columns are a case of substitution. Rounding toward zero keeps
-// every number within its interval, whose ends are on the grid once they are rounded so.
+// every number within its interval, whose ends are on the grid once they are rounded so, and no number grows in magnitude.
 func squareSumsSensitivity(relation budget.Relation, cells bool) float64 {
 	square := func(x float64) float64 { return x * x }
-	change := square(squareTargetWeight) + square(squareResidualWeight) + square(squareNodeWeight)
+	w := weightsOf(relation)
+	change := square(squareResidualWeight) + square(squareContrastWeight) + square(w.node)
 	if relation == budget.AddRemove {
 		return roundUp(math.Sqrt(change + square(squareCountWeight) + square(squareSumWeight)))
 	}
-	change += square(2 * squareSumWeight)
+	change += square(w.target) + square(2*squareSumWeight)
 	if cells {
-		change += 2 * square(anyCellWeight)
+		change += 2 * square(w.cell)
 	}
 	return roundUp(math.Sqrt(change))
 }
 
-// SquareSumsNoise returns the standard deviation of the noise of a cell of weight 1 in [SquareSums]
+// SquareSumsNoise returns the standard deviation of the noise of the sums of squares in [SquareSums]
 // with cells that are released as leaf name of s: a public fact, known before the release. It is
 // +Inf if there is no such Gaussian leaf.
 func SquareSumsNoise(s *Session, name string) float64 {
-	return squareSumsSensitivity(s.Relation(), true) / s.Mu(name)
+	w := weightsOf(s.Relation())
+	return squareSumsSensitivity(s.Relation(), true) / s.Mu(name) * math.Hypot(1, w.tilt/w.target)
 }
 
 // boundSums returns the sums with their L2 sensitivity.
@@ -249,7 +257,7 @@ func (q *SquareSums) boundSums() Bounded[Vector] {
 	if q.groups.Len() > 0 {
 		value = append(value, q.far[0])
 	}
-	_, other := q.cellWeights()
+	other := toGrains(q.weights.cell)
 	for _, n := range q.cells {
 		value = append(value, n*other)
 	}
@@ -264,21 +272,24 @@ func (q *SquareSums) boundSums() Bounded[Vector] {
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
-// deviations of their noise.
+// deviations of the noise in each of them.
 type Squares struct {
 	Count    float64   // records with numbers
 	Sum      float64   // of t
 	Target   float64   // of t^2
 	Residual float64   // of min(|r|, 1)^2
+	Contrast float64   // of the square of the contrast of both
 	Missing  float64   // records without numbers
 	Nodes    []float64 // the sums of u, from level 1 on
-	// Cells holds the number of records in each cell. The first cell has the part of records
-	// with |r| > 1 that Nodes leaves out: with the sum of Nodes it is the number of far records.
+	// Cells holds the records in each cell. The first has, of records with |r| > 1, what
+	// Nodes leaves out: with the sum of Nodes it is the number of all far records.
 	Cells  []float64
 	Groups []float64 // records in each group
 
-	CountNoise, SumNoise, TargetNoise, ResidualNoise, NodeNoise, MissingNoise float64
-	FarNoise, CellNoise                                                       float64 // of the first cell; of the others and of groups
+	CountNoise, SumNoise, TargetNoise, ResidualNoise, ContrastNoise, NodeNoise, MissingNoise float64
+
+	FarNoise, CellNoise float64 // of the first cell; of the others and of groups
+	SharedNoise         float64 // covariance of the noise of Target and of Residual
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
@@ -287,40 +298,30 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	if err != nil {
 		return Public[Squares]{}, err
 	}
-	v := noisy.Value()
-	sigma := s.Scale(name)
-	far, other := q.cellWeights()
-	farUnit := float64(far) * sumUnit
-	unit := float64(other) * sumUnit
+	v, sigma := noisy.Value(), s.Scale(name)
+	w := q.weights
 	nodes := v[len(q.sums):][:len(q.beyond):len(q.beyond)]
 	for j := range nodes {
-		nodes[j] /= squareNodeWeight
+		nodes[j] /= w.node
 	}
 	cells := v[len(q.sums)+len(q.beyond):]
 	for c := range cells {
-		cells[c] /= unit
+		cells[c] /= w.cell
 	}
 	if len(cells) > 0 {
-		cells[0] *= unit / farUnit
+		cells[0] *= w.cell / w.far
 	}
 	count := q.groups.Len()
+	target := v[2] / w.target
+	noise := sigma / w.target
 	return Public[Squares]{Squares{
-		Count:         v[0] / squareCountWeight,
-		Sum:           v[1] / squareSumWeight,
-		Target:        v[2] / squareTargetWeight,
-		Residual:      v[3] / squareResidualWeight,
-		Missing:       v[4] / squareMissingWeight,
-		Nodes:         nodes,
-		Cells:         cells[:count:count],
-		Groups:        cells[count:],
-		CountNoise:    sigma / squareCountWeight,
-		SumNoise:      sigma / squareSumWeight,
-		TargetNoise:   sigma / squareTargetWeight,
-		ResidualNoise: sigma / squareResidualWeight,
-		NodeNoise:     sigma / squareNodeWeight,
-		MissingNoise:  sigma / squareMissingWeight,
-		FarNoise:      sigma / farUnit,
-		CellNoise:     sigma / unit,
+		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: target,
+		Residual: v[3]/squareResidualWeight + float64(w.tilt*target), Contrast: v[4] / squareContrastWeight, Missing: v[5] / squareMissingWeight,
+		Nodes: nodes, Cells: cells[:count:count], Groups: cells[count:],
+		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: noise,
+		ResidualNoise: math.Hypot(sigma/squareResidualWeight, w.tilt*noise), ContrastNoise: sigma / squareContrastWeight,
+		NodeNoise: sigma / w.node, MissingNoise: sigma / squareMissingWeight,
+		FarNoise: sigma / w.far, CellNoise: sigma / w.cell, SharedNoise: w.tilt * noise * noise,
 	}}, nil
 }
 

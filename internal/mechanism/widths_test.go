@@ -50,7 +50,7 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	t.Add([][]uint16{{0}}, []uint16{math.MaxUint16})
 	z := m.NewSizeCounts(1)
 	z.Add([]uint16{NoSize}, []uint16{0})
-	q := m.NewSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1, Reach: 1})
+	q := m.NewSquareSums(Nodes{4}, CellGroups{Groups: 1, Parts: 1}, 1)
 	q.Add([]float64{float64(sign)}, []float64{1}, []uint16{1})
 	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
 	d.Add([][]float64{{float64(sign) * 100}})

@@ -19,11 +19,15 @@ type estimates struct {
 	error      float64 // E: sum of squared residuals, each cut at cut; noise may make it negative
 	total      float64 // T: sum of squares of targets around their mean
 
-	errorNoise float64 // variances of the noise
-	totalNoise float64
-	errorLuck  float64 // variances of the sampling error: which records were held out
-	totalLuck  float64
-	covariance float64 // of the sampling errors of both
+	errorNoise      float64 // variances of the noise
+	totalNoise      float64
+	noiseCovariance float64
+	errorLuck       float64 // variances of the sampling error: which records were held out
+	totalLuck       float64
+	luckCovariance  float64
+	// luckFactor is the variance of the sampling error of E/T, in units of what the three numbers above make of it. In
+	// intervals of R² they count times this factor.
+	luckFactor float64
 
 	rest        float64 // contribution of residuals beyond cut to E, as far as it is counted; at least 0
 	restNoise   float64 // standard deviation of its noise
@@ -77,10 +81,14 @@ func computeEstimates(sizes mechanism.Sizes, l limits, a mechanism.Squares) esti
 			square(square(mean)*a.CountNoise),
 	}
 	fourths := e.addNodes(l.residualNodes(), a)
-	e.addErrorLuck(sizes, fourths)
-	e.addTotalLuck(sizes, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
-	shared := sharedLuck + l.noSignal*(sharedWithoutSignal-sharedLuck)
-	e.covariance = shared * min(e.errorLuck, e.totalLuck)
+	e.errorLuck = l.errorLuck(sizes, e.error, e.n, fourths)
+	e.totalLuck = l.totalLuck(sizes, e.total, e.n, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
+	e.luckCovariance = l.luckCovariance(e.errorLuck, e.totalLuck)
+	e.noiseCovariance = square(l.residual*l.target) * a.SharedNoise
+	e.luckFactor = l.luckFactor(sizes, a)
+	if e.seenBeyond {
+		e.luckFactor = max(e.luckFactor, 1) // the release does not measure the sampling error of residuals beyond C
+	}
 	e.absolute, e.absoluteVar = e.meanSize(sizes)
 	return e
 }
@@ -133,44 +141,80 @@ const (
 	// independent of the prediction, it is 1.
 	sharedLuck          = .5
 	sharedWithoutSignal = .7
+	// ruleDoubt is the standard deviation of what these rules make of the sampling error of a ratio, in units of it, and
+	// doubtMargin the number of standard deviations that are added to what the release and the rules make of it together.
+	ruleDoubt   = .8
+	doubtMargin = .25
+	// The factor by which the release may correct the rules.
+	leastFactor   = .5
+	largestFactor = 4
 	// nearBins is the number of bins beyond a limit whose records are counted at the limit.
 	nearBins = 4
 )
 
-// addErrorLuck estimates the variance of the sampling error of E: the sum of fourth powers of residuals less
-// E^2/n, as a sum of n independent terms has it. fourths is the part of residuals beyond C.
-func (e *estimates) addErrorLuck(sizes mechanism.Sizes, fourths noisySum) {
-	limit := square(square(e.limits.residual))
-	last := int(sizeBin(e.limits.residual))
-	squares := 0.
-	for b, n := range sizes.First[:last+1] {
+// errorLuck estimates the variance of the sampling error of E, a sum of squares of n residuals: the sum of their fourth powers
+// less E^2/n, as a sum of n independent terms has it. fourths is the part of residuals beyond C.
+func (l limits) errorLuck(sizes mechanism.Sizes, squares, n float64, fourths noisySum) float64 {
+	limit := square(square(l.residual))
+	last := int(sizeBin(l.residual))
+	weights := 0.
+	for b, count := range sizes.First[:last+1] {
 		fourth := min(fourthOfBin*square(square(upperEdge(b))), limit)
-		fourths.value += fourth * n
-		squares += square(fourth)
+		fourths.value += fourth * count
+		weights += square(fourth)
 	}
 	fourths.value += limit * recordsNearby(sizes.First, last)
-	noise := math.Sqrt(square(sizes.FirstNoise)*squares + fourths.variance)
-	mean := square(max(e.error, 0)) / e.n
-	e.errorLuck = max(fourths.value+luckMargin*noise-mean, leastErrorLuck*mean)
+	noise := math.Sqrt(square(sizes.FirstNoise)*weights + fourths.variance)
+	mean := square(max(squares, 0)) / n
+	return max(fourths.value+luckMargin*noise-mean, leastErrorLuck*mean)
 }
 
-// addTotalLuck estimates the variance of the sampling error of T from the fourth powers of
+// totalLuck estimates the variance of the sampling error of T, a sum of squares of n targets, from the fourth powers of
 // distances from the mean, which is at least off away from the middle of the frame.
-func (e *estimates) addTotalLuck(sizes mechanism.Sizes, off float64) {
-	last := int(sizeBin(e.limits.target))
+func (l limits) totalLuck(sizes mechanism.Sizes, squares, n, off float64) float64 {
+	last := int(sizeBin(l.target))
 	fourths := 0.
-	squares := 0.
-	for b, n := range sizes.Second[:last+1] {
-		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*upperEdge(b), e.limits.target)
+	weights := 0.
+	for b, count := range sizes.Second[:last+1] {
+		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*upperEdge(b), l.target)
 		fourth := square(square(size + off))
-		fourths += fourth * n
-		squares += square(fourth)
+		fourths += fourth * count
+		weights += square(fourth)
 	}
-	if e.limits.target < 1 {
-		fourths += square(square(e.limits.target+off)) * recordsNearby(sizes.Second, last)
+	if l.target < 1 {
+		fourths += square(square(l.target+off)) * recordsNearby(sizes.Second, last)
 	}
-	mean := square(e.total) / e.n
-	e.totalLuck = max(fourths+luckMargin*sizes.SecondNoise*math.Sqrt(squares)-mean, leastTotalLuck*mean)
+	mean := square(squares) / n
+	return max(fourths+luckMargin*sizes.SecondNoise*math.Sqrt(weights)-mean, leastTotalLuck*mean)
+}
+
+// luckCovariance returns the covariance of the sampling errors of E and T that is assumed, given their variances.
+func (l limits) luckCovariance(errorLuck, totalLuck float64) float64 {
+	return (sharedLuck + l.noSignal*(sharedWithoutSignal-sharedLuck)) * min(errorLuck, totalLuck)
+}
+
+// luckFactor compares the variance of the sampling error of E - rho T with what the rules make of it, where rho is the ratio of
+// both that release 1 suggests, residuals are cut at C, and targets count from the middle of the frame.
+//
+// The release has the sum of squares of the terms of E - rho T. Less the square of their sum over n it is that variance, whatever the
+// distribution, and has noise with a known standard deviation. The rules read E and T from half octaves and guess
+// how both vary together: their result is trusted to within ruleDoubt of itself. The two are weighted by 1/variance.
+func (l limits) luckFactor(sizes mechanism.Sizes, a mechanism.Squares) float64 {
+	squares := square(l.residual) * a.Residual
+	total := square(l.target) * a.Target
+	n := max(a.Count, 1)
+	rho := l.unexplained
+	scale := square(square(l.residual) * max(1, l.ratio()))
+	measured := Count{scale*a.Contrast - square(squares-rho*total)/n, scale * a.ContrastNoise}
+
+	errorLuck := l.errorLuck(sizes, squares, n, noisySum{})
+	totalLuck := l.totalLuck(sizes, total, n, 0)
+	rule := errorLuck + square(rho)*totalLuck - 2*rho*l.luckCovariance(errorLuck, totalLuck)
+	if !(rule > 0) {
+		return 1
+	}
+	both := combineCounts(measured, Count{rule, ruleDoubt * rule})
+	return min(max((both.Value+doubtMargin*both.Sigma)/rule, leastFactor), largestFactor)
 }
 
 // recordsNearby returns the noisy number of records in the bins just beyond bin last, at least 0.
@@ -210,7 +254,7 @@ func binMean(b int) float64 {
 // r2 returns R² = 1 - E/T with its interval at the level [Level]: Fieller's for the
 // ratio, with noise and sampling error.
 func (e estimates) r2() (value, lower, upper float64) {
-	lower, upper = e.r2Interval(max(e.error, 0), e.errorNoise+e.errorLuck, e.totalNoise+e.totalLuck, e.covariance)
+	lower, upper = e.r2Interval(max(e.error, 0))
 	value = floor
 	if e.total > 0 {
 		value = clampR2(1 - max(e.error, 0)/e.total)
@@ -218,9 +262,10 @@ func (e estimates) r2() (value, lower, upper float64) {
 	return min(max(value, lower), upper), lower, upper
 }
 
-// r2Interval returns the interval of 1 - e/T.
-func (e estimates) r2Interval(squares, varE, varT, covariance float64) (lower, upper float64) {
-	least, most := fiellerInterval(squares, e.total, varE, varT, covariance, twoSided)
+// r2Interval returns the interval of 1 - squares/T, where squares has the noise and the sampling error of E.
+func (e estimates) r2Interval(squares float64) (lower, upper float64) {
+	least, most := fiellerInterval(squares, e.total, e.errorNoise+e.luckFactor*e.errorLuck, e.totalNoise+e.luckFactor*e.totalLuck,
+		e.noiseCovariance+e.luckFactor*e.luckCovariance, twoSided)
 	return clampR2(1 - most), clampR2(1 - least)
 }
 
@@ -228,9 +273,12 @@ func (e estimates) r2Interval(squares, varE, varT, covariance float64) (lower, u
 // The rest is sampling error.
 func (e estimates) noiseShare() float64 {
 	squares := max(e.error, 0)
-	noise := e.errorNoise*square(e.total) + e.totalNoise*square(squares)
-	luck := e.errorLuck*square(e.total) + e.totalLuck*square(squares) - 2*e.covariance*squares*e.total
-	if whole := noise + max(luck, 0); whole > 0 && !math.IsInf(whole, 1) {
+	variance := func(ofError, ofTotal, covariance float64) float64 {
+		return max(ofError*square(e.total)+ofTotal*square(squares)-2*covariance*squares*e.total, 0)
+	}
+	noise := variance(e.errorNoise, e.totalNoise, e.noiseCovariance)
+	luck := e.luckFactor * variance(e.errorLuck, e.totalLuck, e.luckCovariance)
+	if whole := noise + luck; whole > 0 && !math.IsInf(whole, 1) {
 		return noise / whole
 	}
 	return 1
@@ -257,7 +305,7 @@ func (e estimates) mostRest() float64 {
 // allErrorsLower returns the lowest R² of all errors, however large those beyond the limit are, at the
 // level 97.5%.
 func (e estimates) allErrorsLower() float64 {
-	lower, _ := e.r2Interval(max(e.error, 0)+e.mostRest(), e.errorNoise+e.errorLuck, e.totalNoise+e.totalLuck, e.covariance)
+	lower, _ := e.r2Interval(max(e.error, 0) + e.mostRest())
 	_, headline, _ := e.r2()
 	return min(lower, headline)
 }

@@ -24,17 +24,19 @@ func binAt(k int) int { return k - firstEdge }
 // limits that are read from its sizes and the given nodes.
 func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
 	s1 := math.Sqrt(1.25 / .15)
-	s2 := math.Sqrt(2.445 / .85)
+	s2 := math.Sqrt(1.9575 / .85)
+	squareNoise := math.Sqrt(4./3) * s2
 	sizes := mechanism.Sizes{
 		First: make([]float64, sizeBins), Second: make([]float64, sizeBins),
 		FirstNoise: s1, SecondNoise: 2 * s1, MissingNoise: s1 / math.Sqrt(1.25),
 	}
 	copy(sizes.First[binAt(-8):], []float64{100, 150, 200, 180, 90, 20, 4, -3, 1})
 	copy(sizes.Second[binAt(-6):], []float64{60, 150, 160, 200, 120, 50, 8})
-	l := readLimits(sizes, s2)
+	l := readLimits(sizes, squareNoise)
 	return sizes, l, mechanism.Squares{
-		Count: 750, Sum: 15 / l.target, Target: 110 / square(l.target), Residual: 22 / square(l.residual), Nodes: nodes,
-		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2, ResidualNoise: s2, NodeNoise: s2 / .6, MissingNoise: s2 / .4,
+		Count: 750, Sum: 15 / l.target, Target: 110 / square(l.target), Residual: 22 / square(l.residual), Contrast: 9, Nodes: nodes,
+		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: squareNoise, ResidualNoise: squareNoise, ContrastNoise: s2 / .25, NodeNoise: s2 / .9, MissingNoise: s2 / .4,
+		SharedNoise: s2 * s2 * 2 / 3,
 	}
 }
 
@@ -70,7 +72,7 @@ func TestReleasedNumbers(t *testing.T) {
 	if got := normalScale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
 		t.Errorf("the scale of residuals is %v", got)
 	}
-	if l.target != 1 || !near(l.residual, .589232) || l.residualNodes().Len() != 2 || !near(l.residualNodes().Level(1)*l.residual, 1.178464) || l.residualNodes().Level(2)*l.residual != 2 {
+	if l.target != 1 || !near(l.residual, .579690) || l.residualNodes().Len() != 2 || !near(l.residualNodes().Level(1)*l.residual, 1.159380) || l.residualNodes().Level(2)*l.residual != 2 {
 		t.Fatalf("limits %+v", l)
 	}
 	for _, c := range []struct {
@@ -78,12 +80,12 @@ func TestReleasedNumbers(t *testing.T) {
 		want  map[string]float64
 	}{
 		{[]float64{1.5, .3}, map[string]float64{
-			"n": 750, "cap": .589232, "E": 22, "T": 109.7, "lE": .516267, "lT": 4.813636, "nE": .346741, "nT": 2.950129,
-			"R²": .799453, "lower": .780514, "upper": .817561, "all errors": .413464,
+			"n": 750, "cap": .579690, "E": 22, "T": 109.7, "lE": .516267, "lT": 4.813636, "nE": .346741, "nT": 3.129560, "nC": .515921,
+			"factor": 1.396715, "R²": .799453, "lower": .780223, "upper": .817979, "all errors": .484872,
 		}},
 		{[]float64{25, .3}, map[string]float64{
-			"n": 750, "cap": 1.178464, "E": 48.352046, "T": 109.7, "lE": 43.770276, "lT": 4.813636, "nE": 17.683786, "nT": 2.950129,
-			"R²": .559234, "lower": .419375, "upper": .698442, "all errors": .186261,
+			"n": 750, "cap": 1.159380, "E": 47.505481, "T": 109.7, "lE": 40.474129, "lT": 4.813636, "nE": 6.125756, "nT": 3.129560, "nC": .515921,
+			"factor": 1.396715, "R²": .566951, "lower": .426897, "upper": .706756, "all errors": .241424,
 		}},
 	} {
 		_, _, a := specified(c.nodes...)
@@ -91,6 +93,7 @@ func TestReleasedNumbers(t *testing.T) {
 		value, lower, upper := e.r2()
 		for name, got := range map[string]float64{
 			"n": e.n, "cap": e.cut, "E": e.error, "T": e.total, "lE": e.errorLuck, "lT": e.totalLuck, "nE": e.errorNoise, "nT": e.totalNoise,
+			"nC": e.noiseCovariance, "factor": e.luckFactor,
 			"R²": value, "lower": lower, "upper": upper, "all errors": e.allErrorsLower(),
 		} {
 			if want := c.want[name]; math.Abs(got-want) > 1.001e-6 {
@@ -103,6 +106,28 @@ func TestReleasedNumbers(t *testing.T) {
 	}
 }
 
+// TestLuckFactor: a release that measures more sampling error than the rules make of it widens the interval, one that measures less
+// narrows it, and one that measures nothing, for its noise, leaves the rules nearly as they are. Residuals that are seen beyond the
+// limit, which it does not measure, never narrow it.
+func TestLuckFactor(t *testing.T) {
+	width := func(contrast, noise float64, nodes ...float64) float64 {
+		sizes, l, a := specified(nodes...)
+		a.Contrast = contrast
+		a.ContrastNoise = noise
+		_, lower, upper := computeEstimates(sizes, l, a).r2()
+		return upper - lower
+	}
+	rules := width(0, math.Inf(1), 0, 0)
+	small := width(0, 1e-3, 0, 0)
+	large := width(30, 1e-3, 0, 0)
+	if !(small < .95*rules && rules < .8*large) {
+		t.Errorf("widths %v, %v and %v", small, rules, large)
+	}
+	if beyond, small := width(0, math.Inf(1), 25, 0), width(0, 1e-3, 25, 0); small < .85*beyond {
+		t.Errorf("with residuals beyond the limit: widths %v and %v", small, beyond)
+	}
+}
+
 // TestLimitsOfSpecification: with a fifth of the residuals and a tenth of the targets the limit of targets is within
 // their range.
 func TestLimitsOfSpecification(t *testing.T) {
@@ -111,7 +136,7 @@ func TestLimitsOfSpecification(t *testing.T) {
 		sizes.First[b] *= .2
 		sizes.Second[b] *= .1
 	}
-	if l := readLimits(sizes, math.Sqrt(2.445/.85)); !near(l.residual, .391623) || !near(l.target, .897982) {
+	if l := readLimits(sizes, math.Sqrt(1.9575/.85*4/3)); !near(l.residual, .385281) || !near(l.target, .883441) {
 		t.Errorf("limits %+v", l)
 	}
 }
@@ -146,9 +171,9 @@ func TestLimitsWithoutSignal(t *testing.T) {
 // TestNoise: the standard deviations of the noise at mu = 1, as specified.
 func TestNoise(t *testing.T) {
 	for _, c := range []struct {
-		relation   budget.Relation
-		sizes, sum float64
-	}{{budget.AddRemove, 2.886751, 1.696016}, {budget.Substitute, 4.082483, 1.793780}} {
+		relation            budget.Relation
+		sizes, sum, squares float64
+	}{{budget.AddRemove, 2.886751, 1.517544, 1.752309}, {budget.Substitute, 4.082483, 1.814160, 1.814160}} {
 		priced, err := budget.Calibrate(Regression{}.Plan(), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: c.relation})
 		if err != nil {
 			t.Fatal(err)
@@ -160,8 +185,8 @@ func TestNoise(t *testing.T) {
 		mu := priced.Guarantee().Mu
 		y, p := drawn(rand.New(rand.NewPCG(1, 1)), 900, .5)
 		pairs := pairs(t, y, p, 0, 100, 50)
-		if got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu; math.Abs(got-c.sum) > 2e-6 {
-			t.Errorf("%v: the noise of the sums is %v/mu, want %v", c.relation, got, c.sum)
+		if got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu; math.Abs(got-c.squares) > 2e-6 {
+			t.Errorf("%v: the noise of the sums of squares is %v/mu, want %v", c.relation, got, c.squares)
 		}
 		if _, err := (Regression{}).Run(context.Background(), s, pairs); err != nil {
 			t.Fatal(err)

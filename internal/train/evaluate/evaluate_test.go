@@ -243,7 +243,7 @@ func TestWideRange(t *testing.T) {
 func TestBeyond(t *testing.T) {
 	sizes, l, a := specified(0, 0)
 	o := readOctaves(sizes, l)
-	a.Cells = make([]float64, o.cellGroups(1).Len())
+	a.Cells = make([]float64, o.cellGroups().Len())
 	a.Groups = make([]float64, len(o))
 	a.CellNoise = 2
 	a.FarNoise = 5
@@ -275,7 +275,7 @@ func TestRulesOfPublication(t *testing.T) {
 		l := readLimits(sizes, 1.7)
 		o := readOctaves(sizes, l)
 		a.Nodes = make([]float64, l.residualNodes().Len())
-		a.Cells = make([]float64, o.cellGroups(1).Len())
+		a.Cells = make([]float64, o.cellGroups().Len())
 		a.Groups = make([]float64, len(o))
 		a.CellNoise = 2
 		a.FarNoise = 2

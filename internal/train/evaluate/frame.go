@@ -185,6 +185,7 @@ func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 type sumStatistic struct {
 	Scaler                     scaler
 	TargetLimit, ResidualLimit float64
+	Ratio                      float64
 	Octaves                    octaves
 }
 
@@ -194,7 +195,7 @@ func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
-	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(x.ResidualLimit))}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.residualNodes(), x.Octaves.cellGroups(), x.Ratio)}
 }
 
 type sumPass struct {

@@ -74,10 +74,10 @@ const (
 	// leastScales is the smallest limit of residuals, in scales of their distribution.
 	leastScales = 2.5
 	// leastTargetScales is the smallest limit of targets within their range, in scales of theirs.
-	leastTargetScales = 3.
+	leastTargetScales = 2.8
 	// totalNoise is the largest relative noise of the sum of squares of targets that keeps
 	// their limit at the end of the range.
-	totalNoise = .08
+	totalNoise = .07
 	// fewestRecords is the smallest number of records for which limits are chosen.
 	fewestRecords = 10.
 	// If the scale of residuals exceeds someSignal times that of targets, R² is small; from noSignal on, the
@@ -93,7 +93,12 @@ type limits struct {
 	residual float64 // of residuals; at most top
 	// noSignal, in [0, 1], is how close the model is to one without signal: 0 from R² of about .5 on, 1 below .2.
 	noSignal float64
+	// unexplained is the square of the scale of residuals in units of that of targets: about 1 - R².
+	unexplained float64
 }
+
+// ratio returns about the sum of squares of residuals, in units of their limit, divided by that of targets in units of theirs.
+func (l limits) ratio() float64 { return l.unexplained * square(l.target/l.residual) }
 
 // largestResidual returns the largest residual of a target and a prediction that are cut at their limits:
 // predictions are within the range, too.
@@ -124,7 +129,7 @@ func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	targetBin := climbBins(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
 	residual := normalScale(s.First, s.FirstNoise, lastBin)
 	target := normalScale(s.Second, s.SecondNoise, targetBin)
-	l := limits{target: upperEdge(targetBin)}
+	l := limits{target: upperEdge(targetBin), unexplained: square(residual / target)}
 	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
 	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
 	if targetBin == rangeBin {

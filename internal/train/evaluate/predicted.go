@@ -97,13 +97,12 @@ func readOctaves(sizes mechanism.Sizes, l limits) octaves {
 // lastBin returns the last of the bins; there is one.
 func (o octaves) lastBin() int { return o[len(o)-1] }
 
-// cellGroups returns the cells of the second release, in which residuals are at most limit: one for the sizes above all
-// these bins, and a group of parts per bin.
-func (o octaves) cellGroups(limit float64) mechanism.CellGroups {
+// cellGroups returns the cells of the second release: one for the sizes above all these bins, and a group of parts per bin.
+func (o octaves) cellGroups() mechanism.CellGroups {
 	if len(o) == 0 {
 		return mechanism.CellGroups{}
 	}
-	return mechanism.CellGroups{Groups: len(o), Parts: parts, Reach: min(upperEdge(o.lastBin())/limit, 1)}
+	return mechanism.CellGroups{Groups: len(o), Parts: parts}
 }
 
 // cellOf returns the cell of a size, or [mechanism.NoSize] if it is in no cell.

@@ -32,7 +32,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%v is in cell %d, want %d", size, got, want)
 		}
 	}
-	if octaves(nil).cellOf(3) != mechanism.NoSize || octaves(nil).cellGroups(1).Len() != 0 {
+	if octaves(nil).cellOf(3) != mechanism.NoSize || octaves(nil).cellGroups().Len() != 0 {
 		t.Error("there are cells where no bin is divided")
 	}
 }
@@ -52,11 +52,11 @@ func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 
 // counted returns the second release of them with noise of standard deviation noise in a cell of weight 1.
 func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
-	groups := o.cellGroups(l.residual)
-	cell := noise / math.Sqrt((1.36-square(square(groups.Reach)))/2)
+	groups := o.cellGroups()
+	cell := noise / (.9 / math.Sqrt2)
 	a := mechanism.Squares{
 		Count: float64(len(sizes)) + noise/.15*r.NormFloat64(), CountNoise: noise / .15,
-		CellNoise: cell, FarNoise: noise / .6, NodeNoise: noise / .6,
+		CellNoise: cell, FarNoise: noise / .9, NodeNoise: noise / .9,
 		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)), Nodes: make([]float64, l.residualNodes().Len()),
 	}
 	for _, x := range sizes {
@@ -146,8 +146,8 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 	published := map[float64]float64{}
 	for range draws {
 		first := sized(sizes, math.Sqrt(1.25/.15)/mu, r)
-		noise := math.Sqrt(2.445/.85) / mu
-		l := readLimits(first, noise)
+		noise := math.Sqrt(1.9575/.85) / mu
+		l := readLimits(first, noise*math.Sqrt(4./3))
 		o := readOctaves(first, l)
 		a := counted(l, o, sizes, noise, r)
 		for _, w := range halfWidths(a, o, 1e9) {

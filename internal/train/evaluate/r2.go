@@ -119,7 +119,7 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	sizes := released.Value()
 	l := readLimits(sizes, mechanism.SquareSumsNoise(s, sumsLeaf))
 	o := readOctaves(sizes, l)
-	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, o})
+	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, l.ratio(), o})
 	if err != nil {
 		return R2{}, err
 	}
