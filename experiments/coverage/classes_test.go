@@ -128,7 +128,13 @@ func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
 // file: it is public.
 func readClasses(t *testing.T, name string) *classTable {
 	t.Helper()
-	path := publicdata.Path(t, "classification", name+".csv.gz")
+	return readClassesFrom(t, "classification", name, classesOf[name])
+}
+
+// readClassesFrom reads a table from a folder.
+func readClassesFrom(t *testing.T, folder, name string, classes []string) *classTable {
+	t.Helper()
+	path := publicdata.Path(t, folder, name+".csv.gz")
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +144,7 @@ func readClasses(t *testing.T, name string) *classTable {
 	for _, column := range header[:len(header)-1] {
 		all.Columns = append(all.Columns, dataset.Column{Name: column})
 	}
-	all.Columns = append(all.Columns, dataset.Column{Name: last, Kind: dataset.Category, Categories: classesOf[name]})
+	all.Columns = append(all.Columns, dataset.Column{Name: last, Kind: dataset.Category, Categories: classes})
 	tab, _, err := dataset.Read(context.Background(), path, all, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -9,14 +10,19 @@ import (
 )
 
 // The probability of the second class is a curve in the score, fitted to the noisy counts from which the
-// cutoff is read: the log odds are linear between kinks, whose sizes are penalised. It is post-processing of
-// released counts.
+// cutoff is read. A score is fitted to -1 and +1, so (1 + score)/2 is a probability already, and where the counts are
+// hidden by noise no curve is better. So several curves are fitted, from one that hardly leaves (1 + score)/2 to one that ignores
+// it, and their mean is taken with the weights that the counts give them. It is post-processing of released counts.
 const (
-	// kinkPenalty is the penalty on the squared change of slope at a kink; interceptPenalty and slopePenalty only keep the
-	// equations solvable.
-	kinkPenalty      = .05
+	// interceptPenalty and slopePenalty keep the equations of a line solvable.
 	interceptPenalty = 1e-6
 	slopePenalty     = 1e-4
+	// nearlyOne is the part of the score from which the log odds of (1 + score)/2 are computed, which are infinite at 1.
+	nearlyOne = .95
+	// usualSlope is the slope of the log odds of a curve that ignores them, before the counts are read.
+	usualSlope = 3.
+	// slopeDeviation is the standard deviation of a slope, in units of that of the intercept.
+	slopeDeviation = 1.5
 	// calibrationSteps is the largest number of Newton steps, longestStep the largest change of a coefficient in one, and
 	// smallestStep the change at which they end.
 	calibrationSteps = 200
@@ -29,6 +35,40 @@ const (
 	// leastWeight is the weight of a score without records nearby.
 	leastWeight = 1e-6
 )
+
+// calibrationPrior is a normal distribution of curves, before the counts are read.
+type calibrationPrior struct {
+	identity  float64   // the log odds of (1 + score)/2 count with this factor
+	slope     float64   // of the log odds, in addition to that
+	precision []float64 // of each coefficient: 1/variance around 0
+}
+
+// calibrationPriors are the distributions between which the counts decide: around (1 + score)/2, around a line, and between them, each
+// with small and with large deviations of the line and of the slope at kinks.
+func calibrationPriors() []calibrationPrior {
+	var list []calibrationPrior
+	for _, identity := range []float64{0, .5, 1} {
+		deviations := []float64{.2, .8}
+		if identity == 0 {
+			deviations = []float64{.8, 3}
+		}
+		for _, line := range deviations {
+			for _, kink := range []float64{.2, 1, 4} {
+				precision := []float64{1 / (line * line), 1 / (line * line * slopeDeviation * slopeDeviation)}
+				for range calibrationKinks() {
+					precision = append(precision, 1/(kink*kink))
+				}
+				list = append(list, calibrationPrior{identity, (1 - identity) * usualSlope, precision})
+			}
+		}
+	}
+	return list
+}
+
+// logOdds returns those of a score before any coefficient.
+func (p calibrationPrior) logOdds(score float64) float64 {
+	return p.identity*math.Log((1+nearlyOne*score)/(1-nearlyOne*score)) + p.slope*score
+}
 
 // calibrationKinks are the scores at which the slope of the log odds may change.
 func calibrationKinks() []float64 { return []float64{-.6, -.3, 0, .3, .6} }
@@ -49,6 +89,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 type calibration struct {
 	first, second []float64
 	mass          []float64 // smoothed number of records in a bin, at least 0
+	middles       []float64
 	basis         [][]float64
 	sigma         float64 // standard deviation of the noise of a count
 }
@@ -60,6 +101,7 @@ func newCalibration(first, second []float64, sigma float64) *calibration {
 	for b := range first {
 		whole[b] = first[b] + second[b]
 		middle := (float64(b)+.5)*2/float64(len(first)) - 1
+		c.middles = append(c.middles, middle)
 		c.basis = append(c.basis, calibrationBasis(middle))
 	}
 	c.mass = smoothCounts(whole, sigma)
@@ -114,57 +156,58 @@ func convolveCounts(counts []float64, width float64) (values []float64, trace fl
 	return values, trace
 }
 
-// fitCoefficients returns the coefficients of the first len(start) functions of the basis.
+// fitCoefficients returns the likeliest coefficients of the first functions of the basis, one for each precision of the prior, starting at
+// start, and the logarithm of the evidence for the prior but for a constant that is the same for all.
 //
 // With P and Q the noisy counts of the second and the first class in a bin and pi the probability there, e = P
 // (1-pi) - Q pi has mean 0 for the true pi, for negative counts too. Its variance is v = sigma^2 ((1-pi)^2 +
 // pi^2) + h with h = mass pi (1-pi), which is also the derivative of -e by the log odds. The steps are those of
-// Gauss and Newton for the sum of e^2/v, with v fixed in each.
-func (c *calibration) fitCoefficients(start []float64) []float64 {
-	coefficients := append([]float64(nil), start...)
-	n := len(coefficients)
+// Gauss and Newton for the sum of e^2/v, with v fixed in each. With the coefficients t, their precisions D and the matrix A = sum x x^T
+// h^2/v + D the evidence of a linear model with normal errors is exp(-(sum e^2/v + t^T D t)/2) sqrt(det D/det A) (D. MacKay,
+// "Bayesian interpolation", Neural Computation 1992).
+func (c *calibration) fitCoefficients(prior calibrationPrior, start []float64) (coefficients []float64, evidence float64) {
+	coefficients = slices.Clone(start)
+	evidence = math.Inf(-1)
 	for range calibrationSteps {
-		step := c.newtonStep(coefficients)
+		step, found := c.newtonStep(prior, coefficients)
 		if step == nil {
 			break
 		}
+		evidence = found
 		largest := 0.
 		for _, d := range step {
 			largest = max(largest, math.Abs(d))
 		}
 		scale := min(1, longestStep/max(largest, longestStep))
-		for i := range n {
+		for i := range coefficients {
 			coefficients[i] += scale * step[i]
 		}
 		if scale*largest < smallestStep {
 			break
 		}
 	}
-	return coefficients
+	return coefficients, evidence
 }
 
-// newtonStep returns the change of the coefficients; nil if the equations cannot be solved.
-func (c *calibration) newtonStep(coefficients []float64) []float64 {
-	n := len(coefficients)
+// newtonStep returns the change of the coefficients, nil if the equations cannot be solved, and the evidence before it.
+func (c *calibration) newtonStep(prior calibrationPrior, coefficients []float64) (step []float64, evidence float64) {
+	n := len(prior.precision)
 	matrix := mat.NewSymDense(n, nil)
 	right := mat.NewVecDense(n, nil)
-	for i := range n {
-		penalty := calibrationPenalty(i)
-		matrix.SetSym(i, i, penalty)
-		right.SetVec(i, -penalty*coefficients[i])
+	for i, precision := range prior.precision {
+		matrix.SetSym(i, i, precision)
+		right.SetVec(i, -precision*coefficients[i])
+		evidence += math.Log(precision)/2 - precision*coefficients[i]*coefficients[i]/2
 	}
 	for b, basis := range c.basis {
-		odds := 0.
-		for i, t := range coefficients {
-			odds += t * basis[i]
-		}
-		pi := sigmoid(odds)
+		pi := sigmoid(prior.logOdds(c.middles[b]) + weighted(coefficients, basis))
 		h := c.mass[b] * pi * (1 - pi)
 		v := c.sigma*c.sigma*((1-pi)*(1-pi)+pi*pi) + h
 		e := c.second[b]*(1-pi) - c.first[b]*pi
 		if !(v > 0) {
 			continue
 		}
+		evidence -= e * e / v / 2
 		for i := range n {
 			right.SetVec(i, right.AtVec(i)+basis[i]*h*e/v)
 			for j := i; j < n; j++ {
@@ -174,58 +217,78 @@ func (c *calibration) newtonStep(coefficients []float64) []float64 {
 	}
 	var factors mat.Cholesky
 	if !factors.Factorize(matrix) {
-		return nil
+		return nil, 0
 	}
-	var step mat.VecDense
-	if err := factors.SolveVecTo(&step, right); err != nil {
-		return nil
+	var solution mat.VecDense
+	if err := factors.SolveVecTo(&solution, right); err != nil {
+		return nil, 0
 	}
-	return step.RawVector().Data
+	return solution.RawVector().Data, evidence - factors.LogDet()/2
 }
 
-// calibrationPenalty returns the penalty on the square of coefficient i.
-func calibrationPenalty(i int) float64 {
-	switch i {
-	case 0:
-		return interceptPenalty
-	case 1:
-		return slopePenalty
+// weighted returns the sum of the functions, each times its coefficient.
+func weighted(coefficients, functions []float64) float64 {
+	sum := 0.
+	for i, t := range coefficients {
+		sum += float64(t * functions[i])
 	}
-	return kinkPenalty
+	return sum
 }
 
-// coefficients returns those of all functions of the basis. The fit starts at a line, whose fit starts at the share
-// of the second class.
-func (c *calibration) coefficients() (line, all []float64) {
+// line returns the intercept and the slope of log odds that are a line in the score. The fit starts at the share of the second class.
+func (c *calibration) line() (intercept, slope float64) {
 	first := sumOf(c.first)
 	second := sumOf(c.second)
 	share := .5
 	if whole := first + second; whole > 0 {
 		share = min(max(second/whole, .01), .99)
 	}
-	line = c.fitCoefficients([]float64{math.Log(share / (1 - share)), 1})
-	return line, c.fitCoefficients(append(append([]float64(nil), line...), make([]float64, len(calibrationKinks()))...))
+	t, _ := c.fitCoefficients(calibrationPrior{precision: []float64{interceptPenalty, slopePenalty}}, []float64{math.Log(share / (1 - share)), 1})
+	return t[0], t[1]
 }
 
-// fittedCurve returns the fitted curve, made nondecreasing: values of a decreasing part are replaced by their mean,
+// means returns the mean probabilities of the curves at scores, each curve weighted by its evidence.
+func (c *calibration) means(scores []float64) []float64 {
+	priors := calibrationPriors()
+	coefficients := make([][]float64, len(priors))
+	evidence := make([]float64, len(priors))
+	for k, prior := range priors {
+		coefficients[k], evidence[k] = c.fitCoefficients(prior, make([]float64, len(prior.precision)))
+	}
+	largest := slices.Max(evidence)
+	values := make([]float64, len(scores))
+	whole := 0.
+	for k, prior := range priors {
+		weight := math.Exp(evidence[k] - largest)
+		if !(weight > 0) {
+			continue
+		}
+		whole += weight
+		for i, score := range scores {
+			values[i] += weight * sigmoid(prior.logOdds(score)+weighted(coefficients[k], calibrationBasis(score)))
+		}
+	}
+	for i := range values {
+		if whole > 0 {
+			values[i] /= whole
+		} else {
+			values[i] = (1 + scores[i]) / 2 // no fit could be made
+		}
+	}
+	return values
+}
+
+// fittedCurve returns the mean curve, made nondecreasing: values of a decreasing part are replaced by their mean,
 // weighted by the numbers of records, so that values in bins without records have no weight.
 func (c *calibration) fittedCurve() *regression.Probability {
-	line, coefficients := c.coefficients()
 	scores := make([]float64, curvePoints)
-	values := make([]float64, curvePoints)
 	weights := make([]float64, curvePoints)
 	for k := range scores {
 		scores[k] = 2*float64(k)/(curvePoints-1) - 1
-		odds := 0.
-		for i, x := range calibrationBasis(scores[k]) {
-			odds += coefficients[i] * x
-		}
-		values[k] = sigmoid(odds)
 		weights[k] = leastWeight + c.mass[min(k*len(c.mass)/(curvePoints-1), len(c.mass)-1)]
 	}
-	p := thinCurve(scores, poolAdjacent(values, weights))
-	p.Intercept = line[0]
-	p.Slope = line[1]
+	p := thinCurve(scores, poolAdjacent(c.means(scores), weights))
+	p.Intercept, p.Slope = c.line()
 	if p.Slope < 0 {
 		p.Intercept = math.Log((sumOf(c.second) + 1) / (sumOf(c.first) + 1))
 		p.Slope = 0
