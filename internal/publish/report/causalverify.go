@@ -61,7 +61,7 @@ func (v *verifier) causalChecksum(c *Causal) {
 func (v *verifier) causalFiles(c *Causal) {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
-		if !slices.Contains([]string{causalFile, pictureFile, recipeFile}, e.Name()) {
+		if !slices.Contains([]string{causalFile, pictureFile, recipeFile}, e.Name()) && !isSignature(e.Name()) {
 			v.add("folder", "", []string{shown(e.Name()) + " is no file of a study of causal directions"})
 		}
 	}
