@@ -48,7 +48,7 @@ func (d *decoder) decodeValue(v reflect.Value, nullable bool) *Error {
 // decodeStruct reads an object: each key of the version at most once, in any order, including all required keys.
 func (d *decoder) decodeStruct(v reflect.Value) *Error {
 	start := d.offset
-	fields := d.schema.fieldsOf(v.Type())
+	fields := d.schema.presentFields(v)
 	given := make([]bool, len(fields))
 	err := d.readObject(func(key string, at int) *Error {
 		i := findField(fields, key)

@@ -5,7 +5,9 @@
 //
 // The tag json names the key of a field; every field has one. The field is required, or optional with the option
 // omitempty: it may be absent, and is not written if its value is zero. A struct field tagged ",inline" has no key of
-// its own; its fields become members of the enclosing object.
+// its own; its fields become members of the enclosing object. Tagged so, a pointer to a struct is a section: its
+// members exist where it is not nil. A reader sets the sections that a file must have before it decodes. Sections are
+// not nested.
 //
 // The tag format lists the versions of the file that have the key, as in "1,3+?". A plus sign means that version and
 // all later ones, and a question mark makes the key optional there. Every other version refuses it. Without the tag

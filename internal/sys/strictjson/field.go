@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,7 @@ type field struct {
 	use      keyUse // optional or required
 	nullable bool   // null stands for a nil pointer
 	layout   string
+	section  int // length of the part of index that leads to the section with the member; 0 for a member of no section
 }
 
 // A schema caches the fields of structs in one version of a format.
@@ -32,7 +34,17 @@ type schema struct {
 
 func newSchema(version string) schema { return schema{version, map[reflect.Type][]field{}} }
 
-// fieldsOf returns the fields of a struct in the version, in order.
+// presentFields returns the fields of a struct in the version, in order, without those of absent sections.
+func (s *schema) presentFields(v reflect.Value) []field {
+	isAbsent := func(f field) bool { return f.section > 0 && v.FieldByIndex(f.index[:f.section]).IsNil() }
+	all := s.fieldsOf(v.Type())
+	if !slices.ContainsFunc(all, isAbsent) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), isAbsent)
+}
+
+// fieldsOf returns the fields of a struct in the version, in order, with those of all its sections.
 func (s *schema) fieldsOf(t reflect.Type) []field {
 	list, ok := s.structs[t]
 	if !ok {
@@ -48,15 +60,32 @@ func (s *schema) structFields(t reflect.Type) []field {
 		f := t.Field(i)
 		key, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && key == "" || option == "inline" {
-			for _, inner := range s.fieldsOf(f.Type) {
-				inner.index = append([]int{i}, inner.index...)
-				out = append(out, inner)
-			}
+			out = append(out, s.inlineFields(i, f.Type)...)
 			continue
 		}
 		if use := s.keyUseOf(f.Tag, option == "omitempty"); use != unknown {
-			out = append(out, field{key, []int{i}, use, option != "omitempty", f.Tag.Get("layout")})
+			out = append(out, field{key: key, index: []int{i}, use: use, nullable: option != "omitempty", layout: f.Tag.Get("layout")})
 		}
+	}
+	return out
+}
+
+// inlineFields returns the fields of a struct that is field i of another one, or of the section it points to.
+func (s *schema) inlineFields(i int, t reflect.Type) []field {
+	isSection := t.Kind() == reflect.Pointer
+	if isSection {
+		t = t.Elem()
+	}
+	var out []field
+	for _, inner := range s.fieldsOf(t) {
+		inner.index = append([]int{i}, inner.index...)
+		switch {
+		case inner.section > 0:
+			inner.section++
+		case isSection:
+			inner.section = 1
+		}
+		out = append(out, inner)
 	}
 	return out
 }

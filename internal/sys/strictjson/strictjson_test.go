@@ -37,6 +37,71 @@ type nested struct {
 	List []string `json:"list"`
 }
 
+type (
+	circle struct {
+		Radius float64 `json:"radius"`
+		Label  string  `json:"label"`
+	}
+	square struct {
+		Label string  `json:"label"`
+		Side  float64 `json:"side"`
+	}
+	shape struct {
+		Name string `json:"name"`
+		*circle
+		Square *square `json:",inline"`
+		Colour string  `json:"colour"`
+	}
+)
+
+// TestSections: the members of a section are required where the section is set, and unknown where it is nil, also if
+// another section has a member of that name.
+func TestSections(t *testing.T) {
+	const round, angular = `{"name":"a","radius":2,"label":"r","colour":"red"}`, `{"name":"a","label":"s","side":3,"colour":"red"}`
+	for text, want := range map[string]shape{
+		round:                         {Name: "a", circle: &circle{2, "r"}, Colour: "red"},
+		angular:                       {Name: "a", Square: &square{"s", 3}, Colour: "red"},
+		`{"name":"a","colour":"red"}`: {Name: "a", Colour: "red"},
+	} {
+		got := shape{}
+		if want.circle != nil {
+			got.circle = new(circle)
+		}
+		if want.Square != nil {
+			got.Square = new(square)
+		}
+		doc, err := Parse([]byte(text))
+		if err == nil {
+			err = doc.Decode(&got, "1")
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(shape{})); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", text, err, diff)
+		}
+		file, err := Encode(&got, "1")
+		if short := strings.NewReplacer("\n", "", "  ", "", ": ", ":").Replace(string(file)); err != nil || short != text {
+			t.Errorf("%s was encoded as %s, %v", text, short, err)
+		}
+	}
+	for _, c := range []struct {
+		text  string
+		shape shape
+		want  string
+	}{
+		{round, shape{}, `1:13: unknown key "radius"`},
+		{round, shape{Square: new(square)}, `1:13: unknown key "radius"`},
+		{angular, shape{circle: new(circle)}, `1:25: unknown key "side"`},
+		{`{"name":"a","colour":"red"}`, shape{circle: new(circle)}, `1:1: key "radius" is absent`},
+	} {
+		doc, err := Parse([]byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.Decode(&c.shape, "1"); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
 func decode(text, version string) (file, error) {
 	var f file
 	doc, err := Parse([]byte(text))
