@@ -165,7 +165,7 @@ func (p *Plan) collect(train trainer, path string, e *entry.Entry) (*Fit, error)
 	if err != nil {
 		return nil, err
 	}
-	files := report.Collect(res, stats, p.recipe, path)
+	files := report.Collect(report.New(res), res.Model, res.Curator, stats, p.recipe, path)
 	e.Enter(files.Report)
 	res.Warnings = files.Report.Warnings
 	if p.run.Progress != nil {

@@ -29,7 +29,7 @@ func WriteReport(w io.Writer, r *Report) error { return report.Text(w, r) }
 // returns an error if one is not.
 type Verification = report.Verification
 
-// Verify checks that the release in the folder dir is consistent, using public facts only. l is the ledger of
+// Verify checks that the release in the folder dir, of any task, is consistent, using public facts only. l is the ledger of
 // the run, or nil if it is not available.
 func Verify(ctx context.Context, dir string, l *Ledger) (*Verification, error) {
 	return report.Verify(ctx, dir, report.VerifyOptions{Ledger: l})

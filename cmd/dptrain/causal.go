@@ -145,11 +145,11 @@ func (a *app) causal(ctx context.Context, j *job, how fitHow) error {
 	}
 	switch {
 	case how.json:
-		return a.printReleased(out, causalFile)
+		return a.printReleased(out, report.CausalFile)
 	case how.quiet:
 		return nil
 	}
-	err = report.CausalText(a.stdout, files.Causal)
+	err = report.Text(a.stdout, files.Report)
 	if err == nil {
 		_, err = fmt.Fprint(a.stdout, causalPointer(out))
 	}
@@ -193,8 +193,8 @@ func (a *app) carryOut(ctx context.Context, j *job, s causal.Study, plan *causal
 	if err != nil {
 		return none, err
 	}
-	files := report.CollectCausal(res, stats, public, j.shown())
-	e.Enter(files.Causal)
+	files := report.Collect(report.NewCausal(res), nil, res.Curator, stats, public, j.shown())
+	e.Enter(files.Report)
 	a.stage("write")
 	if err := folder.Stage(ctx, files); err != nil {
 		return none, err

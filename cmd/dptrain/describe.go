@@ -149,11 +149,11 @@ func (a *app) describe(ctx context.Context, j *job, how fitHow) error {
 	}
 	switch {
 	case how.json:
-		return a.printReleased(out, describeFile)
+		return a.printReleased(out, report.DescriptionFile)
 	case how.quiet:
 		return nil
 	}
-	err = report.DescriptionText(a.stdout, files.Description)
+	err = report.Text(a.stdout, files.Report)
 	if err == nil {
 		_, err = fmt.Fprintf(a.stdout, "Published: %s may be shared; %s is for the data's owner only\n",
 			printable(filepath.Join(out, report.ReleaseDir)), printable(filepath.Join(out, report.CuratorDir)))
@@ -180,8 +180,8 @@ func (a *app) carryOutDescription(ctx context.Context, j *job, s describe.Study,
 		return none, err
 	}
 	res.Curator.Seconds = map[string]float64{"read": seconds, "describe": time.Since(start).Seconds() - seconds}
-	files := report.CollectDescription(res, stats, j.shown())
-	e.Enter(files.Description)
+	files := report.Collect(report.NewDescription(res), nil, res.Curator, stats, nil, j.shown())
+	e.Enter(files.Report)
 	a.stage("write")
 	if err := folder.Stage(ctx, files); err != nil {
 		return none, err

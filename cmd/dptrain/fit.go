@@ -121,7 +121,7 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 		return e.Spent(err)
 	}
 	if how.json {
-		return errors.Join(a.printReleased(out, reportFile), verdict(res, out))
+		return errors.Join(a.printReleased(out, report.ReportFile), verdict(res, out))
 	}
 	if how.quiet {
 		return verdict(res, out)
@@ -231,7 +231,7 @@ func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, e
 	if err != nil {
 		return report.Files{}, err
 	}
-	return report.Collect(res, stats, public, j.shown()), nil
+	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, j.shown()), nil
 }
 
 // pointer says where the results are. It ends the output of every run in the

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
 // withoutJSON are the verbs without --json, each with the reason.
@@ -121,7 +123,7 @@ func TestJSON(t *testing.T) {
 	if got := dptrain(t, "check", "bad.yaml", "--json").stdout; !strings.Contains(got, `"key": "privacy.epsilon"`) || !strings.Contains(got, `"ok": false`) {
 		t.Error(got)
 	}
-	if read(t, filepath.Join("out", "release", reportFile)) != dptrain(t, "report", "out", "--json").stdout {
+	if read(t, filepath.Join("out", "release", report.ReportFile)) != dptrain(t, "report", "out", "--json").stdout {
 		t.Error("the report is another")
 	}
 	if got := dptrain(t, "predict", "out/release/model.json", "houses.csv", "--json", "--append"); got.code != exitUsage {

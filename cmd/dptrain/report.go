@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,11 +69,8 @@ func reportCommand(a *app) *cobra.Command {
 			if script {
 				return a.printCheckScript(at)
 			}
-			if d, err := readDescription(at.report); d != nil || err != nil {
-				return a.reportDescription(d, err, cmd.Flags(), format)
-			}
-			if c, err := readCausal(at.report); c != nil || err != nil {
-				return a.reportCausal(c, err, cmd.Flags(), format)
+			if path := accountAt(at.report); isTaskReport(path) {
+				return a.reportTask(path, cmd.Flags(), format)
 			}
 			if cmd.Flags().Changed("shape") {
 				return a.printShape(at.model, shape)
@@ -118,7 +116,7 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 		return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
 	}
 	s := report.Source{Report: r}
-	if r.Model.Kind != "" {
+	if r.Training != nil && r.Model.Kind != "" {
 		m, err := readModel(at.model, "")
 		if err != nil {
 			return err
@@ -139,7 +137,7 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 // printText prints a report as text and, if the model is a tree, what its paths cost, or of
 // prototypes what a typical member of each class looks like. A model that is not there is left out: the report alone says what it says.
 func (a *app) printText(r *report.Report, at release) error {
-	if err := report.Text(a.stdout, r); err != nil || r.Model.Kind == "" {
+	if err := report.Text(a.stdout, r); err != nil || r.Training == nil || r.Model.Kind == "" {
 		return err
 	}
 	if _, err := os.Stat(at.model); errors.Is(err, fs.ErrNotExist) || at.model == at.report {
@@ -184,92 +182,44 @@ func (a *app) printCheckScript(at release) error {
 	return err
 }
 
-// The files of a release.
-const (
-	reportFile = "report.json"
-	modelFile  = "model.json"
-)
+// modelFile is the model in its release.
+const modelFile = "model.json"
 
-// causalFile is the account of a study of causal directions, in its release.
-const causalFile = "causal.json"
-
-// readCausal opens the report of a causal study; see [readReleaseFile].
-func readCausal(reportPath string) (*report.Causal, error) {
-	return readReleaseFile(reportPath, causalFile, report.DecodeCausal)
+// isTaskReport reports whether a path is that of the report of a run that trains no model, by its name.
+func isTaskReport(path string) bool {
+	name := filepath.Base(path)
+	return name != report.ReportFile && slices.Contains(report.ReportFiles(), name)
 }
 
-// readReleaseFile decodes the file of the given name: reportPath itself if it has that name, or else the file beside it if
-// there is no report at reportPath. Both results are nil if there is no such file.
-func readReleaseFile[T any](reportPath, name string, decode func(io.Reader) (*T, error)) (*T, error) {
-	path := reportPath
-	if filepath.Base(path) != name {
-		path = filepath.Join(filepath.Dir(path), name)
-		if _, err := os.Stat(reportPath); err == nil {
-			return nil, nil
-		}
-	}
+// readTaskReport opens the report of a run that trains no model.
+func readTaskReport(path string) (*report.Report, error) {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, unreadable(path, "account", err)
+		return nil, unreadable(path, "report", err)
 	}
 	defer f.Close()
-	out, err := decode(f)
+	r, err := report.DecodeFile(f, filepath.Base(path))
 	if err != nil {
 		return nil, fault.WithKind(fault.Data, &placeError{path, err.Error()})
 	}
-	return out, nil
+	return r, nil
 }
 
-// reportCausal prints the account of a study, unless it could not be read.
-func (a *app) reportCausal(c *report.Causal, err error, flags *pflag.FlagSet, format string) error {
-	for _, name := range []string{"shape", "registry", "scores"} {
-		if err == nil && flags.Changed(name) {
-			err = usagef("--%s is for runs that train a model; this is a study of causal directions", name)
-		}
-	}
-	switch {
-	case err != nil:
-		return err
-	case format == "json":
-		return report.EncodeCausal(a.stdout, c)
-	case format != "text":
-		return usagef("a study of causal directions is printed as text or json; its picture is causal.svg")
-	}
-	return report.CausalText(a.stdout, c)
-}
-
-// describeFile is the account of a description of columns, in its release.
-const describeFile = "describe.json"
-
-// readDescription opens the report of a description; see [readReleaseFile].
-func readDescription(reportPath string) (*report.Description, error) {
-	return readReleaseFile(reportPath, describeFile, report.DecodeDescription)
-}
-
-// reportDescription prints the account of a description, unless it could not be read.
-func (a *app) reportDescription(d *report.Description, err error, flags *pflag.FlagSet, format string) error {
-	for _, name := range []string{"shape", "registry", "scores"} {
-		if err == nil && flags.Changed(name) {
-			err = usagef("--%s is for runs that train a model; this is a description of columns", name)
-		}
-	}
+// reportTask prints the report of a run that trains no model.
+func (a *app) reportTask(path string, flags *pflag.FlagSet, format string) error {
+	r, err := readTaskReport(path)
 	if err != nil {
 		return err
 	}
-	switch format {
-	case "text":
-		return report.DescriptionText(a.stdout, d)
-	case "json":
-		return report.EncodeDescription(a.stdout, d)
-	case "html":
-		return d.HTML(a.stdout)
-	case "md":
-		return d.Markdown(a.stdout)
+	for _, name := range []string{"shape", "registry", "scores"} {
+		if flags.Changed(name) {
+			return usagef("--%s is for runs that train a model; this is %s", name, documentName(r.Format))
+		}
 	}
-	return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
+	if r.Causal != nil && format != "text" && format != "json" {
+		return usagef("a study of causal directions is printed as text or json; its picture is causal.svg")
+	}
+	return a.printAs(format, r, release{report: path})
 }
 
 // accountAt returns path if there is a report, or else the path of the causal study or the description in the same folder.
@@ -277,7 +227,7 @@ func accountAt(path string) string {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return path
 	}
-	for _, name := range []string{causalFile, describeFile} {
+	for _, name := range []string{report.CausalFile, report.DescriptionFile} {
 		other := filepath.Join(filepath.Dir(path), name)
 		if _, err := os.Stat(other); err == nil {
 			return other
@@ -297,13 +247,13 @@ func released(path string) release {
 		if inner := filepath.Join(path, report.ReleaseDir); isDir(inner) {
 			path = inner
 		}
-		return release{filepath.Join(path, reportFile), filepath.Join(path, modelFile)}
+		return release{filepath.Join(path, report.ReportFile), filepath.Join(path, modelFile)}
 	}
 	at := release{path, path}
 	switch filepath.Base(path) {
 	case modelFile:
-		at.report = filepath.Join(filepath.Dir(path), reportFile)
-	case reportFile:
+		at.report = filepath.Join(filepath.Dir(path), report.ReportFile)
+	case report.ReportFile:
 		at.model = filepath.Join(filepath.Dir(path), modelFile)
 	}
 	return at
@@ -314,7 +264,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readReport opens a report file.
+// readReport opens the report of a run that trains a model.
 func readReport(path string) (*report.Report, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -346,10 +296,15 @@ func documentKind(path string) string {
 	defer f.Close()
 	dec := json.NewDecoder(io.LimitReader(f, 1<<12))
 	format := firstMember(dec, json.Delim('{'), "format")
-	kind, _, _ := strings.Cut(format, "/")
-	if kind == "dptrain.model" && firstMember(dec, "kind") == new(regression.Neighbours).Kind() {
+	if strings.HasPrefix(format, "dptrain.model/") && firstMember(dec, "kind") == new(regression.Neighbours).Kind() {
 		return modelOfCompress
 	}
+	return documentName(format)
+}
+
+// documentName says what a JSON file of a format is; empty for a format that is not of dptrain.
+func documentName(format string) string {
+	kind, _, _ := strings.Cut(format, "/")
 	return map[string]string{
 		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.causal": "a study of causal directions", "dptrain.describe": "a description of columns", "dptrain.run": "the curator's notes on a run",
 		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",

@@ -155,7 +155,7 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 	if err := v.Err(); err != nil {
 		return fmt.Errorf("%s: %w; it was not signed: see `dptrain verify`", dir, err)
 	}
-	signed := accountAt(filepath.Join(dir, reportFile))
+	signed := accountAt(filepath.Join(dir, report.ReportFile))
 	signature := k.Sign(v.Signed, fmt.Sprintf("timestamp:%d\tfile:%s\thashed", time.Now().Unix(), filepath.Base(signed)))
 	file := signed + report.SignatureSuffix
 	err = writeOutput(ctx, file, s.force, func(w io.Writer) error {

@@ -154,35 +154,25 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, options repor
 func (a *app) verification(ctx context.Context, path, ledgerPath string, options report.VerifyOptions) (string, *report.Verification, error) {
 	at := released(path)
 	dir := filepath.Dir(at.report)
-	c, err := readCausal(at.report)
+	read, from := readReport, at.report
+	if path := accountAt(at.report); isTaskReport(path) {
+		read, from = readTaskReport, path
+	}
+	r, err := read(from)
 	if err != nil {
 		return dir, nil, err
 	}
-	d, err := readDescription(at.report)
-	if err != nil {
-		return dir, nil, err
-	}
-	var entered *report.Ledger
-	check := report.VerifyCausal
-	switch {
-	case d != nil:
-		check, entered = report.VerifyDescription, d.Ledger
-	case c != nil:
-		entered = c.Ledger
-	default:
-		r, err := readReport(at.report)
-		if err != nil {
-			return dir, nil, err
-		}
-		check, entered = report.Verify, r.Ledger
-	}
-	if ledgerPath == "" && entered != nil {
-		ledgerPath = findLedger(ctx, dir, entered.Dataset)
+	if ledgerPath == "" && r.Ledger != nil {
+		ledgerPath = findLedger(ctx, dir, r.Ledger.Dataset)
 	}
 	if ledgerPath != "" {
 		options.Ledger = a.openLedger(ledgerPath)
 	}
-	v, err := check(ctx, dir, options)
+	target := dir
+	if isTaskReport(from) {
+		target = from
+	}
+	v, err := report.Verify(ctx, target, options)
 	switch {
 	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
 		return dir, nil, err

@@ -68,7 +68,7 @@ func recordStudy(t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *datas
 		}
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir, report.CollectCausal(res, nil, public, ""), true); err != nil {
+	if err := report.Write(context.Background(), dir, report.Collect(report.NewCausal(res), nil, res.Curator, nil, public, ""), true); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))

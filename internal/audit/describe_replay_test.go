@@ -102,7 +102,7 @@ func recordDescription(t *testing.T, plan *describe.Plan, table *dataset.Table, 
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := report.Write(context.Background(), dir, report.CollectDescription(res, nil, ""), true); err != nil {
+	if err := report.Write(context.Background(), dir, report.Collect(report.NewDescription(res), nil, res.Curator, nil, nil, ""), true); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}

@@ -228,7 +228,7 @@ func publish(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipelin
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: report.NewRun(res, &dataset.Stats{Rows: tab.Len()})}
+	files := report.Collect(report.New(res), res.Model, res.Curator, &dataset.Stats{Rows: tab.Len()}, public, "")
 	if err := report.Write(t.Context(), dir, files, true); err != nil {
 		return nil, err.Error()
 	}

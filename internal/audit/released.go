@@ -36,9 +36,9 @@ func releasedRun(res *pipeline.Result) (map[string]float64, error) {
 func releasedStudy(res *causal.Result) (map[string]float64, error) {
 	out := map[string]float64{}
 	var buf bytes.Buffer
-	c := report.NewCausal(res)
-	c.Redraws.Seed = ""
-	if err := report.EncodeCausal(&buf, c); err != nil {
+	r := report.NewCausal(res)
+	r.Causal.Redraws.Seed = ""
+	if err := report.Encode(&buf, r); err != nil {
 		return nil, err
 	}
 	return out, flatten(out, "causal", buf.Bytes())

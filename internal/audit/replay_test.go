@@ -109,7 +109,7 @@ func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	files := report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: report.NewRun(res, &dataset.Stats{Rows: tab.Len()})}
+	files := report.Collect(report.New(res), res.Model, res.Curator, &dataset.Stats{Rows: tab.Len()}, public, "")
 	if err := report.Write(context.Background(), dir, files, true); err != nil {
 		t.Fatal(err)
 	}

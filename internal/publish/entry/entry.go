@@ -111,16 +111,8 @@ func RealPath(path string) string {
 	return path
 }
 
-// An Account is the account of a run that an entry is noted in: a report.
-type Account interface {
-	// Enter notes the entry and takes back the warning that there is none.
-	Enter(l report.Ledger)
-	// Warn adds a warning.
-	Warn(w pipeline.Warning)
-}
-
-// Enter writes the reservation into the account of its run.
-func (e *Entry) Enter(r Account) {
+// Enter writes the reservation into the report of its run.
+func (e *Entry) Enter(r *report.Report) {
 	if e == nil {
 		return
 	}

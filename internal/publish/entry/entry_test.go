@@ -87,7 +87,8 @@ func (r *run) files(t *testing.T) report.Files {
 		x[i] = float64(i%100) / 10
 	}
 	table := must(dataset.NewTable(r.Pipeline.Schema, []dataset.ColumnData{{Floats: x}, {Floats: x}}, nil))
-	return report.Collect(must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{})), nil, nil, r.Table)
+	res := must(r.Pipeline.FitPlan(t.Context(), r.Plan, table, pipeline.Options{}))
+	return report.Collect(report.New(res), res.Model, res.Curator, nil, nil, r.Table)
 }
 
 var oneEpsilon = budget.Target{Epsilon: 1, Delta: 1e-6}

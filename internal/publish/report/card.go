@@ -231,7 +231,8 @@ func cardBlocks(r *Report) []document.Block {
 
 // card checks that the noise of the histograms is that of the step that released them.
 func (v *verifier) card() {
-	if len(v.report.Card) == 0 {
+	card := v.report.training().Card
+	if len(card) == 0 {
 		return
 	}
 	var scales []float64
@@ -245,7 +246,7 @@ func (v *verifier) card() {
 		}
 	}
 	var problems []string
-	for _, c := range v.report.Card {
+	for _, c := range card {
 		if !c.valid() {
 			problems = append(problems, shown(c.Column)+": its histogram cannot be read")
 			continue

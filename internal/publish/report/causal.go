@@ -1,54 +1,18 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dptrain/dptrain/causal"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
-	"github.com/dptrain/dptrain/internal/sys/strictjson"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// CausalFormat is the value of the key "format" in the account of a study of causal
-// directions.
-const CausalFormat = "dptrain.causal/2"
-
-// causalFormat1 is the earlier version, which is still read.
-const causalFormat1 = "dptrain.causal/1"
-
-// sharedFormat returns the format of reports that has the keys which an account shares with reports: the
-// guarantee, the events and the ledger.
-func sharedFormat(causal string) string {
-	if causal == causalFormat1 {
-		return format3
-	}
-	return Format
-}
-
-// TaskCausal is the task of such a study.
-const TaskCausal = "causal"
-
-// The files of the release of a study, beside its recipe.
-const (
-	causalFile  = "causal.json"
-	pictureFile = "causal.svg"
-)
-
-// Causal is the public account of a study of causal directions. Its fields are the keys of
-// causal.json, in the order of the file.
+// Causal is the section of a study of causal directions.
 type Causal struct {
-	Format    string    `json:"format"`
-	Guarantee Guarantee `json:"guarantee"`
-	// Accounting says how the events add up to the guarantee, from version 2 on.
-	Accounting *Accounting `json:"accounting" format:"4+?"`
-	Events     []Event     `json:"events"` // in the order of the plan
-	Method     string      `json:"method"` // "histogram" or "anm"
+	Method string `json:"method"` // "histogram" or "anm"
 	// Protected says which records the guarantee is about: "all", or "test" for those that the
 	// baseline judges by.
 	Protected string `json:"protected"`
@@ -56,22 +20,7 @@ type Causal struct {
 	Columns []CausalColumn `json:"columns"`
 	Pairs   []CausalPair   `json:"pairs"`
 	// Redraws says how stabilities came about.
-	Redraws     CausalRedraws      `json:"redraws"`
-	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
-	Warnings    []pipeline.Warning `json:"warnings"`
-	// Ledger is where the run was entered; nil, and absent from the file, for a run that
-	// kept no ledger.
-	Ledger *Ledger `json:"ledger,omitempty"`
-	// Files are the other files of the release; Checksum is that of causal.json itself, and
-	// [EncodeCausal] fills it in.
-	Files    CausalHashes `json:"files"`
-	Checksum string       `json:"checksum"`
-}
-
-// CausalHashes are the SHA-256 of the other files of a study, in hex.
-type CausalHashes struct {
-	Picture string `json:"causal.svg,omitempty"`
-	Recipe  string `json:"recipe.yaml,omitempty"`
+	Redraws CausalRedraws `json:"redraws"`
 }
 
 // CausalColumn is a column of a study.
@@ -150,21 +99,13 @@ type CausalRedraws struct {
 	Seed      string  `json:"seed"` // in hex
 }
 
-// NewCausal returns the account of a study. It looks at the public half of the result only.
-func NewCausal(res *causal.Result) *Causal {
-	c := &Causal{
-		Format: CausalFormat, Guarantee: GuaranteeOf(res.Guarantee).explained(), Events: []Event{},
-		Method:      res.Method,
-		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
-		Protected:   protectedAll,
-		Redraws:     CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed},
-		Unprotected: list(res.Unprotected), Warnings: list(res.Warnings),
-	}
+// NewCausal returns the report of a study. It looks at the public half of the result only.
+func NewCausal(res *causal.Result) *Report {
+	r := newReport(CausalFormat, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
+	r.addEvents(res.Events, &pipeline.Result{})
+	c := &Causal{Method: res.Method, Protected: protectedAll, Redraws: CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed}}
 	if res.TestOnly {
 		c.Protected = protectedTest
-	}
-	for _, e := range res.Events {
-		c.Events = append(c.Events, event(e, &pipeline.Result{}))
 	}
 	for _, x := range res.Columns {
 		c.Columns = append(c.Columns, CausalColumn{Name: x.Name, Lower: x.Lower, Upper: x.Upper, Declared: x.Declared, Unread: x.Unread})
@@ -172,7 +113,8 @@ func NewCausal(res *causal.Result) *Causal {
 	for _, p := range res.Pairs {
 		c.Pairs = append(c.Pairs, causalPair(p))
 	}
-	return c
+	r.Causal = c
+	return r
 }
 
 // The values of Causal.Protected.
@@ -216,15 +158,6 @@ func directionText(d int) string {
 	return map[int]string{1: XCausesY, -1: YCausesX}[d] + map[bool]string{true: Undecided}[d == 0]
 }
 
-// Enter notes that the study is in a ledger and takes back the warning that it is not.
-func (c *Causal) Enter(l Ledger) {
-	c.Ledger = &l
-	c.Warnings = slices.DeleteFunc(c.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
-}
-
-// Warn adds a warning.
-func (c *Causal) Warn(w pipeline.Warning) { c.Warnings = append(c.Warnings, w) }
-
 // target names the columns, in the place where runs with a model name their target.
 func (c *Causal) target() string {
 	var names []string
@@ -234,81 +167,26 @@ func (c *Causal) target() string {
 	return strings.Join(names, ", ")
 }
 
-// EncodeCausal writes c as causal.json. Equal accounts give equal bytes. The checksum,
-// whatever c says, is the SHA-256 of the bytes with an empty text in its place.
-func EncodeCausal(w io.Writer, c *Causal) error {
-	sealed, err := c.sealed()
-	if err != nil {
-		return err
-	}
-	return encode(w, sealed, sharedFormat(c.Format))
-}
-
-// sealed returns a copy of c with its checksum.
-func (c *Causal) sealed() (*Causal, error) {
-	out := *c
-	out.Checksum = ""
-	data, err := strictjson.Encode(&out, version(sharedFormat(c.Format)))
-	if err != nil {
-		return nil, err
-	}
-	out.Checksum = hashOf(data)
-	return &out, nil
-}
-
-// DecodeCausal reads the account of a study. It is strict: every key of the format must be
-// there once, and no other, and the counts of a pair must be a square. Errors wrap
-// [ErrFormat] or [ErrContent].
-func DecodeCausal(r io.Reader) (*Causal, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, MaxBytes)
-	}
-	doc, err := strictjson.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	format, err := doc.Text("format")
-	if err != nil || format != CausalFormat && format != causalFormat1 {
-		return nil, errors.Join(fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, format, causalFormat1, CausalFormat), err)
-	}
-	c := new(Causal)
-	if err := doc.Decode(c, version(sharedFormat(format))); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrContent, err)
-	}
+// check refuses pairs without a square of counts, a score or a noise, unless the baseline released them.
+func (c *Causal) check(*Report) error {
 	for i, p := range c.Pairs {
 		if p.Baseline != nil && c.Method == anmMethod {
 			continue
 		}
 		b := len(p.Counts)
 		if b < direction.MinBins || b > direction.MaxBins || slices.ContainsFunc(p.Counts, func(row []float64) bool { return len(row) != b }) {
-			return nil, fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins", ErrContent, i+1, direction.MinBins, direction.MaxBins)
+			return fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins", ErrContent, i+1, direction.MinBins, direction.MaxBins)
 		}
 		if len(p.Scores) == 0 || p.Noise == nil {
-			return nil, fmt.Errorf("%w: pair %d has no score or no noise", ErrContent, i+1)
+			return fmt.Errorf("%w: pair %d has no score or no noise", ErrContent, i+1)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // histogram returns the counts of a pair.
 func (p CausalPair) histogram() direction.Histogram {
 	return direction.Histogram{B: len(p.Counts), Counts: slices.Concat(p.Counts...)}
-}
-
-// CollectCausal returns the files of a study that ends now, like [Collect].
-func CollectCausal(res *causal.Result, stats *dataset.Stats, recipe []byte, table string) Files {
-	run := &Run{
-		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{}, Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows,
-		Date: time.Now().UTC().Format(time.RFC3339), Data: table, Tool: ThisTool(),
-	}
-	for stage, seconds := range res.Curator.Seconds {
-		run.Seconds[stage] = seconds
-	}
-	return Files{Causal: NewCausal(res), Recipe: recipe, Run: run}
 }
 
 // answer says what a pair came to.
@@ -322,14 +200,11 @@ func (p CausalPair) answer() string {
 	return "undecided between " + shown(p.X) + " and " + shown(p.Y)
 }
 
-// CausalText prints the account of a study for a person. It returns the errors of w.
-func CausalText(w io.Writer, c *Causal) error {
-	var b strings.Builder
-	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
-	row("Privacy", statement(c.Guarantee, causalFile))
-	row("Meaning", c.Guarantee.MeaningOf())
+// text prints the ranges, and the direction and the scores of every pair.
+func (c *Causal) text(r *Report) string {
+	rows := newRows(r)
 	if c.Protected == protectedTest {
-		row("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection")
+		rows.add("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection")
 	}
 	var ranges []string
 	for _, x := range c.Columns {
@@ -342,21 +217,16 @@ func CausalText(w io.Writer, c *Causal) error {
 		}
 		ranges = append(ranges, fmt.Sprintf("%s %.6g to %.6g (%s)", shown(x.Name), x.Lower, x.Upper, from))
 	}
-	row("Ranges", strings.Join(ranges, ", "))
+	rows.add("Ranges", strings.Join(ranges, ", "))
 	for _, p := range c.Pairs {
 		if p.Baseline != nil {
-			row("Direction", p.answer()+"; "+p.baseline(c.Redraws.Least))
+			rows.add("Direction", p.answer()+"; "+p.baseline(c.Redraws.Least))
 			continue
 		}
-		row("Direction", p.answer()+"; "+p.reasons(c.Redraws))
-		row("Scores", p.scores())
+		rows.add("Direction", p.answer()+"; "+p.reasons(c.Redraws))
+		rows.add("Scores", p.scores())
 	}
-	if l := c.Ledger; l != nil {
-		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
-	}
-	b.WriteString(warningText(c.Warnings))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return rows.end(r)
 }
 
 // reasons says how sure the answer is.

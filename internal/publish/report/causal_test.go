@@ -61,7 +61,7 @@ func studied(t *testing.T) Files {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return CollectCausal(res, nil, public, "table.csv")
+	return Collect(NewCausal(res), nil, res.Curator, nil, public, "table.csv")
 }
 
 // placed writes files and returns their release folder.
@@ -77,22 +77,22 @@ func placed(t *testing.T, files Files) string {
 // TestCausalRoundTrip: what is written reads back, gives the same bytes and holds together.
 func TestCausalRoundTrip(t *testing.T) {
 	dir := placed(t, studied(t))
-	data, err := os.ReadFile(filepath.Join(dir, causalFile))
+	data, err := os.ReadFile(filepath.Join(dir, CausalFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := DecodeCausal(bytes.NewReader(data))
+	r, err := DecodeFile(bytes.NewReader(data), CausalFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
-	if err := EncodeCausal(&again, c); err != nil || !bytes.Equal(again.Bytes(), data) {
+	if err := Encode(&again, r); err != nil || !bytes.Equal(again.Bytes(), data) {
 		t.Errorf("other bytes after reading (%v)", err)
 	}
-	if c.Pairs[0].Direction != XCausesY {
-		t.Errorf("direction %q", c.Pairs[0].Direction)
+	if r.Causal.Pairs[0].Direction != XCausesY {
+		t.Errorf("direction %q", r.Causal.Pairs[0].Direction)
 	}
-	v, err := VerifyCausal(context.Background(), dir, VerifyOptions{})
+	v, err := Verify(context.Background(), dir, VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,14 +102,14 @@ func TestCausalRoundTrip(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := CausalText(&text, c); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
+	if err := Text(&text, r); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
 
 // TestCausalPicture: the picture is well-formed and a function of the account.
 func TestCausalPicture(t *testing.T) {
-	c := studied(t).Causal
+	c := studied(t).Report.Causal
 	var a, b bytes.Buffer
 	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Fatalf("two pictures of one account (%v)", err)
@@ -137,27 +137,27 @@ func TestCausalPicture(t *testing.T) {
 func TestVerifyCausalFindsForgery(t *testing.T) {
 	for _, c := range []struct {
 		check string
-		edit  func(*Causal)
+		edit  func(*Report)
 	}{
-		{"directions", func(c *Causal) { c.Pairs[0].Direction = YCausesX }},
-		{"directions", func(c *Causal) { c.Pairs[0].Counts[3][4] += 400 }},
-		{"directions", func(c *Causal) { c.Pairs[0].Stability = .8 }},
-		{"directions", func(c *Causal) { c.Pairs[0].Scores[1].XToY++ }},
-		{"directions", func(c *Causal) { c.Redraws.Seed = strings.Repeat("z", 64) }},
-		{"directions", func(c *Causal) { c.Redraws.Seed = "" }},
-		{"directions", func(c *Causal) { c.Redraws.Least = .5 }},
-		{"noise", func(c *Causal) { c.Pairs[0].Noise.Scale /= 2 }},
-		{"steps", func(c *Causal) { c.Events[0].Scale /= 2 }},
-		{"noise", func(c *Causal) { c.Events[1].Scale /= 2 }},
-		{"guarantee", func(c *Causal) { c.Guarantee.Epsilon = 1; c.Guarantee = c.Guarantee.explained() }},
-		{"plan", func(c *Causal) { c.Events = c.Events[1:] }},
-		{"recipe", func(c *Causal) { c.Columns[0].Name, c.Pairs[0].X = "other", "other" }},
-		{"recipe", func(c *Causal) { c.Unprotected = nil }},
-		{"recipe", func(c *Causal) { c.Pairs = append(c.Pairs, c.Pairs[0]) }},
+		{"directions", func(r *Report) { r.Causal.Pairs[0].Direction = YCausesX }},
+		{"directions", func(r *Report) { r.Causal.Pairs[0].Counts[3][4] += 400 }},
+		{"directions", func(r *Report) { r.Causal.Pairs[0].Stability = .8 }},
+		{"directions", func(r *Report) { r.Causal.Pairs[0].Scores[1].XToY++ }},
+		{"directions", func(r *Report) { r.Causal.Redraws.Seed = strings.Repeat("z", 64) }},
+		{"directions", func(r *Report) { r.Causal.Redraws.Seed = "" }},
+		{"directions", func(r *Report) { r.Causal.Redraws.Least = .5 }},
+		{"noise", func(r *Report) { r.Causal.Pairs[0].Noise.Scale /= 2 }},
+		{"steps", func(r *Report) { r.Events[0].Scale /= 2 }},
+		{"noise", func(r *Report) { r.Events[1].Scale /= 2 }},
+		{"guarantee", func(r *Report) { r.Guarantee.Epsilon = 1; r.Guarantee = r.Guarantee.explained() }},
+		{"plan", func(r *Report) { r.Events = r.Events[1:] }},
+		{"recipe", func(r *Report) { r.Causal.Columns[0].Name, r.Causal.Pairs[0].X = "other", "other" }},
+		{"recipe", func(r *Report) { r.Unprotected = nil }},
+		{"recipe", func(r *Report) { r.Causal.Pairs = append(r.Causal.Pairs, r.Causal.Pairs[0]) }},
 	} {
 		files := studied(t)
-		c.edit(files.Causal)
-		v, err := VerifyCausal(context.Background(), placed(t, files), VerifyOptions{})
+		c.edit(files.Report)
+		v, err := Verify(context.Background(), placed(t, files), VerifyOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 
 // TestVerifyCausalFindsEdits: an edit of a file is found by its checksum.
 func TestVerifyCausalFindsEdits(t *testing.T) {
-	for _, name := range []string{causalFile, pictureFile, recipeFile} {
+	for _, name := range []string{CausalFile, pictureFile, recipeFile} {
 		dir := placed(t, studied(t))
 		path := filepath.Join(dir, name)
 		data, err := os.ReadFile(path)
@@ -183,7 +183,7 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 		if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v, err := VerifyCausal(context.Background(), dir, VerifyOptions{})
+		v, err := Verify(context.Background(), dir, VerifyOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "model.json"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := VerifyCausal(context.Background(), dir, VerifyOptions{}); err != nil || v.Err() == nil {
+	if v, err := Verify(context.Background(), dir, VerifyOptions{}); err != nil || v.Err() == nil {
 		t.Errorf("a foreign file was not found (%v)", err)
 	}
 }
@@ -203,10 +203,10 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 // TestDecodeCausalRefuses: counts that are no square, and other formats.
 func TestDecodeCausalRefuses(t *testing.T) {
 	encoded := func(edit func(*Causal)) string {
-		c := studied(t).Causal
-		edit(c)
+		r := studied(t).Report
+		edit(r.Causal)
 		var b strings.Builder
-		if err := EncodeCausal(&b, c); err != nil {
+		if err := Encode(&b, r); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -222,8 +222,10 @@ func TestDecodeCausalRefuses(t *testing.T) {
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Scores = nil }), ErrContent},
+		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, Format, 1), ErrFormat},
+		{strings.Replace(encoded(func(*Causal) {}), `"files": {}`, `"files": {"model.json":"ab"}`, 1), ErrContent},
 	} {
-		if _, err := DecodeCausal(strings.NewReader(c.text)); !errors.Is(err, c.want) {
+		if _, err := DecodeFile(strings.NewReader(c.text), CausalFile); !errors.Is(err, c.want) {
 			t.Errorf("%.60s: %v, want %v", c.text, err, c.want)
 		}
 	}
@@ -232,7 +234,7 @@ func TestDecodeCausalRefuses(t *testing.T) {
 // TestCausalLedger: an entry takes the place of the warning that there is none.
 func TestCausalLedger(t *testing.T) {
 	c := NewCausal(&causal.Result{Guarantee: budget.Guarantee{Epsilon: 1}})
-	for _, w := range studied(t).Causal.Warnings {
+	for _, w := range studied(t).Report.Warnings {
 		c.Warn(w)
 	}
 	before := len(c.Warnings)

@@ -2,164 +2,72 @@ package report
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/numeric/direction"
-	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// VerifyCausal is [Verify] for the release of a study of causal directions. Beside the
-// steps, the guarantee, the recipe and the ledger it reads the released counts anew: the
-// scores, the redraws, the directions and the picture are functions of causal.json.
-func VerifyCausal(ctx context.Context, dir string, o VerifyOptions) (*Verification, error) {
-	raw, err := readLimited(filepath.Join(dir, causalFile), MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	c, err := DecodeCausal(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	// The steps of a study are those of a run, in the words of a report.
-	v := &verifier{dir: dir, raw: raw, out: &Verification{}, report: &Report{
-		Format: sharedFormat(c.Format), Guarantee: c.Guarantee, Events: c.Events, Task: TaskCausal, Target: c.target(), Model: Model{Method: c.Method}, Ledger: c.Ledger,
-		Unprotected: c.Unprotected, Accounting: c.Accounting,
-	}}
-	v.signature(causalFile, o.Key)
-	v.causalChecksum(c)
-	v.causalFiles(c)
-	v.steps()
-	v.guarantee()
-	v.causalPlan(c)
+// verify compares a study with its recipe and its plan, and reads the released counts anew: the scores, the redraws and
+// the directions are functions of the report.
+func (c *Causal) verify(v *verifier) {
+	c.verifyPlan(v)
 	v.add("directions", "the scores, the stability and the direction of every pair follow from its counts", c.readingProblems())
-	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems())
-	v.release = c.Checksum
-	return v.out, v.ledger(ctx, o)
+	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems(v.report.Events))
 }
 
-// causalChecksum compares the account with what it would be if it were written now.
-func (v *verifier) causalChecksum(c *Causal) {
-	var b strings.Builder
-	if err := EncodeCausal(&b, c); err != nil || b.String() != string(v.raw) {
-		v.add(causalFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
-		return
+// hashed lists the files of a study.
+func (c *Causal) hashed(v *verifier) []hashedFile {
+	h := v.report.Files
+	return []hashedFile{
+		{name: pictureFile, hash: h.Picture, size: MaxBytes, optional: true, problem: c.pictureProblem},
+		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
 	}
-	v.add(causalFile, "the file is as it was written, by its checksum", nil)
 }
 
-// causalFiles compares the other files with their hashes, and the picture with the counts.
-func (v *verifier) causalFiles(c *Causal) {
-	entries, err := os.ReadDir(v.dir)
-	for _, e := range entries {
-		if !slices.Contains([]string{causalFile, pictureFile, recipeFile}, e.Name()) && !isSignature(e.Name()) {
-			v.add("folder", "", []string{shown(e.Name()) + " is no file of a study of causal directions"})
-		}
-	}
-	if err != nil {
-		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
-	}
+// pictureProblem compares a picture with that of the counts.
+func (c *Causal) pictureProblem(data []byte) string {
 	var picture bytes.Buffer
-	var drawn error
-	if c.Method != anmMethod {
-		drawn = c.Picture(&picture)
+	if c.Method == anmMethod || c.Picture(&picture) != nil || !bytes.Equal(data, picture.Bytes()) {
+		return "it is not the picture of the released counts"
 	}
-	for _, f := range []struct {
-		name, hash string
-		size       int
-	}{{pictureFile, c.Files.Picture, MaxBytes}, {recipeFile, c.Files.Recipe, maxRecipeBytes}} {
-		data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
-		gone := errors.Is(err, os.ErrNotExist)
-		switch {
-		case gone && f.hash == "":
-			v.add(f.name, "there is none, as the account says", nil)
-		case err != nil:
-			v.add(f.name, "", []string{"the file cannot be read: " + reasonOf(err)})
-		case hashOf(data) != f.hash:
-			v.add(f.name, "", []string{"it is another file than the account names: its SHA-256 is " + hashOf(data)})
-		case f.name == pictureFile && (drawn != nil || !bytes.Equal(data, picture.Bytes())):
-			v.add(f.name, "", []string{"it is not the picture of the released counts"})
-		default:
-			v.add(f.name, "it is the file that the account names, by its SHA-256", nil)
-		}
-	}
+	return ""
 }
 
-// causalPlan compares the account with the recipe and with the plan that it has.
-func (v *verifier) causalPlan(c *Causal) {
-	const name = "plan"
-	data, err := readLimited(filepath.Join(v.dir, recipeFile), maxRecipeBytes)
-	if errors.Is(err, os.ErrNotExist) {
-		v.skip(name, "there is no recipe, so the steps were not compared with those of one")
-		return
-	}
-	if err != nil {
-		return // causalFiles said so
-	}
-	r, problems := recipe.Parse(recipeFile, data)
-	if len(problems) > 0 {
-		v.add("recipe", "", []string{"it cannot be read: " + problems[0].Error()})
+// verifyPlan compares the report with the recipe and with the plan that it has.
+func (c *Causal) verifyPlan(v *verifier) {
+	r, header, ok := v.recipe()
+	if !ok {
 		return
 	}
 	if r.Task != TaskCausal {
 		v.add("recipe", "", []string{"its task is " + r.Task})
 		return
 	}
-	study, err := r.Study(r.Data.Header)
+	study, err := r.Study(header)
 	if err != nil {
 		v.add("recipe", "", []string{"it has no study with these columns: " + err.Error()})
 		return
 	}
-	var out []string
-	entered, dataset := "", ""
-	if c.Ledger != nil {
-		entered = c.Ledger.Dataset
-	}
-	if r.Ledger != nil {
-		dataset = r.Ledger.Dataset
-	}
-	if entered != dataset {
-		out = append(out, "the data set in the ledger is another one")
-	}
+	out := v.dataSetProblems(r)
 	if (c.Protected == protectedTest) != study.TestOnly || c.Protected != protectedTest && c.Protected != protectedAll {
 		out = append(out, "other records are protected than the account says")
 	}
-	if !sameJSON(c.Unprotected, list(study.Facts())) {
+	if !sameJSON(v.report.Unprotected, list(study.Facts())) {
 		out = append(out, "unprotected does not list what the recipe states about the data")
 	}
 	v.add("recipe", "it states what the account says it states", append(out, c.columnProblems(study.Schema.Names())...))
 	plan, err := study.Plan()
 	if err != nil {
-		v.add(name, "", []string{"the recipe has no price: " + err.Error()})
+		v.add("plan", "", []string{"the recipe has no price: " + err.Error()})
 		return
 	}
-	v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read", v.leafProblems(plan.Priced))
-}
-
-// leafProblems compares the steps with those of a plan made anew.
-func (v *verifier) leafProblems(plan *budget.Priced) []string {
-	out := guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()), "the plan of the recipe has")
-	leaves, events := plan.Leaves(), v.report.Events
-	if len(leaves) != len(events) {
-		return append(out, fmt.Sprintf("the account has %d steps, and the plan of the recipe %d", len(events), len(leaves)))
-	}
-	for i, e := range events {
-		l := leaves[i]
-		if e.ID != l.Path || e.Law != l.Law.Kind.String() || e.Draws != l.Law.Draws || !near(e.Mu, l.Law.Mu) || !near(e.Epsilon,
-			l.Law.Epsilon) || !near(e.Delta, l.Law.Delta) {
-			out = append(out, fmt.Sprintf("step %d is another one than in the plan of the recipe", i+1))
-		}
-	}
-	return out
+	problems, _ := v.leafProblems(plan.Priced)
+	v.add("plan", "the recipe has these steps, law by law, and this guarantee; no table was read", problems)
 }
 
 // columnProblems compares the columns, and the pairs of them, with those of a study.
@@ -262,9 +170,9 @@ func (p CausalPair) same(q CausalPair) bool {
 }
 
 // noiseProblems compares the noise of each pair with that of its step.
-func (c *Causal) noiseProblems() []string {
+func (c *Causal) noiseProblems(events []Event) []string {
 	var out []string
-	for _, e := range c.Events { // every pure step of a study is Laplace noise on counts
+	for _, e := range events { // every pure step of a study is Laplace noise on counts
 		if e.Law == budget.Pure.String() && !(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
 			out = append(out, fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v", shown(e.ID), e.Scale,
 				e.Sensitivity/e.Epsilon))
@@ -272,19 +180,19 @@ func (c *Causal) noiseProblems() []string {
 	}
 	for i, p := range c.Pairs {
 		if b := p.Baseline; b != nil {
-			k := slices.IndexFunc(c.Events, func(e Event) bool { return e.ID == "causal/all/difference" })
-			if b.Scale > 0 && (k < 0 || math.Abs(b.Scale-c.Events[k].Scale) > computedTolerance*b.Scale) {
+			k := slices.IndexFunc(events, func(e Event) bool { return e.ID == "causal/all/difference" })
+			if b.Scale > 0 && (k < 0 || math.Abs(b.Scale-events[k].Scale) > computedTolerance*b.Scale) {
 				out = append(out, "the noise of the difference is not that of its step")
 			}
 			continue
 		}
 		name := fmt.Sprintf("causal/all/pairs/pair-%d", i+1)
-		k := slices.IndexFunc(c.Events, func(e Event) bool { return e.ID == name })
+		k := slices.IndexFunc(events, func(e Event) bool { return e.ID == name })
 		if k < 0 {
 			out = append(out, name+" is not among the steps")
 			continue
 		}
-		e := c.Events[k]
+		e := events[k]
 		least := e.Sensitivity / e.Epsilon
 		if e.Law == budget.Gaussian.String() {
 			least = e.Sensitivity / e.Mu

@@ -16,15 +16,16 @@ const CheckLibrary = "dp-accounting==0.6.0"
 // ErrNoScript is returned for a report whose sum has no check script.
 var ErrNoScript = fault.New(fault.Usage, "there is no check script for this report")
 
-// CheckScript writes a Python program that adds the steps of a release up from its report.json, causal.json or describe.json alone, by
+// CheckScript writes a Python program that adds the steps of a release up from its report file alone, by
 // the public library dp-accounting, and fails unless that gives the epsilon of the file. data is the file. The
 // script has what the rules of this plan need and nothing else, and the SHA-256 of the file. The error wraps
 // [ErrFormat], [ErrContent], [ErrEdited] or [ErrNoScript], or is that of w.
 func CheckScript(w io.Writer, data []byte) error {
-	accounting, events, delta, err := accountingIn(data)
+	r, err := readUnedited(data)
 	if err != nil {
 		return err
 	}
+	accounting, events, delta := r.Accounting, r.Events, r.Guarantee.Delta
 	switch {
 	case accounting == nil:
 		return fmt.Errorf("%w: it is of an earlier version, which does not state how the steps add up; `dptrain verify` adds them up", ErrNoScript)
@@ -49,29 +50,6 @@ func CheckScript(w io.Writer, data []byte) error {
 // slackDelta is the delta below which what the accountants of dptrain add for rounding, up to 5e-11, may raise epsilon
 // by more than the usual tolerance of a script.
 const slackDelta = 1e-8
-
-// accountingIn reads the accounting, the steps and the delta of a report.json, causal.json or describe.json that nobody edited.
-func accountingIn(data []byte) (accounting *Accounting, events []Event, delta float64, err error) {
-	if hasFormat(data, DescriptionFormat) {
-		d, err := DecodeDescription(strings.NewReader(string(data)))
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		return d.Accounting, d.Events, d.Guarantee.Delta, unedited(data, func(w io.Writer) error { return EncodeDescription(w, d) })
-	}
-	if isCausal(data) {
-		c, err := DecodeCausal(strings.NewReader(string(data)))
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		return c.Accounting, c.Events, c.Guarantee.Delta, unedited(data, func(w io.Writer) error { return EncodeCausal(w, c) })
-	}
-	r, err := Decode(strings.NewReader(string(data)))
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return r.Accounting, r.Events, r.Guarantee.Delta, unedited(data, func(w io.Writer) error { return Encode(w, r) })
-}
 
 // scriptHead begins every script.
 const scriptHead = `# Adds up the privacy cost of a release from its report alone, and fails unless it is the one that the report states.

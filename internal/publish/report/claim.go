@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dptrain/dptrain/internal/ledger"
 )
@@ -25,66 +23,34 @@ func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 		return claim, nil, err
 	}
 	claim.Name = path
-	switch {
-	case hasFormat(data, DescriptionFormat):
-		d, err := DecodeDescription(bytes.NewReader(data))
-		if err != nil {
-			return claim, nil, err
-		}
-		entered, claim.Release = d.Ledger, d.Checksum
-		if err := unedited(data, func(w io.Writer) error { return EncodeDescription(w, d) }); err != nil {
-			return claim, nil, err
-		}
-	case isCausal(data):
-		c, err := DecodeCausal(bytes.NewReader(data))
-		if err != nil {
-			return claim, nil, err
-		}
-		entered, claim.Release = c.Ledger, c.Checksum
-		err = unedited(data, func(w io.Writer) error { return EncodeCausal(w, c) })
-		if err != nil {
-			return claim, nil, err
-		}
-	default:
-		r, err := Decode(bytes.NewReader(data))
-		if err != nil {
-			return claim, nil, err
-		}
-		entered, claim.Release = r.Ledger, r.release(data)
-		if r.hasChecksum() {
-			err = unedited(data, func(w io.Writer) error { return Encode(w, r) })
-		}
-		if err != nil {
-			return claim, nil, err
-		}
+	r, err := readUnedited(data)
+	if err != nil {
+		return claim, nil, err
 	}
-	if entered == nil {
+	claim.Release = r.release(data)
+	if r.Ledger == nil {
 		return claim, nil, nil
 	}
-	claim.Head = ledger.Head{Sequence: entered.Entry, Hash: entered.Head}
-	claim.Nonce = entered.Nonce
-	return claim, entered, nil
+	claim.Head = ledger.Head{Sequence: r.Ledger.Entry, Hash: r.Ledger.Head}
+	claim.Nonce = r.Ledger.Nonce
+	return claim, r.Ledger, nil
 }
 
-// isCausal reports whether a file is a causal.json.
-func isCausal(data []byte) bool { return hasFormat(data, CausalFormat) }
-
-// hasFormat reports whether a file is one of the given format, of any version.
-func hasFormat(data []byte, format string) bool {
-	var head struct {
-		Format string `json:"format"`
+// readUnedited decodes a report of any task, and returns [ErrEdited] unless it is as it was written. Versions without a
+// checksum are not compared.
+func readUnedited(data []byte) (*Report, error) {
+	r, err := decode(data, nil)
+	if err != nil {
+		return nil, err
 	}
-	kind, _, _ := strings.Cut(format, "/")
-	return json.Unmarshal(data, &head) == nil && strings.HasPrefix(head.Format, kind+"/")
-}
-
-// unedited returns ErrEdited unless encode writes data.
-func unedited(data []byte, encode func(io.Writer) error) error {
+	if !r.hasChecksum() {
+		return r, nil
+	}
 	var again bytes.Buffer
-	if err := encode(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
-		return ErrEdited
+	if err := Encode(&again, r); err != nil || !bytes.Equal(again.Bytes(), data) {
+		return nil, ErrEdited
 	}
-	return nil
+	return r, nil
 }
 
 // release identifies the release of a report whose file is data: its checksum, or for versions without
@@ -100,7 +66,7 @@ func (r *Report) release(data []byte) string {
 // release or it names none. It reads releases of later versions too, and takes a file that is no JSON for
 // one that names none.
 func EntryOf(dir string) (*ledger.Head, error) {
-	for _, name := range []string{reportFile, causalFile, descriptionFile} {
+	for _, name := range ReportFiles() {
 		path := filepath.Join(dir, ReleaseDir, name)
 		data, err := readLimited(path, MaxBytes)
 		switch {
@@ -122,17 +88,21 @@ func EntryOf(dir string) (*ledger.Head, error) {
 	return nil, nil
 }
 
+// reportIn returns the name of the report in a folder. Where there is none, it is that of a training.
+func reportIn(dir string) string {
+	for _, name := range ReportFiles() {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+	return ReportFile
+}
+
 // KeptClaim returns the ledger entry claimed by the results that are kept in dir. The error is a [*DirError] if they name
 // no entry or an entry other than k, or if they were edited.
 func KeptClaim(dir string, k Kept) (ledger.Claim, error) {
 	folder := filepath.Join(dir, KeptDir, ReleaseDir)
-	path := filepath.Join(folder, reportFile)
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(folder, causalFile)
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			path = filepath.Join(folder, descriptionFile)
-		}
-	}
+	path := filepath.Join(folder, reportIn(folder))
 	claim, entered, err := ReadClaim(path)
 	if err != nil {
 		return claim, &DirError{Path: path, Msg: fmt.Sprintf("cannot be published: %v", err), Err: ErrKept}

@@ -153,9 +153,6 @@ type publishedFile struct {
 // published lists the files of the release in the order in which they must be written: the last one holds the
 // hashes of the others. Writing it sets checksum to that of the release.
 func (files Files) published(checksum *string) []publishedFile {
-	if files.Description != nil {
-		return files.Description.published(checksum)
-	}
 	var hashes Hashes
 	var list []publishedFile
 	if files.Model != nil {
@@ -167,36 +164,39 @@ func (files Files) published(checksum *string) []publishedFile {
 			return err
 		})})
 	}
-	if c := files.Causal; c != nil {
-		var picture string
-		if c.Method != anmMethod {
-			list = append(list, publishedFile{pictureFile, hashed(&picture, c.Picture)})
+	section := files.Report.section()
+	list = append(list, section.drawings(files, &hashes)...)
+	return append(list, publishedFile{files.Report.FileName(), func(w io.Writer) error {
+		final := *files.Report
+		final.Files = hashes
+		sealed, err := final.sealed()
+		if err != nil {
+			return err
 		}
-		return append(list, publishedFile{causalFile, func(w io.Writer) error {
-			final := *c
-			final.Files = CausalHashes{picture, hashes.Recipe}
-			sealed, err := final.sealed()
-			if err != nil {
-				return err
-			}
-			*checksum = sealed.Checksum
-			return EncodeCausal(w, sealed)
-		}})
+		*checksum = sealed.Checksum
+		return Encode(w, sealed)
+	}})
+}
+
+// drawings returns the page.
+func (t *Training) drawings(f Files, hashes *Hashes) []publishedFile { return f.pageOnly(hashes) }
+
+// drawings returns the page.
+func (d *Description) drawings(f Files, hashes *Hashes) []publishedFile { return f.pageOnly(hashes) }
+
+// drawings returns the picture, of a study that released histograms.
+func (c *Causal) drawings(_ Files, hashes *Hashes) []publishedFile {
+	if c.Method == anmMethod {
+		return nil
 	}
-	return append(list,
-		publishedFile{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
-			return HTML(w, Source{files.Report, files.Model, files.Recipe})
-		})},
-		publishedFile{reportFile, func(w io.Writer) error {
-			final := *files.Report
-			final.Files = hashes
-			sealed, err := final.sealed()
-			if err != nil {
-				return err
-			}
-			*checksum = sealed.Checksum
-			return Encode(w, sealed)
-		}})
+	return []publishedFile{{pictureFile, hashed(&hashes.Picture, c.Picture)}}
+}
+
+// pageOnly returns the page of a release.
+func (files Files) pageOnly(hashes *Hashes) []publishedFile {
+	return []publishedFile{{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
+		return HTML(w, Source{files.Report, files.Model, files.Recipe})
+	})}}
 }
 
 // Checksum returns the checksum that the release of these files will have. It is a function of what is

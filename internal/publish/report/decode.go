@@ -23,13 +23,23 @@ var (
 	ErrContent = errors.New("the report is damaged")
 )
 
-// Decode reads a report. It is strict: every key of the format must be there
-// once, and no other.
-func Decode(r io.Reader) (*Report, error) {
+// Decode reads the report of a run that trained a model. It is strict: every key of the format must be there
+// once, and no other. Errors wrap [ErrFormat] or [ErrContent].
+func Decode(r io.Reader) (*Report, error) { return decodeFrom(r, &trainingKind) }
+
+// DecodeFile reads a report as [Decode] does. Its task follows from the name of its file, one of [ReportFiles].
+func DecodeFile(r io.Reader, name string) (*Report, error) { return decodeFrom(r, kindOfFile(name)) }
+
+func decodeFrom(r io.Reader, want *kind) (*Report, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, err
 	}
+	return decode(data, want)
+}
+
+// decode reads a report of the given kind; of any kind for nil.
+func decode(data []byte, want *kind) (*Report, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, MaxBytes)
 	}
@@ -41,17 +51,32 @@ func Decode(r io.Reader) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	if !slices.Contains(formats(), format) {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q to %q", ErrFormat, format, format1, Format)
+	if want == nil {
+		want = kindOfFormat(format)
 	}
-	out := new(Report)
-	if err := doc.Decode(out, version(format)); err != nil {
+	if !slices.Contains(want.formats, format) {
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format, want.known())
+	}
+	out := &Report{Format: format}
+	want.addSection(out)
+	if err := doc.Decode(out, out.keysVersion()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrContent, err)
 	}
-	if classes := out.Task == regression.TaskClassification; classes && out.Format == format1 || !classes && out.Format == format2 {
-		return nil, fmt.Errorf("%w: task and format do not fit", ErrContent)
+	if name := want.strayFile(out.Files); name != "" {
+		return nil, fmt.Errorf("%w: files: unknown key %q", ErrContent, name)
 	}
-	return out, nil
+	return out, out.section().check(out)
+}
+
+// target returns the target of the model.
+func (t *Training) target() string { return t.Target }
+
+// check refuses a task that the format does not have.
+func (t *Training) check(r *Report) error {
+	if classes := t.Task == regression.TaskClassification; classes && r.Format == format1 || !classes && r.Format == format2 {
+		return fmt.Errorf("%w: task and format do not fit", ErrContent)
+	}
+	return nil
 }
 
 // version returns the number at the end of a format's name.

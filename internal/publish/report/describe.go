@@ -1,84 +1,38 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
 	"strings"
-	"time"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
-	"github.com/dptrain/dptrain/internal/sys/strictjson"
 	"github.com/dptrain/dptrain/internal/train/describe"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// DescriptionFormat is the value of the key "format" in a description of the columns of a table.
-const DescriptionFormat = "dptrain.describe/1"
-
-// descriptionFile is the description in its release.
-const descriptionFile = "describe.json"
-
-// TaskDescribe is the task of such a run.
-const TaskDescribe = describe.RootName
-
-// Description is a description of the columns of a table. Its fields are the keys of describe.json, in the order of the file.
+// Description is the section of a description of the columns of a table. Records, Columns, Correlations and By are
+// estimates, with intervals of confidence 95% about the values in the table. They follow from Released.
 type Description struct {
-	Format     string      `json:"format"`
-	Guarantee  Guarantee   `json:"guarantee"`
-	Accounting *Accounting `json:"accounting"` // how the events add up to the guarantee
-	Events     []Event     `json:"events"`     // in the order of the plan
-	// Records, Columns, Correlations and By are estimates, with intervals of confidence 95% about the values in the table. They
-	// follow from Released.
 	Records      describe.Estimate      `json:"records" layout:"line"`
 	Columns      []describe.ColumnCard  `json:"columns"`
 	Correlations []describe.Association `json:"correlations"`
 	By           *describe.GroupCard    `json:"by"`
 	Released     *describe.Released     `json:"released"`
-	Unprotected  []pipeline.Fact        `json:"unprotected"` // stated by whoever asked, not protected
-	Warnings     []pipeline.Warning     `json:"warnings"`
-	// Ledger is where the run was entered; nil, and absent from the file, for a run that kept no ledger.
-	Ledger *Ledger `json:"ledger,omitempty"`
-	// Files are the other files of the release; Checksum is that of describe.json itself, and [EncodeDescription] fills it in.
-	Files    DescriptionHashes `json:"files"`
-	Checksum string            `json:"checksum"`
 }
 
-// DescriptionHashes are the SHA-256 of the other files of a description, in hex.
-type DescriptionHashes struct {
-	Page string `json:"report.html"`
-}
-
-// NewDescription returns the account of a description. It looks at the public half of the result only.
-func NewDescription(res *describe.Result) *Description {
-	d := &Description{
-		Format: DescriptionFormat, Guarantee: GuaranteeOf(res.Guarantee).explained(), Events: []Event{},
-		Accounting: accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit), Released: res.Released,
-		Unprotected: list(res.Unprotected), Warnings: list(res.Warnings),
-	}
-	for _, e := range res.Events {
-		d.Events = append(d.Events, event(e, &pipeline.Result{Branch: res.Branch}))
-	}
-	d.setCard(describe.Read(res.Released))
-	return d
+// NewDescription returns the report of a description. It looks at the public half of the result only.
+func NewDescription(res *describe.Result) *Report {
+	r := newReport(DescriptionFormat, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
+	r.addEvents(res.Events, &pipeline.Result{Branch: res.Branch})
+	r.Description = &Description{Released: res.Released}
+	r.Description.setCard(describe.Read(res.Released))
+	return r
 }
 
 // setCard writes estimates.
 func (d *Description) setCard(c *describe.Card) {
 	d.Records, d.Columns, d.Correlations, d.By = c.Records, c.Columns, c.Correlations, c.By
 }
-
-// Enter notes that the run is in a ledger and takes back the warning that it is not.
-func (d *Description) Enter(l Ledger) {
-	d.Ledger = &l
-	d.Warnings = slices.DeleteFunc(d.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
-}
-
-// Warn adds a warning.
-func (d *Description) Warn(w pipeline.Warning) { d.Warnings = append(d.Warnings, w) }
 
 // target names the columns, in the place where runs with a model name their target.
 func (d *Description) target() string {
@@ -89,67 +43,15 @@ func (d *Description) target() string {
 	return strings.Join(names, ", ")
 }
 
-// asReport returns what a description has in common with the report of a run.
-func (d *Description) asReport() *Report {
-	return &Report{
-		Format: Format, Guarantee: d.Guarantee, Accounting: d.Accounting, Events: d.Events, Task: TaskDescribe, Target: d.target(),
-		Model: Model{Method: describe.RootName}, Ledger: d.Ledger, Unprotected: d.Unprotected, Warnings: d.Warnings,
-	}
-}
-
-// EncodeDescription writes d as describe.json. Equal descriptions give equal bytes. The checksum, whatever d says, is the SHA-256 of the bytes
-// with an empty text in its place.
-func EncodeDescription(w io.Writer, d *Description) error {
-	sealed, err := d.sealed()
-	if err != nil {
-		return err
-	}
-	return encode(w, sealed, Format)
-}
-
-// sealed returns a copy of d with its checksum.
-func (d *Description) sealed() (*Description, error) {
-	out := *d
-	out.Checksum = ""
-	data, err := strictjson.Encode(&out, version(Format))
-	if err != nil {
-		return nil, err
-	}
-	out.Checksum = hashOf(data)
-	return &out, nil
-}
-
-// DecodeDescription reads a description. It is strict: every key of the format must occur exactly once, unknown keys are
-// rejected, and the released numbers must be consistent. Errors wrap [ErrFormat] or [ErrContent].
-func DecodeDescription(r io.Reader) (*Description, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, MaxBytes)
-	}
-	doc, err := strictjson.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	if format, err := doc.Text("format"); err != nil || format != DescriptionFormat {
-		return nil, errors.Join(fmt.Errorf("%w: its format is %.60q, this version reads %q", ErrFormat, format, DescriptionFormat), err)
-	}
-	d := new(Description)
-	if err := doc.Decode(d, version(Format)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrContent, err)
-	}
+// check refuses released numbers and estimates that contradict themselves.
+func (d *Description) check(*Report) error {
 	if d.Released == nil {
-		return nil, fmt.Errorf("%w: it has no released numbers", ErrContent)
+		return fmt.Errorf("%w: it has no released numbers", ErrContent)
 	}
 	if err := d.Released.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrContent, err)
+		return fmt.Errorf("%w: %w", ErrContent, err)
 	}
-	if err := d.checkCard(); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d.checkCard()
 }
 
 // checkCard refuses estimates that a page cannot be made of.
@@ -184,36 +86,6 @@ func (d *Description) checkCard() error {
 		}
 	}
 	return nil
-}
-
-// CollectDescription returns the files of a description that ends now, like [Collect].
-func CollectDescription(res *describe.Result, stats *dataset.Stats, table string) Files {
-	run := &Run{
-		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{}, Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows,
-		Date: time.Now().UTC().Format(time.RFC3339), Data: table, Tool: ThisTool(),
-	}
-	for stage, seconds := range res.Curator.Seconds {
-		run.Seconds[stage] = seconds
-	}
-	return Files{Description: NewDescription(res), Run: run}
-}
-
-// published lists the files of the release of a description; see [Files.published].
-func (d *Description) published(checksum *string) []publishedFile {
-	var page string
-	return []publishedFile{
-		{pageFile, hashed(&page, d.HTML)},
-		{descriptionFile, func(w io.Writer) error {
-			final := *d
-			final.Files = DescriptionHashes{page}
-			sealed, err := final.sealed()
-			if err != nil {
-				return err
-			}
-			*checksum = sealed.Checksum
-			return EncodeDescription(w, sealed)
-		}},
-	}
 }
 
 // grouped prints a number with so many decimals and a comma after each three digits before them, or in the scientific notation if it

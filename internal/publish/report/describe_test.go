@@ -70,20 +70,20 @@ func descriptionRelease(t testing.TB, s describe.Study, table *dataset.Table) st
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	if err := Write(context.Background(), dir, CollectDescription(res, nil, "table.csv"), false); err != nil {
+	if err := Write(context.Background(), dir, Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv"), false); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
 // readBack decodes the description in an output folder.
-func readBack(t testing.TB, dir string) *Description {
+func readBack(t testing.TB, dir string) *Report {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, ReleaseDir, descriptionFile))
+	data, err := os.ReadFile(filepath.Join(dir, ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := DecodeDescription(bytes.NewReader(data))
+	d, err := DecodeFile(bytes.NewReader(data), DescriptionFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +91,13 @@ func readBack(t testing.TB, dir string) *Description {
 }
 
 // putDescription writes a description in place of another one, with a checksum that fits.
-func putDescription(t testing.TB, dir string, d *Description) {
+func putDescription(t testing.TB, dir string, d *Report) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := EncodeDescription(&b, d); err != nil {
+	if err := Encode(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ReleaseDir, descriptionFile), b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ReleaseDir, DescriptionFile), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -105,7 +105,7 @@ func putDescription(t testing.TB, dir string, d *Description) {
 // TestDescriptionKeys: the keys of describe.json are part of the format dptrain.describe/1.
 func TestDescriptionKeys(t *testing.T) {
 	s, table := describedTable(t, 2, 4000)
-	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, descriptionFile))
+	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestDescriptionTextFitsAScreen(t *testing.T) {
 		d := readBack(t, descriptionRelease(t, s, table))
 		d.Enter(Ledger{Dataset: strings.Repeat("long ", 40), Entry: 12})
 		var b strings.Builder
-		if err := DescriptionText(&b, d); err != nil {
+		if err := Text(&b, d); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -188,7 +188,7 @@ func TestVerifyDescription(t *testing.T) {
 	s, table := describedTable(t, 3, 4000)
 	dir := descriptionRelease(t, s, table)
 	verify := func() string {
-		v, err := VerifyDescription(context.Background(), filepath.Join(dir, ReleaseDir), VerifyOptions{})
+		v, err := Verify(context.Background(), filepath.Join(dir, ReleaseDir), VerifyOptions{})
 		if err != nil {
 			return err.Error()
 		}
@@ -204,22 +204,22 @@ func TestVerifyDescription(t *testing.T) {
 		t.Fatalf("a release as it was written: %s", got)
 	}
 	for name, x := range map[string]struct {
-		edit func(*Description)
+		edit func(*Report)
 		want string
 	}{
-		"a mean":            {func(d *Description) { *d.Columns[0].Mean.Value++ }, "estimates"},
-		"a released sum":    {func(d *Description) { d.Released.Columns[1].Sum += 50 }, "estimates"},
-		"a correlation":     {func(d *Description) { *d.Correlations[0].Upper = 1.5 }, "estimates"},
-		"a group":           {func(d *Description) { d.By.Groups[1].Small = true }, "estimates"},
-		"epsilon":           {func(d *Description) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
-		"a mu":              {func(d *Description) { d.Events[2].Mu /= 2 }, "guarantee plan"},
-		"a noise":           {func(d *Description) { d.Released.MatrixNoise /= 2 }, "estimates noise"},
-		"a noise of groups": {func(d *Description) { d.Released.Groups.SumNoise /= 2 }, "estimates noise"},
-		"a step":            {func(d *Description) { d.Events = d.Events[1:] }, "guarantee plan"},
-		"a column stated":   {func(d *Description) { d.Unprotected[0].Value = []string{"x"} }, "plan"},
-		"a declared range": {func(d *Description) {
-			for j := range d.Released.Columns {
-				d.Released.Columns[j].Source = describe.Declared
+		"a mean":            {func(d *Report) { *d.Description.Columns[0].Mean.Value++ }, "estimates"},
+		"a released sum":    {func(d *Report) { d.Description.Released.Columns[1].Sum += 50 }, "estimates"},
+		"a correlation":     {func(d *Report) { *d.Description.Correlations[0].Upper = 1.5 }, "estimates"},
+		"a group":           {func(d *Report) { d.Description.By.Groups[1].Small = true }, "estimates"},
+		"epsilon":           {func(d *Report) { d.Guarantee.Epsilon = 1 }, "guarantee plan"},
+		"a mu":              {func(d *Report) { d.Events[2].Mu /= 2 }, "guarantee plan"},
+		"a noise":           {func(d *Report) { d.Description.Released.MatrixNoise /= 2 }, "estimates noise"},
+		"a noise of groups": {func(d *Report) { d.Description.Released.Groups.SumNoise /= 2 }, "estimates noise"},
+		"a step":            {func(d *Report) { d.Events = d.Events[1:] }, "guarantee plan"},
+		"a column stated":   {func(d *Report) { d.Unprotected[0].Value = []string{"x"} }, "plan"},
+		"a declared range": {func(d *Report) {
+			for j := range d.Description.Released.Columns {
+				d.Description.Released.Columns[j].Source = describe.Declared
 			}
 		}, "estimates"},
 	} {
@@ -245,38 +245,38 @@ func TestVerifyDescription(t *testing.T) {
 func TestDescriptionDecodes(t *testing.T) {
 	s, table := describedTable(t, 2, 2000)
 	dir := descriptionRelease(t, s, table)
-	data, err := os.ReadFile(filepath.Join(dir, ReleaseDir, descriptionFile))
+	data, err := os.ReadFile(filepath.Join(dir, ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, edit := range map[string]func(*Description){
-		"no released numbers":  func(d *Description) { d.Released = nil },
-		"no histogram":         func(d *Description) { d.Columns[0].Bins = nil },
-		"a small histogram":    func(d *Description) { d.Columns[0].Bins.Counts = d.Columns[0].Bins.Counts[:3] },
-		"a count without ends": func(d *Description) { d.Columns[2].Categories[0].Count.Lower = nil },
-		"a small matrix":       func(d *Description) { d.Released.Matrix.Packed = d.Released.Matrix.Packed[:1] },
-		"few groups":           func(d *Description) { d.Released.Groups.Sums = nil },
-		"no leaves":            func(d *Description) { d.Released.Columns[0].Leaves = nil },
-		"another kind":         func(d *Description) { d.Released.Columns[0].Kind = "date" },
-		"few counts":           func(d *Description) { d.Released.Columns[2].Counts = nil },
-		"no records":           func(d *Description) { d.Records.Value = nil },
+	for name, edit := range map[string]func(*Report){
+		"no released numbers":  func(d *Report) { d.Description.Released = nil },
+		"no histogram":         func(d *Report) { d.Description.Columns[0].Bins = nil },
+		"a small histogram":    func(d *Report) { d.Description.Columns[0].Bins.Counts = d.Description.Columns[0].Bins.Counts[:3] },
+		"a count without ends": func(d *Report) { d.Description.Columns[2].Categories[0].Count.Lower = nil },
+		"a small matrix":       func(d *Report) { d.Description.Released.Matrix.Packed = d.Description.Released.Matrix.Packed[:1] },
+		"few groups":           func(d *Report) { d.Description.Released.Groups.Sums = nil },
+		"no leaves":            func(d *Report) { d.Description.Released.Columns[0].Leaves = nil },
+		"another kind":         func(d *Report) { d.Description.Released.Columns[0].Kind = "date" },
+		"few counts":           func(d *Report) { d.Description.Released.Columns[2].Counts = nil },
+		"no records":           func(d *Report) { d.Description.Records.Value = nil },
 	} {
 		d := readBack(t, dir)
 		edit(d)
 		var b bytes.Buffer
-		if err := EncodeDescription(&b, d); err != nil {
+		if err := Encode(&b, d); err != nil {
 			t.Fatal(name, err)
 		}
-		if _, err := DecodeDescription(&b); err == nil {
+		if _, err := DecodeFile(&b, DescriptionFile); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	for _, part := range []string{"", "{", string(data[:len(data)/2]), `{"format":"dptrain.describe/2"}`, strings.Replace(string(data), `"by"`, `"bye"`, 1)} {
-		if _, err := DecodeDescription(strings.NewReader(part)); err == nil {
+		if _, err := DecodeFile(strings.NewReader(part), DescriptionFile); err == nil {
 			t.Errorf("%.20q was accepted", part)
 		}
 	}
-	claim, _, err := ReadClaim(filepath.Join(dir, ReleaseDir, descriptionFile))
+	claim, _, err := ReadClaim(filepath.Join(dir, ReleaseDir, DescriptionFile))
 	if err != nil || claim.Release != readBack(t, dir).Checksum {
 		t.Errorf("%+v, %v", claim, err)
 	}
@@ -287,14 +287,14 @@ func TestDescriptionPage(t *testing.T) {
 	s, table := describedTable(t, 3, 4000)
 	d := readBack(t, descriptionRelease(t, s, table))
 	var page, text strings.Builder
-	if err := d.HTML(&page); err != nil {
+	if err := HTML(&page, Source{Report: d}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Markdown(&text); err != nil {
+	if err := Markdown(&text, Source{Report: d}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Histograms and categories", "What goes together", "too few records", "How the steps add up", "whisker", "below "} {
-		if !strings.Contains(page.String(), want) && !(want == "too few records" && !slices.ContainsFunc(d.By.Groups, func(g describe.Group) bool { return g.Small })) {
+		if !strings.Contains(page.String(), want) && !(want == "too few records" && !slices.ContainsFunc(d.Description.By.Groups, func(g describe.Group) bool { return g.Small })) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
@@ -335,7 +335,7 @@ func TestNumbersForPeople(t *testing.T) {
 // and computed anew without a panic and without a character that a terminal obeys.
 func TestDescriptionSurvivesEdits(t *testing.T) {
 	s, table := describedTable(t, 2, 600)
-	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, descriptionFile))
+	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +382,7 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := DecodeDescription(bytes.NewReader(edited))
+		d, err := DecodeFile(bytes.NewReader(edited), DescriptionFile)
 		if err != nil {
 			if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrContent) {
 				t.Fatal(err)
@@ -391,18 +391,18 @@ func TestDescriptionSurvivesEdits(t *testing.T) {
 		}
 		accepted++
 		var text, page strings.Builder
-		if err := DescriptionText(&text, d); err != nil {
+		if err := Text(&text, d); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsFunc(text.String(), func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
 			t.Fatalf("a control character in %q", text.String())
 		}
-		if err := d.HTML(&page); err != nil {
+		if err := HTML(&page, Source{Report: d}); err != nil {
 			t.Fatal(err)
 		}
-		d.estimateProblems()
-		d.noiseProblems()
-		if study, err := d.study(); err == nil {
+		d.Description.estimateProblems()
+		d.Description.noiseProblems(d)
+		if study, err := d.Description.study(d.Guarantee); err == nil {
 			_, _ = study.Plan()
 		}
 	}

@@ -20,9 +20,9 @@ func TestDescriptionIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := CollectDescription(res, nil, "table.csv")
+	files := Collect(NewDescription(res), nil, res.Curator, nil, nil, "table.csv")
 	head := ledger.Head{Sequence: 7, Hash: "abcd"}
-	files.Description.Enter(Ledger{Dataset: "x", Entry: head.Sequence, Head: head.Hash, Nonce: "00"})
+	files.Report.Enter(Ledger{Dataset: "x", Entry: head.Sequence, Head: head.Hash, Nonce: "00"})
 	dir := filepath.Join(t.TempDir(), "out")
 	folder, err := Prepare(dir, false)
 	if err != nil {

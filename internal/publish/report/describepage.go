@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
@@ -10,42 +9,30 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-// HTML writes a description as one page that needs nothing from elsewhere: no network, no script. Equal descriptions give equal
-// bytes. It returns the errors of w.
-func (d *Description) HTML(w io.Writer) error { return document.HTML(w, d.page()) }
-
-// Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns the errors of w.
-func (d *Description) Markdown(w io.Writer) error { return document.Markdown(w, d.page()) }
-
-func (d *Description) page() document.Page {
-	r := d.asReport()
-	lines := d.guaranteeLines()
-	p := document.Page{Title: "Private description of a table", Lead: []string{lines[0] + ". Facts that were stated about the columns are not protected; they are listed below."}, Facts: d.facts()}
-	for _, part := range []document.Section{
-		{ID: "meaning", Title: "What is promised", Blocks: []document.Block{prose(d.Guarantee.MeaningOf()), prose(d.Guarantee.comparison())}},
+// page lays out a description.
+func (d *Description) page(s Source) document.Page {
+	r := s.Report
+	lines := d.guaranteeLines(r.Guarantee)
+	p := document.Page{Title: "Private description of a table", Lead: []string{lines[0] + ". Facts that were stated about the columns are not protected; they are listed below."}, Facts: d.facts(r.Guarantee)}
+	return addSections(p, []document.Section{
+		{ID: "meaning", Title: "What is promised", Blocks: []document.Block{prose(r.Guarantee.MeaningOf()), prose(r.Guarantee.comparison())}},
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
 		{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
 		{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
 		{ID: "associations", Title: "What goes together", Blocks: d.associationBlocks()},
 		{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
 		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
-		{ID: "unprotected", Title: "What is not protected", Blocks: d.statedBlocks()},
+		{ID: "unprotected", Title: "What is not protected", Blocks: d.statedBlocks(r)},
 		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
 		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
 		{ID: "use", Title: "How to check it", Blocks: []document.Block{
 			prose("Check that the files of this release fit each other, and compute its estimates and its price again. It needs no data:"),
 			{Code: "dptrain verify release"},
 		}},
-	} {
-		if len(part.Blocks) > 0 {
-			p.Sections = append(p.Sections, part)
-		}
-	}
-	return p
+	})
 }
 
-func (d *Description) facts() []document.Fact {
-	g := d.Guarantee
+func (d *Description) facts(g Guarantee) []document.Fact {
 	protected := "one record"
 	if g.Unit != nil {
 		protected = "one value of " + shown(g.Unit.Column)
@@ -59,11 +46,11 @@ func (d *Description) facts() []document.Fact {
 	}
 }
 
-func (d *Description) statedBlocks() []document.Block {
+func (d *Description) statedBlocks(r *Report) []document.Block {
 	out := []document.Block{prose("These facts were stated, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
 		"It does not cover running time, memory use or who had access to the machine.")}
 	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
-	for _, f := range d.Unprotected {
+	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
 	}
 	return append(out, document.Block{Table: g})

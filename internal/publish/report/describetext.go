@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -20,10 +19,10 @@ const (
 	nameWidth        = 16
 )
 
-// DescriptionText prints a description for a person, on at most 39 lines of 78 characters. It returns the errors of w.
-func DescriptionText(w io.Writer, d *Description) error {
+// text prints a description on at most 39 lines of 78 characters.
+func (d *Description) text(r *Report) string {
 	var lines []string
-	lines = append(lines, d.guaranteeLines()...)
+	lines = append(lines, d.guaranteeLines(r.Guarantee)...)
 	left := []string{}
 	skip := func(n int, one, many string) {
 		if n == 1 {
@@ -60,7 +59,7 @@ func DescriptionText(w io.Writer, d *Description) error {
 	}
 	text := ""
 	if len(left) > 0 {
-		text = "Left out: " + strings.Join(left, ", ") + "; " + descriptionFile + " has them. "
+		text = "Left out: " + strings.Join(left, ", ") + "; " + DescriptionFile + " has them. "
 	}
 	if hidden > 0 {
 		text += fmt.Sprintf("The noise hides %d of %d associations", hidden, len(d.Correlations))
@@ -69,20 +68,19 @@ func DescriptionText(w io.Writer, d *Description) error {
 		lines = append(lines, strings.TrimSuffix(text, ". "))
 	}
 	var codes []string
-	for _, x := range d.Warnings {
+	for _, x := range r.Warnings {
 		codes = append(codes, x.Code)
 	}
 	if len(codes) > 0 {
-		lines = append(lines, "Warnings: "+strings.Join(codes, ", ")+"; "+descriptionFile+" says more")
+		lines = append(lines, "Warnings: "+strings.Join(codes, ", ")+"; "+DescriptionFile+" says more")
 	}
-	if l := d.Ledger; l != nil {
+	if l := r.Ledger; l != nil {
 		lines = append(lines, fmt.Sprintf("Ledger: entry %d for data set %s", l.Entry, shown(l.Dataset)))
 	}
 	for i, line := range lines {
 		lines[i] = shortened(line, textWidth) + "\n"
 	}
-	_, err := io.WriteString(w, strings.Join(lines, ""))
-	return err
+	return strings.Join(lines, "")
 }
 
 // shortened cuts a text to so many characters.
@@ -95,8 +93,7 @@ func shortened(text string, most int) string {
 }
 
 // guaranteeLines says what is promised, and how many records there are.
-func (d *Description) guaranteeLines() []string {
-	g := d.Guarantee
+func (d *Description) guaranteeLines(g Guarantee) []string {
 	who := "Each record"
 	if g.Unit != nil {
 		who = "Each value of " + shortened(shown(g.Unit.Column), nameWidth)

@@ -1,16 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -18,69 +13,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-// VerifyDescription is [Verify] for the release of a description. Beside the steps, the guarantee and the ledger it plans the description
-// anew from what was stated about the columns, and computes the estimates and the page anew from the released numbers.
-func VerifyDescription(ctx context.Context, dir string, o VerifyOptions) (*Verification, error) {
-	raw, err := readLimited(filepath.Join(dir, descriptionFile), MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	d, err := DecodeDescription(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	v := &verifier{dir: dir, raw: raw, out: &Verification{}, report: d.asReport()}
-	v.signature(descriptionFile, o.Key)
-	var again strings.Builder
-	if err := EncodeDescription(&again, d); err != nil || again.String() != string(raw) {
-		v.add(descriptionFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
-	} else {
-		v.add(descriptionFile, "the file is as it was written, by its checksum", nil)
-	}
-	v.descriptionFiles(d)
-	v.steps()
-	v.threshold()
-	v.guarantee()
-	v.descriptionPlan(d)
+// verify plans a description anew from what was stated about the columns, and computes the estimates anew from the
+// released numbers.
+func (d *Description) verify(v *verifier) {
+	d.verifyPlan(v)
 	v.add("estimates", "every estimate and every interval follows from the released numbers", d.estimateProblems())
-	v.add("noise", "the noise of the released numbers is that of their steps", d.noiseProblems())
-	v.release = d.Checksum
-	return v.out, v.ledger(ctx, o)
+	v.add("noise", "the noise of the released numbers is that of their steps", d.noiseProblems(v.report))
 }
 
-// descriptionFiles compares the page with its hash and with what it would be if it were made now.
-func (v *verifier) descriptionFiles(d *Description) {
-	entries, err := os.ReadDir(v.dir)
-	for _, e := range entries {
-		if !slices.Contains([]string{descriptionFile, pageFile}, e.Name()) && !isSignature(e.Name()) {
-			v.add("folder", "", []string{shown(e.Name()) + " is no file of a description"})
-		}
-	}
-	if err != nil {
-		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
-	}
-	data, err := readLimited(filepath.Join(v.dir, pageFile), maxPageBytes)
-	switch {
-	case err != nil:
-		v.add(pageFile, "", []string{"the file cannot be read: " + reasonOf(err)})
-		return
-	case hashOf(data) != d.Files.Page:
-		v.add(pageFile, "", []string{"it is another file than the description names: its SHA-256 is " + hashOf(data)})
-		return
-	}
-	v.add(pageFile, "it is the file that the description names, by its SHA-256", nil)
-	// The page was made before its own hash and the checksum were known, and shows neither.
-	var page bytes.Buffer
-	if err := d.HTML(&page); err != nil || !bytes.Equal(page.Bytes(), data) {
-		v.skip("page", "it is not the page that this version of dptrain makes of the description; another version may have written it")
-		return
-	}
-	v.add("page", "it says what the description says, byte for byte", nil)
+// hashed lists the page.
+func (d *Description) hashed(v *verifier) []hashedFile {
+	return []hashedFile{{name: pageFile, hash: v.report.Files.Page, size: maxPageBytes}}
 }
 
 // study returns the study that a description is of, as far as its price depends on it.
-func (d *Description) study() (describe.Study, error) {
-	target, err := targetOf(d.Guarantee)
+func (d *Description) study(g Guarantee) (describe.Study, error) {
+	target, err := targetOf(g)
 	s := describe.Study{Budget: target, Schema: dataset.Schema{Unit: target.Unit.Column}}
 	for _, c := range d.Released.Columns {
 		x := dataset.Column{Name: c.Name}
@@ -100,10 +48,10 @@ func (d *Description) study() (describe.Study, error) {
 	return s, err
 }
 
-// descriptionPlan compares the steps with those of a plan that is made anew.
-func (v *verifier) descriptionPlan(d *Description) {
+// verifyPlan compares the steps with those of a plan that is made anew.
+func (d *Description) verifyPlan(v *verifier) {
 	const name = "plan"
-	study, err := d.study()
+	study, err := d.study(v.report.Guarantee)
 	if err != nil {
 		return // guarantee said so
 	}
@@ -112,9 +60,9 @@ func (v *verifier) descriptionPlan(d *Description) {
 		v.add(name, "", []string{"the description has no price: " + err.Error()})
 		return
 	}
-	out := v.leafProblems(plan.Priced)
+	out, _ := v.leafProblems(plan.Priced)
 	var stated []string
-	for _, f := range d.Unprotected {
+	for _, f := range v.report.Unprotected {
 		if f.Name == "columns" {
 			stated = sortedNames(f.Value)
 		}
@@ -144,9 +92,9 @@ func (d *Description) estimateProblems() []string {
 }
 
 // noiseProblems compares the noise of the released numbers with that of their steps.
-func (d *Description) noiseProblems() []string {
+func (d *Description) noiseProblems(r *Report) []string {
 	scale := func(stage string) float64 {
-		for _, e := range d.Events {
+		for _, e := range r.Events {
 			if placeOf(e.ID).Stage == stage && e.Released > 0 {
 				return e.Scale
 			}
@@ -159,17 +107,17 @@ func (d *Description) noiseProblems() []string {
 			out = append(out, fmt.Sprintf("the noise of %s is %s, and that of its step %s", what, number(have), number(want)))
 		}
 	}
-	r := d.Released
-	check("the histogram", r.HistogramNoise, scale("histogram"))
-	check("the moments", r.MomentNoise, scale("moments"))
-	check("the matrix", r.MatrixNoise, scale("matrix"))
-	records := r.MomentNoise
-	if d.Guarantee.Relation != budget.AddRemove.String() {
+	x := d.Released
+	check("the histogram", x.HistogramNoise, scale("histogram"))
+	check("the moments", x.MomentNoise, scale("moments"))
+	check("the matrix", x.MatrixNoise, scale("matrix"))
+	records := x.MomentNoise
+	if r.Guarantee.Relation != budget.AddRemove.String() {
 		records = 0
 	}
-	check("the number of records", r.RecordNoise, records)
-	if g := r.Groups; g != nil {
-		relation, err := budget.ParseRelation(d.Guarantee.Relation)
+	check("the number of records", x.RecordNoise, records)
+	if g := x.Groups; g != nil {
+		relation, err := budget.ParseRelation(r.Guarantee.Relation)
 		if err != nil {
 			return out
 		}

@@ -19,15 +19,18 @@
 // and the cells that were repaired, goes to curator/ (mode 0700), which is for
 // the owner of the data and covered by no guarantee.
 //
-// # The account
+// # The report
 //
-// A [Report] answers, in the format "dptrain.report/3" (versions 1 and 2 are still read): which
-// (epsilon, delta) was promised under which relation, what it amounts to as a
+// A [Report] has the same keys for every task: which
+// (epsilon, delta) was promised under which relation, its equivalent as a
 // Gaussian (mu) and at other epsilons (the profile), every release that was
-// paid for with its law, sensitivity and noise scale, the private metrics, what
-// the recipe states and the guarantee does not protect, and warnings as data.
-// [New] makes one from the result of a run, [Encode] and [Decode] write and read
-// it, [Text] prints it for a person.
+// paid for with its law, sensitivity and noise scale, the facts that
+// are stated and not protected by the guarantee, warnings as data, the entry in a ledger and the hashes of
+// the other files. Between them is the section of its task: [Training], [Causal] or
+// [Description]. Earlier versions of the formats are still read.
+// [New], [NewCausal] and [NewDescription] make a report from the result of a run, [Encode], [Decode] and [DecodeFile]
+// write and read it, [Text] prints it for a person and [HTML] as a page, [Collect] adds the files beside it, and [Verify]
+// checks them. A further task implements the interface section and adds its kind (task.go).
 //
 // # All or nothing
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
-// Encode writes r as report.json. Equal reports give equal bytes. It fails for a
+// Encode writes r as the report file of its release. Equal reports give equal bytes. It fails for a
 // report that holds a number that is not finite, and with the errors of w.
 //
 // The checksum, whatever r says, is the SHA-256 of the bytes with an empty text in its
@@ -18,7 +18,7 @@ func Encode(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	return encode(w, sealed, r.Format)
+	return encode(w, sealed, r.keysVersion())
 }
 
 // sealed returns a copy of r with its checksum, in the versions that have one.
@@ -28,7 +28,7 @@ func (r *Report) sealed() (*Report, error) {
 	if !r.hasChecksum() {
 		return &out, nil
 	}
-	data, err := strictjson.Encode(&out, version(r.Format))
+	data, err := strictjson.Encode(&out, r.keysVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// encode writes the file of a struct in a format.
-func encode(w io.Writer, file any, format string) error {
-	data, err := strictjson.Encode(file, version(format))
+// encode writes the file of a struct in a version of its format.
+func encode(w io.Writer, file any, version string) error {
+	data, err := strictjson.Encode(file, version)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func Example() {
 	dir, err := os.MkdirTemp("", "example-")
 	check(err)
 	defer os.RemoveAll(dir)
-	files := report.Files{Model: result.Model, Report: report.New(result), Run: report.NewRun(result, nil)}
+	files := report.Collect(report.New(result), result.Model, result.Curator, nil, nil, "doses.csv")
 	check(report.Write(context.Background(), dir, files, false))
 	released, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))
 	check(err)
@@ -96,10 +96,12 @@ func ExampleText() {
 	mu := .24
 	err := report.Text(os.Stdout, &report.Report{
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu},
-		Target:    "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
-		Features: report.Features{Considered: []string{"area", "rooms"}, Selected: []string{"area", "rooms"}},
-		Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95, TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
-			ErrorLimit: 142000, AllErrors: &report.AllErrors{Lower: .44, Level: .975}}},
+		Training: &report.Training{
+			Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
+			Features: report.Features{Considered: []string{"area", "rooms"}, Selected: []string{"area", "rooms"}},
+			Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95, TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
+				ErrorLimit: 142000, AllErrors: &report.AllErrors{Lower: .44, Level: .975}}},
+		},
 	})
 	check(err)
 	// Output:
@@ -129,7 +131,7 @@ func check(err error) {
 func ExampleRegistry() {
 	mu := 0.25
 	d := report.Registry(&report.Report{
-		Task: "regression", Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
+		Training:  &report.Training{Task: "regression", Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"}},
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Spent: 1},
 	})
 	fmt.Println(d.Deployment.Variant.Name, d.Deployment.Loss.Parameters)

@@ -21,9 +21,6 @@ const (
 	CuratorDir = "curator"
 )
 
-// pageFile is the report as a page, in ReleaseDir.
-const pageFile = "report.html"
-
 // Errors about the output folder, wrapped in a [*DirError].
 var (
 	// ErrExists: there are results already, and they may not be replaced.
@@ -61,12 +58,10 @@ func unwritable(path string, err error) error {
 
 // Files are the contents of the two folders.
 type Files struct {
-	Model       regression.Model // nil when the method abstained: no model.json is written
-	Report      *Report
-	Causal      *Causal      // of a study of causal directions, in place of Model and Report
-	Description *Description // of the columns of a table, in place of Model, Report and Recipe
-	Recipe      []byte       // as recipe.Recipe.Public returns it; nil for a pipeline built in code
-	Run         *Run
+	Model  regression.Model // nil where none was trained: no model.json is written
+	Report *Report
+	Recipe []byte // as recipe.Recipe.Public returns it; nil for a pipeline built in code and for a description
+	Run    *Run
 }
 
 // Write writes files into the folder dir, which is made if need be. It is
@@ -152,11 +147,15 @@ func (f *Folder) Close() error {
 // contents lists what each folder may hold. Only folders that hold nothing else
 // are ever replaced.
 func contents(name string) []string {
-	if name == ReleaseDir {
-		return append(modelFiles(), causalFile, pictureFile, descriptionFile,
-			reportFile+SignatureSuffix, causalFile+SignatureSuffix, descriptionFile+SignatureSuffix)
+	if name != ReleaseDir {
+		return []string{"run.json", AuditFile}
 	}
-	return []string{"run.json", AuditFile}
+	var out []string
+	for _, k := range kinds() {
+		out = append(out, k.file, k.file+SignatureSuffix)
+		out = append(out, k.others...)
+	}
+	return out
 }
 
 // free checks that the two folders may be put in place.

@@ -22,7 +22,7 @@ import (
 func lineFiles(t testing.TB) Files {
 	t.Helper()
 	res := lineResult(t, 300)
-	return Files{Model: res.Model, Report: New(res), Recipe: []byte("version: 1\n"), Run: NewRun(res, nil)}
+	return Files{Model: res.Model, Report: New(res), Recipe: []byte("version: 1\n"), Run: NewRun(New(res), res.Curator, nil)}
 }
 
 // tree lists everything below dir with its mode, and the content of files.

@@ -35,7 +35,7 @@ func TestInteractions(t *testing.T) {
 		if x == nil || x.Share != 1 || len(x.Pairs) != 1 || x.Pairs[0].First != "a" || x.Pairs[0].Second != "b" || x.Pairs[0].Value < .5 {
 			t.Fatalf("%+v", x)
 		}
-		r := &Report{Format: Format, Task: regression.TaskRegression, Target: "y", Interactions: x, Importances: []Importance{{"a", 1, 0, 2, .95}}}
+		r := &Report{Format: Format, Training: &Training{Task: regression.TaskRegression, Target: "y", Interactions: x, Importances: []Importance{{"a", 1, 0, 2, .95}}}}
 		var file bytes.Buffer
 		if err := Encode(&file, r); err != nil {
 			t.Fatal(err)

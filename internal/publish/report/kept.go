@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,19 +101,18 @@ func OpenKept(dir string) (Kept, error) {
 // KeptStopped reports whether the run that is kept in dir stopped before it trained anything, so that its ledger is given
 // back what it did not spend.
 func KeptStopped(dir string) (bool, error) {
-	path := filepath.Join(dir, KeptDir, ReleaseDir, reportFile)
+	folder := filepath.Join(dir, KeptDir, ReleaseDir)
+	name := reportIn(folder)
+	path := filepath.Join(folder, name)
 	data, err := readLimited(path, MaxBytes)
-	if errors.Is(err, fs.ErrNotExist) { // it trains no model
-		return false, nil
-	}
 	if err != nil {
 		return false, &DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrKept}
 	}
-	r, err := Decode(bytes.NewReader(data))
+	r, err := decode(data, kindOfFile(name))
 	if err != nil {
 		return false, &DirError{Path: path, Msg: err.Error(), Err: ErrKept}
 	}
-	return r.Stopped != nil, nil
+	return r.training().Stopped != nil, nil
 }
 
 // PlaceKept puts the results that are kept in dir in place, as [Folder.Place] does. The

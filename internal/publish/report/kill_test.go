@@ -74,8 +74,8 @@ func numbered(k int) Files {
 	name := strconv.Itoa(k)
 	return Files{
 		Model: &regression.Linear{Target: name, Upper: 1, Columns: []regression.Column{{Name: strings.Repeat("c", 20_000), Upper: 1}}},
-		Report: &Report{Format: Format, Task: regression.TaskRegression, Target: name, Model: Model{Kind: "linear"},
-			Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{}, Features: Features{[]string{}, []string{}},
+		Report: &Report{Format: Format, Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{},
+			Training:    &Training{Task: regression.TaskRegression, Target: name, Model: Model{Kind: "linear"}, Features: Features{[]string{}, []string{}}},
 			Unprotected: []pipeline.Fact{}, Warnings: []pipeline.Warning{}},
 		Recipe: []byte("target: " + name + "\n"),
 		Run:    &Run{Format: RunFormat, Rows: k, Seconds: map[string]float64{}},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/publish/chart"
@@ -21,45 +22,61 @@ type Source struct {
 }
 
 // ReadSource reads the files of a release in the folder dir. A model or a recipe that is not
-// there is left out. Errors are those of the file system, of [Decode] and of
+// there is left out. Errors are those of the file system, of [DecodeFile] and of
 // [regression.DecodeModel].
 func ReadSource(dir string) (Source, error) {
 	var s Source
-	raw, err := readLimited(filepath.Join(dir, reportFile), MaxBytes)
+	name := reportIn(dir)
+	k := kindOfFile(name)
+	raw, err := readLimited(filepath.Join(dir, name), MaxBytes)
 	if err != nil {
 		return s, err
 	}
-	if s.Report, err = Decode(bytes.NewReader(raw)); err != nil {
+	if s.Report, err = decode(raw, k); err != nil {
 		return s, err
 	}
-	raw, err = readLimited(filepath.Join(dir, modelFile), regression.MaxModelBytes)
-	if err == nil {
-		s.Model, err = regression.DecodeModel(bytes.NewReader(raw))
+	if slices.Contains(k.others, modelFile) {
+		raw, err = readLimited(filepath.Join(dir, modelFile), regression.MaxModelBytes)
+		if err == nil {
+			s.Model, err = regression.DecodeModel(bytes.NewReader(raw))
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return s, err
+		}
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return s, err
-	}
-	s.Recipe, err = readLimited(filepath.Join(dir, recipeFile), maxRecipeBytes)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return s, err
+	if slices.Contains(k.others, recipeFile) {
+		s.Recipe, err = readLimited(filepath.Join(dir, recipeFile), maxRecipeBytes)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return s, err
+		}
 	}
 	return s, nil
 }
 
-// pageOf lays out a release. Everything in it is public: the three files are, and a page is a
+// addSections adds those sections to a page that have content.
+func addSections(p document.Page, sections []document.Section) document.Page {
+	for _, part := range sections {
+		if len(part.Blocks) > 0 {
+			p.Sections = append(p.Sections, part)
+		}
+	}
+	return p
+}
+
+// page lays out a release with a model. Everything in it is public: the three files are, and a page is a
 // function of them.
-func pageOf(s Source) document.Page {
+func (t *Training) page(s Source) document.Page {
 	r := s.Report
-	p := document.Page{Title: "Private model of " + shown(r.Target), Lead: []string{greek.Replace(statement(r.Guarantee, reportFile))}, Facts: facts(r)}
-	if r.Model.Kind == "" {
-		p.Title = "No model of " + shown(r.Target)
+	p := document.Page{Title: "Private model of " + shown(t.Target), Lead: []string{greek.Replace(statement(r.Guarantee, ReportFile))}, Facts: facts(r)}
+	if t.Model.Kind == "" {
+		p.Title = "No model of " + shown(t.Target)
 	}
 	if title := s.about("title"); title != "" {
 		p.Title = shown(title)
 	}
 	p.Identity = identity(s)
 	p.Figure, p.Caption = metricPicture(r)
-	for _, part := range []document.Section{
+	return addSections(p, []document.Section{
 		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
 		{ID: "meaning", Title: "What is guaranteed", Blocks: promised(r)},
 		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
@@ -75,21 +92,19 @@ func pageOf(s Source) document.Page {
 		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
 		{ID: "steps", Title: "Every step", Blocks: stepBlocks(r)},
 		{ID: "use", Title: "How to use and check the release", Blocks: useBlocks(s)},
-	} {
-		if len(part.Blocks) > 0 {
-			p.Sections = append(p.Sections, part)
-		}
-	}
-	return p
+	})
 }
+
+// page returns an empty page: the picture of a study is in a file of its own.
+func (c *Causal) page(Source) document.Page { return document.Page{} }
 
 // HTML writes a release as one page that needs nothing from elsewhere: no network, no
 // script. Equal releases give equal bytes. It returns the errors of w.
-func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
+func HTML(w io.Writer, s Source) error { return document.HTML(w, s.Report.section().page(s)) }
 
 // Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
 // the errors of w.
-func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
+func Markdown(w io.Writer, s Source) error { return document.Markdown(w, s.Report.section().page(s)) }
 
 // greek writes the parameters of a guarantee as mathematicians do.
 var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 
@@ -21,10 +20,7 @@ func (s Source) aboutFields() []recipe.NamedText {
 	if len(data) == 0 {
 		return nil
 	}
-	if !bytes.Contains(data, []byte("\n  header: ")) {
-		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
-	}
-	r, problems := recipe.Parse(recipeFile, data)
+	r, problems := parsePublished(data)
 	if len(problems) > 0 {
 		return nil
 	}

@@ -22,13 +22,16 @@ func evilSource(columns int) Source {
 	limits := regression.Linear{Target: evil, Lower: 0, Upper: 9}
 	shapes := make([]regression.Shape, 0, columns)
 	r := &Report{
-		Format: Format, Task: regression.TaskRegression, Target: evil,
+		Format:    Format,
 		Guarantee: Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Unit: &Unit{evil, 2}, Profile: []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}}},
-		Model:     Model{evil, "additive"},
-		Metrics:   Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
-		Events:    []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"}, {ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
-		Warnings:  []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil}, {Code: "c", Severity: pipeline.Critical, Text: "first"}},
-		Ledger:    &Ledger{Dataset: evil},
+		Training: &Training{
+			Task: regression.TaskRegression, Target: evil,
+			Model:   Model{evil, "additive"},
+			Metrics: Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
+		},
+		Events:   []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"}, {ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
+		Warnings: []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil}, {Code: "c", Severity: pipeline.Critical, Text: "first"}},
+		Ledger:   &Ledger{Dataset: evil},
 	}
 	r.Unprotected = []pipeline.Fact{{Name: evil, Value: evil}, {Name: "n", Value: 3.5}}
 	for i := range columns {
@@ -65,7 +68,7 @@ func pageOn(t *testing.T, s Source) (html, markdown string) {
 func TestPageIsAlone(t *testing.T) {
 	files := lineFiles(t)
 	for name, s := range map[string]Source{
-		"line": {files.Report, files.Model, files.Recipe}, "none": {Report: &Report{Format: Format, Model: Model{Method: "tukey"}}},
+		"line": {files.Report, files.Model, files.Recipe}, "none": {Report: &Report{Format: Format, Training: &Training{Model: Model{Method: "tukey"}}}},
 		"evil": evilSource(7), "wide": evilSource(300),
 	} {
 		html, markdown := pageOn(t, s)

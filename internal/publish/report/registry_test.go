@@ -11,8 +11,10 @@ import (
 // was chosen and found by mechanisms, and nothing that was not.
 func TestRegistryUnit(t *testing.T) {
 	r := &report.Report{
-		Target: "y", Features: report.Features{Considered: []string{"a", "b", "c"}, Selected: []string{"b"}},
-		Model:     report.Model{Method: "joint-gram", Kind: "linear"},
+		Training: &report.Training{
+			Target: "y", Features: report.Features{Considered: []string{"a", "b", "c"}, Selected: []string{"b"}},
+			Model: report.Model{Method: "joint-gram", Kind: "linear"},
+		},
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Composition: "tight", Unit: &report.Unit{Column: "patient", MaxRows: 4}},
 		Events: []report.Event{
 			{ID: "fit/train/selection/kendall", Part: "train", Law: "exponential", Draws: 2, Epsilon: .5},

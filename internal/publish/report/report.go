@@ -11,40 +11,37 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Format is the value of the key "format" in the reports written here. Reports of
-// versions 1 (regression), 2 (classification) and 3 are still read, and a [Report] that
-// names one of them is written in it.
-const Format = "dptrain.report/4"
-
-// The earlier versions. The first two are of one task each.
-const (
-	format1 = "dptrain.report/1"
-	format2 = "dptrain.report/2"
-	format3 = "dptrain.report/3"
-)
-
-// formats lists the versions that can be read.
-func formats() []string { return []string{format1, format2, format3, Format} }
-
-// hasChecksum reports whether a report is of a version that holds checksums, and says in one form for both
-// tasks which branches were taken.
-func (r *Report) hasChecksum() bool { return r.Format != format1 && r.Format != format2 }
-
-// A Report is the public account of one run. Its fields are the keys of
-// report.json, in the order of the file. The tag format says in which versions a key is
-// known (all, if there is none); a question mark after the version says that the key is
-// absent there if its value is zero.
+// A Report is the public account of one run. Its fields are the keys of the report file, in the order of the file. Of
+// the sections [Training], [Causal] and [Description] it has the one of the task of the run, and the others are nil. The
+// tag format says in which versions a key is known (all, if there is none); a question mark after the version says that
+// the key is absent there if its value is zero.
 type Report struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
 	// Accounting says how the events add up to the guarantee; reports of version 4 have it.
 	Accounting *Accounting `json:"accounting" format:"4+?"`
 	Events     []Event     `json:"events"` // in the order of the plan
-	Task       string      `json:"task"`   // "regression" or "classification"
-	Target     string      `json:"target"`
-	Features   Features    `json:"features"`
-	Model      Model       `json:"model"`
-	Metrics    Metrics     `json:"metrics"`
+	*Training
+	Causal      *Causal            `json:",inline"`
+	Description *Description       `json:",inline"`
+	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe or by flags, not protected
+	Warnings    []pipeline.Warning `json:"warnings"`
+	// Ledger is where the run was entered; nil, and absent from the file, for a
+	// run that kept no ledger.
+	Ledger *Ledger `json:"ledger,omitempty"`
+	// Files are the files of the same release; Checksum is that of the report itself, and
+	// [Encode] fills it in. See [Verify].
+	Files    Hashes `json:"files" format:"3+"`
+	Checksum string `json:"checksum" format:"3+"`
+}
+
+// Training is the section of a run that trains a model.
+type Training struct {
+	Task     string   `json:"task"` // "regression" or "classification"
+	Target   string   `json:"target"`
+	Features Features `json:"features"`
+	Model    Model    `json:"model"`
+	Metrics  Metrics  `json:"metrics"`
 	// Confidence describes how sure the choice of features is; nil, and absent from the file, where nothing was
 	// chosen in private.
 	Confidence *Confidence `json:"confidence" format:"4+?"`
@@ -67,24 +64,16 @@ type Report struct {
 	Search *Search `json:"search,omitempty"`
 	// Sizes is the result of choosing the number of features; nil, and absent from the
 	// file, for a run without a list of sizes.
-	Sizes       *Sizes             `json:"sizes,omitempty"`
-	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
-	Warnings    []pipeline.Warning `json:"warnings"`
-	// Ledger is where the run was entered; nil, and absent from the file, for a
-	// run that kept no ledger.
-	Ledger *Ledger `json:"ledger,omitempty"`
-	// Files are the files of the same release; Checksum is that of the report itself, and
-	// [Encode] fills it in. See [Verify].
-	Files    Hashes `json:"files" format:"3+"`
-	Checksum string `json:"checksum" format:"3+"`
+	Sizes *Sizes `json:"sizes,omitempty"`
 }
 
 // Hashes are the SHA-256 of the other files of a release, in hex; empty, and absent from
 // the report, for a file that the release does not have.
 type Hashes struct {
-	Model  string `json:"model.json,omitempty"`
-	Recipe string `json:"recipe.yaml,omitempty"`
-	Page   string `json:"report.html,omitempty"` // releases of earlier versions have none
+	Model   string `json:"model.json,omitempty"`
+	Picture string `json:"causal.svg,omitempty"`
+	Recipe  string `json:"recipe.yaml,omitempty"`
+	Page    string `json:"report.html,omitempty"` // releases of earlier versions have none
 }
 
 // Ledger is the reservation of a run. Head is that of the chain right after the
@@ -308,18 +297,14 @@ type AllErrors struct {
 	Level float64 `json:"level"` // confidence level of this one-sided bound
 }
 
-// New returns the report of a run. It looks at the public half of the result
+// New returns the report of a run that trained a model. It looks at the public half of the result
 // only.
 func New(res *pipeline.Result) *Report {
-	r := &Report{
-		Format: Format, Task: res.Task, Target: res.Target,
-		Guarantee:   GuaranteeOf(res.Guarantee).explained(),
-		Features:    Features{list(res.Considered), list(res.Selected)},
-		Model:       Model{Method: res.Method},
-		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
-		Events:      []Event{},
-		Unprotected: list(res.Unprotected),
-		Warnings:    list(res.Warnings),
+	r := newReport(Format, res.Guarantee, res.Addition, res.Unprotected, res.Warnings)
+	r.Training = &Training{
+		Task: res.Task, Target: res.Target,
+		Features: Features{list(res.Considered), list(res.Selected)},
+		Model:    Model{Method: res.Method},
 	}
 	r.Confidence = confidenceOf(res)
 	r.Importances = importances(res.Importances)
@@ -337,9 +322,7 @@ func New(res *pipeline.Result) *Report {
 		r.Model.Kind = res.Model.Kind()
 		r.Interactions = interactions(res.Model)
 	}
-	for _, e := range res.Events {
-		r.Events = append(r.Events, event(e, res))
-	}
+	r.addEvents(res.Events, res)
 	if res.Search != nil {
 		r.Search = search(res.Search, res.Task)
 	}
@@ -354,6 +337,21 @@ func New(res *pipeline.Result) *Report {
 		r.Metrics.R2Transformed = r2Of(m)
 	}
 	return r
+}
+
+// newReport returns a report with the keys that all tasks share but the events.
+func newReport(format string, g budget.Guarantee, a budget.Addition, unprotected []pipeline.Fact, warnings []pipeline.Warning) *Report {
+	return &Report{
+		Format: format, Guarantee: GuaranteeOf(g).explained(), Accounting: accountingOf(a, g.Relation, g.Unit), Events: []Event{},
+		Unprotected: list(unprotected), Warnings: list(warnings),
+	}
+}
+
+// addEvents adds the steps of a run. Which of them were left out follows from the branch, the search and the stop in res.
+func (r *Report) addEvents(events []mechanism.Event, res *pipeline.Result) {
+	for _, e := range events {
+		r.Events = append(r.Events, event(e, res))
+	}
 }
 
 func share(s evaluate.Share) *Share {

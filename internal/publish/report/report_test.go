@@ -35,13 +35,15 @@ func frozen() *Report {
 			{ID: "fit/train/votes/vote", Stage: "votes", Law: "approximate", Draws: 3, Sensitivity: 1, Part: "train", Epsilon: .5, Delta: 1e-7, Released: 2},
 			{ID: "fit/holdout/r2/residual-scale", Stage: "r2", Law: "exponential", Draws: 1, Sensitivity: 1, Part: "holdout", Epsilon: .125, Released: 1},
 		},
-		Task: "regression", Target: "price <€>",
-		Features: Features{Considered: []string{"age", "near \"bay\""}, Selected: []string{"age"}},
-		Model:    Model{Method: "joint-gram", Kind: "linear"},
-		Metrics: Metrics{R2: &R2{
-			Value: .7, Lower: .6, Upper: .75, Level: .95, Private: true, Part: "holdout",
-			ResidualClip: 1000, TargetLower: -5, TargetUpper: 1e6,
-		}},
+		Training: &Training{
+			Task: "regression", Target: "price <€>",
+			Features: Features{Considered: []string{"age", "near \"bay\""}, Selected: []string{"age"}},
+			Model:    Model{Method: "joint-gram", Kind: "linear"},
+			Metrics: Metrics{R2: &R2{
+				Value: .7, Lower: .6, Upper: .75, Level: .95, Private: true, Part: "holdout",
+				ResidualClip: 1000, TargetLower: -5, TargetUpper: 1e6,
+			}},
+		},
 		Unprotected: []pipeline.Fact{
 			{Name: "target", Value: "price <€>"}, {Name: "holdout", Value: .1},
 			{Name: "range of age", Value: []any{0., 120.}}, {Name: "columns", Value: []any{"age", "near \"bay\""}},
@@ -74,7 +76,7 @@ func TestFrozenFormat(t *testing.T) {
 func TestEmptyReportRoundTrip(t *testing.T) {
 	want := &Report{
 		Format: Format, Guarantee: Guarantee{Profile: []Point{}}, Events: []Event{},
-		Features:    Features{Considered: []string{}, Selected: []string{}},
+		Training:    &Training{Features: Features{Considered: []string{}, Selected: []string{}}},
 		Unprotected: []pipeline.Fact{}, Warnings: []pipeline.Warning{},
 	}
 	var b bytes.Buffer
@@ -267,7 +269,7 @@ func golden(t *testing.T, path string, got []byte) {
 
 func TestRunJSON(t *testing.T) {
 	res := lineResult(t, 300)
-	run := NewRun(res, &dataset.Stats{Rows: 300, Short: 1, Columns: []dataset.ColumnStats{{Name: "x", Missing: 2}}})
+	run := NewRun(New(res), res.Curator, &dataset.Stats{Rows: 300, Short: 1, Columns: []dataset.ColumnStats{{Name: "x", Missing: 2}}})
 	var b bytes.Buffer
 	if err := run.encode(&b); err != nil {
 		t.Fatal(err)
@@ -330,7 +332,7 @@ func TestUnitRoundTrip(t *testing.T) {
 func TestRegistryRanges(t *testing.T) {
 	for relation, want := range map[string]bool{"add-remove": false, "substitute": false, "substitute-private-columns": true} {
 		scaled := []Event{{ID: "fit/train/scaling/bins", Part: "train", Law: "gaussian", Draws: 1, Mu: 1}}
-		got := Registry(&Report{Guarantee: Guarantee{Relation: relation}, Events: scaled}).Deployment.Implementation.Preprocessing
+		got := Registry(&Report{Guarantee: Guarantee{Relation: relation}, Events: scaled, Training: new(Training)}).Deployment.Implementation.Preprocessing
 		if strings.Contains(got, "those of public columns are exact") != want || !strings.Contains(got, "within the budget") {
 			t.Errorf("%s: %s", relation, got)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // RunFormat is the value of the key "format" in the curator's file.
@@ -47,20 +48,20 @@ type Tool struct {
 	Go      string `json:"go"`
 }
 
-// NewRun returns the curator's facts of a run. stats is what the reader counted,
+// NewRun returns the facts of a run that only the owner of the data may read. stats is what the reader counted,
 // or nil. The caller fills in Date, Tool and Data.
-func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
-	r := &Run{
+func NewRun(r *Report, c pipeline.Curator, stats *dataset.Stats) *Run {
+	run := &Run{
 		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{},
-		Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows, HoldoutRows: res.Curator.HoldoutRows,
+		Rows: c.Rows, TrainRows: c.TrainRows, HoldoutRows: c.HoldoutRows,
 	}
-	if res.Search != nil {
-		r.ScoreRows = &res.Curator.ScoreRows
+	if r.training().Search != nil {
+		run.ScoreRows = &c.ScoreRows
 	}
-	for stage, seconds := range res.Curator.Seconds {
-		r.Seconds[stage] = seconds
+	for stage, seconds := range c.Seconds {
+		run.Seconds[stage] = seconds
 	}
-	return r
+	return run
 }
 
 // module is the path of this module.
@@ -109,13 +110,13 @@ func resolvedVersion(v string) string {
 	return strings.TrimPrefix(v, "v")
 }
 
-// Collect returns the files of a run that ends now. stats is what the reader counted, or nil; recipe is the
-// published recipe, or nil; table is the path of the table, as given.
-func Collect(res *pipeline.Result, stats *dataset.Stats, recipe []byte, table string) Files {
-	run := NewRun(res, stats)
+// Collect returns the files of a run that ends now. m is the model, or nil; stats is what the reader counted, or nil;
+// recipe is the published recipe, or nil; table is the path of the table, as given.
+func Collect(r *Report, m regression.Model, c pipeline.Curator, stats *dataset.Stats, recipe []byte, table string) Files {
+	run := NewRun(r, c, stats)
 	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()
-	return Files{Model: res.Model, Report: New(res), Recipe: recipe, Run: run}
+	return Files{Model: m, Report: r, Recipe: recipe, Run: run}
 }
 
 // encode writes run.json.
-func (r *Run) encode(w io.Writer) error { return encode(w, r, r.Format) }
+func (r *Run) encode(w io.Writer) error { return encode(w, r, version(r.Format)) }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/publish/sign"
 )
@@ -16,7 +16,8 @@ const SignatureSuffix = ".minisig"
 // isSignature reports whether name is that of the signature of one of the files of a release that have the hashes of the
 // others.
 func isSignature(name string) bool {
-	return slices.Contains([]string{reportFile + SignatureSuffix, causalFile + SignatureSuffix, descriptionFile + SignatureSuffix}, name)
+	report, isSigned := strings.CutSuffix(name, SignatureSuffix)
+	return isSigned && kindOfFile(report) != nil
 }
 
 // signature checks the signature of the file called name, whose bytes were read, and hands the bytes out. Without a key it is not checked, and not

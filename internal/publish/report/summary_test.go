@@ -19,7 +19,8 @@ func TestSummaryBounds(t *testing.T) {
 	for run := range 2000 {
 		mu := 10 * r.Float64()
 		x := &Report{
-			Format: Format, Target: long[:1+r.IntN(200)], Model: Model{Method: "boosted-additive", Kind: "additive"},
+			Format:    Format,
+			Training:  &Training{Target: long[:1+r.IntN(200)], Model: Model{Method: "boosted-additive", Kind: "additive"}},
 			Guarantee: Guarantee{Epsilon: 1.234567, Delta: 1.2345e-7, Relation: "add-remove", Mu: &mu},
 		}
 		if r.IntN(3) == 0 {

@@ -20,67 +20,90 @@ const (
 	mostNames  = 20 // features that are named one by one
 )
 
-// Text prints a report for a person: the guarantee, the model (or why there is none), the private metrics and the
-// warnings by rank. Everything in it is public. It returns the errors of w.
+// Text prints a report for a person: the guarantee, the results of the task and the warnings by rank. Everything in it is
+// public. It returns the errors of w.
 func Text(w io.Writer, r *Report) error {
-	var b strings.Builder
-	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
-	optional := func(label, text string) {
-		if text != "" {
-			row(label, text)
-		}
+	_, err := io.WriteString(w, r.section().text(r))
+	return err
+}
+
+// rows are the labelled paragraphs of a report.
+type rows struct{ strings.Builder }
+
+// newRows begins with the guarantee.
+func newRows(r *Report) *rows {
+	var out rows
+	if r.training().Stopped != nil {
+		out.add("Stopped", r.stoppedText())
 	}
-	if r.Stopped != nil {
-		row("Stopped", r.stoppedText())
+	out.add("Privacy", statement(r.Guarantee, r.FileName()))
+	out.add("Meaning", r.Guarantee.MeaningOf())
+	return &out
+}
+
+// add writes a paragraph.
+func (x *rows) add(label, text string) { x.WriteString(Paragraph(label, text)) }
+
+// addIf writes a paragraph, unless the text is empty.
+func (x *rows) addIf(label, text string) {
+	if text != "" {
+		x.add(label, text)
 	}
-	row("Privacy", statement(r.Guarantee, reportFile))
-	row("Meaning", r.Guarantee.MeaningOf())
-	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
-	trained := r.Model.Kind != ""
+}
+
+// end adds the ledger and the warnings but those with a code in without, and returns the text.
+func (x *rows) end(r *Report, without ...string) string {
+	if l := r.Ledger; l != nil {
+		x.add("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
+	}
+	x.WriteString(warningText(r.Warnings, without...))
+	return x.String()
+}
+
+// text prints the model, or why there is none, and the private metrics.
+func (t *Training) text(r *Report) string {
+	rows := newRows(r)
+	what := fmt.Sprintf("%s: %s from %d of %d features", t.Model.Method, shown(t.Target), len(t.Features.Selected), len(t.Features.Considered))
+	trained := t.Model.Kind != ""
 	switch {
-	case r.Stopped != nil:
+	case t.Stopped != nil:
 		what = "none: the run stopped before training"
 	case !trained:
-		what = "none: " + r.Model.Method + " abstained on " + shown(r.Target)
+		what = "none: " + t.Model.Method + " abstained on " + shown(t.Target)
 	}
-	row("Model", what)
-	if r.Stopped == nil {
-		row("Features", names(r.Features.Selected))
+	rows.add("Model", what)
+	if t.Stopped == nil {
+		rows.add("Features", names(t.Features.Selected))
 	}
-	if r.Confidence != nil {
-		row("Choice", r.Confidence.text())
+	if t.Confidence != nil {
+		rows.add("Choice", t.Confidence.text())
 	}
 	switch {
 	case !trained:
-	case r.Task == regression.TaskClassification:
-		classRows(row, func(label string, lines []string) { b.WriteString(block(label, lines)) }, r.Metrics)
+	case t.Task == regression.TaskClassification:
+		classRows(rows.add, func(label string, lines []string) { rows.WriteString(block(label, lines)) }, t.Metrics)
 	default:
-		row("R²", metric(r))
-		optional("All errors", allErrors(r.Metrics.R2))
-		optional("R² of", transformedMetric(r))
-		optional("Error", errorsOf(r))
-		optional("Interval", intervals(r))
+		rows.add("R²", metric(r))
+		rows.addIf("All errors", allErrors(t.Metrics.R2))
+		rows.addIf("R² of", transformedMetric(r))
+		rows.addIf("Error", errorsOf(r))
+		rows.addIf("Interval", intervals(r))
 	}
 	if trained {
-		optional("Held out", heldOut(r))
-		b.WriteString(weights(r))
+		rows.addIf("Held out", heldOut(r))
+		rows.WriteString(weights(r))
 	}
-	if r.Search != nil && trained {
-		row("Search", searched(r))
+	if t.Search != nil && trained {
+		rows.add("Search", searched(r))
 	}
-	if x := r.Sizes; x != nil && trained {
-		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. The number of tries is secret (%s on average)",
+	if x := t.Sizes; x != nil && trained {
+		rows.add("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. The number of tries is secret (%s on average)",
 			x.Chosen, listed(x.Sizes), number(x.Runs)))
 	}
-	if left := skipped(r.Events); left != "" && r.Stopped == nil {
-		row("Skipped", left)
+	if left := skipped(r.Events); left != "" && t.Stopped == nil {
+		rows.add("Skipped", left)
 	}
-	if l := r.Ledger; l != nil {
-		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
-	}
-	b.WriteString(warningText(r.Warnings, noTargetCode, largeErrorsCode))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return rows.end(r, noTargetCode, largeErrorsCode)
 }
 
 // skipped describes the steps of the strategies that a run was priced for and did not carry out.

@@ -50,7 +50,7 @@ func TestPathCosts(t *testing.T) {
 
 // TestPageOfTree: the page lists the nodes and their terms, of classes once per class in leaves.
 func TestPageOfTree(t *testing.T) {
-	r := &Report{Format: Format, Task: regression.TaskClassification, Target: "y", Model: Model{"cost-tree", "classifier"}}
+	r := &Report{Format: Format, Training: &Training{Task: regression.TaskClassification, Target: "y", Model: Model{"cost-tree", "classifier"}}}
 	c := &regression.Classifier{Target: "y", Classes: []string{"u", "v", "w"}, Scores: []regression.Model{costTree(), costTree(), costTree()}}
 	html, markdown := pageOn(t, Source{Report: r, Model: c})
 	for _, want := range []string{"What each path costs", "score of node 1 above 0.125", "Node 3: score of class w", "b = every other", "a is missing"} {

@@ -16,16 +16,6 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The files of a release.
-const (
-	reportFile = "report.json"
-	modelFile  = "model.json"
-	recipeFile = "recipe.yaml"
-)
-
-// modelFiles lists the files of the release of a run that trains a model.
-func modelFiles() []string { return []string{modelFile, reportFile, recipeFile, pageFile} }
-
 // A State is the result of a check.
 type State string
 
@@ -105,12 +95,14 @@ type VerifyOptions struct {
 	Key *sign.PublicKey
 }
 
-// Verify reports whether the release in the folder dir holds together, from public facts
-// alone: it reads no table.
+// Verify reports whether a release is consistent, from public facts alone: it reads no table. path is its folder, or its
+// report in there.
 //
 // It compares the report with its checksum and the other files with their hashes, adds up
-// the steps anew with the accountant, plans the recipe anew and compares step by step, and
-// compares the model and, if there is one, the ledger with the report. Of a release of an
+// the steps anew with the accountant, plans the run anew and compares step by step, and
+// compares the results with each other and, if there is one, the ledger with the report: of a training the model, of a
+// study of causal directions the directions that follow from the counts, of a description the estimates that follow from
+// the released numbers. Of a release of an
 // earlier version it checks what can be checked. It finds every edit of a file by
 // somebody who does not make the checksums anew. It finds an edit of the guarantee, of a
 // step or of the recipe that is not consistent with all others also if they were made
@@ -120,30 +112,44 @@ type VerifyOptions struct {
 //
 // The error is that of a report that cannot be read, or of the ledger, and wraps
 // [ErrFormat], [ErrContent], an error of the file system or a [*ledger.FileError].
-func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, error) {
+func Verify(ctx context.Context, path string, o VerifyOptions) (*Verification, error) {
+	dir, name := path, filepath.Base(path)
+	if kindOfFile(name) != nil {
+		dir = filepath.Dir(path)
+	} else {
+		name = reportIn(dir)
+	}
 	v := &verifier{dir: dir, out: &Verification{}}
 	var err error
-	if v.raw, err = readLimited(filepath.Join(dir, reportFile), MaxBytes); err != nil {
+	if v.raw, err = readLimited(filepath.Join(dir, name), MaxBytes); err != nil {
 		return nil, err
 	}
-	if v.report, err = Decode(strings.NewReader(string(v.raw))); err != nil {
+	if v.report, err = decode(v.raw, kindOfFile(name)); err != nil {
 		return nil, err
 	}
-	v.signature(reportFile, o.Key)
+	v.signature(name, o.Key)
 	v.checksum()
 	v.files()
+	if v.report.Description != nil { // its page depends on no other file
+		v.page()
+	}
 	v.steps()
 	v.threshold()
 	v.card()
 	v.guarantee()
-	v.recipeAndPlan()
-	v.model()
-	v.page()
+	v.report.section().verify(v)
 	v.release = v.report.release(v.raw)
 	if err := v.ledger(ctx, o); err != nil {
 		return nil, err
 	}
 	return v.out, nil
+}
+
+// verify compares a run that trains a model with its recipe, its plan, its model and its page.
+func (t *Training) verify(v *verifier) {
+	v.recipeAndPlan()
+	v.model()
+	v.page()
 }
 
 // verifier collects checks.
@@ -180,60 +186,88 @@ func (v *verifier) earlier() bool { return !v.report.hasChecksum() }
 
 // checksum compares the report with what it would be if it were written now.
 func (v *verifier) checksum() {
+	name := v.report.FileName()
 	var b strings.Builder
 	switch err := Encode(&b, v.report); {
 	case v.earlier():
-		v.skip(reportFile, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below "+
+		v.skip(name, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below "+
 			"would not show")
 	case err != nil || b.String() != string(v.raw):
-		v.add(reportFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
+		v.add(name, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
 	default:
-		v.add(reportFile, "the file is as it was written, by its checksum", nil)
+		v.add(name, "the file is as it was written, by its checksum", nil)
+	}
+}
+
+// A hashedFile is a file of a release with the hash that the report has of it.
+type hashedFile struct {
+	name, hash string
+	size       int  // the largest that is read, in bytes
+	optional   bool // a release may lack it
+	// problem compares the content with the report; nil if it is compared elsewhere.
+	problem func(data []byte) string
+}
+
+// hashed lists the files of a release with a model.
+func (t *Training) hashed(v *verifier) []hashedFile {
+	h := v.report.Files
+	return []hashedFile{
+		{name: modelFile, hash: h.Model, size: regression.MaxModelBytes, optional: t.Model.Kind == ""},
+		{name: recipeFile, hash: h.Recipe, size: maxRecipeBytes, optional: true},
+		{name: pageFile, hash: h.Page, size: maxPageBytes, optional: true},
 	}
 }
 
 // files compares the other files with their hashes.
 func (v *verifier) files() {
+	section := v.report.section()
+	k := section.kind()
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
-		if !slices.Contains(modelFiles(), e.Name()) && !isSignature(e.Name()) {
-			v.add("folder", "", []string{shown(e.Name()) + " is no file of a release"})
+		if e.Name() != k.file && !slices.Contains(k.others, e.Name()) && !isSignature(e.Name()) {
+			v.add("folder", "", []string{shown(e.Name()) + " is no file of " + k.release})
 		}
 	}
 	if err != nil {
 		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
 	}
-	for _, f := range []struct {
-		name, hash string
-		size       int
-		absent     bool // it may be, in an earlier version too
-	}{
-		{modelFile, v.report.Files.Model, regression.MaxModelBytes, v.report.Model.Kind == ""},
-		{recipeFile, v.report.Files.Recipe, maxRecipeBytes, true},
-		{pageFile, v.report.Files.Page, maxPageBytes, true},
-	} {
-		data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
-		gone := errors.Is(err, os.ErrNotExist)
-		switch {
-		case err != nil && !gone:
-			v.add(f.name, "", []string{"the file cannot be read: " + reasonOf(err)})
-		case v.earlier() && (!gone || f.absent):
-			v.skip(f.name, "the report holds no hash of it")
-		case gone && f.hash == "" && f.absent:
-			v.add(f.name, "there is none, as the report says", nil)
-		case gone:
-			v.add(f.name, "", []string{"the file is not there"})
-		case f.hash == "":
-			v.add(f.name, "", []string{"the report says that there is none"})
-		case hashOf(data) != f.hash:
-			v.add(f.name, "", []string{"it is another file than the report names: its SHA-256 is " + hashOf(data)})
-		default:
-			v.add(f.name, "it is the file that the report names, by its SHA-256", nil)
-		}
+	for _, f := range section.hashed(v) {
+		v.file(f, k.noun)
 	}
 }
 
-// page compares the page with what the other files say.
+// file compares a file with its hash. noun names the report.
+func (v *verifier) file(f hashedFile, noun string) {
+	data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
+	gone := errors.Is(err, os.ErrNotExist)
+	problem := ""
+	switch {
+	case err != nil && !gone:
+		problem = "the file cannot be read: " + reasonOf(err)
+	case v.earlier() && (!gone || f.optional):
+		v.skip(f.name, "the report holds no hash of it")
+		return
+	case gone && f.hash == "" && f.optional:
+		v.add(f.name, "there is none, as the "+noun+" says", nil)
+		return
+	case gone:
+		problem = "the file is not there"
+	case f.hash == "":
+		problem = "the " + noun + " says that there is none"
+	case hashOf(data) != f.hash:
+		problem = "it is another file than the " + noun + " names: its SHA-256 is " + hashOf(data)
+	case f.problem != nil:
+		problem = f.problem(data)
+	}
+	if problem != "" {
+		v.add(f.name, "", []string{problem})
+		return
+	}
+	v.add(f.name, "it is the file that the "+noun+" names, by its SHA-256", nil)
+}
+
+// page compares the page with what the other files say. It was made before the checksum of the report and its own hash
+// were known, and shows neither.
 func (v *verifier) page() {
 	data, err := readLimited(filepath.Join(v.dir, pageFile), maxPageBytes)
 	if err != nil || hashOf(data) != v.report.Files.Page { // files said so, or there is none
@@ -243,12 +277,17 @@ func (v *verifier) page() {
 	if err != nil {
 		return // said for the other files
 	}
+	others := v.report.section().kind().remade
 	var b bytes.Buffer
 	if err := HTML(&b, s); err != nil || !bytes.Equal(b.Bytes(), data) {
-		v.skip("page", "it is not the page that this version of dptrain makes of the other files; another version may have written it")
+		v.skip("page", "it is not the page that this version of dptrain makes of "+others+"; another version may have written it")
 		return
 	}
-	v.add("page", "it says what the other files say, byte for byte", nil)
+	verb := "say"
+	if others != trainingKind.remade {
+		verb = "says"
+	}
+	v.add("page", "it says what "+others+" "+verb+", byte for byte", nil)
 }
 
 // maxPageBytes is more than any page has.

@@ -76,7 +76,7 @@ func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := Files{Model: res.Model, Report: New(res), Recipe: public, Run: NewRun(res, nil)}
+	files := Files{Model: res.Model, Report: New(res), Recipe: public, Run: NewRun(New(res), res.Curator, nil)}
 	dir := t.TempDir()
 	if err := Write(t.Context(), dir, files, false); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		dir, files = release(t, lineRecipe, header...)
 	}
 	original := map[string][]byte{}
-	for _, name := range modelFiles() {
+	for _, name := range append([]string{ReportFile}, trainingKind.others...) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -367,7 +367,7 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 func TestVerifyFindsEdits(t *testing.T) {
 	dir, _ := release(t, strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
 	original := map[string][]byte{}
-	for _, name := range modelFiles() {
+	for _, name := range append([]string{ReportFile}, trainingKind.others...) {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

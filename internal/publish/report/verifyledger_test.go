@@ -44,7 +44,7 @@ func entered(t *testing.T, path string, total float64, commit bool) (string, Fil
 		files.Report.Enter(Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 		putReport(t, dir, files.Report, true)
 		if commit {
-			claim, _, err := ReadClaim(filepath.Join(dir, reportFile))
+			claim, _, err := ReadClaim(filepath.Join(dir, ReportFile))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -180,13 +180,13 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	if run.Epsilon != g.Epsilon || run.Delta != g.Delta || run.Relation != g.Relation || run.Unit != column || run.MaxRows != rows {
 		out = append(out, "the promise of the entry is not that of the report")
 	}
-	if run.Target != strings.ToValidUTF8(v.report.Target, "\uFFFD") {
+	if run.Target != strings.ToValidUTF8(v.report.section().target(), "\uFFFD") {
 		out = append(out, "the entry is about another target")
 	}
 	if !run.Committed {
 		out = append(out, "the run was reserved, and never ended: its results may not be released")
 	}
-	if (run.Stopped != nil) != (v.report.Stopped != nil) && run.Committed {
+	if (run.Stopped != nil) != (v.report.training().Stopped != nil) && run.Committed {
 		out = append(out, "the ledger and the report differ in whether the run stopped before it trained anything")
 	}
 	leaves := leavesOf(run.Plan, run.Plan.Name)

@@ -23,17 +23,8 @@ const maxRecipeBytes = recipe.MaxSize
 // has, for which no table is needed.
 func (v *verifier) recipeAndPlan() {
 	const name = "plan"
-	data, err := readLimited(filepath.Join(v.dir, recipeFile), maxRecipeBytes)
-	if errors.Is(err, os.ErrNotExist) {
-		v.skip(name, "there is no recipe, so the steps were not compared with those of one")
-		return
-	}
-	if err != nil {
-		return // files said so
-	}
-	r, header, what := v.readRecipe(data)
-	if what != "" {
-		v.add("recipe", "", []string{what})
+	r, header, ok := v.recipe()
+	if !ok {
 		return
 	}
 	p, err := r.Pipeline(header)
@@ -61,24 +52,54 @@ func (v *verifier) paddedClasses() bool {
 	})
 }
 
-// readRecipe reads the recipe of a release. The columns of one without a header are those
-// that the report names; their order among the features is that of the table.
-func (v *verifier) readRecipe(data []byte) (r *recipe.Recipe, header []string, problem string) {
-	if !bytes.Contains(data, []byte("\n  header: ")) { // of an earlier version, or too long
-		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+// recipe reads the recipe of a release, and notes if there is none or it cannot be read. The columns of one without a
+// header are those that the report names; their order among the features is that of the table.
+func (v *verifier) recipe() (r *recipe.Recipe, header []string, ok bool) {
+	data, err := readLimited(filepath.Join(v.dir, recipeFile), maxRecipeBytes)
+	if errors.Is(err, os.ErrNotExist) {
+		v.skip("plan", "there is no recipe, so the steps were not compared with those of one")
+		return nil, nil, false
 	}
-	r, problems := recipe.Parse(recipeFile, data)
+	if err != nil {
+		return nil, nil, false // files said so
+	}
+	r, problems := parsePublished(data)
 	if len(problems) > 0 {
-		return nil, nil, fmt.Sprintf("it cannot be read: %s", problems[0].Error())
+		v.add("recipe", "", []string{"it cannot be read: " + problems[0].Error()})
+		return nil, nil, false
 	}
 	if len(r.Data.Header) > 0 {
-		return r, r.Data.Header, ""
+		return r, r.Data.Header, true
 	}
-	header = slices.Concat(v.report.Features.Considered, []string{r.Data.Target}, r.Data.Exclude)
+	header = slices.Concat(v.report.training().Features.Considered, []string{r.Data.Target}, r.Data.Exclude)
 	if u := r.Privacy.Unit; u != nil && !slices.Contains(header, u.Column) {
 		header = append(header, u.Column)
 	}
-	return r, header, ""
+	return r, header, true
+}
+
+// parsePublished parses the recipe of a release. One of an earlier version, or with a header that was too long, names
+// neither its table nor the columns.
+func parsePublished(data []byte) (*recipe.Recipe, recipe.Problems) {
+	if !bytes.Contains(data, []byte("\n  header: ")) {
+		data = bytes.Replace(data, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+	}
+	return recipe.Parse(recipeFile, data)
+}
+
+// dataSetProblems compares the data set of the ledger with that of a recipe.
+func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
+	entered, stated := "", ""
+	if v.report.Ledger != nil {
+		entered = v.report.Ledger.Dataset
+	}
+	if r.Ledger != nil {
+		stated = r.Ledger.Dataset
+	}
+	if entered == stated {
+		return nil
+	}
+	return []string{fmt.Sprintf("the data set in the ledger is %s in the report, and %s in the recipe", shown(entered), shown(stated))}
 }
 
 // recipeProblems compares the parts of the report that a recipe states.
@@ -111,15 +132,7 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	differ("the unit of protection", unit(g.Unit), unit(stated))
 	differ("task", shown(v.report.Task), r.Task)
 	differ("target", shown(v.report.Target), shown(r.Data.Target))
-	dataset := ""
-	if r.Ledger != nil {
-		dataset = r.Ledger.Dataset
-	}
-	entered := ""
-	if l := v.report.Ledger; l != nil {
-		entered = l.Dataset
-	}
-	differ("the data set in the ledger", shown(entered), shown(dataset))
+	out = append(out, v.dataSetProblems(r)...)
 	same := sameJSON(v.report.Unprotected, list(p.Unprotected()))
 	if len(r.Data.Header) == 0 {
 		same = sameFacts(v.report.Unprotected, p.Unprotected())
@@ -202,19 +215,9 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 
 // planProblems compares the report with a plan made anew.
 func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
-	out := guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()), "the plan of the recipe has")
-	leaves, events := plan.Leaves(), v.report.Events
-	if len(leaves) != len(events) {
-		out = append(out, fmt.Sprintf("the report has %d steps, and the plan of the recipe %d", len(events), len(leaves)))
-	}
-	for i := range min(len(leaves), len(events)) {
-		e, l := events[i], leaves[i]
-		switch {
-		case e.ID != l.Path:
-			return append(out, fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID), l.Path))
-		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu), !near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
-			out = append(out, fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
-		}
+	out, aligned := v.leafProblems(plan.Priced)
+	if !aligned {
+		return out
 	}
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out, fmt.Sprintf("the method %s is none that the recipe may train with", shown(v.report.Model.Method)))
@@ -223,6 +226,26 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 		out = append(out, a.factorProblems(plan.Raised())...)
 	}
 	return append(out, v.triesProblems(p, plan)...)
+}
+
+// leafProblems compares the guarantee and the steps with those of a plan made anew. aligned is false if a step is
+// another one, so that nothing after it can be compared.
+func (v *verifier) leafProblems(plan *budget.Priced) (out []string, aligned bool) {
+	out = guaranteeProblems(v.report.Guarantee, GuaranteeOf(plan.Guarantee()), "the plan of the recipe has")
+	leaves, events := plan.Leaves(), v.report.Events
+	if len(leaves) != len(events) {
+		out = append(out, fmt.Sprintf("the %s has %d steps, and the plan of the recipe %d", v.report.section().kind().noun, len(events), len(leaves)))
+	}
+	for i := range min(len(leaves), len(events)) {
+		e, l := events[i], leaves[i]
+		switch {
+		case e.ID != l.Path:
+			return append(out, fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID), l.Path)), false
+		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu), !near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
+			out = append(out, fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
+		}
+	}
+	return out, true
 }
 
 // triesProblems compares a search and a choice of sizes with their plan.

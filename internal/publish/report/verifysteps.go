@@ -47,7 +47,7 @@ func (v *verifier) steps() {
 		}
 		seen[e.ID] = true
 	}
-	if v.report.Stopped != nil {
+	if v.report.training().Stopped != nil {
 		problems = append(problems, stopProblems(v.report)...)
 	} else {
 		problems = append(problems, branchProblems(v.report)...)
@@ -111,6 +111,7 @@ func branchProblems(r *Report) []string {
 // choiceProblem is [branchProblems] for the steps after so many choices.
 func choiceProblem(r *Report, events []Event, made int) string {
 	kids, taken := map[string][]Event{}, map[string]bool{}
+	search := r.training().Search
 	for _, e := range events {
 		at := placeOf(e.ID)
 		names := choices(at.Branch)
@@ -118,7 +119,7 @@ func choiceProblem(r *Report, events []Event, made int) string {
 		case len(names) <= made && e.Taken != nil:
 			return shown(e.ID) + ": it is of no branch, and marked as not taken"
 		case len(names) <= made:
-		case r.Search != nil && at.Candidate != pipeline.CandidateName(r.Search.Chosen-1):
+		case search != nil && at.Candidate != pipeline.CandidateName(search.Chosen-1):
 			if e.Taken != nil {
 				return shown(e.ID) + ": what a try that lost did is not told"
 			}
@@ -186,7 +187,7 @@ func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, pr
 		again := GuaranteeOf(priced.Guarantee())
 		again.unnudge(g)
 		problems := guaranteeProblems(g, again, "the steps add up to")
-		if v.report.Format == Format {
+		if v.report.isCurrent() {
 			problems = append(problems, v.report.Accounting.problems(accountingOf(priced.Addition(), target.Relation, target.Unit))...)
 		}
 		return again, problems, nil
@@ -372,11 +373,11 @@ func shapeTree(n *budget.Node, r *Report) {
 		}
 		if pipeline.IsCandidate(n.Kids[i].Name) {
 			n.Kids[i].Op = budget.OpPar
-			if x := r.Search; x != nil {
+			if x := r.training().Search; x != nil {
 				n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 			}
 		}
-		if x := r.Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool { return n.Kids[i].Name == pipeline.SizeName(size) }) {
+		if x := r.training().Sizes; x != nil && slices.ContainsFunc(x.Sizes, func(size int) bool { return n.Kids[i].Name == pipeline.SizeName(size) }) {
 			n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 		}
 		shapeTree(&n.Kids[i], r)

@@ -23,7 +23,7 @@ func (v *verifier) threshold() {
 	switch {
 	case len(steps) == 0 && !slices.ContainsFunc(v.report.Events, func(e Event) bool { return e.Threshold != 0 || e.Columns != 0 }):
 		return
-	case v.report.Format != Format:
+	case !v.report.isCurrent():
 		v.skip(name, "a report of the version "+v.report.Format+" does not hold the threshold for new text categories")
 		return
 	}
