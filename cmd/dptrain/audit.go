@@ -99,7 +99,7 @@ func (x *auditFlags) check() error {
 
 // audit audits the plan of a job on generated tables.
 func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
-	method, carryOut, err := j.audited(ctx)
+	method, carryOut, err := a.audited(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -114,13 +114,17 @@ func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) e
 }
 
 // audited prices what a recipe asks for, and returns the name of its method and its audit.
-func (j *job) audited(ctx context.Context) (string, func(audit.Options) (audit.Verdict, error), error) {
+func (a *app) audited(ctx context.Context, j *job) (string, func(audit.Options) (audit.Verdict, error), error) {
 	if j.recipe.Task == recipe.TaskCausal {
-		s, plan, err := j.prepareStudy(ctx)
+		priced := a.causalStudy(j)
+		if err := priced.prepare(ctx); err != nil {
+			return "", nil, err
+		}
+		s, err := j.recipe.Study(j.header)
 		if err != nil {
 			return "", nil, err
 		}
-		return plan.Method(), func(o audit.Options) (audit.Verdict, error) { return audit.Study(ctx, s, o) }, nil
+		return priced.Method, func(o audit.Options) (audit.Verdict, error) { return audit.Study(ctx, s, o) }, nil
 	}
 	p, _, err := j.prepare(ctx)
 	if err != nil {

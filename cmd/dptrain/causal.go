@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"time"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
-	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
-	"github.com/dptrain/dptrain/internal/sys/fault"
+	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 const causalLong = `Ask which of two numeric columns causes the other, with every record protected,
@@ -53,7 +50,7 @@ func causalCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.causal(cmd.Context(), j, how)
+			return a.carryOut(cmd.Context(), j, a.causalStudy(j), how)
 		},
 	}
 	f := cmd.Flags()
@@ -65,146 +62,48 @@ func causalCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// study returns the study of a recipe for a table with this header, with its price.
-func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
+// causalStudy returns the task of a recipe that asks for causal directions.
+func (a *app) causalStudy(j *job) *study {
+	return &study{app: a, job: j, kind: studyKind{
+		price: (*job).causalPrice, recipe: true, name: "histogram",
+		print: func(a *app, _ report.Files, out string) error {
+			_, err := io.WriteString(a.stdout, pointer(out, "answer, picture and recipe"))
+			return err
+		},
+	}}
+}
+
+// causalPrice prices the study of a recipe for a table with this header.
+func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 	if err := j.validate(header); err != nil {
-		return causal.Study{}, nil, err
+		return nil, err
 	}
 	s, err := j.recipe.Study(header)
 	if err != nil {
-		return s, nil, err
+		return nil, err
 	}
-	plan, err := s.Plan()
-	if err != nil && fault.KindOf(err) == fault.Internal {
-		err = fault.WithKind(fault.Recipe, err)
-	}
-	return s, plan, err
-}
-
-// prepareStudy reads the header of the table, if there is one, and prices the study. No row
-// is read.
-func (j *job) prepareStudy(ctx context.Context) (causal.Study, *causal.Plan, error) {
-	header, err := j.columns(ctx)
+	out, plan, err := priceStudy(s.Schema, s.Budget, s.Target(), func(epsilon float64) (*causal.Plan, *budget.Priced, error) {
+		other := s
+		other.Budget.Epsilon = epsilon
+		plan, err := other.Plan()
+		if err != nil {
+			return nil, nil, err
+		}
+		return plan, plan.Priced, nil
+	}, func(res *causal.Result) (*report.Report, pipeline.Curator) { return report.NewCausal(res), res.Curator })
 	if err != nil {
-		return causal.Study{}, nil, err
+		return nil, err
 	}
-	j.header = header
-	s, plan, err := j.study(header)
-	if err == nil {
-		err = j.checkColumns(ctx, s.Schema)
+	out.describe = func(b *bill) {
+		b.run = fmt.Sprintf("causal directions by %s, columns %s", b.Method, printable(b.Target))
+		if s.TestOnly {
+			b.Protected = "test"
+		}
+		if spoiled, free, ok := plan.RangeRows(); ok {
+			b.Ranges = &billRanges{spoiled, free}
+		}
 	}
-	if err == nil {
-		err = plan.Rehearse(ctx)
-	}
-	return s, plan, err
-}
-
-// runOf is a study as its ledger sees it.
-func runOf(s causal.Study, plan *causal.Plan) entry.Run {
-	return entry.Run{Priced: plan.Priced, Budget: s.Budget, Method: plan.Method(), Target: s.Target(),
-		Price: func(epsilon float64) (*budget.Priced, error) {
-			s := s
-			s.Budget.Epsilon = epsilon
-			plan, err := s.Plan()
-			if err != nil {
-				return nil, err
-			}
-			return plan.Priced, nil
-		}}
-}
-
-// causal carries out a study in the order of [app.fit]: the output folder first, then the
-// price, then the ledger, then the rows.
-func (a *app) causal(ctx context.Context, j *job, how fitHow) error {
-	if err := j.needsTable(); err != nil {
-		return err
-	}
-	out := j.recipe.Output.Dir
-	folder, err := report.Prepare(out, how.force)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	s, plan, err := j.prepareStudy(ctx)
-	if err != nil {
-		return err
-	}
-	if err := entry.Holdable(j.table, len(j.header), s.Schema, 1); err != nil {
-		return err
-	}
-	if err := a.checkReplaced(ctx, j, how.force); err != nil {
-		return err
-	}
-	e, err := a.reserveStudy(ctx, j, s, plan)
-	if err != nil {
-		return err
-	}
-	files, err := a.carryOut(ctx, j, s, plan, e, folder)
-	if err != nil {
-		return e.Spent(err)
-	}
-	switch {
-	case how.json:
-		return a.printReleased(out, report.CausalFile)
-	case how.quiet:
-		return nil
-	}
-	err = report.Text(a.stdout, files.Report)
-	if err == nil {
-		_, err = fmt.Fprint(a.stdout, causalPointer(out))
-	}
-	if err != nil {
-		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
-	}
-	return nil
-}
-
-// reserveStudy enters the price of a study, or refuses it.
-func (a *app) reserveStudy(ctx context.Context, j *job, s causal.Study, plan *causal.Plan) (*entry.Entry, error) {
-	if j.ledger == "" {
-		return nil, nil
-	}
-	return entry.Reserve(ctx, entry.Request{
-		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header,
-		Run: runOf(s, plan),
-	})
-}
-
-// carryOut reads the rows, asks, commits and writes the results.
-func (a *app) carryOut(ctx context.Context, j *job, s causal.Study, plan *causal.Plan, e *entry.Entry, folder *report.Folder) (report.Files, error) {
-	none := report.Files{}
-	a.stage("read")
-	start := time.Now()
-	table, stats, err := j.read(ctx, s.Schema)
-	if err != nil {
-		return none, err
-	}
-	seconds := time.Since(start).Seconds()
-	a.stage("histogram")
-	res, err := plan.Run(ctx, table)
-	if err != nil {
-		return none, err
-	}
-	res.Curator.Seconds = map[string]float64{"read": seconds, "histogram": time.Since(start).Seconds() - seconds}
-	published := *j.recipe
-	published.Data.Header = j.header
-	public, err := published.Public()
-	if err != nil {
-		return none, err
-	}
-	files := report.Collect(report.NewCausal(res), nil, res.Curator, stats, public, j.shown())
-	e.Enter(files.Report)
-	a.stage("write")
-	if err := folder.Stage(ctx, files); err != nil {
-		return none, err
-	}
-	return files, e.Publish(ctx, folder, j.recipe.Output.Dir)
-}
-
-// causalPointer says where the results are.
-func causalPointer(out string) string {
-	return strings.Replace(pointer(out), "model, report and recipe", "answer, picture and recipe", 1)
+	return out, nil
 }
 
 // billRanges says what private ranges need.
@@ -232,34 +131,13 @@ func (b *bill) protectedText() string {
 }
 
 // causalPlan prints the price of a study.
-func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool, runs int, asJSON bool) error {
+func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool, equal *int, asJSON bool) error {
 	if changed("explain") {
 		return usagef("--explain is for runs that train a model; docs/lab/ has how often directions are right")
 	}
-	s, plan, err := j.prepareStudy(ctx)
-	if err != nil {
+	s := a.causalStudy(j)
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	b := pricedBill(plan.Priced)
-	b.causal, b.Target, b.Method, b.Features = true, s.Target(), plan.Method(), s.Schema.Names()
-	if s.TestOnly {
-		b.Protected = "test"
-	}
-	if spoiled, free, ok := plan.RangeRows(); ok {
-		b.Ranges = &billRanges{spoiled, free}
-	}
-	refused, err := a.entryOf(ctx, j, runOf(s, plan), b)
-	if err == nil && changed("runs") {
-		refused = nil // the question is which epsilon is not
-		err = a.equalRuns(ctx, j, runOf(s, plan), runs, b)
-	}
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		err = writeJSON(a.stdout, b)
-	} else {
-		err = errors.Join(b.text(a.stdout), a.withoutLedger(j))
-	}
-	return errors.Join(err, refused)
+	return a.printBill(ctx, j, s.Run, s.newBill(), equal, asJSON)
 }

@@ -90,9 +90,9 @@ func (a *app) checkedText(path, unread string, err error) error {
 // priceable prices the run of a recipe for a table with this header.
 func (j *job) priceable(ctx context.Context, header []string) error {
 	if j.recipe.Task == recipe.TaskCausal {
-		s, _, err := j.study(header)
+		s, err := j.causalPrice(header)
 		if err == nil {
-			err = j.checkColumns(ctx, s.Schema)
+			err = j.checkColumns(ctx, s.schema)
 		}
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -78,59 +77,63 @@ func (h *fitHow) add(cmd *cobra.Command) {
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
 }
 
-// fit carries out a job: the output folder first, then the price, then the
-// ledger, then the rows.
-func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
-	if err := j.needsTable(); err != nil {
-		return err
-	}
-	if how.quiet {
-		j.notes = nil
-	}
-	out := j.recipe.Output.Dir
-	folder, err := report.Prepare(out, how.force)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	p, plan, err := j.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.checkReplaced(ctx, j, how.force); err != nil {
-		return err
-	}
-	fit, end, err := how.engine.fitter(ctx, j, p, plan)
-	if err != nil {
-		return err
-	}
-	defer end()
-	e, err := a.reserve(ctx, j, p, plan)
-	if err != nil {
-		return err
-	}
-	progress := a.progress(plan, how)
-	j.progress = a.progressLine(plan, how)
-	j.progress.run()
-	res, files, err := a.train(ctx, j, fit, func(stage string) {
-		j.progress.stage(stage)
-		progress(stage)
-	}, e, folder)
-	j.progress.clear()
-	if err != nil {
-		return e.Spent(err)
-	}
-	if how.json {
-		return errors.Join(a.printReleased(out, report.ReportFile), verdict(res, out))
-	}
-	if how.quiet {
-		return verdict(res, out)
-	}
-	if err := a.printResult(files, out, how.verbose); err != nil {
-		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
-	}
-	return verdict(res, out)
+// A training is the task of a job that trains a model.
+type training struct {
+	app      *app
+	job      *job
+	how      fitHow
+	pipeline *pipeline.Pipeline
+	plan     *pipeline.Plan
+	fit      fitter
+	progress func(stage string)
+	result   *pipeline.Result
 }
+
+// fit trains the model of a job.
+func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
+	return a.carryOut(ctx, j, &training{app: a, job: j, how: how}, how)
+}
+
+func (t *training) prepare(ctx context.Context) (err error) {
+	t.pipeline, t.plan, err = t.job.prepare(ctx)
+	return err
+}
+
+func (t *training) start(ctx context.Context) (end func(), err error) {
+	t.fit, end, err = t.how.engine.fitter(ctx, t.job, t.pipeline, t.plan)
+	return end, err
+}
+
+func (t *training) ledgerRun() entry.Run { return entry.RunOf(t.pipeline, t.plan) }
+
+func (t *training) run(ctx context.Context) (report.Files, error) {
+	t.progress = t.app.progress(t.plan, t.how)
+	t.job.progress = t.app.progressLine(t.plan, t.how)
+	t.job.progress.run()
+	res, stats, err := t.fit(ctx, t.stage)
+	if err != nil {
+		return report.Files{}, err
+	}
+	t.result = res
+	public, err := t.job.published()
+	if err != nil {
+		return report.Files{}, err
+	}
+	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, t.job.shown()), nil
+}
+
+func (t *training) stage(name string) {
+	t.job.progress.stage(name)
+	t.progress(name)
+}
+
+func (t *training) done() { t.job.progress.clear() }
+
+func (t *training) print(files report.Files, out string) error {
+	return t.app.printResult(files, out, t.how.verbose)
+}
+
+func (t *training) verdict(out string) error { return verdict(t.result, out) }
 
 // printResult prints the summary of a run, or the whole report.
 func (a *app) printResult(files report.Files, out string, verbose bool) error {
@@ -145,7 +148,7 @@ func (a *app) printResult(files report.Files, out string, verbose bool) error {
 		err = report.Typical(a.stdout, files.Model)
 	}
 	if err == nil {
-		_, err = fmt.Fprint(a.stdout, pointer(out))
+		_, err = fmt.Fprint(a.stdout, pointer(out, modelContents))
 	}
 	return err
 }
@@ -177,28 +180,6 @@ func begin(progress func(string), stage string) func() float64 {
 	return func() float64 { return time.Since(start).Seconds() }
 }
 
-// train reads the rows, trains, commits and writes the results.
-func (a *app) train(ctx context.Context, j *job, fit fitter, progress func(string), e *entry.Entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
-	none := report.Files{}
-	res, stats, err := fit(ctx, progress)
-	if err != nil {
-		return nil, none, err
-	}
-	if res.Stopped != nil {
-		e.Stop()
-	}
-	files, err := j.files(res, stats)
-	if err != nil {
-		return nil, none, err
-	}
-	e.Enter(files.Report)
-	progress("write")
-	if err := folder.Stage(ctx, files); err != nil {
-		return nil, none, err
-	}
-	return res, files, e.Publish(ctx, folder, j.recipe.Output.Dir)
-}
-
 // verdict turns a run without a model into the error that says so. The bit it
 // tells was released by the mechanism.
 func verdict(res *pipeline.Result, out string) error {
@@ -223,20 +204,12 @@ func stopSpent(res *pipeline.Result, out string) string {
 // formatNumber writes a number with at most six digits.
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// files collects what goes to the two folders.
-func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, error) {
-	published := *j.recipe
-	published.Data.Header = j.header
-	public, err := published.Public()
-	if err != nil {
-		return report.Files{}, err
-	}
-	return report.Collect(report.New(res), res.Model, res.Curator, stats, public, j.shown()), nil
-}
+// modelContents names the files of the release of a training.
+const modelContents = "model, report and recipe"
 
-// pointer says where the results are. It ends the output of every run in the
+// pointer says where the results are, and which are published. It ends the output of every run in the
 // same way, whatever the data were like.
-func pointer(out string) string {
-	return report.Paragraph("Published", filepath.Join(out, report.ReleaseDir)+" may be shared: model, report and recipe") +
+func pointer(out, published string) string {
+	return report.Paragraph("Published", filepath.Join(out, report.ReleaseDir)+" may be shared: "+published) +
 		report.Paragraph("Private", filepath.Join(out, report.CuratorDir)+" is for the owner of the data only: exact counts, covered by no guarantee")
 }

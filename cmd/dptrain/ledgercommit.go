@@ -77,6 +77,6 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Entry: head.Sequence, Head: head.String(), Release: filepath.Join(out, report.ReleaseDir)})
 	}
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Entered", fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))), pointer(out))
+		report.Paragraph("Entered", fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))), pointer(out, modelContents))
 	return err
 }

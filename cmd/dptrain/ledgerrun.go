@@ -9,7 +9,6 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/publish/entry"
 	"github.com/dptrain/dptrain/internal/publish/report"
-	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
 // openLedger returns the ledger at path; whoever waits for it says so.
@@ -34,13 +33,13 @@ func (a *app) checkReplaced(ctx context.Context, j *job, force bool) error {
 }
 
 // reserve enters the price of a run, or refuses it. No row was read so far.
-func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*entry.Entry, error) {
+func (a *app) reserve(ctx context.Context, j *job, r entry.Run) (*entry.Entry, error) {
 	if j.ledger == "" {
 		return nil, nil
 	}
 	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header, Run: entry.RunOf(p, plan),
+		Table: j.filed(), Format: j.recipe.Data.Reading().Format, Header: j.header, Run: r,
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -62,8 +61,12 @@ func planCommand(a *app) *cobra.Command {
 			if j.connect = connect; connect != "" && !j.onSpark() {
 				return usagef("--connect says where the columns of data.spark are asked for, and the recipe has none")
 			}
+			var equal *int
+			if cmd.Flags().Changed("runs") {
+				equal = &runs
+			}
 			if j.recipe.Task == recipe.TaskCausal {
-				return a.causalPlan(cmd.Context(), j, cmd.Flags().Changed, runs, asJSON)
+				return a.causalPlan(cmd.Context(), j, cmd.Flags().Changed, equal, asJSON)
 			}
 			p, plan, err := j.prepare(cmd.Context())
 			if err != nil {
@@ -72,21 +75,7 @@ func planCommand(a *app) *cobra.Command {
 			if explain.explain {
 				return a.explain(cmd.Context(), p, plan, &explain, asJSON)
 			}
-			bill := newBill(p, plan)
-			refused, err := a.entryOf(cmd.Context(), j, entry.RunOf(p, plan), bill)
-			if err == nil && cmd.Flags().Changed("runs") {
-				refused = nil // the question is which epsilon is not
-				err = a.equalRuns(cmd.Context(), j, entry.RunOf(p, plan), runs, bill)
-			}
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = writeJSON(a.stdout, bill)
-			} else {
-				err = errors.Join(bill.text(a.stdout), a.withoutLedger(j))
-			}
-			return errors.Join(err, refused)
+			return a.printBill(cmd.Context(), j, entry.RunOf(p, plan), newBill(p, plan), equal, asJSON)
 		},
 	}
 	flags.add(cmd)
@@ -143,10 +132,10 @@ type bill struct {
 	// every other run.
 	Protected string `json:"protected,omitempty"`
 	// Exact lists what is computed without noise from public columns; absent unless listed columns are protected.
-	Exact     []string `json:"exact,omitempty"`
-	causal    bool     // it asks for causal directions
-	describes bool     // it describes columns
-	asked     pipeline.Shares
+	Exact  []string `json:"exact,omitempty"`
+	run    string   // what is run
+	advice string   // a last paragraph
+	asked  pipeline.Shares
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -172,6 +161,7 @@ type billStep struct {
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b := pricedBill(plan.Priced)
 	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(), plan.Records()
+	b.run = fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
 	b.Exact = p.ExactParts()
@@ -341,18 +331,11 @@ func (b *bill) total() string {
 	if u := g.Unit; u != nil {
 		unit = report.Paragraph("Unit", fmt.Sprintf("the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit", printable(u.Column), u.MaxRows))
 	}
-	run := fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
-	if b.causal {
-		run = fmt.Sprintf("causal directions by %s, columns %s", b.Method, printable(b.Target))
-	}
-	if b.describes {
-		run = "a description of " + plural(len(b.Features), "column", "columns")
-	}
-	return report.Paragraph("Run", run) + needs + unit +
+	return report.Paragraph("Run", b.run) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text() + b.advice
 }
 
 // exactText lists what costs no budget because it depends on public columns only.

@@ -112,7 +112,7 @@ func KeptStopped(dir string) (bool, error) {
 	if err != nil {
 		return false, &DirError{Path: path, Msg: err.Error(), Err: ErrKept}
 	}
-	return r.training().Stopped != nil, nil
+	return r.HasStopped(), nil
 }
 
 // PlaceKept puts the results that are kept in dir in place, as [Folder.Place] does. The

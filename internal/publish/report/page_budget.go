@@ -69,7 +69,7 @@ func budgetBlocks(r *Report) []document.Block {
 		costs[k] += price(e)
 		totals[e.Part] += price(e)
 	}
-	if r.training().Stopped != nil {
+	if r.HasStopped() {
 		return profileBlocks(r.Guarantee)
 	}
 	var bars []chart.Bar
@@ -171,7 +171,7 @@ func stepBlocks(r *Report) []document.Block {
 		return nil
 	}
 	text := "Every release that the price covers, in the order of the plan. Steps that were not carried out are covered, too."
-	if r.training().Stopped != nil {
+	if r.HasStopped() {
 		text = "The steps of the plan. The run stopped after those that were taken, and spent nothing on the others."
 	}
 	return []document.Block{{Text: text, Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}

@@ -15,6 +15,9 @@ const (
 	largeErrorsCode = "large-errors"
 )
 
+// HasStopped reports whether the run stopped before it trained anything.
+func (r *Report) HasStopped() bool { return r.training().Stopped != nil }
+
 // WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a model.
 func (r *Report) WhyNoModel() string {
 	switch {

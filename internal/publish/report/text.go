@@ -33,7 +33,7 @@ type rows struct{ strings.Builder }
 // newRows begins with the guarantee.
 func newRows(r *Report) *rows {
 	var out rows
-	if r.training().Stopped != nil {
+	if r.HasStopped() {
 		out.add("Stopped", r.stoppedText())
 	}
 	out.add("Privacy", statement(r.Guarantee, r.FileName()))

@@ -186,7 +186,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	if !run.Committed {
 		out = append(out, "the run was reserved, and never ended: its results may not be released")
 	}
-	if (run.Stopped != nil) != (v.report.training().Stopped != nil) && run.Committed {
+	if (run.Stopped != nil) != (v.report.HasStopped()) && run.Committed {
 		out = append(out, "the ledger and the report differ in whether the run stopped before it trained anything")
 	}
 	leaves := leavesOf(run.Plan, run.Plan.Name)

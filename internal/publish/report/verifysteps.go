@@ -47,7 +47,7 @@ func (v *verifier) steps() {
 		}
 		seen[e.ID] = true
 	}
-	if v.report.training().Stopped != nil {
+	if v.report.HasStopped() {
 		problems = append(problems, stopProblems(v.report)...)
 	} else {
 		problems = append(problems, branchProblems(v.report)...)
