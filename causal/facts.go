@@ -12,9 +12,7 @@ import (
 // Facts lists the facts that the study states about the data, which the guarantee does not protect.
 func (s Study) Facts() []pipeline.Fact {
 	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
-	if u := s.Budget.Unit; u.Column != "" {
-		out = append(out, pipeline.Fact{Name: "unit column", Value: u.Column}, pipeline.Fact{Name: "records kept of a unit", Value: u.MaxRows})
-	}
+	out = append(out, pipeline.UnitFacts(s.Budget.Unit)...)
 	if s.TestOnly {
 		out = append(out, pipeline.Fact{Name: "the training records", Value: true})
 	}
@@ -22,12 +20,7 @@ func (s Study) Facts() []pipeline.Fact {
 		out = append(out, pipeline.Fact{Name: "bins", Value: s.Bins})
 	}
 	for _, c := range s.Schema.Columns {
-		if c.Ranged {
-			out = append(out, pipeline.Fact{Name: "range of " + c.Name, Value: []float64{c.Lower, c.Upper}})
-		}
-		if c.HasMissing {
-			out = append(out, pipeline.Fact{Name: "missing value of " + c.Name, Value: c.Missing})
-		}
+		out = append(out, pipeline.ColumnFacts(c)...)
 	}
 	return out
 }
@@ -53,8 +46,7 @@ func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
 
 // warnings returns public remarks on a result.
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
-	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
-		Text: "This run is in no ledger, so its budget adds to that of every other run on the same records."}}
+	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
 	if r.TestOnly {
 		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
 			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run " +
@@ -86,11 +78,7 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out = append(out, pipeline.Warning{Code: "no-confounder", Severity: pipeline.Theoretical,
 		Text: "A direction from two columns assumes that no third one causes both, that there is no feedback and that records were not " +
 			"chosen by their values. Nothing here can check that."})
-	if r.Guarantee.Epsilon > 10 {
-		out = append(out, pipeline.Warning{Code: "large-epsilon", Severity: pipeline.Critical,
-			Text: "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
-	}
-	return out
+	return append(out, pipeline.EpsilonWarnings(r.Guarantee.Epsilon)...)
 }
 
 // extremeNumbers returns the warnings about columns with numbers beyond the sizes that the search for ranges

@@ -3,8 +3,6 @@ package causal
 import (
 	"context"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -54,31 +52,17 @@ func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
 // Rehearse reports, before any budget is spent, whether the noise of a step would leave the integer grid: the
 // error then wraps mechanism.ErrScale. It reads no table.
 func (p *Plan) Rehearse(ctx context.Context) error {
-	columns := make([]dataset.ColumnData, len(p.study.Schema.Columns))
-	for j := range columns {
-		columns[j].Floats = []float64{}
-	}
-	t, err := dataset.NewTable(p.study.Schema, columns, []uint64{})
+	t, err := pipeline.EmptyTable(p.study.Schema)
 	if err == nil {
 		_, err = p.run(ctx, t, mechanism.NewRehearsal)
 	}
-	if errors.Is(err, mechanism.ErrScale) {
-		return fmt.Errorf("%w; an epsilon of %v is too small for this study", err, p.study.Budget.Epsilon)
-	}
-	return err
+	return pipeline.TooFaint(err, p.study.Budget.Epsilon, "study")
 }
 
 func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error)) (*Result, error) {
-	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
-		return nil, pipeline.ErrSchema
-	}
-	root, err := open(p.Priced)
+	root, all, err := pipeline.OpenStudy(p.Priced, p.study.Schema, t, open)
 	if err != nil {
 		return nil, err
-	}
-	all := t.All()
-	if unit := p.Target().Unit; unit != (budget.Unit{}) {
-		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	s := root.Sub(partName)
 	records := memory.NewRecords(all)

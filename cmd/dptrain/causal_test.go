@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,24 @@ func TestCausal(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Join(out, "release")); err != nil || len(entries) != 3 {
 		t.Errorf("%d files in release/ (%v)", len(entries), err)
+	}
+}
+
+// TestCausalQuiet: notes about the header are printed, and --quiet leaves them out.
+func TestCausalQuiet(t *testing.T) {
+	chdir(t)
+	var b strings.Builder
+	b.WriteString("x;y\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "%d;%d\n", i, i*i%97)
+	}
+	write(t, "t.csv", b.String())
+	args := []string{"causal", "--data", "t.csv", "--columns", "x,y", "--range", "x=0:500", "--range", "y=0:97", "--epsilon", "1"}
+	if got := dptrain(t, args...); got.code != exitOK || !strings.Contains(got.stderr, "note: t.csv: read with --separator") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, append(args, "--force", "--quiet")...); got.code != exitOK || got.stdout+got.stderr != "" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -154,3 +154,34 @@ func TestSigningKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestSignaturesOfTasks: the release of every task can be signed, and fits afterwards with and without the key. An edit of
+// its report does not.
+func TestSignaturesOfTasks(t *testing.T) {
+	data, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	if got := dptrain(t, "sign", "--new", "my.key"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	for file, args := range map[string][]string{
+		"causal.json":   {"causal", "--data", filepath.Join(data, "doses.csv"), "--columns", "dose,response", "--epsilon", "2"},
+		"describe.json": {"describe", filepath.Join(data, "visits.csv"), "--columns", "age,dose", "--epsilon", "2"},
+	} {
+		out := strings.TrimSuffix(file, ".json")
+		for _, args := range [][]string{
+			append(args, "--out", out, "--quiet"), {"sign", out, "--key", "my.key"}, {"verify", out}, {"verify", out, "--key", "my.pub"},
+		} {
+			if got := dptrain(t, args...); got.code != exitOK {
+				t.Fatalf("%v: %+v", args, got)
+			}
+		}
+		path := filepath.Join(out, "release", file)
+		write(t, path, read(t, path)+"\n")
+		if got := dptrain(t, "verify", out, "--key", "my.pub"); got.code != exitBroken || !strings.Contains(words(got.stdout), "the signature does not fit the file") {
+			t.Errorf("an edit of %s: %+v", file, got)
+		}
+	}
+}

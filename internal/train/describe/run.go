@@ -2,7 +2,6 @@ package describe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,15 +37,7 @@ func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
 // Rehearse reports, before any budget is spent, whether the noise of a step would leave the integer grid: the
 // error then wraps mechanism.ErrScale. It reads no table.
 func (p *Plan) Rehearse(ctx context.Context) error {
-	columns := make([]dataset.ColumnData, len(p.study.Schema.Columns))
-	for j, c := range p.study.Schema.Columns {
-		if c.Kind == dataset.Category {
-			columns[j].Codes = []int32{}
-			continue
-		}
-		columns[j].Floats = []float64{}
-	}
-	t, err := dataset.NewTable(p.study.Schema, columns, []uint64{})
+	t, err := pipeline.EmptyTable(p.study.Schema)
 	if err != nil {
 		return err
 	}
@@ -59,14 +50,7 @@ func (p *Plan) Rehearse(ctx context.Context) error {
 			break
 		}
 	}
-	if errors.Is(err, mechanism.ErrScale) {
-		return fmt.Errorf(
-			"%w; an epsilon of %v is too small for this description",
-			err,
-			p.study.Budget.Epsilon,
-		)
-	}
-	return err
+	return pipeline.TooFaint(err, p.study.Budget.Epsilon, "description")
 }
 
 // runPlan executes the plan in a session that open opens. forced is the branch of a rehearsal; a run takes the
@@ -77,16 +61,9 @@ func (p *Plan) runPlan(
 	open func(*budget.Priced) (*mechanism.Session, error),
 	forced string,
 ) (*Result, error) {
-	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
-		return nil, pipeline.ErrSchema
-	}
-	root, err := open(p.Priced)
+	root, all, err := pipeline.OpenStudy(p.Priced, p.study.Schema, t, open)
 	if err != nil {
 		return nil, err
-	}
-	all := t.All()
-	if unit := p.Target().Unit; unit != (budget.Unit{}) {
-		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	r := &runner{
 		plan:    p,

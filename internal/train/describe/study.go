@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -234,41 +235,15 @@ func (p *Plan) Method() string { return RootName }
 
 // Target names the columns, in place of the target of a run with a model.
 func (s Study) Target() string {
-	names := ""
-	for i, c := range s.Schema.Columns {
-		if i > 0 {
-			names += ", "
-		}
-		names += c.Name
-	}
-	return names
+	return strings.Join(s.Schema.Names(), ", ")
 }
 
 // Facts lists the declared facts about the data. The guarantee does not protect them.
 func (s Study) Facts() []pipeline.Fact {
 	out := []pipeline.Fact{{Name: "columns", Value: s.Schema.Names()}}
-	if u := s.Budget.Unit; u.Column != "" {
-		out = append(out, pipeline.Fact{
-			Name:  "unit column",
-			Value: u.Column,
-		}, pipeline.Fact{
-			Name:  "records kept of a unit",
-			Value: u.MaxRows,
-		})
-	}
+	out = append(out, pipeline.UnitFacts(s.Budget.Unit)...)
 	for _, c := range s.Schema.Columns {
-		if c.Ranged {
-			out = append(out, pipeline.Fact{
-				Name:  "range of " + c.Name,
-				Value: []float64{c.Lower, c.Upper},
-			})
-		}
-		if c.HasMissing {
-			out = append(out, pipeline.Fact{
-				Name:  "missing value of " + c.Name,
-				Value: c.Missing,
-			})
-		}
+		out = append(out, pipeline.ColumnFacts(c)...)
 		if len(c.Categories) > 0 {
 			out = append(out, pipeline.Fact{
 				Name:  "categories of " + c.Name,

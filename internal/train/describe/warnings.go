@@ -11,11 +11,7 @@ import (
 
 // warnings returns public remarks on a run.
 func (r *runner) warnings() []pipeline.Warning {
-	out := []pipeline.Warning{{
-		Code:     "no-ledger",
-		Severity: pipeline.Theoretical,
-		Text:     "This run is in no ledger, so its budget adds to that of every other run on the same records.",
-	}}
+	out := []pipeline.Warning{pipeline.NoLedgerWarning()}
 	var unread, empty, huge, tiny, missing []string
 	for j, c := range r.out.Columns {
 		switch {
@@ -65,14 +61,7 @@ func (r *runner) warnings() []pipeline.Warning {
 		add("few-records", pipeline.Critical, "The number of records is not told from 0 at this budget: it is at most about %.0f.",
 			math.Max(records.value+z95*records.noise, 0))
 	}
-	if r.plan.study.Budget.Epsilon > 10 {
-		add(
-			"large-epsilon",
-			pipeline.Critical,
-			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much.",
-		)
-	}
-	return out
+	return append(out, pipeline.EpsilonWarnings(r.plan.study.Budget.Epsilon)...)
 }
 
 // quoteNames lists names in quotes.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -32,7 +31,7 @@ func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
 	if !plan.hasFaintDraw() {
 		return nil
 	}
-	t, err := emptyTable(p.Schema)
+	t, err := EmptyTable(p.Schema)
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, mechanism.ErrScale):
-			return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
+			return TooFaint(err, p.Budget.Epsilon, "run")
 		}
 	}
 	return nil
@@ -151,17 +150,4 @@ func (p *Pipeline) rehearseBranch(ctx context.Context, plan *Plan, t *dataset.Ta
 		})
 	}
 	return err
-}
-
-// emptyTable is a table without records.
-func emptyTable(schema dataset.Schema) (*dataset.Table, error) {
-	columns := make([]dataset.ColumnData, len(schema.Columns))
-	for j, c := range schema.Columns {
-		if c.Kind == dataset.Numeric {
-			columns[j].Floats = []float64{}
-		} else {
-			columns[j].Codes = []int32{}
-		}
-	}
-	return dataset.NewTable(schema, columns, []uint64{})
 }

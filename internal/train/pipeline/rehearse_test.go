@@ -66,7 +66,7 @@ func TestRehearseBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := emptyTable(p.Schema)
+	empty, err := EmptyTable(p.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

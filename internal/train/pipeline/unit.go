@@ -14,5 +14,5 @@ func (r *runner) limitUnits(s *mechanism.Session, all dataset.View) dataset.View
 		return all
 	}
 	defer r.startStage("unit")()
-	return all.Cap(unit.MaxRows, s.Lots("unit").Draw)
+	return cappedRecords(all, s, unit)
 }

@@ -321,7 +321,7 @@ func TestAskingIsRehearsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := emptyTable(p.Schema)
+	empty, err := EmptyTable(p.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

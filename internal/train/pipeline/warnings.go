@@ -33,8 +33,7 @@ type Warning struct {
 const WideInterval = .25
 
 func (p *Pipeline) warnings(r *Result) []Warning {
-	out := []Warning{{"no-ledger", Theoretical,
-		"This run is in no ledger, so its budget adds to that of every other run on the same records."}}
+	out := []Warning{NoLedgerWarning()}
 	switch {
 	case r.Stopped != nil:
 		out = append(
@@ -67,11 +66,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	}
 	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
-	if r.Guarantee.Epsilon > 10 {
-		out = append(out, Warning{"large-epsilon", Critical,
-			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
-	}
-	return out
+	return append(out, EpsilonWarnings(r.Guarantee.Epsilon)...)
 }
 
 // HoldoutFact names the share of records held out among the facts that are not protected.
@@ -97,16 +92,9 @@ func (p *Pipeline) unprotectedFacts() []Fact {
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
 		out = append(out, Fact{"public columns", p.PublicColumns()})
 	}
-	if u := p.Budget.Unit; u.Column != "" {
-		out = append(out, Fact{"unit column", u.Column}, Fact{"records kept of a unit", u.MaxRows})
-	}
+	out = append(out, UnitFacts(p.Budget.Unit)...)
 	for _, c := range p.Schema.Columns {
-		if c.Ranged {
-			out = append(out, Fact{"range of " + c.Name, []float64{c.Lower, c.Upper}})
-		}
-		if c.HasMissing {
-			out = append(out, Fact{"missing value of " + c.Name, c.Missing})
-		}
+		out = append(out, ColumnFacts(c)...)
 		if c.Found {
 			continue
 		}
