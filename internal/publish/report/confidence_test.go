@@ -58,7 +58,7 @@ func TestConfidenceText(t *testing.T) {
 				t.Errorf("the text has %q:\n%s", tt.not, text.String())
 			}
 			ids := []string{}
-			for _, section := range back.page(Source{Report: back}).Sections {
+			for _, section := range pageOf(Source{Report: back}).Sections {
 				ids = append(ids, section.ID)
 			}
 			if !slices.Contains(ids, "choice") {

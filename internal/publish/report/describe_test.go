@@ -293,7 +293,7 @@ func TestDescriptionPage(t *testing.T) {
 	if err := Markdown(&text, Source{Report: d}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Histograms and categories", "What goes together", "too few records", "How the steps add up", "whisker", "below "} {
+	for _, want := range []string{"Histograms and categories", "Associations", "Trust model", "alone, with the public", "release/describe.json", "What is guaranteed", "too few records", "How the steps add up", "whisker", "below "} {
 		if !strings.Contains(page.String(), want) && !(want == "too few records" && !slices.ContainsFunc(d.Description.By.Groups, func(g describe.Group) bool { return g.Small })) {
 			t.Errorf("the page does not have %q", want)
 		}

@@ -9,51 +9,15 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-// page lays out a description.
-func (d *Description) page(s Source) document.Page {
-	r := s.Report
-	lines := d.guaranteeLines(r.Guarantee)
-	p := document.Page{Title: "Private description of a table", Lead: []string{lines[0] + ". Facts that were stated about the columns are not protected; they are listed below."}, Facts: d.facts(r.Guarantee)}
-	return addSections(p, []document.Section{
-		{ID: "meaning", Title: "What is promised", Blocks: []document.Block{prose(r.Guarantee.MeaningOf()), prose(r.Guarantee.comparison())}},
-		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
+// body shows the estimates.
+func (d *Description) body(Source) pageBody {
+	records := document.Fact{Name: "Records", Value: grouped(*d.Records.Value, 0), Note: grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0)}
+	return pageBody{title: "Private description of a table", facts: []document.Fact{records}, sections: []document.Section{
 		{ID: "columns", Title: "Columns", Blocks: d.columnBlocks()},
 		{ID: "histograms", Title: "Histograms and categories", Blocks: d.histogramBlocks()},
-		{ID: "associations", Title: "What goes together", Blocks: d.associationBlocks()},
+		{ID: "associations", Title: "Associations", Blocks: d.associationBlocks()},
 		{ID: "groups", Title: "Groups", Blocks: d.groupBlocks()},
-		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
-		{ID: "unprotected", Title: "What is not protected", Blocks: d.statedBlocks(r)},
-		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
-		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
-		{ID: "use", Title: "How to check it", Blocks: []document.Block{
-			prose("Check that the files of this release fit each other, and compute its estimates and its price again. It needs no data:"),
-			{Code: "dptrain verify release"},
-		}},
-	})
-}
-
-func (d *Description) facts(g Guarantee) []document.Fact {
-	protected := "one record"
-	if g.Unit != nil {
-		protected = "one value of " + shown(g.Unit.Column)
-	}
-	a := g.AttackOf()
-	return []document.Fact{
-		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
-		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
-		{Name: "A guess finds", Value: "≤ " + percent(a.Found), Note: "with " + percent(a.FalseAlarms) + " false alarms"},
-		{Name: "Records", Value: grouped(*d.Records.Value, 0), Note: grouped(*d.Records.Lower, 0) + " to " + grouped(*d.Records.Upper, 0)},
-	}
-}
-
-func (d *Description) statedBlocks(r *Report) []document.Block {
-	out := []document.Block{prose("These facts were stated, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
-		"It does not cover running time, memory use or who had access to the machine.")}
-	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
-	for _, f := range r.Unprotected {
-		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
-	}
-	return append(out, document.Block{Table: g})
+	}}
 }
 
 // columnBlocks lists the estimates of every column.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -53,9 +54,41 @@ func ReadSource(dir string) (Source, error) {
 	return s, nil
 }
 
-// addSections adds those sections to a page that have content.
-func addSections(p document.Page, sections []document.Section) document.Page {
-	for _, part := range sections {
+// A pageBody is what a page has of the task of its run, between the parts that the pages of all tasks share.
+type pageBody struct {
+	title    string
+	identity []document.Fact // below the title, before the program
+	facts    []document.Fact // after those of the guarantee
+	figure   chart.SVG
+	caption  string
+	meaning  []document.Block // after the meaning of the guarantee
+	sections []document.Section
+}
+
+// pageOf lays out a release. Everything in it is public: the files are, and a page is a
+// function of them.
+func pageOf(s Source) document.Page {
+	r := s.Report
+	body := r.section().body(s)
+	p := document.Page{
+		Title: body.title, Lead: []string{greek.Replace(statement(r))},
+		Identity: slices.Concat(s.aboutFacts(), body.identity, []document.Fact{{Name: "Made with", Value: "dptrain, report format " + r.Format}}),
+		Facts:    append(facts(r.Guarantee), body.facts...), Figure: body.figure, Caption: body.caption,
+	}
+	if title := s.about("title"); title != "" {
+		p.Title = shown(title)
+	}
+	for _, part := range slices.Concat([]document.Section{
+		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
+		{ID: "meaning", Title: "What is guaranteed", Blocks: slices.Concat(promised(r), body.meaning, ledgerBlocks(r))},
+	}, body.sections, []document.Section{
+		{ID: "budget", Title: "How the budget was spent", Blocks: budgetBlocks(r)},
+		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
+		{ID: "trust", Title: "Trust model and side channels", Blocks: trustBlocks(r)},
+		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
+		{ID: "steps", Title: "Every step", Blocks: stepBlocks(r)},
+		{ID: "use", Title: "How to use and check the release", Blocks: useBlocks(s)},
+	}) {
 		if len(part.Blocks) > 0 {
 			p.Sections = append(p.Sections, part)
 		}
@@ -63,22 +96,17 @@ func addSections(p document.Page, sections []document.Section) document.Page {
 	return p
 }
 
-// page lays out a release with a model. Everything in it is public: the three files are, and a page is a
-// function of them.
-func (t *Training) page(s Source) document.Page {
+// body shows the model, how good it is and what it is made of.
+func (t *Training) body(s Source) pageBody {
 	r := s.Report
-	p := document.Page{Title: "Private model of " + shown(t.Target), Lead: []string{greek.Replace(statement(r.Guarantee, ReportFile))}, Facts: facts(r)}
+	out := pageBody{title: "Private model of " + shown(t.Target), facts: t.metricFacts(r.Format), meaning: t.modelBlocks(r)}
 	if t.Model.Kind == "" {
-		p.Title = "No model of " + shown(t.Target)
+		out.title = "No model of " + shown(t.Target)
+	} else {
+		out.identity = []document.Fact{{Name: "Model", Value: fmt.Sprintf("%s of %s, from %s", t.Model.Method, shown(t.Target), countOf(len(t.Features.Selected), "column"))}}
 	}
-	if title := s.about("title"); title != "" {
-		p.Title = shown(title)
-	}
-	p.Identity = identity(s)
-	p.Figure, p.Caption = metricPicture(r)
-	return addSections(p, []document.Section{
-		{ID: "warnings", Title: "Warnings", Blocks: warned(r)},
-		{ID: "meaning", Title: "What is guaranteed", Blocks: promised(r)},
+	out.figure, out.caption = metricPicture(r)
+	out.sections = []document.Section{
 		{ID: "quality", Title: "How good the model is", Blocks: qualities(r)},
 		{ID: "choice", Title: "How sure the choice of columns is", Blocks: confidenceBlocks(r)},
 		{ID: "columns", Title: "Which columns matter", Blocks: importanceBlocks(r)},
@@ -86,25 +114,20 @@ func (t *Training) page(s Source) document.Page {
 		{ID: "shapes", Title: "What each column contributes", Blocks: shapeBlocks(s)},
 		{ID: "tree", Title: "What each path costs", Blocks: treeBlocks(s)},
 		{ID: "data", Title: "The training data", Blocks: cardBlocks(r)},
-		{ID: "budget", Title: "How the budget was spent", Blocks: budgetBlocks(r)},
-		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
-		{ID: "trust", Title: "Trust model and side channels", Blocks: trustBlocks(r)},
-		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
-		{ID: "steps", Title: "Every step", Blocks: stepBlocks(r)},
-		{ID: "use", Title: "How to use and check the release", Blocks: useBlocks(s)},
-	})
+	}
+	return out
 }
 
-// page returns an empty page: the picture of a study is in a file of its own.
-func (c *Causal) page(Source) document.Page { return document.Page{} }
+// body has a title only: the release of a study has a picture in place of a page.
+func (c *Causal) body(Source) pageBody { return pageBody{title: "Private study of causal directions"} }
 
 // HTML writes a release as one page that needs nothing from elsewhere: no network, no
 // script. Equal releases give equal bytes. It returns the errors of w.
-func HTML(w io.Writer, s Source) error { return document.HTML(w, s.Report.section().page(s)) }
+func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
 
 // Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
 // the errors of w.
-func Markdown(w io.Writer, s Source) error { return document.Markdown(w, s.Report.section().page(s)) }
+func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
 
 // greek writes the parameters of a guarantee as mathematicians do.
 var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")

@@ -84,8 +84,12 @@ func budgetBlocks(r *Report) []document.Block {
 	}
 	var out []document.Block
 	if len(bars) > 0 {
+		parts := ""
+		if r.Training != nil {
+			parts = "A record is either in the training or in the held-out part, so the two parts do not add up as steps do; see \"How the steps add up\". "
+		}
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
-			"The share of each stage in the budget of its records. A record is either in the training or in the held-out part, so the two parts do not add up as steps do; see \"How the steps add up\". Shares compare steps by their price in zero-concentrated differential privacy.", g))
+			"The share of each stage in the budget of its records. "+parts+"Shares compare steps by their price in zero-concentrated differential privacy.", g))
 	}
 	return append(out, profileBlocks(r.Guarantee)...)
 }
@@ -114,7 +118,11 @@ func profileBlocks(g Guarantee) []document.Block {
 
 // declared lists what the recipe states.
 func declared(r *Report) []document.Block {
-	out := []document.Block{prose("The recipe states these facts, so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
+	text := "The recipe states these facts"
+	if r.Description != nil {
+		text = "These facts were stated about the columns"
+	}
+	out := []document.Block{prose(text + ", so they are public. The guarantee covers the contents of the rows, not what is declared about them.")}
 	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
@@ -201,9 +209,9 @@ func accountingBlocks(r *Report) []document.Block {
 		rules.Rows = append(rules.Rows, []string{text})
 	}
 	return append(out,
-		document.Block{Text: "The rules, in full. report.json has the same with every number, under accounting.", Table: rules, Fold: "The formula"},
-		prose("A program that adds the steps up from report.json alone, with the public Python library dp-accounting:"),
-		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/report.json"})
+		document.Block{Text: "The rules, in full. " + r.FileName() + " has the same with every number, under accounting.", Table: rules, Fold: "The formula"},
+		prose("A program that adds the steps up from "+r.FileName()+" alone, with the public Python library dp-accounting:"),
+		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/" + r.FileName()})
 }
 
 // text writes a plan in one line.
@@ -225,7 +233,7 @@ func (n AccountingNode) text() string {
 // useBlocks say how to predict and to verify, and show the recipe.
 func useBlocks(s Source) []document.Block {
 	var out []document.Block
-	if s.Report.Model.Kind != "" {
+	if s.Report.training().Model.Kind != "" {
 		out = append(out, prose("Predict new records, which may have more columns than those of the model:"), document.Block{Code: "dptrain predict release/model.json new.csv"})
 	}
 	out = append(out, prose("Check that the files of this release are consistent, and add up the steps again. It needs no data; with the public key of the publisher it also checks the signature:"), document.Block{Code: "dptrain verify release\ndptrain verify release --key publisher.pub"})

@@ -37,19 +37,15 @@ func (s Source) about(key string) string {
 	return ""
 }
 
-// identity lists what the recipe says about the release, the model and the method.
-func identity(s Source) []document.Fact {
+// aboutFacts lists what the recipe states about the release.
+func (s Source) aboutFacts() []document.Fact {
 	var out []document.Fact
 	for _, f := range s.aboutFields() {
 		if name := aboutNames[f.Key]; name != "" && f.Text != "" {
 			out = append(out, document.Fact{Name: name, Value: shown(f.Text)})
 		}
 	}
-	r := s.Report
-	if r.Model.Kind != "" {
-		out = append(out, document.Fact{Name: "Model", Value: fmt.Sprintf("%s of %s, from %s", r.Model.Method, shown(r.Target), countOf(len(r.Features.Selected), "column"))})
-	}
-	return append(out, document.Fact{Name: "Made with", Value: "dptrain, report format " + r.Format})
+	return out
 }
 
 // metricPicture draws the interval of the metric; "" without a metric.

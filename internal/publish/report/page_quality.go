@@ -9,63 +9,78 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// facts are the figures at the head of the page.
-func facts(r *Report) []document.Fact {
-	g := r.Guarantee
+// facts are the figures of the guarantee, which head the page.
+func facts(g Guarantee) []document.Fact {
 	protected := "one record"
 	if g.Unit != nil {
 		protected = "one value of " + shown(g.Unit.Column)
 	}
 	a := g.AttackOf()
-	out := []document.Fact{
+	return []document.Fact{
 		{Name: "ε", Value: number(g.Epsilon), Note: "δ " + number(g.Delta)},
 		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
 		{Name: "An attacker detects a record", Value: "≤ " + percent(a.Found), Note: "of the time; " + percent(a.FalseAlarms) + " without the release"},
 	}
-	m := r.Metrics
+}
+
+// metricFacts returns the metric of a report in a format.
+func (t *Training) metricFacts(format string) []document.Fact {
+	m := t.Metrics
 	switch {
-	case r.Model.Kind == "":
+	case t.Model.Kind == "":
 	case m.Accuracy != nil:
-		out = append(out, document.Fact{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
-	case m.R2 != nil && r.Format != format1 && m.R2.unknown():
-		out = append(out, document.Fact{Name: "R²", Value: "not reported", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+		return []document.Fact{{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)}}
+	case m.R2 != nil && format != format1 && m.R2.unknown():
+		return []document.Fact{{Name: "R²", Value: "not reported", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)}}
 	case m.R2 != nil:
-		out = append(out, document.Fact{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+		return []document.Fact{{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)}}
 	}
-	return out
+	return nil
 }
 
 func ends(lower, upper, level float64) string {
 	return fmt.Sprintf("%.3f to %.3f (%g%%)", lower, upper, 100*level)
 }
 
-// promised says what the guarantee means.
+// promised explains the guarantee.
 func promised(r *Report) []document.Block {
-	out := []document.Block{
+	return []document.Block{
 		prose(r.Guarantee.MeaningOf()),
-		prose(r.Guarantee.comparison() + " The smaller it is, the stronger the protection. Facts about the whole population are not hidden: learning them is the purpose of the model."),
+		prose(r.Guarantee.comparison() + " The smaller it is, the stronger the protection. Facts about the whole population are not hidden: learning them is the purpose of " +
+			r.section().kind().aim + "."),
 	}
-	if r.Model.Kind != "" {
+}
+
+// modelBlocks describe the model, or why there is none, and how it was chosen.
+func (t *Training) modelBlocks(r *Report) []document.Block {
+	var out []document.Block
+	if t.Model.Kind != "" {
 		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",
-			r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered), names(r.Features.Selected))))
+			t.Model.Method, shown(t.Target), len(t.Features.Selected), len(t.Features.Considered), names(t.Features.Selected))))
 	} else {
 		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
-		if r.Stopped == nil {
+		if t.Stopped == nil {
 			out = append(out, prose("The budget is spent all the same."))
 		} else {
 			out = append(out, prose(r.stoppedText()))
 		}
 	}
-	if x := r.Search; x != nil && r.Model.Kind != "" {
+	if x := t.Search; x != nil && t.Model.Kind != "" {
 		out = append(out, prose("A search found the model: "+searched(r)+"."))
 	}
-	if x := r.Sizes; x != nil && r.Model.Kind != "" {
+	if x := t.Sizes; x != nil && t.Model.Kind != "" {
 		out = append(out, prose(fmt.Sprintf("%d features won among %s.", x.Chosen, listed(x.Sizes))))
 	}
-	if l := r.Ledger; l != nil {
-		out = append(out, prose(fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.", shown(l.Dataset), l.Entry, l.Head)))
-	}
 	return out
+}
+
+// ledgerBlocks name the entry of the run in its ledger.
+func ledgerBlocks(r *Report) []document.Block {
+	l := r.Ledger
+	if l == nil {
+		return nil
+	}
+	return []document.Block{prose(fmt.Sprintf("The run is entered in a ledger for the data set %s, with the head %d:%s.", shown(l.Dataset), l.Entry, l.Head))}
 }
 
 // warned lists the warnings, the most urgent first.

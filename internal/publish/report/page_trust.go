@@ -37,7 +37,7 @@ func trustBlocks(r *Report) []document.Block {
 		{"Timing, memory, file sizes", "Not covered. The run time, the memory and the traffic of the program depend on the records, so it must run where attackers cannot observe it. Nothing in the release depends on them."},
 		{"Access to the machine", "Not covered: the table, the folder curator, scratch files and whoever can read the memory of the program."},
 		{"Queries", "None. The release is complete: nothing about it is answered later from the records."},
-		{"Population-level facts", "Not hidden. What the model learns about people in general also holds for people who are not in the table."},
+		{"Population-level facts", "Not hidden. " + r.section().kind().general + " about people in general also holds for people who are not in the table."},
 	}}
 	return []document.Block{{Text: "In the terms of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees.", Table: table}}
 }

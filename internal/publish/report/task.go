@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/publish/document"
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
@@ -54,24 +53,27 @@ type kind struct {
 	noun    string   // for a report, in messages
 	release string   // for the release, in messages
 	remade  string   // for what the page is made of, in messages
+	stated  string   // where facts that are not protected were stated
+	aim     string   // whose purpose it is to learn about the whole population
+	general string   // how it does so
 }
 
 // trainingKind describes the reports of runs that train a model.
 var trainingKind = kind{
 	file: ReportFile, formats: []string{format1, format2, format3, Format}, others: []string{modelFile, recipeFile, pageFile},
-	noun: "report", release: "a release", remade: "the other files",
+	noun: "report", release: "a release", remade: "the other files", stated: "in the recipe", aim: "the model", general: "What the model learns",
 }
 
 // causalKind describes the reports of studies of causal directions.
 var causalKind = kind{
 	file: CausalFile, formats: []string{causalFormat1, CausalFormat}, earlier: 2, others: []string{pictureFile, recipeFile},
-	noun: "account", release: "a study of causal directions",
+	noun: "account", release: "a study of causal directions", stated: "in the recipe", aim: "the study", general: "What the study finds",
 }
 
 // describeKind describes the reports on the columns of a table.
 var describeKind = kind{
 	file: DescriptionFile, formats: []string{DescriptionFormat}, earlier: 3, others: []string{pageFile},
-	noun: "description", release: "a description", remade: "the description",
+	noun: "description", release: "a description", remade: "the description", stated: "about the columns", aim: "the description", general: "What the description shows",
 }
 
 // kinds lists the kinds of reports. A release has one report; the first that exists counts.
@@ -147,8 +149,8 @@ type section interface {
 	verify(v *verifier)
 	// text prints the report for a person.
 	text(r *Report) string
-	// page lays out the release.
-	page(s Source) document.Page
+	// body returns what the page has of this task.
+	body(s Source) pageBody
 }
 
 // FileName returns the name of the report in its release.

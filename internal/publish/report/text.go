@@ -36,7 +36,7 @@ func newRows(r *Report) *rows {
 	if r.HasStopped() {
 		out.add("Stopped", r.stoppedText())
 	}
-	out.add("Privacy", statement(r.Guarantee, r.FileName()))
+	out.add("Privacy", statement(r))
 	out.add("Meaning", r.Guarantee.MeaningOf())
 	return &out
 }
@@ -178,7 +178,8 @@ func firstLeft(events []Event, branch string) string {
 
 // statement states the guarantee: unit, relation, epsilon, delta and mu, and the file that lists the facts that it does
 // not cover.
-func statement(g Guarantee, file string) string {
+func statement(r *Report) string {
+	g := r.Guarantee
 	protected, verb := "Each record", "is"
 	switch {
 	case g.Unit != nil:
@@ -194,7 +195,7 @@ func statement(g Guarantee, file string) string {
 	if g.Relation == "substitute-private-columns" {
 		s += "All other columns, the target and the number of records are public. "
 	}
-	return s + "Facts stated in the recipe (column names, ranges, categories) are public; " + file + " lists them."
+	return s + fmt.Sprintf("Facts stated %s (column names, ranges, categories) are public; %s lists them.", r.section().kind().stated, r.FileName())
 }
 
 // neighbours names the neighbouring relation.
