@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -105,19 +104,9 @@ func replayStudy(t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.
 	}
 	plan := priced(t, s)
 	published := recordStudy(t, r, plan, table, first)
-	for _, n := range neighbours {
-		second := first.Replay()
-		again := recordStudy(t, r, plan, n.Table, second)
-		found, ratio := mechanism.Compare(first, second)
-		closest = max(closest, ratio)
-		for _, f := range found {
-			faults = append(faults, n.Name+": "+f)
-		}
-		if !maps.Equal(published, again) {
-			faults = append(faults, n.Name+": what is published depends on the record")
-		}
-	}
-	return faults, closest
+	return compareNeighbours(first, published, neighbours, func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+		return recordStudy(t, r, plan, table, rec)
+	})
 }
 
 // TestStudyRecordAndReplay: every example study on its table and on neighbours of it. The

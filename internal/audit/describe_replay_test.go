@@ -125,18 +125,10 @@ func replayDescription(t *testing.T, x descriptionRun, first *mechanism.Recorder
 		t.Fatal(err)
 	}
 	published, events := recordDescription(t, plan, table, first)
-	for _, n := range neighbours {
-		second := first.Replay()
-		again, _ := recordDescription(t, plan, n.Table, second)
-		found, ratio := mechanism.Compare(first, second)
-		closest = max(closest, ratio)
-		for _, f := range found {
-			faults = append(faults, n.Name+": "+f)
-		}
-		if !maps.Equal(published, again) {
-			faults = append(faults, n.Name+": what is published depends on the record")
-		}
-	}
+	faults, closest = compareNeighbours(first, published, neighbours, func(table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+		again, _ := recordDescription(t, plan, table, rec)
+		return again
+	})
 	return faults, closest, events
 }
 
