@@ -167,8 +167,8 @@ func (c *Causal) target() string {
 	return strings.Join(names, ", ")
 }
 
-// check refuses pairs without a square of counts, a score or a noise, unless the baseline released them.
-func (c *Causal) check(*Report) error {
+// validate refuses pairs without a square of counts, a score or a noise, unless the baseline released them.
+func (c *Causal) validate(*Report) error {
 	for i, p := range c.Pairs {
 		if p.Baseline != nil && c.Method == anmMethod {
 			continue
@@ -226,7 +226,7 @@ func (c *Causal) text(r *Report) string {
 		rows.add("Direction", p.answer()+"; "+p.reasons(c.Redraws))
 		rows.add("Scores", p.scores())
 	}
-	return rows.end(r)
+	return rows.finish(r)
 }
 
 // reasons says how sure the answer is.

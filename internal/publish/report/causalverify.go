@@ -20,8 +20,8 @@ func (c *Causal) verify(v *verifier) {
 	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems(v.report.Events))
 }
 
-// hashed lists the files of a study.
-func (c *Causal) hashed(v *verifier) []hashedFile {
+// hashedFiles lists the files of a study.
+func (c *Causal) hashedFiles(v *verifier) []hashedFile {
 	h := v.report.Files
 	return []hashedFile{
 		{name: pictureFile, hash: h.Picture, size: MaxBytes, optional: true, problem: c.pictureProblem},

@@ -165,7 +165,7 @@ func (files Files) published(checksum *string) []publishedFile {
 		})})
 	}
 	section := files.Report.section()
-	list = append(list, section.drawings(files, &hashes)...)
+	list = append(list, section.drawnFiles(files, &hashes)...)
 	return append(list, publishedFile{files.Report.FileName(), func(w io.Writer) error {
 		final := *files.Report
 		final.Files = hashes
@@ -178,22 +178,22 @@ func (files Files) published(checksum *string) []publishedFile {
 	}})
 }
 
-// drawings returns the page.
-func (t *Training) drawings(f Files, hashes *Hashes) []publishedFile { return f.pageOnly(hashes) }
+// drawnFiles returns the page.
+func (t *Training) drawnFiles(f Files, hashes *Hashes) []publishedFile { return f.drawnPage(hashes) }
 
-// drawings returns the page.
-func (d *Description) drawings(f Files, hashes *Hashes) []publishedFile { return f.pageOnly(hashes) }
+// drawnFiles returns the page.
+func (d *Description) drawnFiles(f Files, hashes *Hashes) []publishedFile { return f.drawnPage(hashes) }
 
-// drawings returns the picture, of a study that released histograms.
-func (c *Causal) drawings(_ Files, hashes *Hashes) []publishedFile {
+// drawnFiles returns the picture, of a study that released histograms.
+func (c *Causal) drawnFiles(_ Files, hashes *Hashes) []publishedFile {
 	if c.Method == anmMethod {
 		return nil
 	}
 	return []publishedFile{{pictureFile, hashed(&hashes.Picture, c.Picture)}}
 }
 
-// pageOnly returns the page of a release.
-func (files Files) pageOnly(hashes *Hashes) []publishedFile {
+// drawnPage returns the page of a release.
+func (files Files) drawnPage(hashes *Hashes) []publishedFile {
 	return []publishedFile{{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
 		return HTML(w, Source{files.Report, files.Model, files.Recipe})
 	})}}

@@ -55,7 +55,7 @@ func decode(data []byte, want *kind) (*Report, error) {
 		want = kindOfFormat(format)
 	}
 	if !slices.Contains(want.formats, format) {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format, want.known())
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %s", ErrFormat, format, want.knownFormats())
 	}
 	out := &Report{Format: format}
 	want.addSection(out)
@@ -65,14 +65,17 @@ func decode(data []byte, want *kind) (*Report, error) {
 	if name := want.strayFile(out.Files); name != "" {
 		return nil, fmt.Errorf("%w: files: unknown key %q", ErrContent, name)
 	}
-	return out, out.section().check(out)
+	if err := out.section().validate(out); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // target returns the target of the model.
 func (t *Training) target() string { return t.Target }
 
-// check refuses a task that the format does not have.
-func (t *Training) check(r *Report) error {
+// validate refuses a task that the format does not have.
+func (t *Training) validate(r *Report) error {
 	if classes := t.Task == regression.TaskClassification; classes && r.Format == format1 || !classes && r.Format == format2 {
 		return fmt.Errorf("%w: task and format do not fit", ErrContent)
 	}

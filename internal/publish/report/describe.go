@@ -43,8 +43,8 @@ func (d *Description) target() string {
 	return strings.Join(names, ", ")
 }
 
-// check refuses released numbers and estimates that contradict themselves.
-func (d *Description) check(*Report) error {
+// validate refuses released numbers and estimates that contradict themselves.
+func (d *Description) validate(*Report) error {
 	if d.Released == nil {
 		return fmt.Errorf("%w: it has no released numbers", ErrContent)
 	}

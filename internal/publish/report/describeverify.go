@@ -21,8 +21,8 @@ func (d *Description) verify(v *verifier) {
 	v.add("noise", "the noise of the released numbers is that of their steps", d.noiseProblems(v.report))
 }
 
-// hashed lists the page.
-func (d *Description) hashed(v *verifier) []hashedFile {
+// hashedFiles lists the page.
+func (d *Description) hashedFiles(v *verifier) []hashedFile {
 	return []hashedFile{{name: pageFile, hash: v.report.Files.Page, size: maxPageBytes}}
 }
 

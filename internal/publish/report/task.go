@@ -110,8 +110,8 @@ func kindOfFormat(format string) *kind {
 	return &trainingKind
 }
 
-// known lists the formats that can be read, for a message.
-func (k *kind) known() string {
+// knownFormats lists the formats that can be read, for a message.
+func (k *kind) knownFormats() string {
 	first, last := k.formats[0], k.formats[len(k.formats)-1]
 	switch len(k.formats) {
 	case 1:
@@ -139,12 +139,12 @@ type section interface {
 	kind() *kind
 	// target names what the run is about: the target of the model, or the columns.
 	target() string
-	// check returns an error if a decoded report contradicts itself.
-	check(r *Report) error
-	// drawings lists the files of the release that are made of the others and of the report.
-	drawings(f Files, hashes *Hashes) []publishedFile
-	// hashed lists the other files that the release may have.
-	hashed(v *verifier) []hashedFile
+	// validate returns an error if a decoded report contradicts itself.
+	validate(r *Report) error
+	// drawnFiles lists the files of the release that are made of the others and of the report.
+	drawnFiles(f Files, hashes *Hashes) []publishedFile
+	// hashedFiles lists the other files that the release may have.
+	hashedFiles(v *verifier) []hashedFile
 	// verify makes the checks of this task.
 	verify(v *verifier)
 	// text prints the report for a person.

@@ -51,8 +51,8 @@ func (x *rows) addIf(label, text string) {
 	}
 }
 
-// end adds the ledger and the warnings but those with a code in without, and returns the text.
-func (x *rows) end(r *Report, without ...string) string {
+// finish adds the ledger and the warnings but those with a code in without, and returns the text.
+func (x *rows) finish(r *Report, without ...string) string {
 	if l := r.Ledger; l != nil {
 		x.add("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
@@ -103,7 +103,7 @@ func (t *Training) text(r *Report) string {
 	if left := skipped(r.Events); left != "" && t.Stopped == nil {
 		rows.add("Skipped", left)
 	}
-	return rows.end(r, noTargetCode, largeErrorsCode)
+	return rows.finish(r, noTargetCode, largeErrorsCode)
 }
 
 // skipped describes the steps of the strategies that a run was priced for and did not carry out.

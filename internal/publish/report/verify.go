@@ -208,8 +208,8 @@ type hashedFile struct {
 	problem func(data []byte) string
 }
 
-// hashed lists the files of a release with a model.
-func (t *Training) hashed(v *verifier) []hashedFile {
+// hashedFiles lists the files of a release with a model.
+func (t *Training) hashedFiles(v *verifier) []hashedFile {
 	h := v.report.Files
 	return []hashedFile{
 		{name: modelFile, hash: h.Model, size: regression.MaxModelBytes, optional: t.Model.Kind == ""},
@@ -231,13 +231,13 @@ func (v *verifier) files() {
 	if err != nil {
 		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
 	}
-	for _, f := range section.hashed(v) {
-		v.file(f, k.noun)
+	for _, f := range section.hashedFiles(v) {
+		v.checkFile(f, k.noun)
 	}
 }
 
-// file compares a file with its hash. noun names the report.
-func (v *verifier) file(f hashedFile, noun string) {
+// checkFile compares a file with its hash. noun names the report.
+func (v *verifier) checkFile(f hashedFile, noun string) {
 	data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
 	gone := errors.Is(err, os.ErrNotExist)
 	problem := ""
