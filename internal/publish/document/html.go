@@ -17,10 +17,9 @@ var style string
 // conversion.
 type literal string
 
-// markup is HTML under construction. What is no literal and no picture is escaped on its way
-// in, for text and for values of attributes between double quotes. There is no template: the
-// library of templates finds methods by name, which makes the linker keep every method of the
-// program.
+// markup is HTML under construction. Whatever is neither a literal nor a picture is escaped, for text and for values of
+// attributes between double quotes. It is not a template of html/template, which finds methods by name: the linker then
+// keeps every method of the program, which makes it larger by a fifth (27.0 MB for 22.4, stripped, on amd64).
 type markup struct{ strings.Builder }
 
 func (m *markup) writeTags(s literal) { m.WriteString(string(s)) }
