@@ -188,7 +188,7 @@ const modelFile = "model.json"
 // isTaskReport reports whether a path is that of the report of a run that trains no model, by its name.
 func isTaskReport(path string) bool {
 	name := filepath.Base(path)
-	return name != report.ReportFile && slices.Contains(report.ReportFiles(), name)
+	return name != report.ReportFile && slices.Contains(report.FileNames(), name)
 }
 
 // readTaskReport opens the report of a run that trains no model.

@@ -66,7 +66,7 @@ func (r *Report) release(data []byte) string {
 // release or it names none. It reads releases of later versions too, and takes a file that is no JSON for
 // one that names none.
 func EntryOf(dir string) (*ledger.Head, error) {
-	for _, name := range ReportFiles() {
+	for _, name := range FileNames() {
 		path := filepath.Join(dir, ReleaseDir, name)
 		data, err := readLimited(path, MaxBytes)
 		switch {
@@ -90,7 +90,7 @@ func EntryOf(dir string) (*ledger.Head, error) {
 
 // reportIn returns the name of the report in a folder. Where there is none, it is that of a training.
 func reportIn(dir string) string {
-	for _, name := range ReportFiles() {
+	for _, name := range FileNames() {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return name
 		}

@@ -27,7 +27,7 @@ var (
 // once, and no other. Errors wrap [ErrFormat] or [ErrContent].
 func Decode(r io.Reader) (*Report, error) { return decodeFrom(r, &trainingKind) }
 
-// DecodeFile reads a report as [Decode] does. Its task follows from the name of its file, one of [ReportFiles].
+// DecodeFile reads a report as [Decode] does. Its task follows from the name of its file, one of [FileNames].
 func DecodeFile(r io.Reader, name string) (*Report, error) { return decodeFrom(r, kindOfFile(name)) }
 
 func decodeFrom(r io.Reader, want *kind) (*Report, error) {

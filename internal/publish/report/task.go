@@ -79,8 +79,8 @@ var describeKind = kind{
 // kinds lists the kinds of reports. A release has one report; the first that exists counts.
 func kinds() []*kind { return []*kind{&trainingKind, &causalKind, &describeKind} }
 
-// ReportFiles lists the file names of reports, in the order in which they are looked for.
-func ReportFiles() []string {
+// FileNames lists the file names of reports, in the order in which they are looked for.
+func FileNames() []string {
 	var out []string
 	for _, k := range kinds() {
 		out = append(out, k.file)
