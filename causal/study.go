@@ -79,6 +79,15 @@ func (s Study) Plan() (*Plan, error) {
 	return a, nil
 }
 
+// Price returns the price of the plan.
+func (p *Plan) Price() *budget.Priced { return p.Priced }
+
+// WithEpsilon returns the study with another epsilon.
+func (s Study) WithEpsilon(epsilon float64) Study {
+	s.Budget.Epsilon = epsilon
+	return s
+}
+
 // validate validates the study.
 func (s Study) validate() error {
 	refuse := func(format string, args ...any) error {

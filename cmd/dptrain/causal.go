@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/train/pipeline"
@@ -82,15 +81,9 @@ func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, plan, err := priceStudy(s.Schema, s.Budget, s.Target(), func(epsilon float64) (*causal.Plan, *budget.Priced, error) {
-		other := s
-		other.Budget.Epsilon = epsilon
-		plan, err := other.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		return plan, plan.Priced, nil
-	}, func(res *causal.Result) (*report.Report, pipeline.Curator) { return report.NewCausal(res), res.Curator })
+	out, plan, err := priceStudy(s, s.Schema, s.Budget, func(res *causal.Result) (*report.Report, pipeline.Curator) {
+		return report.NewCausal(res), res.Curator
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/publish/report"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/train/describe"
@@ -87,15 +86,7 @@ func (j *job) descriptionPrice(header []string) (*pricedStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err := priceStudy(s.Schema, s.Budget, s.Target(), func(epsilon float64) (*describe.Plan, *budget.Priced, error) {
-		other := s
-		other.Budget.Epsilon = epsilon
-		plan, err := other.Plan()
-		if err != nil {
-			return nil, nil, err
-		}
-		return plan, plan.Priced, nil
-	}, func(res *describe.Result) (*report.Report, pipeline.Curator) {
+	out, _, err := priceStudy(s, s.Schema, s.Budget, func(res *describe.Result) (*report.Report, pipeline.Curator) {
 		return report.NewDescription(res), res.Curator
 	})
 	if err != nil {

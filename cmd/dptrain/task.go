@@ -127,26 +127,35 @@ type pricedStudy struct {
 	describe func(b *bill) // adds what the bill of this kind of study has
 }
 
+// An askedStudy is a study S before it has a price.
+type askedStudy[S, P any] interface {
+	WithEpsilon(epsilon float64) S
+	Plan() (P, error)
+	Target() string
+}
+
 // A studyPlan carries out a study once, with a result R.
 type studyPlan[R any] interface {
 	Method() string
+	Price() *budget.Priced
 	Rehearse(ctx context.Context) error
 	Run(ctx context.Context, t *dataset.Table) (R, error)
 }
 
-// priceStudy prices a study with the function plan, which plans it at an epsilon. account returns the report of a result
-// and the exact facts for the data owner.
-func priceStudy[P studyPlan[R], R any](schema dataset.Schema, target budget.Target, columns string, plan func(epsilon float64) (P, *budget.Priced, error),
-	account func(R) (*report.Report, pipeline.Curator),
-) (*pricedStudy, P, error) {
-	planned, priced, err := plan(target.Epsilon)
+// priceStudy prices a study of the columns of a schema within a budget. account returns the report of a result and the
+// exact facts for the data owner.
+func priceStudy[S askedStudy[S, P], P studyPlan[R], R any](s S, schema dataset.Schema, target budget.Target, account func(R) (*report.Report, pipeline.Curator)) (*pricedStudy, P, error) {
+	planned, err := s.Plan()
 	if err != nil {
 		return nil, planned, ofRecipe(err)
 	}
 	return &pricedStudy{
-		Run: entry.Run{Priced: priced, Budget: target, Method: planned.Method(), Target: columns, Price: func(epsilon float64) (*budget.Priced, error) {
-			_, priced, err := plan(epsilon)
-			return priced, err
+		Run: entry.Run{Priced: planned.Price(), Budget: target, Method: planned.Method(), Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
+			other, err := s.WithEpsilon(epsilon).Plan()
+			if err != nil {
+				return nil, err
+			}
+			return other.Price(), nil
 		}},
 		schema: schema, rehearse: planned.Rehearse,
 		release: func(ctx context.Context, t *dataset.Table) (*report.Report, pipeline.Curator, error) {

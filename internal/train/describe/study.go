@@ -75,6 +75,15 @@ func (s Study) Plan() (*Plan, error) {
 	return &Plan{priced, s}, nil
 }
 
+// Price returns the price of the plan.
+func (p *Plan) Price() *budget.Priced { return p.Priced }
+
+// WithEpsilon returns the study with another epsilon.
+func (s Study) WithEpsilon(epsilon float64) Study {
+	s.Budget.Epsilon = epsilon
+	return s
+}
+
 // Again returns a plan for another run, at the same price.
 func (p *Plan) Again() *Plan {
 	next := *p
