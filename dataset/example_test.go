@@ -139,7 +139,7 @@ func ExampleParquetText() {
 		fmt.Println(err)
 		return
 	}
-	err = dataset.ParquetText(context.Background(), path, func(column int, cell []byte) { fmt.Printf("%d: %s\n", column, cell) })
+	err = dataset.ParquetText(context.Background(), path, 0, func(column int, cell []byte) { fmt.Printf("%d: %s\n", column, cell) })
 	fmt.Println(err)
 	// Output:
 	// 0: 2.5

@@ -8,25 +8,21 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// ParquetText passes every cell of a public Parquet file to add, column by column and from the first row to the
-// last: the column's index among those of [Header], and the text that a CSV file would have, valid during the
-// call. A null is empty. Columns of a type that [Read] does not support are skipped. add must not panic.
+// ParquetText passes the cells of a public Parquet file to add, column by column and from the first row on: the
+// column's index among those of [Header], and the text that a CSV file would have, valid during the call. It reads
+// the first rows rows and little more of the file, or all rows if rows is 0. A null is empty. Columns of a type that
+// [Read] does not support are skipped. add must not panic.
 //
 // It is for public files, as in package bench, and for output that only the owner of a private file sees. A
 // finding from it must not become a declaration.
 //
 // Errors are a [*FileError] or the context's error.
-func ParquetText(ctx context.Context, path string, add func(column int, cell []byte)) error {
-	return parquetText(ctx, path, math.MaxInt, add)
-}
-
-// ParquetStart is [ParquetText] for the first rows of a file. It reads little beyond them.
-func ParquetStart(ctx context.Context, path string, rows int, add func(column int, cell []byte)) error {
-	return parquetText(ctx, path, rows, add)
-}
-
-// parquetText passes at most rows cells of each column to add.
-func parquetText(ctx context.Context, path string, rows int, add func(column int, cell []byte)) error {
+func ParquetText(
+	ctx context.Context, path string, rows int, add func(column int, cell []byte),
+) error {
+	if rows <= 0 {
+		rows = math.MaxInt
+	}
 	fm, err := formatOf(path)
 	if err != nil {
 		return err

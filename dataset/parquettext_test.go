@@ -23,7 +23,7 @@ func TestParquetText(t *testing.T) {
 	}
 	got := make([][]string, len(names))
 	last := -1
-	if err := ParquetText(t.Context(), path, func(j int, cell []byte) {
+	if err := ParquetText(t.Context(), path, 0, func(j int, cell []byte) {
 		if j < last {
 			t.Errorf("column %d after %d", j, last)
 		}
@@ -88,7 +88,7 @@ func TestParquetTextErrors(t *testing.T) {
 		file("text.parquet", []byte("a,b\n1,2\n")): ErrFormat,
 		filepath.Join(dir, "absent.parquet"):       ErrUnreadable,
 	} {
-		err := ParquetText(t.Context(), path, func(int, []byte) { t.Errorf("%s: a cell", path) })
+		err := ParquetText(t.Context(), path, 0, func(int, []byte) { t.Errorf("%s: a cell", path) })
 		var typed *FileError
 		if !errors.Is(err, want) || !errors.As(err, &typed) {
 			t.Errorf("%s: %v, want %v", path, err, want)
@@ -96,7 +96,7 @@ func TestParquetTextErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := ParquetText(ctx, path, func(int, []byte) {}); !errors.Is(err, context.Canceled) {
+	if err := ParquetText(ctx, path, 0, func(int, []byte) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

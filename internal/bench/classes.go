@@ -126,7 +126,7 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 		out[j].names = map[string]bool{}
 	}
 	if kind, _, _ := tablefile.Of(path); kind.Parquet {
-		return out, dataset.ParquetText(ctx, path, func(j int, text []byte) { out[j].add(string(text)) })
+		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) { out[j].add(string(text)) })
 	}
 	return out, dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header}, dataset.Consumer[struct{}]{
 		Begin: func(dataset.Head) error { return nil },

@@ -191,7 +191,7 @@ func countParquet(ctx context.Context, path string, names []string, opts dataset
 	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	var mu sync.Mutex
 	rows := make([]int64, len(names))
-	err := dataset.ParquetText(ctx, path, func(j int, text []byte) {
+	err := dataset.ParquetText(ctx, path, 0, func(j int, text []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		t.Columns[j].add(string(text), &r, layouts)

@@ -73,7 +73,7 @@ func (s *Sample) batchTexts(b *dataset.Batch) ([][]string, error) {
 // readParquet reads the first rows of a Parquet file.
 func (s *Sample) readParquet(ctx context.Context, path string, most int) error {
 	columns := make([][]string, len(s.Names))
-	err := dataset.ParquetStart(ctx, path, most, func(j int, text []byte) {
+	err := dataset.ParquetText(ctx, path, most, func(j int, text []byte) {
 		columns[j] = append(columns[j], ownText(string(text)))
 	})
 	longest := 0
