@@ -204,7 +204,7 @@ type ClassMoments struct {
 }
 
 // IsExact reports whether the sums and squares of entry i have no noise.
-func (m *ClassMoments) IsExact(i int) bool { return m.Exact != nil && m.Exact[i] }
+func (m *ClassMoments) IsExact(i int) bool { return i < len(m.Exact) && m.Exact[i] }
 
 // HasExactProduct reports whether the product of two entries has no noise.
 func (m *ClassMoments) HasExactProduct(i, j int) bool {

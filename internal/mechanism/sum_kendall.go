@@ -83,7 +83,7 @@ func (k *Kendall) DeclarePublic(columns []bool, target bool) {
 }
 
 // isPublic reports whether column j cannot change.
-func (k *Kendall) isPublic(j int) bool { return k.public != nil && k.public[j] }
+func (k *Kendall) isPublic(j int) bool { return j < len(k.public) && k.public[j] }
 
 // Pick adds column j to the picked ones: later scores subtract what is
 // correlated with it.
