@@ -83,7 +83,7 @@ func auditCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that do not go together and numbers out of range.
+// check validates the flags: combinations and ranges of numbers.
 func (x *auditFlags) check() error {
 	changed, o := x.recipe.set.Changed, x.options
 	switch {
@@ -97,7 +97,7 @@ func (x *auditFlags) check() error {
 	return nil
 }
 
-// audit audits the plan of a job on generated tables.
+// audit audits the plan of a job on generated tables and prints the verdict.
 func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
 	method, carryOut, err := a.audited(ctx, j)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *app) audited(ctx context.Context, j *job) (string, func(audit.Options) 
 	return methodName(p), func(o audit.Options) (audit.Verdict, error) { return audit.Pipeline(ctx, p, o) }, nil
 }
 
-// methodName is the name of what a pipeline trains with.
+// methodName returns the name of the training method of a pipeline.
 func methodName(p *pipeline.Pipeline) string {
 	if p.Search != nil {
 		return pipeline.SearchMethod
@@ -144,26 +144,26 @@ func methodName(p *pipeline.Pipeline) string {
 // auditFormat is the value of the key "format" of `audit --json`.
 const auditFormat = "dptrain.audit/1"
 
-// audited is an audit. Its fields are the keys of `audit --json`.
+// audited is the result of an audit, as printed by `audit --json`.
 type audited struct {
 	Format     string        `json:"format"`
 	Method     string        `json:"method"`
 	Relation   string        `json:"relation"`
-	Confidence float64       `json:"confidence"` // of all bounds together
-	Delta      float64       `json:"delta"`      // at which every epsilon is
+	Confidence float64       `json:"confidence"` // joint, for all bounds
+	Delta      float64       `json:"delta"`      // for all epsilons
 	Steps      []auditedStep `json:"steps"`
 	Run        auditedRun    `json:"run"`
 	Pairs      []string      `json:"pairs"`
 	Violations []string      `json:"violations"`
 }
 
-// auditedStep is a leaf. Measured numbers are lower bounds; 0 stands for none.
+// auditedStep is the result for one leaf. Measured numbers are lower bounds; 0 means that there is no bound.
 type auditedStep struct {
 	ID              string  `json:"id"`
 	Law             string  `json:"law"`
 	Draws           int     `json:"draws"`
 	Statistic       string  `json:"statistic"`
-	Epsilon         float64 `json:"epsilon"` // of all draws
+	Epsilon         float64 `json:"epsilon"` // for all draws together
 	Mu              float64 `json:"mu,omitempty"`
 	MeasuredEpsilon float64 `json:"measured_epsilon"`
 	MeasuredMu      float64 `json:"measured_mu"`
@@ -193,7 +193,7 @@ func newAudited(method string, v audit.Verdict) *audited {
 	return out
 }
 
-// showVerdict prints a verdict and returns an error if it found a violation.
+// showVerdict prints a verdict and returns an error if the audit found a violation.
 func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
 	var err error
 	if asJSON {
@@ -241,7 +241,7 @@ func (v *audited) text(w io.Writer) error {
 	return err
 }
 
-// of prints a ratio.
+// of formats the ratio of part to whole.
 func of(part, whole float64) string {
 	if whole == 0 || math.IsInf(whole, 1) {
 		return "-"

@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// auditOwn audits the table of a job, for its owner alone: the output folder first,
-// then the price, then the ledger, then the rows, as fit does. What it prints and
-// returns does not depend on a record.
+// auditOwn audits the table of a job for its owner only. In the order of fit, it prepares the output folder,
+// computes the price, writes to the ledger and then reads the rows. Its output and its error do not depend on any
+// record.
 func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool) error {
 	if err := j.needsTable(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 		return err
 	}
 	a.stage("audit")
-	v, err := a.ownTable(ctx, p, table, o) // no progress: how far it is would tell of the records
+	v, err := a.ownTable(ctx, p, table, o) // no progress: it would reveal facts about the records
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 	return err
 }
 
-// stage announces a stage of an audit of the owner's table.
+// stage announces the start of a stage in an audit of the owner's table.
 func (a *app) stage(name string) {
 	if a.terminal {
 		fmt.Fprintln(a.stderr, "dptrain: "+name)
@@ -67,8 +67,8 @@ func (a *app) stage(name string) {
 	}
 }
 
-// noteAudit enters in the ledger of a recipe that its table is audited, before a row is
-// read. It costs nothing: no guarantee covers what the owner is told.
+// noteAudit records the audit in the ledger of the recipe before a row is read. The entry has price 0, since no
+// guarantee covers results that only the owner receives.
 func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) error {
 	if j.ledger == "" {
 		return nil
@@ -85,12 +85,11 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan 
 // ownAuditFormat is the value of the key "format" of curator/audit.json.
 const ownAuditFormat = "dptrain.own-audit/1"
 
-// ownNotice heads the file.
+// ownNotice is the notice at the top of curator/audit.json.
 const ownNotice = "Measured on the records themselves, by runs that no guarantee covers. Do not publish it, do not tell anybody of it, and do not change the recipe because of it: " +
 	"whoever reads it learns about the records what no budget pays for. It certifies nothing: a bound below the claim says only what these neighbours and this many runs could show."
 
-// ownAudit is the verdict on the owner's table. Its fields are the keys of
-// curator/audit.json.
+// ownAudit is the verdict on the owner's table, as written to curator/audit.json.
 type ownAudit struct {
 	Format     string      `json:"format"`
 	Notice     string      `json:"notice"`
@@ -99,8 +98,8 @@ type ownAudit struct {
 	Data       string      `json:"data"` // path of the table, as given
 	Method     string      `json:"method"`
 	Relation   string      `json:"relation"`
-	Confidence float64     `json:"confidence"` // of both bounds together
-	Delta      float64     `json:"delta"`      // at which epsilon is
+	Confidence float64     `json:"confidence"` // joint, for both bounds
+	Delta      float64     `json:"delta"`      // for epsilon
 	Run        auditedRun  `json:"run"`
 	Pairs      []string    `json:"pairs"` // how the neighbours differ from the table
 	Violations []string    `json:"violations"`

@@ -36,13 +36,13 @@ The numbers are exact, so nothing is private here: bench runs only with
 have a command of their own: docs/lab/experiments.md.
 `
 
-// benchNames lists the methods, in lines for a terminal.
+// benchNames returns the names of the methods, wrapped for a terminal.
 func benchNames() string {
 	return benchLong + "\n" + report.Paragraph("Models", strings.Join(bench.Models(), ", ")) +
 		report.Paragraph("Selections", strings.Join(bench.Selections(), ", ")) + "\n" + benchSummaries()
 }
 
-// benchSummaries says in a line each what a method does.
+// benchSummaries returns a list of the methods with a one-line description of each.
 func benchSummaries() string {
 	var b strings.Builder
 	line := func(name, summary string) { fmt.Fprintf(&b, "  %-18s%s\n", name, summary) }
@@ -67,7 +67,7 @@ const benchExample = `  dptrain bench --public --data houses.csv --method joint-
   dptrain bench --public --data adult.csv --task classification --categories
   dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv`
 
-// benchFlags are the flags of bench as they are typed.
+// benchFlags holds the flags of bench as given on the command line.
 type benchFlags struct {
 	config            bench.Config
 	epsilon, relation string
@@ -76,7 +76,7 @@ type benchFlags struct {
 	ledger            string
 }
 
-// benchCommand is `dptrain bench`.
+// benchCommand returns the command `dptrain bench`.
 func benchCommand(a *app) *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
@@ -121,16 +121,16 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	for _, name := range suiteFlags {
 		flags.String(name, "", "of the suites, which have a command of their own")
-		_ = flags.MarkHidden(name) // it was just made
+		_ = flags.MarkHidden(name) // cannot fail: the flag was just declared
 	}
 	return cmd
 }
 
-// suiteFlags are the flags of the suites of the papers, which bench once ran.
+// suiteFlags are the flags of the suites of the papers, which used to be part of bench.
 var suiteFlags = [...]string{"suite", "out"}
 
-// suitesAnswer tells who asks for a suite which command runs it: the same flags, given to
-// the program of the experiments.
+// suitesAnswer returns the message for a user who asks for a suite. It names the equivalent command: the program of
+// the experiments with the same flags.
 func suitesAnswer(flags *pflag.FlagSet) string {
 	line := "go run ./experiments/cmd/dptrain-experiments"
 	flags.Visit(func(f *pflag.Flag) {
@@ -152,10 +152,10 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 	return "the suites of the papers have a command of their own; in the source code of dptrain run\n" + line
 }
 
-// plainText are the characters that a shell takes as they are.
+// plainText lists the characters that need no quotes in a shell.
 const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"
 
-// settle reads what flags alone cannot check.
+// settle validates the flags and reads the inputs that depend on them.
 func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 	c := &f.config
 	c.Recipes = recipes
@@ -183,8 +183,8 @@ func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 	return nil
 }
 
-// bench runs an experiment and prints it: rows as they come with asJSON, a table
-// at the end without.
+// bench runs an experiment and prints the results. With asJSON it prints each row as soon as it is available;
+// otherwise it prints a table at the end.
 func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -211,7 +211,7 @@ func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 	return benchError(err)
 }
 
-// printSummaries ends the output, also of an experiment that was interrupted.
+// printSummaries prints the summaries at the end of the output, including those of an interrupted experiment.
 func printSummaries(a *app, lines *json.Encoder, summaries []bench.Summary, asJSON bool) error {
 	if len(summaries) == 0 {
 		return nil
@@ -227,7 +227,7 @@ func printSummaries(a *app, lines *json.Encoder, summaries []bench.Summary, asJS
 	return nil
 }
 
-// benchError gives the mistakes of a command line their words and exit code.
+// benchError converts mistakes in the command line into usage errors with their messages and exit code.
 func benchError(err error) error {
 	var method *bench.MethodError
 	switch {

@@ -99,10 +99,10 @@ func (j *job) causalPrice(header []string) (*pricedStudy, error) {
 	return out, nil
 }
 
-// billRanges says what private ranges need.
+// billRanges describes the requirements of private ranges.
 type billRanges struct {
-	Spoiled float64 `json:"spoiled_below"` // rows below which the answer is likely to be spoiled
-	Free    float64 `json:"free_from"`     // rows from which private ranges cost nothing that shows
+	Spoiled float64 `json:"spoiled_below"` // rows below which the result is likely to be unusable
+	Free    float64 `json:"free_from"`     // rows from which the effect of private ranges is negligible
 }
 
 func (r *billRanges) text() string {
@@ -114,7 +114,7 @@ func (r *billRanges) text() string {
 		"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge", r.Spoiled, r.Free))
 }
 
-// protectedText says that the promise is about some of the records.
+// protectedText explains that the guarantee covers some of the records only.
 func (b *bill) protectedText() string {
 	if b.Protected == "" {
 		return ""

@@ -32,16 +32,16 @@ func checkCommand(a *app) *cobra.Command {
 // checkFormat is the value of the key "format" of `check --json`.
 const checkFormat = "dptrain.check/1"
 
-// checked is what is wrong with a recipe. Its fields are the keys of `check --json`.
+// checked is the result of check, as printed by `check --json`.
 type checked struct {
 	Format   string         `json:"format"`
 	Recipe   string         `json:"recipe"`
 	OK       bool           `json:"ok"`
-	Columns  bool           `json:"columns_checked"` // the header of the table was there to compare with
+	Columns  bool           `json:"columns_checked"` // whether a header was available for comparison
 	Problems []checkProblem `json:"problems"`
 }
 
-// checkProblem is one thing that is wrong, at a place of the recipe if it has one.
+// checkProblem is a problem of a recipe, with its position if it has one.
 type checkProblem struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
@@ -50,7 +50,7 @@ type checkProblem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// check reports what is wrong with a recipe.
+// check prints the problems of a recipe.
 func (a *app) check(ctx context.Context, path string, asJSON bool) error {
 	unread, err := a.judge(ctx, path)
 	if !asJSON {
@@ -87,7 +87,7 @@ func (a *app) checkedText(path, unread string, err error) error {
 	return err
 }
 
-// priceable prices the run of a recipe for a table with this header.
+// priceable computes the price of the run for a table with this header and returns the error, if any.
 func (j *job) priceable(ctx context.Context, header []string) error {
 	if j.recipe.Task == recipe.TaskCausal {
 		s, err := j.causalPrice(header)
@@ -106,9 +106,9 @@ func (j *job) priceable(ctx context.Context, header []string) error {
 	return err
 }
 
-// judge puts a recipe to its rules, to the header of its table and to a price.
-// Here a declared column that is absent is a mistake of the recipe. It returns the
-// path of a table that cannot be read, whose columns were not checked.
+// judge validates a recipe against its schema, against the header of its table, and by computing a price. A declared
+// column that is missing from the header is an error of the recipe here. If the table cannot be read, judge returns
+// its path in unread and does not check the columns.
 func (a *app) judge(ctx context.Context, path string) (unread string, err error) {
 	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	j, err := flags.load([]string{path})

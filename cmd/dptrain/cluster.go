@@ -19,13 +19,13 @@ import (
 // engineSpark is the engine of a Spark cluster.
 const engineSpark = "spark"
 
-// onSpark reports whether a query of a cluster gives the rows.
+// onSpark reports whether the rows come from a query on a cluster.
 func (j *job) onSpark() bool { return j.recipe.Data.Spark != "" }
 
-// errOnSpark is returned for what would read such rows here.
+// errOnSpark is the error of commands that would read rows of a cluster on this machine.
 var errOnSpark = usagef("data.spark has its rows on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name that with --data")
 
-// session starts a session of the cluster. Without a worker it is good for columns alone.
+// session starts a session on the cluster. With an empty worker, the session can only list columns.
 func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error) {
 	address, err := cluster.ParseAddress(j.connect)
 	if err != nil {
@@ -38,8 +38,8 @@ func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error
 	return s, err
 }
 
-// sparkColumns asks the cluster for the columns of the query. No row is read. Without an address they are those that the
-// recipe lists.
+// sparkColumns asks the cluster for the columns of the query without reading a row. Without an address, it returns
+// the columns listed in the recipe.
 func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 	if j.connect == "" && len(j.recipe.Data.Header) > 0 {
 		return j.recipe.Data.Header, nil
@@ -67,7 +67,7 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 	return heading.Names, err
 }
 
-// dial starts a session for a job and a plan that the cluster can carry out. Nothing is paid for yet.
+// dial starts a session for a job and a plan that the cluster can run. It spends no budget.
 func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*cluster.Spark, error) {
 	if j.connect == "" {
 		return nil, usagef("--engine spark needs --connect, such as sc://127.0.0.1:15002")
@@ -88,7 +88,7 @@ func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, pl
 	return j.session(ctx, self)
 }
 
-// onCluster returns what trains on the table where the cluster reads it.
+// onCluster returns a fitter that trains on the cluster.
 func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
@@ -109,7 +109,7 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 	}
 }
 
-// engineOn has the cluster read the table for the first time.
+// engineOn makes the cluster read the table for the first time.
 func (j *job) engineOn(ctx context.Context, s *cluster.Spark, schema dataset.Schema) (*cluster.Engine, *dataset.Stats, error) {
 	if j.onSpark() {
 		return cluster.OpenQuery(ctx, s, cluster.Query{Text: j.recipe.Data.Spark, Columns: j.header}, schema, j.readOptions())

@@ -12,22 +12,22 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// completing reports whether arguments are those of a shell that asks how a line may go on.
+// completing reports whether args come from a shell that asks for completions.
 func completing(args []string) bool {
 	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 }
 
-// completeFlags completes the values of flags of a command, by name. Columns are those of the header line of the table, which
-// is public; no row is read.
+// completeFlags registers completions for the values of the named flags of a command. Column names come from the
+// header of the table, which is public; no row is read.
 func completeFlags(cmd *cobra.Command, byName map[string]cobra.CompletionFunc) {
 	for name, complete := range byName {
 		if complete != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one
+			_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails if the flag already has a completion
 		}
 	}
 }
 
-// completions completes the files that commands take.
+// completions registers the completions of the file arguments of commands.
 func completions(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
@@ -46,7 +46,7 @@ func completions(root *cobra.Command) {
 	}
 }
 
-// files completes the one argument of a verb with files that end in one of the given ways.
+// files completes the only argument of a command with files that have one of the suffixes.
 func files(suffixes []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -56,7 +56,7 @@ func files(suffixes []string) cobra.CompletionFunc {
 	}
 }
 
-// tables completes with files that hold tables.
+// tables completes with table files.
 func tables(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	var suffixes []string
 	for _, s := range tablefile.Suffixes() {
@@ -65,14 +65,14 @@ func tables(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellC
 	return files(suffixes)(cmd, nil, word)
 }
 
-// oneOf completes with a closed list.
+// oneOf completes with a fixed list of values.
 func oneOf(list ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// trainers completes with the methods of training.
+// trainers completes with the names of training methods.
 func trainers(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Trainers() {
@@ -81,7 +81,7 @@ func trainers(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// selectors completes with the ways to choose columns.
+// selectors completes with the names of feature selectors.
 func selectors(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{pipeline.Auto}
 	for _, m := range pipeline.Selectors() {
@@ -90,8 +90,8 @@ func selectors(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// ofHeader completes with the columns of the table that is named before on the line, each with an ending. In a list it
-// completes the last one.
+// ofHeader completes with the columns of the table that precedes on the command line, followed by ending. In a
+// comma-separated list it completes the last item.
 func ofHeader(ending string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		before := word[:strings.LastIndexByte(word, ',')+1]
@@ -109,8 +109,8 @@ func ofHeader(ending string) cobra.CompletionFunc {
 	}
 }
 
-// headerOf returns the columns of the table of a command that is being typed: that of --data, of the table that is its
-// argument, or of its recipe. Nil if there is none that can be read.
+// headerOf returns the columns of the table of a command that is being typed. The table is that of --data, of the
+// first argument, or of the recipe. It returns nil if no table can be read.
 func headerOf(cmd *cobra.Command, args []string) []string {
 	data := recipe.Data{}
 	if f := cmd.Flags().Lookup("data"); f != nil {

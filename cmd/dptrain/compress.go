@@ -35,7 +35,7 @@ const compressExample = `  dptrain compress --public letters.csv -o letters.json
   dptrain compress --public letters.csv --share 0.08 --test new.csv -o some.json
   dptrain compress --public digits.csv --components 50 -o digits.json`
 
-// compressFlags are the flags of compress as they are typed.
+// compressFlags holds the flags of compress as given on the command line.
 type compressFlags struct {
 	compress.Options
 	public     bool
@@ -91,7 +91,7 @@ func compressCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// compressMethods says in a line each what a method does.
+// compressMethods returns a list of the methods with a one-line description of each.
 func compressMethods() string {
 	var b strings.Builder
 	b.WriteString("Methods:\n")
@@ -101,7 +101,7 @@ func compressMethods() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// settle refuses flags that make no model.
+// settle validates the flags.
 func (f *compressFlags) settle(changed func(string) bool) error {
 	starts := f.Method == compress.SNC || f.Method == compress.Subsample
 	switch {
@@ -143,7 +143,7 @@ func methodNames() []string {
 	return names
 }
 
-// compress makes the model of a table and says what it is.
+// compress makes a model from a table and prints its description.
 func (a *app) compress(ctx context.Context, path string, f *compressFlags) error {
 	columns, err := bench.PublicColumns(ctx, path, f.target, f.categories)
 	if err != nil {
@@ -189,26 +189,26 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 // compressFormat is the value of the key "format" of `compress --json`.
 const compressFormat = "dptrain.compress/1"
 
-// compressed is what a model is made of, and its errors on a table. Its fields are the keys of `compress --json`.
+// compressed is the description of a model and its errors on a table, as printed by `compress --json`.
 type compressed struct {
 	Format      string            `json:"format"`
-	Model       string            `json:"model"` // the file
+	Model       string            `json:"model"` // path of the file
 	Method      string            `json:"method"`
-	Privacy     string            `json:"privacy"` // none
+	Privacy     string            `json:"privacy"` // always "none"
 	Records     int               `json:"records"`
 	Classes     int               `json:"classes"`
 	Coordinates int               `json:"coordinates"`
 	Vectors     int               `json:"vectors"`
 	Passes      int               `json:"passes,omitempty"`
 	Loss        *float64          `json:"mean_loss,omitempty"`
-	Tested      int               `json:"tested,omitempty"` // records of the test
+	Tested      int               `json:"tested,omitempty"` // number of test records
 	Scores      []compressedScore `json:"scores,omitempty"`
 }
 
 type compressedScore struct {
 	Name      string  `json:"name"`
 	Vectors   int     `json:"vectors"`
-	Distances float64 `json:"distances"` // a prediction
+	Distances float64 `json:"distances"` // number of distances computed per prediction
 	Error     float64 `json:"error"`
 }
 
@@ -249,7 +249,7 @@ func (c *compressed) text() string {
 	return b.String()
 }
 
-// compressError gives mistakes about a table their words and exit code.
+// compressError converts mistakes about a table into errors with their messages and exit codes.
 func compressError(err error) error {
 	switch {
 	case errors.Is(err, bench.ErrNoClasses):

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// run carries out args and turns errors and panics into a message and a code.
+// run executes args and converts errors and panics into a message and an exit code.
 func (a *app) run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -33,7 +33,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		given[i] = tablefile.Argument(arg)
 	}
 	if completing(given) {
-		completions(root) // which reads the flags twice
+		completions(root) // it reads the flags twice
 	} else {
 		strictFlags(root)
 	}
@@ -41,7 +41,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	err := root.ExecuteContext(ctx)
 	_ = out.Flush() // raw keeps the error
 	if p, ok := painted.(*terminal.Painter); ok {
-		_ = p.Flush() // as above
+		_ = p.Flush() // likewise
 	}
 	if err == nil {
 		err = raw.err
@@ -56,7 +56,8 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	return exitCode(err)
 }
 
-// painter returns what text for standard output goes through: on a terminal that wants colours one that colours labels.
+// painter returns the writer for text on standard output. It colours labels if the output is a terminal with
+// colours.
 func (a *app) painter(raw *output) io.Writer {
 	if isTerminal(raw) && terminal.WantsColours() {
 		return terminal.NewPainter(raw)
@@ -64,8 +65,8 @@ func (a *app) painter(raw *output) io.Writer {
 	return raw
 }
 
-// output is standard output. It keeps its first failure, so that no verb need look
-// for it after each line: a full disk is a mistake of use, whoever printed.
+// output is standard output. It keeps its first error, so that commands need not check each write: a full disk is a
+// usage error, whichever command printed.
 type output struct {
 	w   io.Writer
 	err error
@@ -82,13 +83,13 @@ func (o *output) Write(p []byte) (int, error) {
 	return 0, o.err
 }
 
-// quietError is an error whose message has been printed.
+// quietError is an error whose message has already been printed.
 type quietError struct{ error }
 
 func (e *quietError) Unwrap() error { return e.error }
 
-// crash reports a panic, of this goroutine or carried from another one. Its value and the arguments on the stack may hold
-// private data, so only the places are ever named, and these only on request.
+// crash reports a panic of this goroutine or one carried over from another. The value of the panic and the arguments
+// on the stack may contain private data, so it prints only source positions, and only on request.
 func (a *app) crash(p any) {
 	fmt.Fprintln(a.stderr, "dptrain: internal error; this is a fault of dptrain, please report it")
 	if !a.debug {
@@ -97,7 +98,7 @@ func (a *app) crash(p any) {
 	}
 	callers := make([]uintptr, 64)
 	callers = callers[:runtime.Callers(2, callers)]
-	if carried, ok := p.(*parallel.Panic); ok { // of another goroutine
+	if carried, ok := p.(*parallel.Panic); ok { // from another goroutine
 		p, callers = carried.Value, carried.Callers
 	}
 	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)

@@ -110,9 +110,9 @@ func (a *app) describePlan(ctx context.Context, j *job, asJSON bool) error {
 	return a.printBill(ctx, j, s.Run, s.newBill(), nil, asJSON)
 }
 
-// description returns which columns are described.
+// description returns the columns to describe, from the flags.
 func (f *recipeFlags) description() *recipe.Description {
-	columns, _ := f.set.GetStringSlice("columns") // fails for a command without the flag
+	columns, _ := f.set.GetStringSlice("columns") // fails for commands without the flag
 	by, _ := f.set.GetString("by")
 	return &recipe.Description{Columns: columns, By: by}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// engines lists what --engine takes.
+// engines lists the values of --engine.
 func engines() []string { return append(entry.Engines(), engineSpark) }
 
-// engineFlags say where the table is while a run goes over it.
+// engineFlags are the flags that choose where the table is kept during a run.
 type engineFlags struct {
 	set                    *pflag.FlagSet
 	name, scratch, connect string
@@ -31,8 +31,8 @@ func (f *engineFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.connect, "connect", "", "where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
 }
 
-// fitter returns what reads the rows and trains, and what ends it. A plan or a table that the engine cannot take is
-// refused. The flag replaces the engine of the recipe.
+// fitter returns the function that reads the rows and trains, and a function that releases its resources. It returns
+// an error for a plan or a table that the engine does not support. The flag overrides the engine of the recipe.
 func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (fit fitter, end func(), err error) {
 	if !f.set.Changed("engine") && j.recipe.Engine != "" {
 		f.name = j.recipe.Engine
@@ -63,14 +63,14 @@ func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, 
 	return j.inMemory(p, plan), func() {}, nil
 }
 
-// stream reports whether the table goes to a scratch file; see [entry.Streams]. Otherwise a table that
-// cannot be held is refused.
+// stream reports whether the table goes to a scratch file; see [entry.Streams]. It returns an error if the table
+// goes to memory and does not fit.
 func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (bool, error) {
 	path := j.table
 	if _, piped := tablefile.Stdin(path); piped {
 		path = ""
 	}
-	if j.queries() && f.name == entry.EngineAuto { // nobody knows how many rows it has
+	if j.queries() && f.name == entry.EngineAuto { // the number of rows is unknown
 		if streams, err := entry.Streams(entry.EngineStream, p, plan, path, len(j.header)); err == nil {
 			return streams, nil
 		}
@@ -82,7 +82,7 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 	return false, j.holdable(p, 1)
 }
 
-// streamed returns what reads the table into a scratch file and trains on that.
+// streamed returns a fitter that copies the table to a scratch file and trains on that.
 func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended, seconds := begin(progress, "read"), 0.

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// The exit codes. None of them depends on a record outside a mechanism.
+// The exit codes. They do not depend on a record, except through the output of a mechanism.
 const (
 	exitOK          = 0
 	exitInternal    = 1
@@ -32,7 +32,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitTable says what the codes mean, for `dptrain help exit-codes`.
+// exitTable holds the meanings of the exit codes, for `dptrain help exit-codes`.
 var exitTable = [...]struct {
 	code    int
 	meaning string
@@ -49,13 +49,13 @@ var exitTable = [...]struct {
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
-// exitOfKind is the code of each kind of error.
+// exitOfKind maps each kind of error to its exit code.
 var exitOfKind = [...]int{
 	fault.Internal: exitInternal, fault.Usage: exitUsage, fault.Recipe: exitRecipe, fault.Data: exitData, fault.Budget: exitBudget,
 	fault.Ledger: exitLedger, fault.Abstained: exitAbstained, fault.Broken: exitBroken,
 }
 
-// exitCode returns the code for what a verb returned.
+// exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	switch {
 	case err == nil:
@@ -71,12 +71,12 @@ func is[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
-// placeError is an error of this package that begins with a place.
+// placeError is an error of this package whose message starts with a position.
 type placeError struct{ place, what string }
 
 func (e *placeError) Error() string { return e.place + ": " + e.what }
 
-// pathError is an error about a file that the message begins with.
+// pathError is an error about a file whose message starts with the path.
 type pathError struct {
 	path string
 	error
@@ -86,13 +86,13 @@ func (e *pathError) Error() string { return e.path + ": " + e.error.Error() }
 
 func (e *pathError) Unwrap() error { return e.error }
 
-// usagef makes a usage error.
+// usagef returns a formatted usage error.
 func usagef(format string, args ...any) error {
 	return fault.WithKind(fault.Usage, fmt.Errorf(format, args...))
 }
 
-// message returns what is printed about an error. Errors that begin with a
-// place, file:line:column, are left as they are, so that editors find it.
+// message returns the text to print for an error. It leaves messages that start with a position (file:line:column)
+// unchanged, so that editors recognise it.
 func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
@@ -107,7 +107,7 @@ func message(err error) string {
 	return "dptrain: " + err.Error()
 }
 
-// exitCodesTopic is the help topic exit-codes.
+// exitCodesTopic returns the help topic exit-codes.
 func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("Every command ends with one of these codes:\n\n")

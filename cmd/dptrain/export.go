@@ -72,7 +72,7 @@ func exportCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// form returns the one form that was asked for.
+// form returns the writer of the requested format.
 func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 	var forms []func(io.Writer, regression.Model) error
 	for _, x := range []struct {

@@ -60,7 +60,7 @@ func fitCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// fitHow says how a run is carried out and what it prints.
+// fitHow holds the options of a run that are not part of its recipe.
 type fitHow struct {
 	force, quiet, verbose, progress, json bool
 	engine                                engineFlags
@@ -153,10 +153,10 @@ func (a *app) printResult(files report.Files, out string, verbose bool) error {
 	return err
 }
 
-// fitter reads the rows and trains. stats is what the reader counted.
+// A fitter reads the rows and trains. stats holds the counts of the reader.
 type fitter func(ctx context.Context, progress func(string)) (res *pipeline.Result, stats *dataset.Stats, err error)
 
-// inMemory returns what reads the whole table and trains on it.
+// inMemory returns a fitter that reads the whole table into memory and trains on it.
 func (j *job) inMemory(p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
@@ -173,7 +173,7 @@ func (j *job) inMemory(p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 	}
 }
 
-// begin names a stage, and returns what tells the seconds since then.
+// begin reports the start of a stage and returns a function that returns the seconds since then.
 func begin(progress func(string), stage string) func() float64 {
 	progress(stage)
 	start := time.Now()
@@ -192,7 +192,7 @@ func verdict(res *pipeline.Result, out string) error {
 	return fault.WithKind(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
 }
 
-// stopSpent returns the sentence on the budget of a run that stopped.
+// stopSpent returns the sentence about the budget of a run that stopped.
 func stopSpent(res *pipeline.Result, out string) string {
 	if res.Stopped.Scale == 0 {
 		return fmt.Sprintf("It spent nothing, as the report in %s says.", out)
@@ -201,7 +201,7 @@ func stopSpent(res *pipeline.Result, out string) string {
 		formatNumber(res.Stopped.Epsilon), formatNumber(res.Guarantee.Epsilon), out)
 }
 
-// formatNumber writes a number with at most six digits.
+// formatNumber formats x with at most six significant digits.
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // modelContents names the files of the release of a training.

@@ -13,39 +13,39 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// A keyFlag is a flag that sets keys of a recipe. Its row in [keyFlags] has everything about it: the commands that have
-// it, its help, which the manual pages and the reference of the command line repeat, how a shell completes it, what it sets,
-// and the parameter of the Python estimators.
+// A keyFlag is a flag that sets keys of a recipe. Its row in [keyFlags] defines its commands, its help (repeated in
+// the manual pages and the command-line reference), its shell completion, its effect, and the matching parameter of
+// the Python estimators.
 type keyFlag struct {
 	name     string
 	commands []string
-	key      string // of the recipe; "data.columns" and "budget" for keys below them
+	key      string // of the recipe; "data.columns" and "budget" for nested keys
 	form     flagForm
 	help     string
-	helpOf   map[string]string // by command, where the help differs
+	helpOf   map[string]string // by command, for help texts that differ
 	complete cobra.CompletionFunc
-	columns  columnForm // complete it with columns of the table
+	columns  columnForm // complete with columns of the table
 	python   pythonForm
 
-	// settings returns what the values set. If it is nil, it is the key.
+	// settings converts values into settings of the recipe. If it is nil, the flag sets key directly.
 	settings func(flag string, values []string) ([]recipe.Setting, error)
 }
 
-// flagForm is the form of the values of a flag.
+// flagForm is the syntax of the values of a flag.
 type flagForm int
 
 const (
 	textFlag   flagForm = iota
-	numberFlag          // of a recipe, such as 1e-6 or ln(3)
-	wholeFlag           // checked when flags are parsed
-	shareFlag           // likewise: a float
-	listFlag            // of texts between commas
-	namesFlag           // likewise, or private
-	eachFlag            // given once for each value
+	numberFlag          // a number as in a recipe, such as 1e-6 or ln(3)
+	wholeFlag           // an integer, checked when flags are parsed
+	shareFlag           // a float, checked when flags are parsed
+	listFlag            // comma-separated texts
+	namesFlag           // comma-separated names, or private
+	eachFlag            // may be repeated, one value each time
 	switchFlag          // true or false
 )
 
-// columnForm is how a shell completes a value with the columns of the table.
+// columnForm defines how a shell completes a value with columns of the table.
 type columnForm int
 
 const (
@@ -54,30 +54,30 @@ const (
 	columnAndValue            // NAME=
 )
 
-// pythonForm is how the Python estimators pass a parameter of the same name, with _ for -, as the flag.
+// pythonForm defines how the Python estimators pass the parameter of the same name (with _ for -) as the flag.
 type pythonForm int
 
 const (
-	noPython    pythonForm = iota // it has another name, or the estimators set it themselves
+	noPython    pythonForm = iota // no parameter, one with another name, or set by the estimators
 	pythonValue                   // --flag=VALUE
 	pythonList                    // --flag=A,B
 	pythonDict                    // --flag=NAME=VALUE for each item
 )
 
-// Commands with the same flags.
+// Lists of commands with the same flags.
 var (
 	modelCommands = []string{"fit", "plan"}
 	runCommands   = append([]string{"causal", "describe"}, modelCommands...)
 	readCommands  = append([]string{"predict", "look", "init", "serve"}, runCommands...)
 )
 
-// with returns a list of commands with another one.
+// with returns a copy of commands with more appended.
 func with(commands []string, more ...string) []string { return append(slices.Clone(commands), more...) }
 
-// dataUsage is the help of --data.
+// dataUsage is the help text of --data.
 const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
 
-// keyFlags lists the flags in the order of the help.
+// keyFlags lists the flags in the order of the help text.
 var keyFlags = []keyFlag{
 	{name: "data", commands: with(modelCommands, "causal"), key: "data.path", help: dataUsage, complete: tables},
 	{name: "target", commands: modelCommands, key: "data.target", help: "the `COLUMN` to predict", columns: plainColumn},
@@ -260,10 +260,10 @@ var keyFlags = []keyFlag{
 	},
 }
 
-// has reports whether a command has the flag.
+// has reports whether the command has the flag.
 func (f *keyFlag) has(command string) bool { return slices.Contains(f.commands, command) }
 
-// helpFor returns the help of the flag of a command.
+// helpFor returns the help text of the flag for a command.
 func (f *keyFlag) helpFor(command string) string {
 	if help, ok := f.helpOf[command]; ok {
 		return help
@@ -271,7 +271,7 @@ func (f *keyFlag) helpFor(command string) string {
 	return f.help
 }
 
-// flagsOf lists the flags of a command that set keys.
+// flagsOf lists the flags of a command that set keys of the recipe.
 func flagsOf(command string) []*keyFlag {
 	var out []*keyFlag
 	for i := range keyFlags {
@@ -282,7 +282,7 @@ func flagsOf(command string) []*keyFlag {
 	return out
 }
 
-// flagsByKey returns the flags of a command by the paths of their keys; a key with several flags is left out.
+// flagsByKey returns the flags of a command by the path of their key. Keys with several flags are omitted.
 func flagsByKey(command string) map[string]string {
 	out := map[string]string{}
 	for _, f := range flagsOf(command) {
@@ -293,13 +293,13 @@ func flagsByKey(command string) map[string]string {
 	return out
 }
 
-// keyValues are the values of the flags of a command that set keys.
+// keyValues holds the values of the flags of a command that set keys.
 type keyValues struct {
 	command string
 	set     *pflag.FlagSet
 }
 
-// add declares the flags on a command.
+// add declares the flags of a command on the command.
 func (v *keyValues) add(cmd *cobra.Command) {
 	v.declare(cmd.Name(), cmd.Flags())
 	completions := map[string]cobra.CompletionFunc{}
@@ -316,7 +316,7 @@ func (v *keyValues) add(cmd *cobra.Command) {
 	completeFlags(cmd, completions)
 }
 
-// declare declares the flags of a command on a set.
+// declare declares the flags of a command on a flag set.
 func (v *keyValues) declare(command string, set *pflag.FlagSet) {
 	v.command = command
 	v.set = set
@@ -340,7 +340,7 @@ func (v *keyValues) declare(command string, set *pflag.FlagSet) {
 	}
 }
 
-// settings returns what the flags set that were given.
+// settings returns the recipe settings of all flags that were set.
 func (v *keyValues) settings() ([]recipe.Setting, error) {
 	var out []recipe.Setting
 	for _, f := range flagsOf(v.command) {
@@ -357,7 +357,7 @@ func (v *keyValues) settings() ([]recipe.Setting, error) {
 	return out, nil
 }
 
-// parse returns what the value of a flag sets.
+// parse returns the recipe settings for the value of a flag.
 func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
 	flag := "--" + f.name
 	values := []string{value.String()}
@@ -383,9 +383,9 @@ func (f *keyFlag) parse(value pflag.Value) ([]recipe.Setting, error) {
 	}
 }
 
-// Settings of flags that set several keys, or keys below the one of the row.
+// Conversions for flags that set several keys, or keys nested below the key of their row.
 
-// anySettings reads the values of --set.
+// anySettings parses the values of --set.
 func anySettings(_ string, values []string) ([]recipe.Setting, error) {
 	var out []recipe.Setting
 	for _, text := range values {
@@ -398,7 +398,7 @@ func anySettings(_ string, values []string) ([]recipe.Setting, error) {
 	return out, nil
 }
 
-// shareSettings reads shares of stages. They take the place of those of a recipe stage by stage.
+// shareSettings parses shares of stages. They override the shares of the recipe stage by stage.
 func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 	var out []recipe.Setting
 	for _, item := range values {
@@ -419,7 +419,7 @@ func shareSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return out, nil
 }
 
-// missingSettings reads the numbers that mean a missing cell.
+// missingSettings parses the numbers that mean a missing value.
 func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
 	for _, text := range values {
 		if _, err := recipe.ParseNumber(text); err != nil {
@@ -429,20 +429,20 @@ func missingSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return []recipe.Setting{recipe.SetNumbers(flag, "data.format.missing", values)}, nil
 }
 
-// transformSettings reads the transform of the target.
+// transformSettings parses the transform of the target.
 func transformSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return []recipe.Setting{recipe.SetText(flag, "transform", values[0]).OfTarget()}, nil
 }
 
-// columnSettings collects the settings of a flag that is given for columns, once for each.
+// columnSettings collects settings of a flag that is repeated for several columns.
 type columnSettings struct {
 	flag string
 	out  []recipe.Setting
 	seen map[string]bool
 }
 
-// add adds the settings of a key of a column. Another value for the same column is an error, as a key that is given twice in a
-// recipe.
+// add adds settings of one key of a column. A second value for the same column is an error, like a duplicate key in
+// a recipe.
 func (c *columnSettings) add(column string, settings ...recipe.Setting) error {
 	if c.seen[column] {
 		return usagef("%s is given twice for the column %q: one of them would have no effect", c.flag, column)
@@ -455,7 +455,7 @@ func (c *columnSettings) add(column string, settings ...recipe.Setting) error {
 	return nil
 }
 
-// categorySettings reads columns with their categories.
+// categorySettings parses columns with their categories.
 func categorySettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
@@ -471,7 +471,7 @@ func categorySettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// hashSettings reads columns with their numbers of buckets.
+// hashSettings parses columns with their numbers of buckets.
 func hashSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
@@ -486,7 +486,8 @@ func hashSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// prefixSettings reads columns with the number of characters that count. Without declared values they are found privately.
+// prefixSettings parses columns with the number of leading characters to use. Without declared values, the prefixes
+// are found privately.
 func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
@@ -501,7 +502,8 @@ func prefixSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// encodeSettings reads columns whose values become numbers. Without declared values they are found privately.
+// encodeSettings parses text columns to be converted to numbers. Without declared values, the texts are found
+// privately.
 func encodeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, name := range values {
@@ -512,7 +514,7 @@ func encodeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// rangeSettings reads columns with their ranges.
+// rangeSettings parses columns with their ranges.
 func rangeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
@@ -527,7 +529,7 @@ func rangeSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// parseRange splits NAME=LOWER:UPPER into the name and two numbers; a name may hold an equals sign.
+// parseRange splits NAME=LOWER:UPPER into the name and two numbers. The name may contain an equals sign.
 func parseRange(text string) (name, lower, upper string, err error) {
 	at := strings.LastIndexByte(text, '=')
 	from, to, ok := strings.Cut(text[at+1:], ":")
@@ -537,13 +539,13 @@ func parseRange(text string) (name, lower, upper string, err error) {
 	return text[:at], from, to, nil
 }
 
-// isNumber reports whether a text is a number that a recipe may have.
+// isNumber reports whether text is a valid number in a recipe.
 func isNumber(text string) bool {
 	_, err := recipe.ParseNumber(text)
 	return err == nil
 }
 
-// dateSettings reads columns with the layouts of their dates.
+// dateSettings parses columns with their date layouts.
 func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, given := range values {
@@ -558,7 +560,7 @@ func dateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// privateSettings reads columns whose cells are hidden.
+// privateSettings parses the columns that are private.
 func privateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	c := columnSettings{flag: flag}
 	for _, name := range values {
@@ -569,14 +571,14 @@ func privateSettings(flag string, values []string) ([]recipe.Setting, error) {
 	return c.out, nil
 }
 
-// numbered splits NAME=NUMBER into the name and a whole number of at least 1.
+// numbered splits NAME=NUMBER into the name and an integer of at least 1.
 func numbered(given string) (name, number string, ok bool) {
 	name, number, _ = strings.Cut(given, "=")
 	n, err := strconv.Atoi(number)
 	return name, number, err == nil && n > 0 && name != "" && recipe.IsPlainNumber(number)
 }
 
-// commaList splits a list as flags of lists do: a value with a comma is quoted.
+// commaList splits a comma-separated list. Items that contain a comma are quoted.
 func commaList(text string) ([]string, error) {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	var out []string
@@ -585,13 +587,13 @@ func commaList(text string) ([]string, error) {
 	return slices.Clone(out), err
 }
 
-// reading returns how a table is read: as base describes, except for what the flags set.
+// reading returns the options for reading a table: those of base, overridden by the flags.
 func (v *keyValues) reading(base recipe.Data) (dataset.ReadOptions, error) {
 	d, err := v.apply(base)
 	return d.Reading(), err
 }
 
-// apply returns the section data of a recipe with what the flags set. Other keys than those of reading are left alone.
+// apply returns the data section of a recipe, overridden by the flags. It changes only the keys of reading.
 func (v *keyValues) apply(base recipe.Data) (recipe.Data, error) {
 	settings, err := v.settings()
 	if err != nil {

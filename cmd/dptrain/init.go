@@ -12,7 +12,7 @@ import (
 const initLong = `Print a commented recipe for a table. Only the header line is read; nothing is
 declared about the columns, because that must come from public knowledge.`
 
-// oneField returns the error about a table with one column.
+// oneField returns the error for a table with only one column.
 func oneField(path string) error {
 	hint := "set what separates the cells with --separator, or how many lines are above the header with --skip"
 	if kind, _, _ := tablefile.Of(path); kind.Packed == tablefile.Sheet {
@@ -91,10 +91,10 @@ func initCommand(a *app) *cobra.Command {
 // startedFormat is the value of the key "format" of `init --json`.
 const startedFormat = "dptrain.init/1"
 
-// started is what init found. Its fields are the keys of `init --json`.
+// started is the result of init, as printed by `init --json`.
 type started struct {
 	Format  string   `json:"format"`
 	Table   string   `json:"table"`
-	Columns []string `json:"columns"` // of the header line
+	Columns []string `json:"columns"` // in the order of the header
 	Recipe  string   `json:"recipe"`
 }

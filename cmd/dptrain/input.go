@@ -11,14 +11,14 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// input is the table of predict.
+// input is the table that predict reads.
 type input struct {
 	path    string
-	stdin   io.Reader // set for standard input
+	stdin   io.Reader // used if the path is "-"
 	reading dataset.ReadOptions
 }
 
-// stream reads the columns of schema.
+// stream reads the columns of schema and passes the batches to the consumer.
 func (in *input) stream(ctx context.Context, schema dataset.Schema, to dataset.Consumer[*scored]) error {
 	if in.stdin != nil {
 		return dataset.StreamFrom(ctx, in.stdin, in.path, schema, in.reading, to)
@@ -31,15 +31,14 @@ func (in *input) isParquet() bool {
 	return in.stdin == nil && kind.Parquet
 }
 
-// cellError is the error about a cell that --strict refuses. It does not repeat
-// the cell.
+// cellError returns the error for a cell that --strict rejects. It does not quote the cell.
 func cellError(place, column string) error {
 	return fault.WithKind(fault.Data, &placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
 		"correct it, or predict without --strict to replace it by the model's missing value", column)})
 }
 
-// refuse returns the error about the first cell of a batch in a numeric column that is
-// neither a finite number nor missing. names are those of the file's columns.
+// refuse returns an error for the first cell of a numeric column in the batch that is neither a finite number nor
+// missing. names are the column names of the file.
 func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	bad := map[string]bool{}
 	first := ""
@@ -63,5 +62,5 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	if err != nil {
 		return err
 	}
-	return cellError(in.path, first) // Parquet has no lines
+	return cellError(in.path, first) // Parquet has no line numbers
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// highestLevel is the value of --interval without a level.
+// highestLevel is the value of --interval given without a level.
 const highestLevel = "highest"
 
-// levelOf takes the level out of the arguments of a command line with
-// "--interval 0.9", in which it stands as an argument of its own.
+// levelOf supports "--interval 0.9", where the level is a separate argument. It removes the level from args and
+// stores it in the flags.
 func (f *predictFlags) levelOf(args []string) []string {
 	if f.interval == "" || len(args) != 3 {
 		return args
@@ -30,8 +30,8 @@ func (f *predictFlags) levelOf(args []string) []string {
 	return args
 }
 
-// addInterval adds the ends of the interval of prediction with a level, the columns
-// "lower" and "upper". It fails for a model that has none at this level.
+// addInterval adds the columns "lower" and "upper", the bounds of the prediction interval at a level. It returns an
+// error if the model has no interval at this level.
 func (s *scorer) addInterval(path string, m regression.Model, level string) error {
 	w, err := halfWidth(path, m, level)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *scorer) addInterval(path string, m regression.Model, level string) erro
 	return nil
 }
 
-// halfWidth returns the half width of the interval with a level.
+// halfWidth returns the half width of the prediction interval at a level.
 func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	list := regression.IntervalsOf(m)
 	var known []string

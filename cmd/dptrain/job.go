@@ -19,29 +19,29 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// recipeFlags are the flags of a run that set keys of its recipe, and the streams of the run.
+// recipeFlags holds the flags that set keys of a recipe, and the streams of a run.
 type recipeFlags struct {
 	keyValues
 	table string    // the argument of describe
 	stdin io.Reader // for --data -
-	notes io.Writer // where notes about the header go
+	notes io.Writer // receives notes about the header
 }
 
-// job is a run that was asked for: a recipe with the flags laid over it.
+// A job is a requested run: a recipe overridden by flags.
 type job struct {
 	recipe   *recipe.Recipe
 	table    string    // path of the table
-	ledger   string    // path of the ledger; empty for none
+	ledger   string    // path of the ledger, or empty
 	note     string    // label of the run in the ledger
-	without  string    // path of the ledger of a published recipe, which is not there
+	without  string    // path of the ledger of a published recipe, which does not exist here
 	header   []string  // of the table; set by prepare
-	stdin    io.Reader // for a table that is -
-	notes    io.Writer // where notes about the header go; nil for nowhere
-	connect  string    // where the cluster is
+	stdin    io.Reader // for the table "-"
+	notes    io.Writer // receives notes about the header; may be nil
+	connect  string    // address of the cluster
 	progress *progressLine
 }
 
-// load reads the recipe named in args, if any, with the settings of the flags. All problems are reported together.
+// load reads the recipe named in args, if any, and applies the flags. It reports all problems together.
 func (f *recipeFlags) load(args []string) (*job, error) {
 	settings, err := f.settings()
 	if err != nil {
@@ -69,12 +69,12 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		j.table = tableOfQuery
 	}
 	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && !r.SetByFlag("ledger.path") {
-		j.ledger, j.without = "", j.ledger // no row is read without a table, so nothing is spent
+		j.ledger, j.without = "", j.ledger // without a table no row is read, so no budget is spent
 	}
 	return j, nil
 }
 
-// readRecipe reads the recipe named in args, or makes that of the settings alone.
+// readRecipe reads the recipe named in args, or builds one from the settings alone.
 func readRecipe(o recipe.Options, args []string) (*recipe.Recipe, error) {
 	if len(args) > 0 {
 		return o.Load(args[0])
@@ -83,7 +83,7 @@ func readRecipe(o recipe.Options, args []string) (*recipe.Recipe, error) {
 	return r, problems.Err()
 }
 
-// noted is load for a run that a ledger may keep with a note.
+// noted is load for a run with a ledger note.
 func (f *recipeFlags) noted(args []string, note string) (*job, error) {
 	j, err := f.load(args)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *recipeFlags) noted(args []string, note string) (*job, error) {
 	return j, nil
 }
 
-// pipeline returns the run for a table with this header.
+// pipeline returns the pipeline for a table with this header.
 func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline
 	return j.recipe.Pipeline(header)
 }
 
-// checkTypes compares the run with the types that the schema of its file states, if there is one. No row is read.
+// checkTypes checks the columns against the types in the schema of the file, if it has one. It reads no row.
 func (j *job) checkTypes() error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
@@ -120,7 +120,8 @@ func (j *job) checkTypes() error {
 	return j.recipe.CheckTypes(celltypes.Of(j.table)).Err()
 }
 
-// checkColumns refuses a table whose file states types of used columns that cannot be read; see [dataset.ReadOptions.CheckColumns].
+// checkColumns returns an error if the file declares an unsupported type for a used column; see
+// [dataset.ReadOptions.CheckColumns].
 func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
@@ -128,7 +129,7 @@ func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
 	return j.readOptions().CheckColumns(ctx, j.table, schema)
 }
 
-// validate checks the recipe against the header of the table. Problems with the columns are faults of the data.
+// validate checks the recipe against the header of the table. Problems with columns are data errors.
 func (j *job) validate(header []string) error {
 	problems := j.recipe.Validate(header)
 	if problems.AboutHeader() {
@@ -137,8 +138,7 @@ func (j *job) validate(header []string) error {
 	return problems.Err()
 }
 
-// prepare reads the header of the table, if there is one, and prices the run. No row is
-// read.
+// prepare reads the header of the table, if there is one, and computes the price of the run. It reads no row.
 func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, error) {
 	header, err := j.columns(ctx)
 	if err != nil {
@@ -159,7 +159,7 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 	return p, plan, j.placed(err)
 }
 
-// columns returns the header of the table, or of a recipe without one.
+// columns returns the header of the table, or the columns listed in the recipe if there is no table.
 func (j *job) columns(ctx context.Context) ([]string, error) {
 	if j.table == "" {
 		return j.recipe.Data.Header, nil
@@ -185,7 +185,7 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 	return heading.Names, err
 }
 
-// printNotes writes notes about the header of a table, a line each.
+// printNotes prints notes about the header of a table, one per line.
 func printNotes(w io.Writer, table string, notes []dataset.Note) {
 	for _, n := range notes {
 		severity := "note"
@@ -196,7 +196,7 @@ func printNotes(w io.Writer, table string, notes []dataset.Note) {
 	}
 }
 
-// read reads the records of the table.
+// read reads all records of the table into memory.
 func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
 	if j.queries() {
 		return j.readQuery(ctx, schema)
@@ -210,7 +210,7 @@ func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, 
 	return dataset.Read(ctx, j.table, schema, j.readOptions())
 }
 
-// needsTable refuses a recipe that has a plan and no table.
+// needsTable returns an error for a recipe without a table.
 func (j *job) needsTable() error {
 	if j.table != "" {
 		return nil
@@ -218,10 +218,10 @@ func (j *job) needsTable() error {
 	return recipe.Problems{j.recipe.Place(recipe.Problem{Path: "data.path", Msg: "data.path is required: the table to learn from", Hint: "add it, or give --data"})}
 }
 
-// price plans a run.
+// price computes the plan of a run.
 func price(ctx context.Context, p *pipeline.Pipeline) (*pipeline.Plan, error) {
 	plan, err := p.PlanContext(ctx)
-	if err != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
+	if err != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal { // the recipe has no plan
 		err = fault.WithKind(fault.Recipe, err)
 	}
 	return plan, err
@@ -236,13 +236,13 @@ func (j *job) placed(err error) error {
 	return recipe.Problems{j.recipe.Place(recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})}
 }
 
-// holdable refuses a table that cannot be held; see [entry.Holdable].
+// holdable returns an error if the table does not fit into memory; see [entry.Holdable].
 func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
 	return entry.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 
-// readOptions returns how the table is read. The columns that the recipe names as the target, the unit and the subject of a
-// causal study are known to be in the header.
+// readOptions returns the options for reading the table. The columns named as the target, the unit and the subject
+// of a causal study must be in the header.
 func (j *job) readOptions() dataset.ReadOptions {
 	o := j.recipe.Data.Reading()
 	if target := j.recipe.Data.Target; target != "" {

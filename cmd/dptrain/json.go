@@ -11,15 +11,15 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// jsonFlag declares --json on a verb; what is what it prints instead of text.
+// jsonFlag declares --json on a command. what describes the JSON output in the help text.
 func jsonFlag(cmd *cobra.Command, asJSON *bool, what string) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print "+what)
 }
 
-// oneObject is what most verbs print with --json.
+// oneObject describes the --json output of most commands.
 const oneObject = "one JSON object"
 
-// printReleased prints a file of the release of a run that has just been published.
+// printReleased prints a file of the release that was just published.
 func (a *app) printReleased(out, name string) error {
 	text, err := os.ReadFile(filepath.Join(out, report.ReleaseDir, name))
 	if err != nil {
@@ -29,8 +29,7 @@ func (a *app) printReleased(out, name string) error {
 	return err
 }
 
-// writeJSON writes v as a document of its own, indented, with the characters <, > and &
-// as they are.
+// writeJSON writes v as an indented JSON document, without escaping <, > and &.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

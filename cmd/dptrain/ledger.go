@@ -21,7 +21,7 @@ fixed when the data set is registered. A run of fit reserves its price there
 before it reads a row; what was reserved stays spent, also when the run dies. A
 run that would cross the total is refused.`
 
-// ledgerCommand is `dptrain ledger`.
+// ledgerCommand returns the command `dptrain ledger`.
 func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ledger", Short: "Keep what runs spend within a total", Long: ledgerLong,
@@ -41,7 +41,7 @@ func ledgerCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// totalFlags are the flags of `ledger init` as they are typed.
+// totalFlags holds the flags of `ledger init` as given on the command line.
 type totalFlags struct {
 	json                                       bool
 	dataset, epsilon, relation, unit, currency string
@@ -86,7 +86,7 @@ func ledgerInit(a *app) *cobra.Command {
 	return cmd
 }
 
-// total reads the flags.
+// total converts the flags into the total budget.
 func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2, Unit: f.unit}
 	if changed("black-box-delta") {
@@ -147,23 +147,23 @@ func (a *app) ledgerInit(ctx context.Context, path string, f *totalFlags, total 
 	return err
 }
 
-// enteredFormat is the value of the key "format" of what the verbs that write a ledger print with --json.
+// enteredFormat is the value of the key "format" in the --json output of commands that write to a ledger.
 const enteredFormat = "dptrain.ledger-entry/1"
 
-// entered is what was entered in a ledger.
+// entered is the --json output of commands that write to a ledger.
 type entered struct {
 	Format  string  `json:"format"`
 	Ledger  string  `json:"ledger"`
 	Dataset string  `json:"dataset,omitempty"`
-	Entry   int64   `json:"entry,omitempty"` // of the run that has ended
+	Entry   int64   `json:"entry,omitempty"` // number of the completed run
 	Head    string  `json:"head"`
-	Limit   *amount `json:"limit,omitempty"` // the total of a data set that was registered
-	Cost    *amount `json:"cost,omitempty"`  // of what another tool releases
-	Left    *amount `json:"left,omitempty"`  // after it
+	Limit   *amount `json:"limit,omitempty"` // total of a registered data set
+	Cost    *amount `json:"cost,omitempty"`  // of a release by another tool
+	Left    *amount `json:"left,omitempty"`  // after the release
 	Release string  `json:"release,omitempty"`
 }
 
-// ofUnit adds the privacy unit to a relation.
+// ofUnit returns the suffix of a relation that names the unit column.
 func ofUnit(column string) string {
 	if column == "" {
 		return ""
@@ -262,18 +262,18 @@ func ledgerVerify(a *app) *cobra.Command {
 // ledgerVerifyFormat is the value of the key "format" of `ledger verify --json`.
 const ledgerVerifyFormat = "dptrain.ledger-verify/1"
 
-// ledgerVerified is a ledger that holds together.
+// ledgerVerified is the result for a consistent ledger.
 type ledgerVerified struct {
 	Format  string `json:"format"`
 	Ledger  string `json:"ledger"`
 	OK      bool   `json:"ok"`
 	Entries int    `json:"entries"`
 	Runs    int    `json:"runs"`
-	Heads   int    `json:"heads_found"` // of those that were given, all
+	Heads   int    `json:"heads_found"` // number of given heads, all of which were found
 	Head    string `json:"head"`
 }
 
-// headsOf reads the heads of the command line.
+// headsOf parses the heads given on the command line.
 func headsOf(heads []string) ([]ledger.Head, error) {
 	var out []ledger.Head
 	for _, s := range heads {
@@ -286,7 +286,7 @@ func headsOf(heads []string) ([]ledger.Head, error) {
 	return out, nil
 }
 
-// claimsOf reads what reports say about their entries.
+// claimsOf reads the ledger entries that the reports claim.
 func claimsOf(reports []string) ([]ledger.Claim, error) {
 	var out []ledger.Claim
 	for _, path := range reports {
@@ -334,7 +334,7 @@ without the end of the line, is the key "previous" of the next one.`,
 	}
 }
 
-// ledgerOf returns the ledger that is named, or the default one.
+// ledgerOf returns the path of the ledger named in args, or the default path.
 func ledgerOf(args []string) string {
 	if len(args) == 0 {
 		return recipe.DefaultLedger
@@ -342,7 +342,7 @@ func ledgerOf(args []string) string {
 	return args[0]
 }
 
-// found says that the heads that were asked for are in the ledger.
+// found returns the sentence that the requested heads are in the ledger.
 func found(heads int) string {
 	switch heads {
 	case 0:
@@ -353,7 +353,7 @@ func found(heads int) string {
 	return fmt.Sprintf("; all %d heads are in it", heads)
 }
 
-// plural counts things.
+// plural formats n with the singular or the plural noun.
 func plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one

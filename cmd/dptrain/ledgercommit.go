@@ -67,7 +67,7 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 		end = l.Stop
 	}
 	err = end(ctx, head, claim.Release)
-	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // committed: it was entered, and then interrupted
+	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // if committed, the entry was made before the interruption
 		return err
 	}
 	if err := report.PlaceKept(ctx, out, force); err != nil {

@@ -11,14 +11,14 @@ import (
 // mostRuns is the largest number of equal runs that `plan --runs` takes.
 const mostRuns = 1000000
 
-// equalRuns says which epsilon a number of equal runs may have in a ledger.
+// equalRuns is the largest epsilon at which a number of equal runs fits into a ledger.
 type equalRuns struct {
 	Runs    int     `json:"runs"`
-	Epsilon float64 `json:"epsilon"` // the largest, to three digits; 0 if none was found
+	Epsilon float64 `json:"epsilon"` // largest that fits, to three digits; 0 if there is no such value
 	Delta   float64 `json:"delta"`   // of each run
 }
 
-// equalRuns finds the epsilon of so many runs like this one.
+// equalRuns computes the epsilon at which the given number of runs like this one fits into the ledger.
 func (a *app) equalRuns(ctx context.Context, j *job, r entry.Run, runs int, b *bill) error {
 	switch {
 	case runs < 1 || runs > mostRuns:

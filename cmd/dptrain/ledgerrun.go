@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// openLedger returns the ledger at path; whoever waits for it says so.
+// openLedger returns the ledger at path, which prints a message while it waits for a lock.
 func (a *app) openLedger(path string) *ledger.Ledger {
 	return ledger.At(path, ledger.Options{
 		Wait:    a.ledgerWait,
@@ -19,11 +19,11 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 	})
 }
 
-// checkReplaced refuses a run that would replace a release which its ledger does not have; see
+// checkReplaced returns an error if the run would replace a release that is missing from its ledger; see
 // [entry.CheckReplaced].
 func (a *app) checkReplaced(ctx context.Context, j *job, force bool) error {
 	if !force {
-		return nil // nothing is replaced
+		return nil // there is no release to replace
 	}
 	var l *ledger.Ledger
 	if j.ledger != "" {
@@ -43,7 +43,7 @@ func (a *app) reserve(ctx context.Context, j *job, r entry.Run) (*entry.Entry, e
 	})
 }
 
-// billLedger is what a run would do to a ledger.
+// billLedger describes the effect of a run on its ledger.
 type billLedger struct {
 	Dataset  string  `json:"dataset"`
 	Currency string  `json:"currency"`
@@ -53,13 +53,13 @@ type billLedger struct {
 	Spent    amount  `json:"spent"`
 	Cost     amount  `json:"cost"` // of this run
 	Fits     bool    `json:"fits"`
-	// Remains is what is left after the run, Runs how many more like it that
-	// admits; what is left now and 0 if it does not fit.
+	// Remains is the budget left after the run, and Runs the number of further equal runs that fit into it. If the
+	// run does not fit, Remains is the budget left now and Runs is 0.
 	Remains amount `json:"remains"`
 	Runs    int64  `json:"runs"`
-	// Equal says which epsilon equal runs may have; absent unless it was asked for.
+	// Equal is the epsilon for a number of equal runs; absent unless requested.
 	Equal *equalRuns `json:"equal_runs,omitempty"`
-	// Absent lists protected columns that the table does not have.
+	// Absent lists protected columns that are missing from the table.
 	Absent []string `json:"absent,omitempty"`
 	symbol string
 }
@@ -75,7 +75,7 @@ func amountOf(c budget.Charge) amount {
 	return amount{cost, delta}
 }
 
-// accountOf reads the account of a run's data set in its ledger.
+// accountOf reads the account of the run's data set from its ledger.
 func (a *app) accountOf(ctx context.Context, j *job, r entry.Run) (*ledger.Account, error) {
 	acc, err := a.openLedger(j.ledger).Account(ctx, j.recipe.Ledger.Dataset)
 	if err != nil {
@@ -84,8 +84,8 @@ func (a *app) accountOf(ctx context.Context, j *job, r entry.Run) (*ledger.Accou
 	return acc, nil
 }
 
-// entryOf fills in what the run would leave in its ledger, if it has one. It
-// writes nothing. refused is the error of a run that would be refused.
+// entryOf fills in the effect of the run on its ledger, if it has one. It does not write to the ledger. refused is
+// the error that the run would return.
 func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refused, err error) {
 	if j.ledger == "" {
 		return nil, nil
@@ -120,7 +120,7 @@ func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refuse
 	return nil, nil
 }
 
-// moreRuns is how many runs of a price fit into what is left.
+// moreRuns returns how many runs at this cost fit into the remaining budget.
 func moreRuns(left, cost budget.Charge) int64 {
 	n := int64(math.MaxInt64)
 	if cost.Cost > 0 {

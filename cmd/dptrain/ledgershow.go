@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
-// accountJSON is a data set in `ledger show --json`.
+// accountJSON is a data set in the output of `ledger show --json`.
 type accountJSON struct {
 	Dataset   string     `json:"dataset"`
 	Relation  string     `json:"relation"`
@@ -32,11 +32,11 @@ type accountJSON struct {
 	Left      amount     `json:"left"`
 	Runs      []runJSON  `json:"runs"`
 	Notes     []noteJSON `json:"notes,omitempty"`
-	// Spends are what other tools released.
+	// Spends lists releases of other tools.
 	Spends []spendJSON `json:"spends,omitempty"`
 }
 
-// spendJSON is what another tool released.
+// spendJSON is a release of another tool.
 type spendJSON struct {
 	Entry   int64   `json:"entry"`
 	Date    string  `json:"date"`
@@ -48,8 +48,7 @@ type spendJSON struct {
 	Cost    amount  `json:"cost"`
 }
 
-// noteJSON is an entry of price 0: an audit of the table, of which the curator alone was
-// told.
+// noteJSON is an entry of price 0, such as an audit of the table whose result only the data owner received.
 type noteJSON struct {
 	Entry  int64  `json:"entry"`
 	Date   string `json:"date"`
@@ -66,7 +65,7 @@ type runJSON struct {
 	Delta        float64 `json:"delta"`
 	Cost         amount  `json:"cost"`
 	Committed    bool    `json:"committed"`
-	Stopped      bool    `json:"stopped,omitempty"` // after its first step, and cost is the price of that
+	Stopped      bool    `json:"stopped,omitempty"` // after the first step; the cost is that of this step
 	CuratorNotes bool    `json:"curator_notes"`
 	Note         string  `json:"note,omitempty"`
 }
@@ -106,7 +105,8 @@ func (a *app) showText(book *ledger.Book, accounts []*ledger.Account) error {
 	return err
 }
 
-// auditsOf adds the audits of a table and the looks at it, of which the curator was told, to the runs.
+// auditsOf returns the number of audits and first looks, whose results only the data owner received, for the line of
+// runs.
 func auditsOf(acc *ledger.Account) string {
 	var audits, looks int
 	for _, n := range acc.Notes {
@@ -126,7 +126,7 @@ func auditsOf(acc *ledger.Account) string {
 	return out
 }
 
-// othersOf adds the releases of other tools to the runs.
+// othersOf returns the number of releases of other tools for the line of runs.
 func othersOf(acc *ledger.Account) string {
 	if len(acc.Spends) == 0 {
 		return ""
@@ -160,8 +160,8 @@ func accountText(acc *ledger.Account) string {
 	return s + spendsTable(acc)
 }
 
-// spendsTable lists runs and what other tools released, in the order of their entries, and
-// then the labels that they were given.
+// spendsTable returns a table of runs and releases of other tools in the order of their entries, followed by their
+// labels.
 func spendsTable(acc *ledger.Account) string {
 	type line struct {
 		entry int64
@@ -205,13 +205,13 @@ func spendsTable(acc *ledger.Account) string {
 	return "\n" + t.Render() + "\n" + notes
 }
 
-// day is the date of an entry without its time.
+// day returns the date of an entry without its time.
 func day(date string) string {
 	day, _, _ := strings.Cut(date, "T")
 	return day
 }
 
-// cut shortens a name to so many characters.
+// cut shortens a name to at most most characters.
 func cut(name string, most int) string {
 	name = printable(name)
 	if utf8.RuneCountInString(name) <= most {
@@ -220,7 +220,7 @@ func cut(name string, most int) string {
 	return string([]rune(name)[:most-1]) + "…"
 }
 
-// recordsText says how runs on a data set read records, where that is not line by line.
+// recordsText describes how runs on a data set split it into records, if not by line.
 func recordsText(r ledger.Records) string {
 	if r != ledger.RecordsQuoted {
 		return ""
@@ -228,7 +228,7 @@ func recordsText(r ledger.Records) string {
 	return report.Paragraph("Records", "a quoted field may hold newlines (data.multiline_quotes), in every run")
 }
 
-// hidden names a relation, and the columns that it hides where they are listed.
+// hidden returns the name of a relation, with the private columns if they are listed.
 func hidden(relation string, private []string) string {
 	if len(private) == 0 {
 		return relation
@@ -240,7 +240,7 @@ func hidden(relation string, private []string) string {
 	return relation + " of " + strings.Join(shown, ", ")
 }
 
-// printable makes a text from a file safe for a terminal.
+// printable makes a text from a file safe to print on a terminal.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(s)

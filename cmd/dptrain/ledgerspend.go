@@ -53,7 +53,7 @@ func ledgerSpend(a *app) *cobra.Command {
 	return cmd
 }
 
-// read checks the flags.
+// read validates and parses the flags.
 func (f *spendFlags) read(changed func(string) bool) error {
 	given := 0
 	for _, name := range []string{"rho", "mu", "epsilon"} {

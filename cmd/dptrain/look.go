@@ -68,7 +68,7 @@ func lookCommand(a *app) *cobra.Command {
 // lookFormat is the value of the key "format" of `look --json`.
 const lookFormat = "dptrain.look/1"
 
-// look looks at a table. What it prints and returns does not depend on a record.
+// look examines a table and writes the results for its owner. Its output and its error do not depend on any record.
 func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	data, err := flags.format.apply(recipe.Data{Path: path})
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	return err
 }
 
-// privateFile names a file that is for the owner of the data alone.
+// privateFile returns the path of a file that only the data owner may read.
 type privateFile struct {
 	Format  string `json:"format"`
 	Private string `json:"private"`
@@ -135,7 +135,7 @@ number for missing cells because you saw them here or in the table. Declare what
 is public knowledge, and leave the rest out: it is found privately.
 `
 
-// writeLook writes the file.
+// writeLook writes the description of a table with a proposed recipe.
 func writeLook(w io.Writer, data recipe.Data, header []string, target string, seen *look.Table) error {
 	var b strings.Builder
 	b.WriteString(lookNotice)
@@ -161,7 +161,7 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n", text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows), share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
 	}
 	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
-	delete(data.Columns, unit.Column) // it is no feature
+	delete(data.Columns, unit.Column) // the unit is not a feature
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
 	starter, err := data.InitUnit(header, target, unit, propose, classes)
@@ -173,12 +173,12 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 	return err
 }
 
-// usualRows is the cap on the records of a unit in a recipe. It is a public constant: the number of records of
-// anybody in the table is not.
+// usualRows is the cap on the records per unit in a proposed recipe. It is a constant because the actual number of
+// records of a person is private.
 const usualRows = 4
 
-// proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe. propose
-// is true if only the values of that column suggest it; the recipe then has the unit in a comment.
+// proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe.
+// propose is true if only the values of that column are evidence; the recipe then contains the unit as a comment.
 func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit recipe.Unit, propose bool) {
 	best := -1
 	byName := false
@@ -206,12 +206,14 @@ func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit rec
 	return unit, !byName
 }
 
-// fewValues is the most different numbers of a target that may be classes.
+// fewValues is the maximum number of distinct values of a numeric target that may be classes.
 const fewValues = 10
 
-// proposedClasses writes what the target looks like, and returns the classes for the recipe; they are not declared for a
-// regression.
-// That a column holds words is how it was exported. How many values it has is not, so a recipe does not say it.
+// proposedClasses writes a description of the target and returns the classes for the recipe. Classes are not
+// declared for a regression.
+//
+// Whether a column holds text is a property of the export. The number of its values is a property of the data, so
+// the recipe does not contain it.
 func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed string) recipe.Names {
 	k := slices.IndexFunc(seen.Columns, func(c look.Column) bool { return c.Name == target })
 	c := &seen.Columns[k]
@@ -232,7 +234,8 @@ func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed stri
 	return recipe.Names{}
 }
 
-// proposedFormat adds to the format of the data what most texts need to be numbers, and returns what it added, in words.
+// proposedFormat adds the settings with which most texts become numbers to the data format, and returns a
+// description of the added settings.
 func proposedFormat(data *recipe.Data, seen *look.Table) string {
 	var comma, thousands, lenient int64
 	for i := range seen.Columns {
@@ -250,11 +253,11 @@ func proposedFormat(data *recipe.Data, seen *look.Table) string {
 		f.Thousands, data.Format = ",", &f
 		return "thousands"
 	}
-	f.Decimal, f.Thousands, data.Format = ",", ".", &f // a point is no decimal mark then
+	f.Decimal, f.Thousands, data.Format = ",", ".", &f // the point is then no decimal mark
 	return "comma"
 }
 
-// guess says what a column looks like, and returns what may be declared of it.
+// guess returns a possible declaration of a column and a description of its cells.
 func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	full := c.Plain + c.Text
 	best, most := "", int64(0)
@@ -287,7 +290,7 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	return recipe.Column{Categories: recipe.Private()}, "words, to be found privately"
 }
 
-// share is a part of all records, as a percentage.
+// share formats part of all records as a percentage.
 func share(part, all int64) string {
 	if all == 0 {
 		return "-"

@@ -1,6 +1,6 @@
 // Command dptrain trains regression models with differential privacy.
 //
-// One run goes through the verbs in this order:
+// A typical run uses the commands in this order:
 //
 //	dptrain init houses.csv --target price > recipe.yaml
 //	dptrain check recipe.yaml
@@ -8,13 +8,13 @@
 //	dptrain fit recipe.yaml
 //	dptrain predict out/release/model.json new.csv
 //
-// The terminal is treated as public: nothing that depends on a record is ever
-// printed, except what a mechanism released. What only the owner of the data may
-// read goes to the folder curator/.
+// The terminal is treated as public: the output never depends on a record, except
+// through the release of a mechanism. Private results, which only the data owner
+// may read, go to the folder curator/.
 //
-// The command is text and flags only. Every verb is one file of this package,
-// and the process is one function, run, which tests call with buffers in place
-// of the terminal. Exit codes are in exit.go.
+// The interface consists of text and flags only. Each command has its own file in
+// this package. The whole process is the function run, which tests call with
+// buffers instead of the terminal. The exit codes are in exit.go.
 package main
 
 import (
@@ -32,9 +32,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
-// patience is how long a run that was interrupted may clean up. A signal after
-// that ends the process at once. One before it is taken for the same signal:
-// timeout, make and others send it to the command and to its group.
+// patience is how long an interrupted run may take to clean up. A second signal after that time ends the process
+// immediately. An earlier one counts as a repetition of the first, since programs such as timeout and make send a
+// signal both to the command and to its process group.
 const patience = 2 * time.Second
 
 func main() {
@@ -49,8 +49,8 @@ func main() {
 		time.Sleep(patience)
 		stop()
 	})
-	// Signals stay caught to the very end: one that comes late must not change
-	// the exit code of a run that has cleaned up.
+	// Signals stay caught until the process exits, so that a late one does not change the exit code of a run that
+	// has cleaned up.
 	stdout := io.Writer(os.Stdout)
 	if terminal.StdoutClosed() {
 		stdout = closedOutput{}
@@ -58,18 +58,18 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, stdout, stderr))
 }
 
-// closedOutput is a standard output that was closed before the process began.
+// closedOutput is a standard output that was closed before the process started.
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-// growFirst keeps the garbage collector away until the heap has 32 MiB, unless GOGC says
-// otherwise. What is made before a row is read, the schema of recipes above all, is less, and
-// a run on a small table would spend a quarter of its time in collecting it.
+// growFirst delays the first garbage collection until the heap has 32 MiB, unless GOGC is set. The data allocated
+// before the first row is read, mostly the schema of recipes, is smaller than that, and a run on a small table would
+// spend a quarter of its time on collecting it.
 func growFirst() {
 	const (
-		firstPercent = 800      // of the 4 MiB that the runtime begins with
-		firstLimit   = 48 << 20 // until the first collection is wholly over, which may take a while
+		firstPercent = 800      // of the initial 4 MiB of the runtime
+		firstLimit   = 48 << 20 // until the first collection is complete, which may take a while
 	)
 	if os.Getenv("GOGC") != "" {
 		return
@@ -82,9 +82,9 @@ func growFirst() {
 	}, 0)
 }
 
-// endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and what
-// kill sends. One that was ignored when the process began stays ignored, as nohup
-// wants it. SIGHUP does not end a server that reloads its model on it.
+// endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and the signal of kill. A signal
+// that was ignored at the start of the process stays ignored, as nohup requires. SIGHUP does not end a server that
+// reloads its model on that signal.
 func endings(args []string) []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGQUIT}
 	if len(args) == 0 || args[0] != "serve" || !hangupReloads() {

@@ -31,7 +31,7 @@ func manCommand(a *app) *cobra.Command {
 	}
 }
 
-// roff writes text that begins no request and holds no escape.
+// roff writes text for a manual page so that no line is read as a request or an escape.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -13,12 +13,11 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
-// draftPrefix begins the names of the temporary folders of output files.
+// draftPrefix is the prefix of the names of temporary folders for output files.
 const draftPrefix = ".dptrain-out-"
 
-// writeOutput writes a file that appears when it is complete. One that is there already
-// is replaced with force only, and keeps its mode. A device or a pipe is written to as
-// it is; a link is followed to such a one only.
+// writeOutput writes a file that appears only when it is complete. An existing file is replaced only with force, and
+// keeps its mode. Devices and pipes are written directly; a symbolic link is followed only to these.
 func writeOutput(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
 	mode, exists := fs.FileMode(0o666), true
 	info, err := os.Lstat(path)
@@ -46,8 +45,8 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 	return replace(path, mode, exists, write)
 }
 
-// replace writes a draft and gives it the name, and its mode if there was such a file.
-// Drafts of the same file that killed processes left are removed.
+// replace writes a draft and renames it to path, with the mode of an existing file. It removes drafts of the same
+// file that killed processes left behind.
 func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
 	tempdir.RemoveStale(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
 	dir, err := tempdir.Make(filepath.Dir(path), draftPrefix)
@@ -61,7 +60,7 @@ func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) e
 		return unwritable(path, err)
 	}
 	if exists {
-		err = f.Chmod(mode) // whatever the umask is
+		err = f.Chmod(mode) // regardless of the umask
 	}
 	if err := errors.Join(err, write(f), f.Sync(), f.Close()); err != nil {
 		return unwritable(path, err)
@@ -75,8 +74,7 @@ func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) e
 	return nil
 }
 
-// writeDevice writes to what is no regular file. A pipe is waited for until somebody
-// reads it or ctx ends.
+// writeDevice writes to a device or a pipe. It waits until a pipe has a reader or ctx ends.
 func writeDevice(ctx context.Context, path string, write func(io.Writer) error) error {
 	type opened struct {
 		f   *os.File
@@ -101,8 +99,8 @@ func writeDevice(ctx context.Context, path string, write func(io.Writer) error) 
 	}
 }
 
-// unwritable sorts the error about a file that is written: one of the system is a
-// mistake of use, any other stays what it is.
+// unwritable classifies the error of writing a file: system errors are usage errors, other errors are returned
+// unchanged.
 func unwritable(path string, err error) error {
 	if why := fault.Cause(err); why != err {
 		return usagef("%s cannot be written: %w", path, why)

@@ -86,7 +86,7 @@ func planCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// withoutLedger says that what a run leaves in its ledger is not shown.
+// withoutLedger prints a note that the effect of the run on its ledger is not shown.
 func (a *app) withoutLedger(j *job) error {
 	if j.without == "" {
 		return nil
@@ -98,38 +98,35 @@ func (a *app) withoutLedger(j *job) error {
 // planFormat is the value of the key "format" of `plan --json`.
 const planFormat = "dptrain.plan/1"
 
-// bill is the price of a run. Its fields are the keys of `plan --json`.
+// bill is the price of a run, as printed by `plan --json`.
 type bill struct {
 	Format    string           `json:"format"`
 	Target    string           `json:"target"`
 	Method    string           `json:"method"`
-	Features  []string         `json:"features"` // candidates
+	Features  []string         `json:"features"` // candidate features
 	Guarantee report.Guarantee `json:"guarantee"`
-	// Attack and Meaning say what the guarantee leaves to a reader who guesses.
+	// Attack and Meaning describe how much an attacker can learn despite the guarantee.
 	Attack    report.Attack `json:"attack"`
 	Meaning   string        `json:"meaning"`
 	EpsilonAt []bound       `json:"epsilon_at"`
-	// Records is how many rows the table needs so that a method that may
-	// abstain answers 95% of the time; absent for one that always answers.
+	// Records is the number of rows at which a method that may abstain returns a model in 95% of runs; absent for
+	// methods that always return one.
 	Records int        `json:"records,omitempty"`
 	Steps   []billStep `json:"steps"`
-	// Divisions are the shares of the stages of the training part, for each way to train.
+	// Divisions are the shares of the stages of the training part, for each branch.
 	Divisions []billDivision `json:"divisions,omitempty"`
-	// Raised says by which factor the mu and epsilons of the steps of a part are above what
-	// the promise leaves for that part by itself; absent where nothing is above.
+	// Raised holds the factor by which the mu and epsilon of each step of a part exceed the budget of that part on
+	// its own. Parts with factor 1 are absent.
 	Raised map[string]float64 `json:"raised,omitempty"`
-	// Search is the price of a search; absent for a run without one.
+	// Search is the price of a search; absent for a run without a search.
 	Search *billSearch `json:"search,omitempty"`
-	// Sizes is the price of a choice of the number of features; absent for a run
-	// without a list of sizes.
+	// Sizes is the price of choosing the number of features; absent for a run without a list of sizes.
 	Sizes *billSizes `json:"sizes,omitempty"`
-	// Ledger says what would remain; absent for a run without a ledger.
+	// Ledger is the effect on the ledger; absent for a run without a ledger.
 	Ledger *billLedger `json:"ledger,omitempty"`
-	// Ranges says what private ranges of a study of causal directions need; absent for
-	// every other run.
+	// Ranges describes the requirements of private ranges; absent except for a study of causal directions.
 	Ranges *billRanges `json:"ranges,omitempty"`
-	// Protected is "test" for a study that protects its test records alone; absent for
-	// every other run.
+	// Protected is "test" for a study that protects only its test records, and absent otherwise.
 	Protected string `json:"protected,omitempty"`
 	// Exact lists what is computed without noise from public columns; absent unless listed columns are protected.
 	Exact  []string `json:"exact,omitempty"`
@@ -138,7 +135,7 @@ type bill struct {
 	asked  pipeline.Shares
 }
 
-// bound is an epsilon that holds at delta; nil if none does.
+// A bound is an epsilon that holds at delta, or nil if there is no finite one.
 type bound struct {
 	Delta   float64  `json:"delta"`
 	Epsilon *float64 `json:"epsilon"`
@@ -149,10 +146,10 @@ type billStep struct {
 	ID      string   `json:"id"`
 	Law     string   `json:"law"`
 	Draws   int      `json:"draws"`
-	Mu      float64  `json:"mu,omitempty"` // of a draw
+	Mu      float64  `json:"mu,omitempty"` // per draw
 	Epsilon float64  `json:"epsilon,omitempty"`
 	Delta   float64  `json:"delta,omitempty"`
-	Share   *float64 `json:"share"` // of the budget of its part; nil for a fixed law
+	Share   *float64 `json:"share"` // of the budget of its part; nil for a fixed noise distribution
 	Part    string   `json:"part"`
 
 	branch, stage string
@@ -168,7 +165,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	return b
 }
 
-// pricedBill is what the bills of all runs have.
+// pricedBill returns the fields that the bills of all runs have.
 func pricedBill(plan *budget.Priced) *bill {
 	b := &bill{Format: planFormat, Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{}}
 	b.Attack, b.Meaning = b.Guarantee.AttackOf(), b.Guarantee.MeaningOf()
@@ -187,7 +184,7 @@ func pricedBill(plan *budget.Priced) *bill {
 	return b
 }
 
-// raised returns the factors of the parts of a plan that are above 1.
+// raised returns the factors above 1 by which the budgets of parts of the plan are raised.
 func raised(plan *budget.Priced) map[string]float64 {
 	out := map[string]float64{}
 	tree, factors := plan.Tree(), plan.Raised()
@@ -261,9 +258,8 @@ func (b *bill) text(w io.Writer) error {
 	return err
 }
 
-// grouped puts a line with the node above the steps of each node of a plan, so that
-// a table of steps fits a terminal: their names are long. ids are those of the first
-// rows of the table.
+// grouped replaces repeated node names in a rendered table of steps by a line above the steps of each node, so that
+// the table fits a terminal. ids are the step names in the first rows of the table.
 func grouped(rendered string, ids []string) string {
 	const head = 2 // the header and the line below it
 	lines := strings.Split(rendered, "\n")
@@ -286,7 +282,7 @@ func grouped(rendered string, ids []string) string {
 	return out.String()
 }
 
-// loss is the privacy loss of one draw.
+// loss formats the privacy loss of one draw.
 func (s billStep) loss() string {
 	switch {
 	case s.Mu > 0:
@@ -297,7 +293,7 @@ func (s billStep) loss() string {
 	return "epsilon " + digits(s.Epsilon)
 }
 
-// total says what the run guarantees.
+// total describes the guarantee of the run.
 func (b *bill) total() string {
 	g := b.Guarantee
 	total := fmt.Sprintf("epsilon %v, delta %v", g.Epsilon, g.Delta)
@@ -338,7 +334,7 @@ func (b *bill) total() string {
 		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + b.exactText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text() + b.advice
 }
 
-// exactText lists what costs no budget because it depends on public columns only.
+// exactText lists the results that cost no budget because they depend only on public columns.
 func (b *bill) exactText() string {
 	if len(b.Exact) == 0 {
 		return ""
@@ -346,8 +342,7 @@ func (b *bill) exactText() string {
 	return report.Paragraph("Exact", "computed without noise from public columns, at no cost: "+strings.Join(b.Exact, "; "))
 }
 
-// branches explains the steps of a run, or of a try, that chooses between ways
-// to train.
+// branches explains the steps of a run, or of a try, that chooses between training branches.
 func branches(steps []billStep) string {
 	reads, ways, counts := false, []string{}, []string{}
 	for _, s := range steps {
@@ -387,5 +382,5 @@ func branches(steps []billStep) string {
 	return out + report.Paragraph("Choice", fmt.Sprintf("%s decides whether the steps below %s/%s or those below %s/%s are carried out; each of the two fits the budget", count, above, ways[0], above, ways[1]))
 }
 
-// digits prints four significant digits.
+// digits formats x with four significant digits.
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

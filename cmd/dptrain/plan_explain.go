@@ -27,19 +27,19 @@ func (f *explainFlags) add(set *pflag.FlagSet) {
 	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(), "with --explain: `SIZES` of the synthetic tables, such as 500,5000")
 }
 
-// check refuses what the flags alone show to be wrong.
+// check validates the flags by themselves.
 func (f *explainFlags) check(changed func(string) bool) error {
 	if changed("rows") && !f.explain {
 		return usagef("--rows is for --explain: the price does not depend on the number of rows")
 	}
 	if !changed("rows") {
-		f.rows = nil // the defaults, which may be cut short
+		f.rows = nil // the defaults, which may be shortened
 	}
 	return nil
 }
 
-// The values of the key "format" of `plan --explain --json`. The second one also
-// has what a classification says, and abstentions.
+// The values of the key "format" of `plan --explain --json`. The second one adds the results for classification and
+// abstentions.
 const (
 	explainFormat  = "dptrain.explain/1"
 	explainFormat2 = "dptrain.explain/2"
@@ -47,27 +47,26 @@ const (
 
 const explainNotice = "Computed on synthetic tables, not on your data: no row was read."
 
-// explanation is an expected error. Its fields are the keys of
-// `plan --explain --json`.
+// explanation is the expected error of a run, as printed by `plan --explain --json`.
 type explanation struct {
 	Format      string             `json:"format"`
 	Notice      string             `json:"notice"`
 	Target      string             `json:"target"`
 	Task        string             `json:"task,omitempty"`    // format 2
-	Classes     *int               `json:"classes,omitempty"` // of a classification
+	Classes     *int               `json:"classes,omitempty"` // for a classification
 	Method      string             `json:"method"`
 	Selection   string             `json:"selection"`
 	Features    explainedFeatures  `json:"features"`
-	Epsilon     float64            `json:"epsilon"` // of the recipe
+	Epsilon     float64            `json:"epsilon"` // as in the recipe
 	Delta       float64            `json:"delta"`
 	Relation    string             `json:"relation"`
 	Composition string             `json:"composition"`
 	Holdout     float64            `json:"holdout"`
 	Assumed     explainAssumptions `json:"assumptions"`
-	References  *explainReferences `json:"references,omitempty"` // of a classification
+	References  *explainReferences `json:"references,omitempty"` // for a classification
 	Sizes       []explainedSize    `json:"sizes"`
 	Notes       []string           `json:"notes"`
-	carried     string             // out, in words: the method and the selection
+	carried     string             // the simulated method and selection, for people
 }
 
 type explainedFeatures struct {
@@ -75,17 +74,17 @@ type explainedFeatures struct {
 	Category int `json:"category"`
 }
 
-// explainAssumptions say what the synthetic tables are like.
+// explainAssumptions describes the synthetic tables.
 type explainAssumptions struct {
 	R2          float64 `json:"r2"`          // of the true function
-	Correlation float64 `json:"correlation"` // of two numeric features
+	Correlation float64 `json:"correlation"` // between two numeric features
 	Tables      int     `json:"tables"`
 	TestRows    int     `json:"test_rows"`
 	Seed        uint64  `json:"seed"`
 }
 
-// explainReferences are the accuracies of two classifiers that learn nothing: the
-// largest class for every row, and the function that the classes were drawn with.
+// explainReferences holds the accuracies of two reference classifiers without training: the largest class for every
+// row, and the function that generated the classes.
 type explainReferences struct {
 	Largest explainedBand `json:"largest_class"`
 	Truth   explainedBand `json:"true_function"`
@@ -97,7 +96,7 @@ type explainedSize struct {
 	Private []explainedFit `json:"private"`
 }
 
-// explainedBand is the median and the 10% and 90% quantiles of R² or accuracy.
+// explainedBand holds the median and the 10% and 90% quantiles of R² or accuracy.
 type explainedBand struct {
 	Median metric `json:"median"`
 	Lower  metric `json:"lower"`
@@ -108,7 +107,7 @@ func bandOf(b bench.Band) explainedBand {
 	return explainedBand{metric(b.Median), metric(b.Lower), metric(b.Upper)}
 }
 
-// metric is a number that may not exist: null then.
+// metric is a number, or NaN, which becomes null in JSON.
 type metric float64
 
 func (x metric) MarshalJSON() ([]byte, error) {
@@ -121,7 +120,7 @@ func (x metric) MarshalJSON() ([]byte, error) {
 type explainedFit struct {
 	Epsilon float64 `json:"epsilon"`
 	explainedBand
-	Abstained *int `json:"abstained,omitempty"` // of the tables; format 2
+	Abstained *int `json:"abstained,omitempty"` // number of tables; format 2
 }
 
 // explain prints the expected error of a pipeline.

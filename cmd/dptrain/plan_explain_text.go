@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
-// text prints an explanation as a table and how to read it.
+// text prints an explanation as a table with a legend.
 func (e *explanation) text(w io.Writer) error {
 	t := table.NewWriter()
 	t.SetStyle(terminal.PlainTable())
@@ -51,7 +51,7 @@ func (e *explanation) text(w io.Writer) error {
 	return err
 }
 
-// cell prints a fit, with the abstentions on a number of tables.
+// cell formats a fit, with the number of tables on which the method abstained.
 func (f explainedFit) cell(tables int) string {
 	switch {
 	case math.IsNaN(float64(f.Median)):
@@ -62,12 +62,12 @@ func (f explainedFit) cell(tables int) string {
 	return f.String()
 }
 
-// String prints a band as "0.61 (0.55 to 0.66)".
+// String formats a band, such as "0.61 (0.55 to 0.66)".
 func (b explainedBand) String() string {
 	return fmt.Sprintf("%s (%s to %s)", decimals(b.Median), decimals(b.Lower), decimals(b.Upper))
 }
 
-// decimals prints two decimals, and no minus sign before 0.00.
+// decimals formats x with two decimals, without a minus sign for zero.
 func decimals(x metric) string {
 	if s := strconv.FormatFloat(float64(x), 'f', 2, 64); s != "-0.00" {
 		return s
@@ -75,7 +75,7 @@ func decimals(x metric) string {
 	return "0.00"
 }
 
-// run says what was carried out.
+// run describes the simulated run.
 func (e *explanation) run() string {
 	out := fmt.Sprintf("%s, %d numeric and %d category features", e.carried, e.Features.Numeric, e.Features.Category)
 	if e.Classes != nil {
@@ -84,12 +84,12 @@ func (e *explanation) run() string {
 	return out + fmt.Sprintf(", delta %v, relation %s, held-out share %v", e.Delta, e.Relation, e.Holdout)
 }
 
-// drawn says how the features of the synthetic tables are drawn.
+// drawn describes the distribution of the features in the synthetic tables.
 func (e *explanation) drawn() string {
 	return fmt.Sprintf("%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. ", e.Assumed.Tables, e.Assumed.Correlation)
 }
 
-// legend says what the table is made of and how to read it.
+// legend describes the synthetic tables and how to read the results.
 func (e *explanation) legend() string {
 	synthetic := e.drawn() + fmt.Sprintf("Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.", e.Assumed.R2)
 	reading := fmt.Sprintf("R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
@@ -100,7 +100,7 @@ func (e *explanation) legend() string {
 	return e.paragraphs(synthetic, reading, limits)
 }
 
-// classLegend is legend for a classification.
+// classLegend is the legend for a classification.
 func (e *explanation) classLegend() string {
 	target := fmt.Sprintf("Target: a score that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
 		"the second class where it is above 0, so that both are equally large.", e.Assumed.R2)
@@ -129,7 +129,7 @@ func (e *explanation) paragraphs(synthetic, reading, limits string) string {
 	return out
 }
 
-// abstains reports whether the method abstained on a table.
+// abstains reports whether the method abstained on any table.
 func (e *explanation) abstains() bool {
 	for _, s := range e.Sizes {
 		for _, fit := range s.Private {

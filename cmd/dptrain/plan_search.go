@@ -14,10 +14,10 @@ type billSearch struct {
 	Runs       float64            `json:"runs"` // mean number of tries
 	Eta        float64            `json:"eta"`
 	Gamma      float64            `json:"gamma"`
-	Holdout    float64            `json:"holdout"` // share of the training records that scores
+	Holdout    float64            `json:"holdout"` // share of the training records used for scoring
 	Candidates []report.Candidate `json:"candidates"`
-	// TryEpsilon is what one try of the dearest candidate costs by itself at the
-	// delta of the run; all tries together cost the epsilon of the run.
+	// TryEpsilon is the epsilon of one try of the most expensive candidate at the delta of the run. All tries
+	// together have the epsilon of the run.
 	TryEpsilon float64 `json:"try_epsilon"`
 }
 
@@ -39,8 +39,8 @@ func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
 	return b
 }
 
-// tries lists, for every part of every candidate, the laws of its steps; where it
-// chooses between branches, once for each.
+// tries returns the noise distributions of the steps of each part of each candidate, with a separate list for each
+// branch if the candidate chooses between branches.
 func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
 	out := map[budget.Place][]budget.Law{}
 	var common []budget.PricedLeaf
@@ -64,7 +64,7 @@ func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
 	return out
 }
 
-// text explains a search; it is empty without one.
+// text explains a search. It is empty for a run without one.
 func (b *billSearch) text() string {
 	if b == nil {
 		return ""

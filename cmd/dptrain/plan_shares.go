@@ -11,15 +11,15 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// A billDivision is how the training part divides its budget in one way to train. Shares add up to 1: of epsilon for
-// a noisy count and a model with a fixed law, and of what these leave for the others, by mu squared under tight
-// composition and by epsilon under basic.
+// A billDivision describes how one branch of the training part divides its budget. Shares add up to 1. A noisy count
+// and a model with a fixed noise distribution have a share of epsilon. The others share the rest, by mu squared
+// under tight composition and by epsilon under basic composition.
 type billDivision struct {
-	Way    string             `json:"way"` // candidate and branch; empty where there is one way
+	Way    string             `json:"way"` // candidate and branch; empty if there is only one
 	Shares map[string]float64 `json:"shares"`
 }
 
-// divisionsOf lists the ways to train of a plan with the resulting shares of their stages.
+// divisionsOf lists the branches of a plan with the resulting shares of their stages.
 func divisionsOf(plan *budget.Priced) []billDivision {
 	leaves := plan.Leaves()
 	relative := leafShares(leaves)
@@ -36,7 +36,7 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 	var out []billDivision
 	for _, way := range ways {
 		if slices.ContainsFunc(ways, func(other budget.Place) bool { return other != way && leadsTo(way, other) }) {
-			continue // the steps before a choice are not a branch of their own
+			continue // the steps before a choice are not a separate branch
 		}
 		d := billDivision{Way: wayName(way), Shares: map[string]float64{}}
 		left := 1.
@@ -57,7 +57,7 @@ func divisionsOf(plan *budget.Priced) []billDivision {
 	return out
 }
 
-// wayName names a way to train by its candidate, branch and size.
+// wayName returns the name of a branch from its candidate, branch and size.
 func wayName(at budget.Place) string {
 	var parts []string
 	for _, name := range []string{at.Candidate, at.Branch, at.Size} {
@@ -68,7 +68,7 @@ func wayName(at budget.Place) string {
 	return strings.Join(parts, "/")
 }
 
-// sharesText is a table of the shares that were asked for and of those that result.
+// sharesText returns a table of the requested and the resulting shares.
 func (b *bill) sharesText() string {
 	var stages []string
 	for _, share := range b.asked.Named() {
@@ -110,7 +110,7 @@ func (b *bill) sharesText() string {
 	return t.Render() + "\n\n"
 }
 
-// askedText prints the share that was asked for a stage.
+// askedText formats the share requested for a stage.
 func askedText(asked pipeline.Shares, stage string) string {
 	for _, share := range asked.Named() {
 		if share.Name == stage && *share.Value > 0 {

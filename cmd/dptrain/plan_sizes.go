@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// billSizes is the price of a choice of the number of features.
+// billSizes is the price of choosing the number of features.
 type billSizes struct {
 	Sizes []string `json:"sizes"` // the nodes of the plan, such as size-4
 	Runs  float64  `json:"runs"`  // mean number of tries
@@ -25,7 +25,7 @@ func newBillSizes(plan *pipeline.Plan) *billSizes {
 	return &billSizes{Sizes: names, Runs: law.Mean(), Eta: law.Eta, Gamma: law.Gamma}
 }
 
-// text explains the choice; it is empty without one.
+// text explains the choice. It is empty for a run without one.
 func (b *billSizes) text() string {
 	if b == nil {
 		return ""

@@ -47,7 +47,7 @@ type predictFlags struct {
 	append, strict bool
 	force          bool
 	cost, json     bool
-	safe           bool   // for spreadsheets
+	safe           bool   // safe for spreadsheets
 	interval       string // a level, highestLevel, or empty
 	classes        classFlags
 	format         keyValues
@@ -131,21 +131,21 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		score.makeSafe()
 	}
 	out, shown := a.data, isTerminal(a.data)
-	if shown { // names of classes are whatever the model file says
+	if shown { // class names are arbitrary texts from the model file
 		out = a.stdout
 	}
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, safe: flags.safe, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
-	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
+	schema.Numbers = dataset.Numbers{} // the reading options, which flags can override, contain them
 	if flags.out == "" {
 		return s.broken(s.run(ctx, schema, out))
 	}
 	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schema, w) })
 }
 
-// reading returns how the table is read: numbers as they were written in training, and the rest as the published recipe
-// beside the model says, if there is one, but for what flags say.
+// reading returns the options for reading the table: numbers as in training, and the rest from the published recipe
+// next to the model, if there is one. Flags override both.
 func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath string) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
 	if d, ok := recipe.Beside(modelPath); ok {
@@ -158,8 +158,8 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 	return o, err
 }
 
-// readModel opens a model file. A model of an earlier version reads cells as the recipe beside it says. order is the advice
-// for someone who gave a table instead.
+// readModel opens a model file. A model of an earlier version reads cells according to the recipe next to it. order
+// is the hint in the error for a user who passed a table instead.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
 		return nil, fault.WithKind(fault.Data, &placeError{path, "this is a table, not a model" + order})

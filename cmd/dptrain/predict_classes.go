@@ -8,15 +8,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// classFlags are the flags of predict for a classifier.
+// classFlags are the flags of predict that apply to classifiers.
 type classFlags struct {
 	probability bool
 	threshold   float64
-	given       bool // a threshold
+	given       bool // whether a threshold was set
 }
 
-// chances changes what predict adds: with a threshold, the class whose probability decides;
-// with probability, a column more, or of more than two classes one for each. path is the model's.
+// chances changes the columns that predict adds. With a threshold, the probability decides on the class. With
+// probability, it adds one column, or one per class if there are more than two. path is the path of the model.
 func (s *scorer) chances(path string, m regression.Model, flags classFlags) error {
 	if !flags.probability && !flags.given {
 		return nil
@@ -59,7 +59,7 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	return nil
 }
 
-// eachChance adds the probability of every class, of more than two.
+// eachChance adds a probability column for each class of a model with more than two classes.
 func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFlags) error {
 	if flags.given {
 		return fault.WithKind(fault.Usage, &pathError{path, fmt.Errorf("--threshold decides between two classes, and this model has %d", len(c.Classes))})
@@ -81,5 +81,5 @@ func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFl
 	return nil
 }
 
-// probabilityColumn is the column of the probability of a class.
+// probabilityColumn returns the column for the probability of a class.
 func probabilityColumn(class string) column { return column{name: "probability of " + class} }

@@ -7,12 +7,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A costed model reads features that have a cost.
+// A costed model reads features at a cost.
 type costed interface {
 	CostsOf(dst []float64, rows regression.Rows) ([]float64, error)
 }
 
-// addCost adds the column "cost": what a record pays. path is the model's.
+// addCost adds the column "cost", the cost of the features read for a record. path is the path of the model.
 func (s *scorer) addCost(path string, m regression.Model) error {
 	x, ok := m.(costed)
 	if ok {

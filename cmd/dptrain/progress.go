@@ -8,11 +8,12 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// progress returns the function that is called when a stage starts. With --progress it prints the stage, its number and its
-// share of the budget, which are public: all come from the plan. It prints no time, which depends on the records.
+// progress returns a function to call at the start of each stage. With --progress it prints the name and number of
+// the stage and its share of the budget, which are public because they come from the plan. It prints no times, since
+// they depend on the records.
 func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 	shares := stageShares(plan.Leaves())
-	begun, total := 0, len(plan.Stages())+2 // those of the run, read and write
+	begun, total := 0, len(plan.Stages())+2 // plus the stages read and write of the run itself
 	return func(stage string) {
 		if a.onStep != nil {
 			a.onStep(begun, total, stage)
@@ -34,7 +35,7 @@ func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 	}
 }
 
-// planName returns the name that a stage has in the plan.
+// planName returns the name of a stage in the plan.
 func planName(stage string) string {
 	if stage == "held-out metric" {
 		return "r2"
@@ -42,10 +43,10 @@ func planName(stage string) string {
 	return stage
 }
 
-// leafShares returns the share of the budget of every leaf: of the part of the
-// records that it sees, because each part has a budget of its own, of its branch,
-// because one branch only is taken, and of its candidate, because a try is of one.
-// A fixed law and an informer, which no calibration scaled, have none (-1).
+// leafShares returns the share of the budget of every leaf. The share is relative to the part of the records that
+// the leaf sees, because each part has its own budget; to its branch, because only one branch runs; and to its
+// candidate, because each try uses one candidate. A fixed noise distribution and an informer, which are not
+// calibrated, have the share -1.
 func leafShares(leaves []budget.PricedLeaf) []float64 {
 	own := map[budget.Place]float64{}
 	for _, l := range leaves {
@@ -53,7 +54,7 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 			own[within(l)] += l.Share
 		}
 	}
-	whole := map[budget.Place]float64{} // with the dearest of what may follow, and what comes before that
+	whole := map[budget.Place]float64{} // including earlier steps and the most expensive of the possible later ones
 	for at := range own {
 		sum := 0.
 		for before, share := range own {
@@ -77,7 +78,7 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 	return out
 }
 
-// leadsTo reports whether the steps at one place come before those at another, or are the same.
+// leadsTo reports whether the steps at before precede the steps at at, or are the same.
 func leadsTo(before, at budget.Place) bool {
 	branch := before.Branch
 	before.Branch = at.Branch
@@ -91,8 +92,8 @@ func within(l budget.PricedLeaf) budget.Place {
 	return at
 }
 
-// stageShares adds the shares of the leaves of each stage; the largest of the
-// branches counts. Stages of a search are not announced.
+// stageShares returns the sum of the shares of the leaves of each stage, or the maximum over branches. Stages of a
+// search are not announced.
 func stageShares(leaves []budget.PricedLeaf) map[string]float64 {
 	places := map[budget.Place]float64{}
 	for i, share := range leafShares(leaves) {
@@ -107,7 +108,7 @@ func stageShares(leaves []budget.PricedLeaf) map[string]float64 {
 	return out
 }
 
-// percent prints a share.
+// percent formats a share as a percentage.
 func percent(share float64) string {
 	if share < 0 {
 		return "fixed"

@@ -16,26 +16,26 @@ const (
 	progressInterval = 500 * time.Millisecond
 )
 
-// A progressLine shows the stage, the pass over the records, the elapsed time and an estimate of the remaining time of a
-// run, on a line of the terminal that it erases when the run ends. How long a run takes depends on the table, so the line is
-// for a terminal only and no output keeps it. The number of passes follows from the plan and from what was released, but
-// where one of several tries is kept the number of tries is secret, so such a run shows no passes. The share of a pass that
-// is done would reveal the number of records.
+// A progressLine shows the stage, the pass over the records, the elapsed time and an estimate of the remaining time
+// on a line of the terminal, and erases the line when the run ends. The duration of a run depends on the table, so
+// the line appears only on a terminal and is not kept in any output. The number of passes follows from the plan and
+// from released values, except where a run keeps one of several tries: the number of tries is then secret, and the
+// line shows no passes. The progress within a pass is not shown because it would reveal the number of records.
 type progressLine struct {
-	w      io.Writer // nil: nothing is shown
+	w      io.Writer // nil disables the line
 	now    func() time.Time
 	passes bool
 
 	mu           sync.Mutex
-	start, begun time.Time // of the run and of its stage
+	start, begun time.Time // of the run and of the current stage
 	stages       []string  // of the run, in order
-	at           int       // index of the stage; -1 before the first
+	at           int       // index of the current stage; -1 before the first
 	pass         int
 	visible      bool
 	stop         chan struct{}
 }
 
-// progressLine returns the line of a run.
+// progressLine returns the progress line for a run.
 func (a *app) progressLine(plan *pipeline.Plan, how fitHow) *progressLine {
 	m := &progressLine{now: time.Now, stages: slices.Concat([]string{"read"}, plan.Stages(), []string{"write"}), at: -1}
 	m.start = m.now()
@@ -66,7 +66,7 @@ func (m *progressLine) run() {
 	}()
 }
 
-// stage records that the stage called name starts.
+// stage records the start of a stage.
 func (m *progressLine) stage(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +76,7 @@ func (m *progressLine) stage(name string) {
 	m.begun, m.pass = m.now(), 0
 }
 
-// beginPass records that a pass over the records starts.
+// beginPass records the start of a pass over the records.
 func (m *progressLine) beginPass() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +103,7 @@ func (m *progressLine) draw() {
 	m.visible = true
 }
 
-// clear erases the line and ends its updates.
+// clear erases the line and stops its updates.
 func (m *progressLine) clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *progressLine) clear() {
 	m.w = nil
 }
 
-// stageWeight estimates the time that a stage takes, in units of that of the held-out metric.
+// stageWeight estimates the duration of a stage relative to that of the held-out metric.
 func stageWeight(stage string) float64 {
 	switch stage {
 	case "search":
@@ -133,7 +133,7 @@ func stageWeight(stage string) float64 {
 	return 1
 }
 
-// remaining estimates the remaining time from the stages that are done: 0 if none is.
+// remaining estimates the remaining time from the completed stages. It returns 0 if no stage is complete.
 func (m *progressLine) remaining() time.Duration {
 	done, left := 0., 0.
 	for i, stage := range m.stages {
@@ -154,7 +154,7 @@ func (m *progressLine) remaining() time.Duration {
 	return max(atSpeedBefore, atSpeedNow)
 }
 
-// seconds prints a duration in seconds, or in minutes and seconds.
+// seconds formats a duration in seconds, or in minutes and seconds.
 func seconds(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	if s < 120 {

@@ -13,13 +13,13 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/query"
 )
 
-// tableOfQuery stands for the table of a job whose rows a database or a cluster has: like standard input, it is in no file.
+// tableOfQuery is the path used for rows from a database or a cluster. As for standard input, there is no file.
 const tableOfQuery = "-"
 
-// queries reports whether a database has the rows.
+// queries reports whether the rows come from a database.
 func (j *job) queries() bool { return j.recipe.Data.SQL != nil }
 
-// shown is what the table is called.
+// shown returns the name of the table in messages.
 func (j *job) shown() string {
 	switch {
 	case j.queries():
@@ -30,7 +30,7 @@ func (j *job) shown() string {
 	return j.table
 }
 
-// filed is the path of the table for a ledger, empty for rows of a database or a cluster.
+// filed returns the path of the table for a ledger, or "" for rows from a database or a cluster.
 func (j *job) filed() string {
 	if j.queries() || j.onSpark() {
 		return ""
@@ -75,7 +75,8 @@ func (j *job) readQuery(ctx context.Context, schema dataset.Schema) (*dataset.Ta
 	return dataset.ReadFrom(ctx, rows, query.Name, schema, j.readOptions())
 }
 
-// unanswered says where the recipe asks for what this installation cannot do, or which key has no answer.
+// unanswered converts an error about a query. A missing query program becomes a problem of the recipe, and an error
+// of the database becomes a [dataset.FileError].
 func (j *job) unanswered(err error) error {
 	if errors.Is(err, query.ErrProgram) {
 		return recipe.Problems{j.recipe.Place(recipe.Problem{Path: query.Name,
@@ -89,5 +90,5 @@ func (j *job) unanswered(err error) error {
 	return err
 }
 
-// errNoAnswer is wrapped by errors of databases.
+// errNoAnswer is wrapped by the errors of databases.
 var errNoAnswer = errors.New("the database does not answer")

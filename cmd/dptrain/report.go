@@ -101,7 +101,7 @@ func reportCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// reportFormats lists what --format may be.
+// reportFormats lists the values of --format.
 func reportFormats() []string { return []string{"text", "html", "md", "json"} }
 
 // printAs prints a report in a format.
@@ -134,8 +134,8 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 	return report.HTML(a.stdout, s)
 }
 
-// printText prints a report as text and, if the model is a tree, what its paths cost, or of
-// prototypes what a typical member of each class looks like. A model that is not there is left out: the report alone says what it says.
+// printText prints a report as text. For a tree it adds the costs of the paths, and for prototypes a description of
+// a typical member of each class. Without a model it prints the report alone.
 func (a *app) printText(r *report.Report, at release) error {
 	if err := report.Text(a.stdout, r); err != nil || r.Training == nil || r.Model.Kind == "" {
 		return err
@@ -153,8 +153,8 @@ func (a *app) printText(r *report.Report, at release) error {
 	return report.Typical(a.stdout, m)
 }
 
-// printRegistry prints what the registry asks, and to whoever sits at a terminal
-// what is left to fill in.
+// printRegistry prints the entry for the registry. On a terminal it also lists the fields that are still to be
+// filled in.
 func (a *app) printRegistry(r *report.Report) error {
 	if a.terminal {
 		fmt.Fprintln(a.stderr, "dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
@@ -162,7 +162,7 @@ func (a *app) printRegistry(r *report.Report) error {
 	return report.EncodeRegistry(a.stdout, r)
 }
 
-// printCheckScript prints the program that checks the sum of a release.
+// printCheckScript prints a program that verifies the privacy composition of a release.
 func (a *app) printCheckScript(at release) error {
 	path := accountAt(at.report)
 	data, err := os.ReadFile(path)
@@ -172,7 +172,7 @@ func (a *app) printCheckScript(at release) error {
 	err = report.CheckScript(a.stdout, data)
 	switch {
 	case errors.Is(err, report.ErrFormat):
-		_, err = readReport(path) // says which file it is
+		_, err = readReport(path) // the error names the kind of file
 		return err
 	case errors.Is(err, report.ErrEdited):
 		return fault.WithKind(fault.Broken, &placeError{path, err.Error()})
@@ -222,7 +222,7 @@ func (a *app) reportTask(path string, flags *pflag.FlagSet, format string) error
 	return a.printAs(format, r, release{report: path})
 }
 
-// accountAt returns path if there is a report, or else the path of the causal study or the description in the same folder.
+// accountAt returns path if it is a report, or else the path of a causal study or a description in the same folder.
 func accountAt(path string) string {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return path
@@ -236,11 +236,11 @@ func accountAt(path string) string {
 	return path
 }
 
-// release is where a report and a model are.
+// A release holds the paths of a report and a model.
 type release struct{ report, model string }
 
-// released finds the report and the model that a path stands for: a folder, or
-// one of its two files, of which only the one that is asked for need exist.
+// released returns the report and the model for a path to a folder or to either file. Only the requested file needs
+// to exist.
 func released(path string) release {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -286,8 +286,8 @@ func readReport(path string) (*report.Report, error) {
 	return nil, fault.WithKind(fault.Data, &placeError{path, what})
 }
 
-// documentKind says which of the JSON files of dptrain a file is, or begins as: by
-// the key format, which they all have first. It is empty for any other file.
+// documentKind returns the kind of a JSON file of dptrain, from the key "format", which is always the first. The
+// file may be incomplete. It returns "" for any other file.
 func documentKind(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -312,13 +312,13 @@ func documentName(format string) string {
 	}[kind]
 }
 
-// What documentKind says of models.
+// The results of documentKind for models.
 const (
 	aModel          = "a model"
 	modelOfCompress = "a model that compress made without privacy"
 )
 
-// firstMember returns the text that follows some tokens, empty if they or it do not come next.
+// firstMember returns the string that follows the given tokens, or "" if the next tokens differ.
 func firstMember(dec *json.Decoder, tokens ...json.Token) string {
 	for _, want := range tokens {
 		if token, err := dec.Token(); err != nil || token != want {
@@ -333,7 +333,7 @@ func firstMember(dec *json.Decoder, tokens ...json.Token) string {
 	return text
 }
 
-// unreadable is the error for a file of a release that cannot be opened.
+// unreadable returns the error for a file of a release that cannot be opened.
 func unreadable(path, what string, err error) error {
 	return fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// scoreName stands for the score of an additive model among its columns.
+// scoreName is the pseudo-column for the score of an additive model.
 const scoreName = "(score)"
 
-// printShape prints what a column adds to the prediction of a model.
+// printShape prints the contribution of a column to the predictions of a model.
 func (a *app) printShape(path, column string) error {
 	m, err := readModel(path, "")
 	if err != nil {
@@ -55,10 +55,10 @@ func (a *app) printShape(path, column string) error {
 	return nil
 }
 
-// part is a sum of terms and curves: a model, or the score of a class.
+// A part is a sum of terms and curves: a model, or the score of one class.
 type part struct{ report.Sum }
 
-// names lists what has a shape.
+// names lists the columns that contribute.
 func (p part) names() []string {
 	var out []string
 	for _, c := range p.Columns {
@@ -70,7 +70,7 @@ func (p part) names() []string {
 	return out
 }
 
-// print writes the line, the categories and the curve of a column.
+// print prints the linear term, the categories and the curve of a column.
 func (p part) print(w io.Writer, name string) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(report.Paragraph(label, text)) }
@@ -121,7 +121,7 @@ func (p part) print(w io.Writer, name string) error {
 	return err
 }
 
-// curve returns that of a column; nil if it has none.
+// curve returns the curve of a column, or nil if it has none.
 func (p part) curve(column int) *regression.Step {
 	for i := range p.Shapes {
 		if s := &p.Shapes[i]; s.Column == column {
@@ -131,9 +131,8 @@ func (p part) curve(column int) *regression.Step {
 	return nil
 }
 
-// bend says what the curve of the score makes of a column: the score is a line
-// through all columns, so that curve adds to each of them. It is empty for a model
-// without one.
+// bend describes the effect of the curve of the score on a column. The score is linear in all columns, so the curve
+// changes the effect of each. It returns "" for a model without such a curve.
 func (p part) bend(column int) string {
 	if p.Score == nil {
 		return ""
@@ -145,9 +144,9 @@ func (p part) bend(column int) string {
 		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
 }
 
-// ends returns the score of the model at the two ends of a column, the levels with
-// the lowest and the highest score of a category, and their names. Every other
-// number is in the middle of its range, and other categories add nothing.
+// ends returns the scores of the model at the two ends of the range of a column, or at the categories with the
+// lowest and the highest score, and the names of these ends. Other numeric columns are at the middle of their range,
+// and other categorical columns contribute 0.
 func (p part) ends(column int) (from, to string, low, high float64) {
 	score := p.Score
 	base, c := score.Intercept, p.Columns[column]
@@ -175,7 +174,7 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 			}
 		}
 	}
-	if low > high && c.Type == regression.Category { // no term
+	if low > high && c.Type == regression.Category { // a category without a term
 		return "any", "any", base, base
 	}
 	if c.Type == regression.Numeric && from == "" {
@@ -184,7 +183,7 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 	return from, to, base + low, base + high
 }
 
-// steps prints a curve, one step per line.
+// steps formats a curve with one step per line.
 func steps(s regression.Step) string {
 	t := terminal.RightAligned(3)
 	t.AppendHeader(table.Row{"from", "below", "value"})
@@ -201,10 +200,10 @@ func steps(s regression.Step) string {
 	return t.Render()
 }
 
-// edge prints where a step begins; neighbouring edges can be close.
+// edge formats the start of a step with six digits, since neighbouring edges can be close.
 func edge(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// numbersOf prints what the words of a column count as.
+// numbersOf formats the numbers assigned to the texts of a column.
 func numbersOf(c *regression.Column) string {
 	t := terminal.RightAligned(2)
 	t.AppendHeader(table.Row{"word", "number"})
@@ -215,8 +214,7 @@ func numbersOf(c *regression.Column) string {
 	return t.Render()
 }
 
-// categories prints the terms of a category column. A category without a term
-// adds nothing.
+// categories formats the terms of a category column. A category without a term contributes 0.
 func (p part) categories(column int) string {
 	c := p.Columns[column]
 	t := terminal.RightAligned(3)

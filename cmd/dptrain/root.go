@@ -20,26 +20,25 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// app is what the verbs share: the three streams, and whether the last of them
-// is a terminal. A verb writes its result to stdout and everything else to
-// stderr.
+// app holds the streams that all commands share, and whether standard error is a terminal. A command writes its
+// result to stdout and everything else to stderr.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer // texts; see visible
-	data, screen   io.Writer // stdout and stderr as they are: for predictions and for progress on a terminal
-	terminal       bool      // stderr is a terminal: show progress
-	debug          bool      // DPTRAIN_DEBUG is set: say where a panic came from
+	stdout, stderr io.Writer // for text; see visible
+	data, screen   io.Writer // unfiltered stdout and stderr, for predictions and for progress on a terminal
+	terminal       bool      // stderr is a terminal, so progress is shown
+	debug          bool      // DPTRAIN_DEBUG is set, so crashes print source positions
 
-	onStage func(stage string)                 // tests: called when a stage of fit begins
-	onStep  func(done, total int, what string) // of the page: told how far a command is
+	onStage func(stage string)                 // for tests: called at the start of each stage of fit
+	onStep  func(done, total int, what string) // for the page: receives the progress of a command
 
-	// ownTable carries out `audit --own-table`; tests plant faults.
+	// ownTable runs `audit --own-table`. Tests replace it to inject faults.
 	ownTable func(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options) (audit.Verdict, error)
 
-	ledgerWait time.Duration // how long a ledger in use is waited for; 0 is the default
+	ledgerWait time.Duration // maximum time to wait for a ledger in use; 0 selects the default
 }
 
-// newApp returns the app of a process with these streams.
+// newApp returns an app with these streams.
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
@@ -48,7 +47,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	}
 }
 
-// meter returns what shows how far work is that tells nothing of a private record.
+// meter returns a progress meter for work whose progress does not depend on private records.
 func (a *app) meter(what string) *terminal.Meter {
 	return terminal.NewMeter(a.screen, a.terminal, "dptrain", what)
 }
@@ -66,9 +65,9 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// verbs lists the commands in the order of the help text. To add one, write its
-// file with a function like these and name it here. A verb returns its errors:
-// it prints none and never ends the process. Usage errors are made with usagef.
+// verbs lists the commands in the order of the help text. To add a command, write its file with a function like
+// these and add it here. Commands return their errors without printing them and never exit the process. Use usagef
+// for usage errors.
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		fitCommand(a),
@@ -114,7 +113,7 @@ const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
   dptrain predict out/release/model.json new.csv > predictions.csv`
 
 func init() {
-	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
+	cobra.EnableCommandSorting = false // help lists the commands in the order of their use
 }
 
 // rootCommand builds the command tree.
@@ -150,8 +149,7 @@ func rootCommand(a *app) *cobra.Command {
 	return root
 }
 
-// flagError is the usage error for a flag that is unknown or has a value it cannot
-// take.
+// flagError returns the usage error for an unknown flag or an invalid value.
 func flagError(cmd *cobra.Command, err error) error {
 	what, and := err.Error(), ";"
 	var value *pflag.InvalidValueError
@@ -173,7 +171,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef("%s%s see `%s --help`", what, and, cmd.CommandPath())
 }
 
-// kindOf says what a flag takes.
+// kindOf describes the values that a flag accepts.
 func kindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":
@@ -190,7 +188,7 @@ func kindOf(f *pflag.Flag) string {
 	return "a " + f.Value.Type()
 }
 
-// unknownVerb is the usage error for a word that is no command.
+// unknownVerb returns the usage error for an unknown command.
 func unknownVerb(cmd *cobra.Command, word string) error {
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		return usagef("there is no command %q; did you mean %q?", word, near[0])
@@ -199,13 +197,13 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 	for _, c := range cmd.Root().Commands() {
 		names = append(names, c.Name())
 	}
-	if near, ok := recipe.Nearest(word, names); ok { // a topic
+	if near, ok := recipe.Nearest(word, names); ok { // the name of a topic
 		return usagef("there is no command %q; did you mean `dptrain help %s`?", word, near)
 	}
 	return usagef("there is no command %q; see `dptrain --help`", word)
 }
 
-// helpKnowsTopics makes `dptrain help` about an unknown word a mistake.
+// helpKnowsTopics makes `dptrain help` return an error for an unknown topic.
 func helpKnowsTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -222,8 +220,8 @@ func helpKnowsTopics(root *cobra.Command) {
 	}
 }
 
-// completionNeedsShell makes `dptrain completion` without a shell a mistake: a
-// script that sources its output must not go on with the help text.
+// completionNeedsShell makes `dptrain completion` without a shell an error, because a script that sources its output
+// must not continue with the help text.
 func completionNeedsShell(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -236,12 +234,12 @@ func completionNeedsShell(root *cobra.Command) {
 	}
 }
 
-// exactly refuses any other number of arguments; what names them.
+// exactly accepts exactly n arguments. what describes them in the error.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return between(n, n, what)
 }
 
-// between refuses fewer than low or more than high arguments; what names them.
+// between accepts low to high arguments. what describes them in the error.
 func between(low, high int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < low || len(args) > high {
@@ -251,9 +249,8 @@ func between(low, high int, what string) cobra.PositionalArgs {
 	}
 }
 
-// run is the whole process except its exit: it carries out args with the given
-// streams and returns the exit code. When ctx ends, so does the run, with code
-// 130 and nothing left behind.
+// run is the whole process except for its exit. It executes args with the given streams and returns the exit code.
+// When ctx ends, it cleans up and returns 130.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return newApp(stdin, stdout, stderr).run(ctx, args)
 }

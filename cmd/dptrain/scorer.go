@@ -9,23 +9,22 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A scorer makes the columns that predict adds. To add one, name it in newScorer and
-// compute its values there; the rest follows.
+// A scorer computes the columns that predict adds. To add a column, name it in newScorer and compute its values
+// there.
 type scorer struct {
 	columns []column
-	// values returns the cells of each column for a batch of rows. It may be called
-	// from several goroutines at once.
+	// values returns the values of each column for a batch of rows. It is safe for concurrent use.
 	values func(regression.Rows) ([][]float64, error)
 }
 
-// column is what predict adds to a table.
+// A column is an output column of predict.
 type column struct {
 	name    string
-	classes []string // a value is the position of one of them; nil: values are numbers
+	classes []string // if not nil, values are indexes of classes; otherwise values are numbers
 }
 
-// newScorer predicts with a model: numbers are headed "prediction", classes with the
-// name of the target.
+// newScorer returns a scorer for a model. Its column is named "prediction" for numbers, and like the target for
+// classes.
 func newScorer(m regression.Model) *scorer {
 	c := column{name: "prediction"}
 	if o := m.Output(); len(o.Classes) > 0 {
@@ -37,7 +36,7 @@ func newScorer(m regression.Model) *scorer {
 	}}
 }
 
-// appendCell appends a value as text, not quoted.
+// appendCell appends a value as text, without quotes.
 func (c *column) appendCell(dst []byte, v float64) []byte {
 	if c.classes == nil {
 		return strconv.AppendFloat(dst, v, 'g', -1, 64)
@@ -45,8 +44,7 @@ func (c *column) appendCell(dst []byte, v float64) []byte {
 	return append(dst, c.classes[int(v)]...)
 }
 
-// quoted returns the column with its name and classes as cells of a CSV line that
-// holds nothing else.
+// quoted returns the column with its name and classes quoted as the only cell of a CSV line.
 func (c *column) quoted() column {
 	q := column{name: csvCell(c.name)}
 	for _, class := range c.classes {
@@ -55,10 +53,10 @@ func (c *column) quoted() column {
 	return q
 }
 
-// quotedJSON returns the column with its name and classes as texts of JSON. Numbers are finite.
+// quotedJSON returns the column with its name and classes as JSON strings. Numbers are finite.
 func (c *column) quotedJSON() column {
 	quote := func(text string) string {
-		out, _ := json.Marshal(text) // a text always has one
+		out, _ := json.Marshal(text) // cannot fail for a string
 		return string(out)
 	}
 	q := column{name: quote(c.name)}
@@ -68,15 +66,14 @@ func (c *column) quotedJSON() column {
 	return q
 }
 
-// csvCell returns text as the only cell of a CSV line. An empty one is quoted: an
-// empty line would be no record.
+// csvCell returns text as the only cell of a CSV line. Empty text is quoted, because an empty line is not a record.
 func csvCell(text string) string {
 	if text == "" {
 		return `""`
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{text}) // a Builder takes everything
+	_ = w.Write([]string{text}) // a Builder never fails
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }

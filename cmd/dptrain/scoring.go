@@ -14,23 +14,23 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// scoring is a table on its way through a scorer.
+// scoring applies a scorer to a table.
 type scoring struct {
 	in             *input
 	scorer         *scorer
 	append, strict bool
-	json           bool // one object a line
-	safe           bool // texts are safe for spreadsheets, those of the scorer are already
+	json           bool // one JSON object per line
+	safe           bool // make texts safe for spreadsheets; those of the scorer are safe already
 	watch          *terminal.Watch
-	notes          io.Writer // where notes about the header go
+	notes          io.Writer // receives notes about the header
 
 	out     io.Writer
 	head    dataset.Head
-	quoted  []column // of the scorer, for output without the table
-	records int      // written
+	quoted  []column // of the scorer, for output without the columns of the table
+	records int      // number of records written
 }
 
-// scored is the output for a batch.
+// scored is the output of a batch.
 type scored struct {
 	text    []byte
 	records int
@@ -71,7 +71,7 @@ func (s *scoring) begin(head dataset.Head) error {
 		w.Comma = head.Comma
 		copied := slices.Clone(head.Names)
 		s.makeSafe(copied)
-		_ = w.Write(append(copied, names...)) // a Buffer takes everything
+		_ = w.Write(append(copied, names...)) // a Buffer never fails
 		w.Flush()
 		_, err := s.out.Write(line.Bytes())
 		return err
@@ -103,7 +103,7 @@ func (s *scoring) line(dst []byte, values [][]float64, k int) []byte {
 	return append(dst, '\n')
 }
 
-// work makes the lines of a batch.
+// work formats the lines of a batch.
 func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 	if s.strict {
 		if err := s.in.refuse(batch, s.head.Names); err != nil {
@@ -127,8 +127,7 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 	return out, nil
 }
 
-// appended copies the records of a batch and adds the values. Lines get as many fields
-// as the header has.
+// appended copies the records of a batch and appends the values. Each line has as many fields as the header.
 func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, error) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
@@ -152,7 +151,7 @@ func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, er
 	return text.Bytes(), err
 }
 
-// makeSafe makes cells that are copied safe for spreadsheets, if that was asked for.
+// makeSafe makes copied cells safe for spreadsheets if s.safe is set.
 func (s *scoring) makeSafe(cells []string) {
 	if !s.safe {
 		return
@@ -172,7 +171,7 @@ func (s *scoring) emit(b *scored) error {
 	return nil
 }
 
-// broken says of an error that came after lines were printed how many they are.
+// broken adds the number of printed lines to an error that occurred after the output started.
 func (s *scoring) broken(err error) error {
 	if err == nil || s.records == 0 {
 		return err
@@ -180,7 +179,7 @@ func (s *scoring) broken(err error) error {
 	return &partial{err, s.records}
 }
 
-// partial is the error of an output that has begun.
+// partial is the error of an incomplete output.
 type partial struct {
 	error
 	records int
@@ -192,7 +191,8 @@ func (e *partial) Error() string {
 
 func (e *partial) Unwrap() error { return e.error }
 
-// watch shows how far predict is, if shown is true and standard error is a terminal.
+// watch returns a display of the progress of predict. It is active only if shown is set and standard error is a
+// terminal.
 func (a *app) watch(shown bool) *terminal.Watch {
 	if !shown || !a.terminal {
 		return terminal.NewWatch(nil)

@@ -101,7 +101,7 @@ func serveCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.countInputs, "count-inputs", false, "count missing, unknown and out-of-range cells by column in /metrics")
 	set.StringVar(&flags.probe, "probe", "", "ask a server at `URL`, such as http://127.0.0.1:8080/ready, and exit with 0 if it answers with 200")
 	flags.format.add(cmd)
-	_ = set.MarkHidden("sheet") // a body is no workbook; the flag exists
+	_ = set.MarkHidden("sheet") // the flag exists, but a body is no workbook
 	return cmd
 }
 
@@ -135,11 +135,11 @@ func (f *serveFlags) check() error {
 	case f.cert == "" && !f.plain && !loopback(host):
 		return usagef("--addr %s can be reached by other computers, and records would travel unencrypted; give --cert and --key, or --plain behind a proxy that speaks TLS", f.addr)
 	}
-	l.Drain = max(l.Drain, time.Nanosecond) // 0 would be the default
+	l.Drain = max(l.Drain, time.Nanosecond) // 0 would select the default
 	return nil
 }
 
-// loopback reports whether only this computer can reach a host.
+// loopback reports whether a host is reachable only from this computer.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -172,7 +172,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err != nil {
 		return listenError(flags.addr, err)
 	}
-	debug.FreeOSMemory() // that reading the model took; a server runs for long
+	debug.FreeOSMemory() // of reading the model; a server runs for a long time
 	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", release.Model.Kind(), release.Model.Output().Target, scheme, at.Addr())
 	stopReloading := a.reloadOnHangup(server, path, flags.format)
 	defer stopReloading()
@@ -183,7 +183,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	return err
 }
 
-// readServed reads a model file with what a server needs beside it.
+// readServed reads a model file and the other files that a server needs.
 func readServed(path string, format keyValues) (serve.Release, error) {
 	model, err := readModel(path, "")
 	if err != nil {
@@ -194,7 +194,7 @@ func readServed(path string, format keyValues) (serve.Release, error) {
 	if err != nil {
 		return serve.Release{}, err
 	}
-	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
+	schema.Numbers = dataset.Numbers{} // the reading options, which flags can override, contain them
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return serve.Release{}, fault.WithKind(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", fault.Cause(err))})
@@ -203,8 +203,8 @@ func readServed(path string, format keyValues) (serve.Release, error) {
 	return serve.Release{Model: model, Schema: schema, Reading: reading, Hash: hex.EncodeToString(hash[:]), Program: thisVersion().Version}, nil
 }
 
-// reloadOnHangup makes a server read its model again on SIGHUP, until the function that it returns is called. A model that
-// cannot be read is reported, and the server keeps the one that it has.
+// reloadOnHangup makes a server reload its model on SIGHUP, until the returned function is called. If the new model
+// cannot be read, it prints the error and the server keeps its model.
 func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues) (stop func()) {
 	if !hangupReloads() {
 		return func() {}
@@ -227,7 +227,7 @@ func (a *app) reloadOnHangup(server *serve.Server, path string, format keyValues
 	}
 }
 
-// reload replaces the model of a server by what its file holds now.
+// reload replaces the model of a server with the current content of its file.
 func (a *app) reload(server *serve.Server, path string, format keyValues) {
 	release, err := readServed(path, format)
 	if err == nil {
@@ -240,8 +240,8 @@ func (a *app) reload(server *serve.Server, path string, format keyValues) {
 	fmt.Fprintf(a.stderr, "Reloaded %s, SHA-256 %s\n", path, release.Hash)
 }
 
-// hangupReloads reports whether SIGHUP reloads the model of a server in this process. It does not if standard input is a
-// terminal, whose end it announces, and if the process ignores it.
+// hangupReloads reports whether SIGHUP reloads the model of a server in this process. It does not if standard input
+// is a terminal, since SIGHUP then means that the terminal was closed, or if the process ignores the signal.
 func hangupReloads() bool {
 	if signal.Ignored(syscall.SIGHUP) {
 		return false
@@ -254,8 +254,8 @@ func hangupReloads() bool {
 	return err == nil && os.SameFile(stdin, null)
 }
 
-// probe asks a server whether it is ready. Any answer but 200 is an error, so that a container engine can run it as a
-// health check in an image that has no shell.
+// probe checks whether the server at url is ready. Any status other than 200 is an error, so that a container engine
+// can use it as a health check in an image without a shell.
 func probe(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -274,7 +274,7 @@ func probe(ctx context.Context, url string) error {
 	return nil
 }
 
-// listenError returns the error of an address that cannot be listened at.
+// listenError returns the error for an address on which the server cannot listen.
 func listenError(addr string, err error) error {
 	cause := err
 	var op *net.OpError

@@ -73,7 +73,7 @@ type signing struct {
 	force               bool
 }
 
-// secretWord reads the password; nil without one.
+// secretWord reads the password, or returns nil if there is none.
 func (s signing) secretWord() ([]byte, error) {
 	if s.password == "" {
 		return nil, nil
@@ -90,7 +90,7 @@ func (s signing) secretWord() ([]byte, error) {
 	return word, nil
 }
 
-// keyError is the error about a file of a key or a password.
+// keyError returns the error about a key or password file.
 func keyError(path string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -102,7 +102,7 @@ func keyError(path string, err error) error {
 	return fault.WithKind(fault.Usage, &pathError{path, err})
 }
 
-// makeKey makes a key pair.
+// makeKey creates a key pair and writes its files.
 func (a *app) makeKey(s signing) error {
 	word, err := s.secretWord()
 	if err != nil {
@@ -169,7 +169,7 @@ func (a *app) sign(ctx context.Context, path string, s signing) error {
 	return err
 }
 
-// readPublicKey reads a public key: a file, or its text in base64.
+// readPublicKey reads a public key given as a file or as base64 text.
 func readPublicKey(given string) (sign.PublicKey, error) {
 	if k, err := sign.ParsePublicKey([]byte(given)); err == nil {
 		return k, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// spreadsheetSafe returns a cell that a spreadsheet shows as the text that it is. A text that a spreadsheet may take for a formula, as
-// =1+1 or @SUM(A1), gets an apostrophe before it. Numbers stay as they are.
+// spreadsheetSafe returns a cell that a spreadsheet shows as plain text. Text that a spreadsheet may take for a
+// formula, such as =1+1 or @SUM(A1), is prefixed with an apostrophe. Numbers are unchanged.
 func spreadsheetSafe(text string) string {
 	if !startsFormula(text) {
 		return text
@@ -16,8 +16,8 @@ func spreadsheetSafe(text string) string {
 	return "'" + text
 }
 
-// startsFormula reports whether a spreadsheet may take a text for a formula: the first character that shows is one of = + - @, in
-// ASCII or in full width, or there is a control character before it. A plain number is none.
+// startsFormula reports whether a spreadsheet may take text for a formula: the first visible character is one of = +
+// - @, in ASCII or in full width, or a control character precedes it. Plain numbers are not formulas.
 func startsFormula(text string) bool {
 	if recipe.IsPlainNumber(text) {
 		return false
@@ -29,7 +29,7 @@ func startsFormula(text string) bool {
 	return strings.ContainsAny(firstRune(shown), "=+-@＝＋－＠")
 }
 
-// firstRune returns the first character of a text, or "".
+// firstRune returns the first character of text, or "".
 func firstRune(text string) string {
 	for _, r := range text {
 		return string(r)

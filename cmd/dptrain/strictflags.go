@@ -11,11 +11,11 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// errTwice is the error of a flag with one value that is given again.
+// errTwice is the error for a repeated flag that accepts one value.
 var errTwice = errors.New("given twice")
 
-// strictFlags makes the flags of a command and of those below it as strict as the keys of a recipe: a number is a plain
-// decimal number ([recipe.IsPlainNumber]), and what has one value is given once.
+// strictFlags makes the flags of a command and its subcommands as strict as the keys of a recipe: numbers are plain
+// decimal numbers ([recipe.IsPlainNumber]), and a flag with a single value may not be repeated.
 func strictFlags(cmd *cobra.Command) {
 	for _, set := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		set.VisitAll(func(f *pflag.Flag) {
@@ -32,10 +32,10 @@ func strictFlags(cmd *cobra.Command) {
 	}
 }
 
-// numericList reports whether a flag takes several numbers.
+// numericList reports whether a flag takes a list of numbers.
 func numericList(v pflag.Value) bool { return v.Type() == "intSlice" || v.Type() == "float64Slice" }
 
-// A strictValue refuses what strictFlags says.
+// A strictValue is a flag value with the checks of strictFlags.
 type strictValue struct {
 	pflag.Value
 	list, given bool

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// methodsTopic is the help topic methods.
+// methodsTopic returns the help topic methods.
 func methodsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("What --method and --select, or model.method and selection.method of a recipe,\nmay say. auto, the default of both, chooses by what the plan knows.\n\nModels:\n\n")
@@ -26,7 +26,7 @@ func methodsTopic() *cobra.Command {
 	return &cobra.Command{Use: "methods", Short: "Training methods and feature selectors", Long: b.String()}
 }
 
-// tasksOf says what a method cannot predict.
+// tasksOf describes the targets that a method does not support.
 func tasksOf(classesOnly, twoClasses bool) string {
 	switch {
 	case classesOnly && twoClasses:
@@ -39,7 +39,7 @@ func tasksOf(classesOnly, twoClasses bool) string {
 	return ""
 }
 
-// item writes an entry of a list with two columns.
+// item writes an entry of a two-column list.
 func item(b *strings.Builder, name, meaning string) {
 	const width = 20
 	label := fmt.Sprintf("  %-*s", width-2, name)
@@ -52,7 +52,7 @@ func item(b *strings.Builder, name, meaning string) {
 	}
 }
 
-// recipeTopic is the help topic recipe. Its text is made when it is asked for.
+// recipeTopic returns the help topic recipe. Its text is generated on demand.
 func recipeTopic() *cobra.Command {
 	c := &cobra.Command{Use: "recipe", Short: "The keys of a recipe"}
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -93,7 +93,7 @@ in one, and dptrain schema prints its JSON Schema, for editors. All keys:
 	return b.String()
 }
 
-// formatsTopic is the help topic formats.
+// formatsTopic returns the help topic formats.
 func formatsTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("Which files can be read as tables. The name says what a file is, the header line\nnames the columns, and nothing is guessed from rows.\n\n")

@@ -66,7 +66,7 @@ func (a *app) ui(ctx context.Context, folder string, port int) error {
 	return errors.Join(server.Serve(ctx, at), server.Close())
 }
 
-// inProcess carries out a command for the page. It prints what it would print into a pipe.
+// inProcess runs a command for the page. Its output is the same as into a pipe.
 func (a *app) inProcess(ctx context.Context, c ui.Call) int {
 	b := newApp(strings.NewReader(""), c.Stdout, c.Stderr)
 	b.onStep, b.ownTable, b.ledgerWait = c.Progress, a.ownTable, a.ledgerWait

@@ -8,13 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpWidth is the width of a terminal that help texts fit.
+// helpWidth is the terminal width for help texts.
 const helpWidth = 80
 
-// printUsage prints what follows the long text in the help of a command: cobra's own layout, without
-// the line that would offer dptrain alone, with room beside the help topics and with flags that
-// fit a terminal. It is code and no template, as a template makes the linker keep every method of
-// the program.
+// printUsage prints the usage part of the help of a command. It has cobra's layout, but omits the line for dptrain
+// without a command, leaves space after the names of help topics, and wraps flags to fit a terminal. It is code
+// rather than a template because a template makes the linker keep every method of the program.
 func printUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:")

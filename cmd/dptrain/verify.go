@@ -68,11 +68,11 @@ func verifyCommand(a *app) *cobra.Command {
 // verifyFormat is the value of the key "format" of `verify --json`.
 const verifyFormat = "dptrain.verify/1"
 
-// verified is what verify found. Its fields are the keys of `verify --json`.
+// verified is the result of verify, as printed by `verify --json`.
 type verified struct {
 	Format  string          `json:"format"`
 	Release string          `json:"release"`
-	OK      bool            `json:"ok"` // nothing that was checked does not fit
+	OK      bool            `json:"ok"` // no check failed
 	Checks  []verifiedCheck `json:"checks"`
 }
 
@@ -82,7 +82,7 @@ type verifiedCheck struct {
 	Text  []string     `json:"text"`
 }
 
-// showVerification prints what was found.
+// showVerification prints the results of the checks.
 func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) error {
 	if !asJSON {
 		return v.Text(a.stdout)
@@ -94,8 +94,7 @@ func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) 
 	return writeJSON(a.stdout, out)
 }
 
-// verifyAll checks releases one after the other, each beside the others. The error is that of the first one
-// that has one.
+// verifyAll checks releases one after another, comparing each with the others. It returns the first error.
 func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
 	claims := make([]*ledger.Claim, len(paths))
 	for i, path := range paths {
@@ -125,8 +124,8 @@ func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, 
 	return first
 }
 
-// claimAt returns the ledger entry that the release with the report at path claims. It is nil if the report names no
-// ledger or cannot be read; the check of that release reports the latter.
+// claimAt returns the ledger entry claimed by the release with the report at path. It returns nil if the report
+// names no ledger or cannot be read; the check of that release reports the latter.
 func claimAt(path string) *ledger.Claim {
 	claim, entered, err := report.ReadClaim(accountAt(path))
 	if err != nil || entered == nil {
@@ -135,7 +134,7 @@ func claimAt(path string) *ledger.Claim {
 	return &claim
 }
 
-// verify checks the release at path and prints the result. The options lack the ledger.
+// verify checks the release at path and prints the result. It fills in the ledger of the options.
 func (a *app) verify(ctx context.Context, path, ledgerPath string, options report.VerifyOptions, asJSON bool) error {
 	dir, v, err := a.verification(ctx, path, ledgerPath, options)
 	if err != nil {
@@ -150,7 +149,7 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, options repor
 	return nil
 }
 
-// verification checks the release at path and returns its folder. The options lack the ledger.
+// verification checks the release at path and returns its folder. It fills in the ledger of the options.
 func (a *app) verification(ctx context.Context, path, ledgerPath string, options report.VerifyOptions) (string, *report.Verification, error) {
 	at := released(path)
 	dir := filepath.Dir(at.report)
@@ -182,8 +181,8 @@ func (a *app) verification(ctx context.Context, path, ledgerPath string, options
 	return dir, v, nil
 }
 
-// findLedger looks for a ledger with its usual name near a release, one that knows the
-// data set: the name of a published recipe is not that of a file.
+// findLedger searches for a ledger with the usual file name near a release, and returns one that contains the data
+// set. A published recipe does not contain the path of the ledger.
 func findLedger(ctx context.Context, dir, dataset string) string {
 	for _, folder := range []string{".", dir, filepath.Join(dir, ".."), filepath.Join(dir, "..", "..")} {
 		path := filepath.Join(folder, recipe.DefaultLedger)

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// version names the build.
+// version describes the build.
 type version struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"` // empty if unknown; ends in + for a modified tree
@@ -19,13 +19,13 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// thisVersion describes this build.
+// thisVersion returns the description of this build.
 func thisVersion() version {
 	t := report.ThisTool()
 	return version{t.Version, t.Commit, t.Go, runtime.GOOS + "/" + runtime.GOARCH}
 }
 
-// printVersion writes the line of `dptrain version` and `dptrain --version`.
+// printVersion prints the line of `dptrain version` and `dptrain --version`.
 func printVersion(w io.Writer) error {
 	v := thisVersion()
 	line := "dptrain " + v.Version

@@ -8,10 +8,10 @@ import (
 	"github.com/dptrain/dptrain/internal/engine/cluster"
 )
 
-// errWorker is all that a worker says of what went wrong: a cluster keeps the words of its workers.
+// errWorker is the only error that a worker reports, because a cluster keeps the messages of its workers.
 var errWorker = errors.New("the worker failed")
 
-// workerCommand is what executors of a cluster run. People have no use for it.
+// workerCommand returns the internal command that executors of a cluster run.
 func workerCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "worker", Hidden: true, Args: cobra.ArbitraryArgs, DisableFlagParsing: true,

@@ -16,10 +16,10 @@ type accessLog struct {
 // An accessLine is an answer in the access log.
 type accessLine struct {
 	Time    string  `json:"time"`             // RFC 3339, in UTC, of the request
-	Method  string  `json:"method"`           // "other" for a method that no path takes
+	Method  string  `json:"method"`           // "other" for a method that no path accepts
 	Path    string  `json:"path"`             // "other" for a path that is not served
 	Status  int     `json:"status"`           // 0 if the client left before an answer
-	Records int     `json:"records"`          // that were predicted
+	Records int     `json:"records"`          // number of records predicted
 	Seconds float64 `json:"seconds"`          // until the end of the answer
 	Broken  bool    `json:"broken,omitempty"` // the answer was broken off
 }

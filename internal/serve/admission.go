@@ -36,7 +36,7 @@ func (g *gate) Accept() (net.Conn, error) {
 		raw, err := g.Listener.Accept()
 		if err != nil {
 			if isTemporary(err) && g.evictConn(func(*clientConn) bool { return true }) {
-				continue // the process had no file left
+				continue // the process has no file descriptor left
 			}
 			return nil, err
 		}
@@ -162,7 +162,7 @@ const tooManyConnections = `{"error":{"message":"too many connections; try again
 // refuseConn answers a connection that was not admitted.
 func (g *gate) refuseConn(c net.Conn) {
 	if g.plain {
-		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed answer is as good as none
+		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed write is harmless
 		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n" +
 			"Content-Length: " + strconv.Itoa(len(tooManyConnections)) + "\r\n\r\n" + tooManyConnections))
 	}
@@ -176,8 +176,8 @@ type clientConn struct {
 	client netip.Prefix
 
 	active  atomic.Int64 // when bytes last came or went, in nanoseconds since 1970
-	working atomic.Int32 // requests of which the server is at work, and does not wait for the client
-	streams atomic.Int32 // requests with answers to some of their records
+	working atomic.Int32 // requests that the server is processing without waiting for the client
+	streams atomic.Int32 // requests for which some records have been answered
 	slots   atomic.Int32 // requests that are being answered
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// discardLog takes the messages of the HTTP server.
+// discardLog discards the messages of the HTTP server.
 var discardLog = log.New(io.Discard, "", 0)
 
 // A watchedWriter remembers the status of an answer and the number of its predictions.
@@ -57,7 +57,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 // counts are the values of /metrics, except those of inputs. They do not depend on cells or predictions.
 type counts struct {
 	predictions atomic.Int64
-	broken      atomic.Int64 // answers that were broken off
+	broken      atomic.Int64 // aborted answers
 
 	mu       sync.Mutex
 	requests map[routeStatus]int64
@@ -78,7 +78,7 @@ func newCounts() *counts {
 	return &counts{requests: map[routeStatus]int64{}, buckets: make([]int64, len(bucketBounds))}
 }
 
-// pathOther stands for every path that is not served, and every method that no path takes.
+// pathOther counts all paths that are not served and all methods that no path accepts.
 const pathOther = "other"
 
 // addRequest counts an answer. Paths that are not served count as one, so that clients cannot fill memory.

@@ -24,30 +24,30 @@ type exchange struct {
 	model  *servedModel
 	width  float64 // half of the interval of predictions; 0 for none
 
-	held     int64 // of the memory budget
-	window   int   // bytes that came since the client was given time
-	pending  int64 // bytes of a stream that came since the last answer
-	readErr  error // of the body, but for io.EOF
+	held     int64 // bytes reserved from the memory budget
+	window   int   // bytes received since the deadline was last extended
+	pending  int64 // bytes of a stream received since the last answer
+	readErr  error // from reading the body, except io.EOF
 	hasTurn  bool
-	isLong   bool // it has a long record
+	isLong   bool // whether a long record has occurred
 	hasSlot  bool
-	answered int // records
+	answered int // number of records
 	begun    bool
-	whole    bool // the body was read before the answer began
+	whole    bool // whether the whole body is read before the answer starts
 	out      *bufio.Writer
 }
 
 // Sizes of the buffers of an exchange.
 const (
-	bufferSize = 1 << 14 // of what is read and of what is written at a time
-	batchCells = 1 << 12 // of the records that are predicted at a time
-	fairShare  = 1 << 18 // bytes of a body that are checked in one turn
+	bufferSize = 1 << 14 // bytes read or written at a time
+	batchCells = 1 << 12 // cells predicted at a time
+	fairShare  = 1 << 18 // bytes of a body checked in one turn
 )
 
 func (s *Server) beginExchange(w http.ResponseWriter, r *http.Request, model *servedModel, width float64) *exchange {
 	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: model, width: width}
 	e.takeTurn()
-	_ = e.clock.EnableFullDuplex() // for the answers to streams; HTTP/2 has it always
+	_ = e.clock.EnableFullDuplex() // for answers to streams; HTTP/2 is always full duplex
 	e.extendRead()
 	return e
 }
@@ -108,7 +108,7 @@ func (e *exchange) takeSlot() *problem {
 		if !e.server.gate.evictConn(func(c *clientConn) bool { return c != e.conn && c.slots.Load() > 0 }) {
 			return tooManyRequests()
 		}
-		e.leaveTurn() // the other one may need it to end
+		e.leaveTurn() // the other request may need it to end
 		defer e.takeTurn()
 		select {
 		case e.server.slots <- struct{}{}:
@@ -145,15 +145,16 @@ func (e *exchange) keepMemory(n int64) {
 // errNoMemory is returned if a request exceeds the free memory budget.
 var errNoMemory = errors.New("too many bytes of requests at once")
 
-// leastProgress is how many bytes a client must send in Limits.Idle that does not complete a record.
+// leastProgress is the number of bytes of an incomplete record that a client must send within Limits.Idle.
 const leastProgress = 1 << 14
 
 // extendRead gives the client Limits.Idle for the next record, or for leastProgress bytes of it.
 func (e *exchange) extendRead() {
 	e.window = 0
 	now := time.Now()
-	// A writer without deadlines, as in tests, has none to extend. HTTP/2 resets a stream at its write deadline even
-	// while nothing is written, so that one must not come before the answer to a body that is withheld.
+	// A writer without deadlines, as in tests, has no deadline to extend. HTTP/2 resets a stream at its write
+	// deadline even if there is no data to write, so that deadline must not come before the answer to a withheld
+	// body.
 	_ = e.clock.SetReadDeadline(now.Add(e.server.limits.Idle))
 	_ = e.clock.SetWriteDeadline(now.Add(2 * e.server.limits.Idle))
 }
@@ -178,7 +179,7 @@ func (e *exchange) Write(p []byte) (int, error) {
 	return e.sendWithin(func() (int, error) { return e.w.Write(p) })
 }
 
-// flush sends the answer as far as it is known.
+// flush sends the answer written so far.
 func (e *exchange) flush() error {
 	if err := e.out.Flush(); err != nil {
 		return err
@@ -212,7 +213,7 @@ func (e *exchange) startBody(contentType string) {
 	e.out.Reset(e)
 }
 
-// extendDeadline counts records that were answered, and gives the client time for the next one.
+// extendDeadline counts answered records and gives the client time for the next one.
 func (e *exchange) extendDeadline(records int) {
 	if e.answered == 0 {
 		e.conn.streams.Add(1)
@@ -226,7 +227,7 @@ func (e *exchange) extendDeadline(records int) {
 	e.extendRead()
 }
 
-// fail ends an exchange with a problem. A partial answer is broken off, so that no client mistakes it for a complete
+// fail ends an exchange with a problem. A partial answer is aborted, so that no client mistakes it for a complete
 // one; in JSON Lines, its last line is the problem.
 func (e *exchange) fail(p *problem) {
 	e.extendWrite()
@@ -237,7 +238,7 @@ func (e *exchange) fail(p *problem) {
 	if e.w.Header().Get("Content-Type") == typeLines {
 		_ = json.NewEncoder(e.out).Encode(map[string]*problem{"error": p}) // the error stays until flush
 	}
-	_ = e.flush() // the answer is broken off anyway
+	_ = e.flush() // the answer is aborted anyway
 	e.leaveTurn()
 	if body, ok := e.r.Body.(*watchedBody); ok {
 		e.server.discardBody(e.w, e.r, body)
@@ -245,7 +246,8 @@ func (e *exchange) fail(p *problem) {
 	panic(http.ErrAbortHandler)
 }
 
-// problemOf returns the problem of an error while a body is read. record is the number of the record, 0 for none.
+// problemOf returns the problem for an error while a body is read. record is the number of the record, or 0 if
+// unknown.
 func (e *exchange) problemOf(err error, record int) *problem {
 	var file *dataset.FileError
 	switch {
@@ -260,7 +262,7 @@ func (e *exchange) problemOf(err error, record int) *problem {
 	return problemOfFile(file, record)
 }
 
-// problemOfFile returns the problem of a body that cannot be read.
+// problemOfFile returns the problem for a body that cannot be read.
 func problemOfFile(file *dataset.FileError, record int) *problem {
 	p := &problem{Status: http.StatusBadRequest, Line: file.Line, Column: file.Column, Record: record}
 	if errors.Is(file, dataset.ErrLongLine) {

@@ -16,7 +16,7 @@ type inputCount struct {
 	states [len(inputStates)]atomic.Int64
 }
 
-// inputStates are the states of a cell, compared with what the release states about its column: the range of a number, or
+// inputStates are the states of a cell compared with the released facts about its column: the range of a number, or
 // the list of categories.
 var inputStates = [...]string{"known", "missing", "below", "above", "unknown"}
 
@@ -26,7 +26,7 @@ const (
 	stateMissing        // a number that is missing or unreadable
 	stateBelow          // below the range of the release
 	stateAbove          // above the range of the release
-	stateUnknown        // a text outside the list of categories, an empty one among them
+	stateUnknown        // a text outside the list of categories, including an empty one
 )
 
 func newInputCounts(m regression.Model) []*inputCount {

@@ -10,14 +10,14 @@ import (
 type Limits struct {
 	Body        int64         // bytes of a JSON body; default 8 MiB
 	Line        int           // bytes of a line, or of a record of a JSON body; default 1 MiB
-	Buffered    int64         // bytes of all bodies that are in memory; default 128 MiB
-	Requests    int           // that are answered at once; default 256
-	Connections int           // in all; default 1024, and fewer if the process may not open as many files
+	Buffered    int64         // bytes of all bodies in memory; default 128 MiB
+	Requests    int           // concurrent requests; default 256
+	Connections int           // total; default 1024, or fewer if the process may not open that many files
 	PerClient   int           // connections from one address; default 256
 	Header      time.Duration // for the header of a request; default 5 s
-	Idle        time.Duration // for the next record of a body, or for a client to take an answer; default 30 s
+	Idle        time.Duration // for the next record of a body, or for a client to accept an answer; default 30 s
 	KeepAlive   time.Duration // between two requests of a connection; default 60 s
-	Drain       time.Duration // for requests under way when the server ends; default 10 s
+	Drain       time.Duration // for requests in progress when the server ends; default 10 s
 }
 
 // Defaults returns the default limits.
@@ -45,23 +45,23 @@ func setDefault[T int | int64 | time.Duration](field *T, value T) {
 	}
 }
 
-// filesOfServer is how many files the process has open or may open beside connections.
+// filesOfServer is the number of files reserved for uses other than connections.
 const filesOfServer = 32
 
 // mostConnections returns the maximum number of concurrent connections of the process.
 func mostConnections() int { return max(1, openFiles()-filesOfServer) }
 
-// parallelTurns returns the number of requests that compute concurrently, and longTurns the number of them that may
-// process a long record. A record takes several times its size while it is read, and the header of a wide table even
-// more.
+// parallelTurns returns the number of requests that compute concurrently, and longTurns how many may process a long
+// record at the same time. A record takes several times its size while it is read, and the header of a wide table
+// even more.
 func parallelTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 func longTurns() int { return 1 + runtime.GOMAXPROCS(0)/4 }
 
-// longRecord is how many bytes a long record has.
+// longRecord is the minimum size of a long record in bytes.
 const longRecord = 1 << 16
 
-// memory is the budget of bytes that bodies may take.
+// memory is the budget in bytes for bodies.
 type memory struct {
 	free atomic.Int64
 }
@@ -79,5 +79,5 @@ func (m *memory) reserveBytes(n int64) bool {
 	}
 }
 
-// releaseBytes returns bytes that take reserved.
+// releaseBytes returns bytes reserved by reserveBytes.
 func (m *memory) releaseBytes(n int64) { m.free.Add(n) }

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A servedModel is a model with everything that is prepared for its requests. It does not change, except for its counts.
+// A servedModel is a model with all data prepared for its requests. It does not change, except for its counts.
 type servedModel struct {
 	hash    string        // of its file
 	program string        // version of the program
@@ -24,11 +24,11 @@ type servedModel struct {
 	ready   *regression.Ready
 	output  regression.Output
 	schema  dataset.Schema
-	opts    dataset.ReadOptions // of CSV
+	opts    dataset.ReadOptions // for CSV
 	limits  dataset.StreamLimits
 	csv     *dataset.StreamFormat
-	lines   *dataset.StreamFormat // of JSON objects
-	memory  int64                 // bytes that a request takes beside its body
+	lines   *dataset.StreamFormat // for JSON objects
+	memory  int64                 // bytes that a request takes in addition to its body
 
 	hasChances bool
 	csvNames   []string // of the classes, quoted as the only cell of a line
@@ -60,7 +60,7 @@ func newServedModel(r Release, l Limits) (*servedModel, error) {
 	if s.lines, err = dataset.NewStreamFormat(nameLines, schema, asJSON, s.limits); err != nil {
 		return nil, err
 	}
-	const bytesPerColumn = 256 // of the columns of a batch and of what a prediction makes of them
+	const bytesPerColumn = 256 // for the columns of a batch and their predictions
 	s.memory = 4*bufferSize + bytesPerColumn*int64(len(schema.Columns))
 	for _, name := range s.output.Classes {
 		quoted, _ := json.Marshal(name) // a string always has a form in JSON
@@ -112,7 +112,7 @@ func (s *servedModel) halfWidth(level string) (float64, *problem) {
 type answers struct {
 	n       int
 	values  []float64   // numbers, or positions of classes
-	chances [][]float64 // the probability of each class; nil for a model without
+	chances [][]float64 // the probability of each class; nil for a model without probabilities
 }
 
 // predictBatch predicts the records of a batch.
@@ -201,7 +201,7 @@ func (s *servedModel) appendLine(dst []byte, a answers, k int, width float64) []
 	return append(s.appendObject(dst, a, k, width), '\n')
 }
 
-// appendNumber appends a finite number as JSON has it, with an exponent only where it is very large or small.
+// appendNumber appends a finite number in JSON format, with an exponent only if it is very large or small.
 func appendNumber(dst []byte, x float64) []byte {
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(dst, x, 'e', -1, 64)

@@ -4,5 +4,5 @@ package serve
 
 import "math"
 
-// openFiles returns how many files the process may have open: here there is no limit of its own.
+// openFiles returns the limit on open files of the process. On this platform there is no separate limit.
 func openFiles() int { return math.MaxInt32 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFiles returns how many files the process may have open.
+// openFiles returns the limit on open files of the process.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -25,35 +25,35 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Release is a model that a server answers with.
+// A Release is a model to serve.
 type Release struct {
 	Model   regression.Model
-	Schema  dataset.Schema      // the columns that the model is given
-	Reading dataset.ReadOptions // how CSV is written
+	Schema  dataset.Schema      // the columns passed to the model
+	Reading dataset.ReadOptions // the format of CSV
 	Hash    string              // SHA-256 of the model file in hexadecimal digits; "" if unknown
 	Program string              // version of the program; "" if unknown
 }
 
-// Options of a server beside its limits.
+// Options of a server in addition to its limits.
 type Options struct {
-	AccessLog io.Writer // gets one JSON object for each answer; nil for none
-	Inputs    bool      // count cells by column and state. These counts depend on what clients send.
+	AccessLog io.Writer // receives one JSON object for each answer; may be nil
+	Inputs    bool      // count cells by column and state; these counts depend on the data of clients
 }
 
 // A Server answers requests about one model at a time.
 type Server struct {
 	model  atomic.Pointer[servedModel]
-	access *accessLog // nil for none
+	access *accessLog // may be nil
 	inputs bool       // whether cells are counted
 	ending atomic.Bool
 	limits Limits
-	slots  chan struct{} // one for each request that is being answered
+	slots  chan struct{} // one for each request in progress
 	turns  chan struct{} // one for each request that is computing
-	long   chan struct{} // one for each of them that has a long record
+	long   chan struct{} // one for each computing request with a long record
 	memory memory
 	gate   *gate
 	counts *counts
-	cut    atomic.Int64 // requests that the end of the server cut off
+	cut    atomic.Int64 // requests aborted at the end of the server
 }
 
 // New returns a server for a model. Errors are those of a model that contradicts itself, and of
@@ -74,8 +74,8 @@ func New(r Release, l Limits, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Replace makes the server answer with another model. Requests under way end with the model they began with. After an
-// error, which is one of those of [New], the server keeps its model.
+// Replace makes the server answer with another model. Requests in progress finish with their old model. If Replace
+// returns an error, one of the errors of [New], the server keeps its model.
 func (s *Server) Replace(r Release) error {
 	model, err := newServedModel(r, s.limits)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) Handler() http.Handler {
 // methods lists the method of each path.
 var methods = map[string]string{"/health": "GET", "/ready": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
 
-// recoverPanics counts requests, answers those that panic, and gets rid of bodies that were not read.
+// recoverPanics counts requests, answers those that panic, and disposes of unread bodies.
 func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -145,7 +145,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	})
 }
 
-// closeAfter makes the answer the last one of its connection if the request has a body. It does nothing for HTTP/2,
+// closeAfter makes the answer the last one of its connection if the request has a body. It has no effect for HTTP/2,
 // where a body is a stream of its own.
 func closeAfter(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 1 && r.ContentLength != 0 {
@@ -153,9 +153,9 @@ func closeAfter(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// discardBody reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole body
-// before it reads the answer would otherwise see a broken connection. It does not wait for a client that expects "100
-// Continue".
+// discardBody reads the rest of a body whose answer is complete, for a limited time: a client that sends its whole
+// body before it reads the answer would otherwise see a broken connection. It does not wait for a client that
+// expects "100 Continue".
 func (s *Server) discardBody(w http.ResponseWriter, r *http.Request, body *watchedBody) {
 	if r.ProtoMajor != 1 {
 		return
@@ -184,16 +184,16 @@ func (s *Server) discardBody(w http.ResponseWriter, r *http.Request, body *watch
 	}
 }
 
-// dropBody makes the HTTP server give up the rest of a body at once, for which it would wait otherwise.
+// dropBody makes the HTTP server drop the rest of a body at once instead of waiting for it.
 func dropBody(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 1 {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a writer without deadlines has none to wait for
 	}
 }
 
-// Serve answers until ctx ends. Then it takes no more requests, waits for those under way as long as Limits.Drain, and cuts
-// off the others, which [Server.Cut] counts. Files of a certificate and its key, if given, make it HTTPS. The error is that
-// of a listener that fails.
+// Serve answers until ctx ends. It then accepts no more requests, waits up to Limits.Drain for those in progress,
+// and aborts the others, which [Server.Cut] counts. If the files of a certificate and its key are given, it serves
+// HTTPS. The error is that of a failing listener.
 func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key string) error {
 	s.gate.wrapListener(at, certificate == "")
 	var protocols http.Protocols
@@ -201,7 +201,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 	protocols.SetHTTP2(certificate != "")
 	protocols.SetUnencryptedHTTP2(certificate == "")
 	server := &http.Server{
-		Handler: s.Handler(), Protocols: &protocols, ErrorLog: discardLog, // it would quote what clients sent
+		Handler: s.Handler(), Protocols: &protocols, ErrorLog: discardLog, // its messages may quote clients
 		ReadHeaderTimeout: s.limits.Header, ReadTimeout: s.limits.Idle, WriteTimeout: 2 * s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
 		MaxHeaderBytes: 1 << 14,
 		HTTP2: &http.HTTP2Config{
@@ -231,7 +231,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 	return err
 }
 
-// shutDown ends a server. Clients that keep it waiting are not waited for.
+// shutDown ends a server. It does not wait for clients that keep the server waiting.
 func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 	s.ending.Store(true)
 	patience, cancel := context.WithTimeout(ctx, s.limits.Drain)
@@ -254,7 +254,7 @@ func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 	}
 }
 
-// Cut returns how many requests were still being answered when the server ended.
+// Cut returns how many requests were aborted when the server ended.
 func (s *Server) Cut() int { return int(s.cut.Load()) }
 
 // A problem is the reason for refusing a request, and its answer.
@@ -266,7 +266,8 @@ type problem struct {
 	Record  int    `json:"record,omitempty"` // from 1
 }
 
-// writeProblem answers with a problem. It closes a connection whose request has a body, which may be on its way.
+// writeProblem answers with a problem. It closes the connection if the request has a body, which may still be in
+// transit.
 func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
 	closeAfter(w, r)
 	if p.Status == http.StatusServiceUnavailable {
@@ -274,14 +275,14 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *problem) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(map[string]*problem{"error": p}) // a client that is gone hears nothing
+	_ = json.NewEncoder(w).Encode(map[string]*problem{"error": p}) // the client may be gone
 }
 
 func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]string{"status": "ok"})
 }
 
-// handleReady answers whether the server takes new requests. It is 503 once the server is told to stop.
+// handleReady answers 200 while the server accepts new requests, and 503 once it is shutting down.
 func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
 		writeProblem(w, r, &problem{Status: http.StatusServiceUnavailable, Message: "the server is stopping"})
@@ -292,7 +293,7 @@ func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) {
 
 func writeJSON(w http.ResponseWriter, x any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(x) // a client that is gone hears nothing
+	_ = json.NewEncoder(w).Encode(x) // the client may be gone
 }
 
 // handlePredict answers a body by its content type.

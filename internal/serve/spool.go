@@ -28,10 +28,10 @@ func (s *spool) readBuffer(e *exchange) ([]byte, error) {
 	return s.blocks[len(s.blocks)-1][s.size%blockSize:], nil
 }
 
-// addBytes counts bytes that were written to room.
+// addBytes counts bytes written to the read buffer.
 func (s *spool) addBytes(n int) { s.size += int64(n) }
 
-// release gives the blocks back.
+// release returns the blocks to the memory budget.
 func (s *spool) release() {
 	for _, b := range s.blocks {
 		freeBlocks.Put(b)
@@ -78,9 +78,9 @@ type envelope struct {
 	offset int64
 	block  []byte // from offset on
 	record []byte
-	start  int64 // of the last record
+	start  int64 // offset of the last record
 	count  int
-	inside bool // the list has begun
+	inside bool // the list has started
 }
 
 func newEnvelope(body *spool, most int) *envelope { return &envelope{body: body, most: most} }
@@ -126,7 +126,7 @@ func (v *envelope) expectByte(want byte) *problem {
 	return nil
 }
 
-// syntaxProblem returns a problem at the current position.
+// syntaxProblem returns a problem for the current position.
 func (v *envelope) syntaxProblem(what string) *problem {
 	p := &problem{Status: http.StatusBadRequest}
 	p.Line, p.Column = v.body.lineAndColumn(v.offset)
@@ -245,7 +245,7 @@ func (v *envelope) readObject() ([]byte, *problem) {
 	return v.record, nil
 }
 
-// recordLines are the records of a body that was checked, as JSON Lines.
+// recordLines reads the records of a checked body as JSON Lines.
 type recordLines struct {
 	envelope *envelope
 	todo     []byte

@@ -17,7 +17,7 @@ const (
 	typeJSON  = "application/json"
 )
 
-// A streamBody is a body that is not kept: it takes memory for a line that is longer than the buffers.
+// A streamBody is a body that is not kept in memory. It reserves memory only for a line longer than the buffers.
 type streamBody struct{ *exchange }
 
 // Read implements io.Reader.
@@ -36,7 +36,7 @@ func (b streamBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answerLines answers JSON Lines, one prediction a line, while they are read.
+// answerLines answers JSON Lines while reading them, one prediction per line.
 func (e *exchange) answerLines() *problem {
 	if err := e.takeMemory(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
@@ -56,7 +56,7 @@ func (e *exchange) answerLines() *problem {
 	return e.finish(e.answerStream(records, batch, err, e.model.appendLine))
 }
 
-// answerCSV answers CSV, one line per record under a header line, while it is read.
+// answerCSV answers CSV while reading it, with a header line and one line per record.
 func (e *exchange) answerCSV(charset string) *problem {
 	if err := e.takeMemory(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
@@ -144,7 +144,7 @@ func (e *exchange) answerJSON() *problem {
 	var refused *dataset.FileError
 	if errors.As(err, &refused) {
 		without := *refused
-		without.Line, without.Column = 0, 0 // those of a line that the client did not write
+		without.Line, without.Column = 0, 0 // they refer to a line that the client did not write
 		return problemOfFile(&without, 1)
 	}
 	e.startBody(typeJSON)
@@ -190,7 +190,7 @@ func (e *exchange) receiveBody(body *spool) *problem {
 	}
 }
 
-// checkBody checks a body from begin to end.
+// checkBody checks a body from start to end.
 func (e *exchange) checkBody(body *spool) *problem {
 	records := newEnvelope(body, e.server.limits.Line)
 	pause := int64(fairShare)

@@ -18,10 +18,10 @@ import (
 
 // A request is the body of a request of the page. Each route uses some of the fields.
 type request struct {
-	Path    string          `json:"path"`    // of a table, a folder, the results of a run or a ledger, below the folder
+	Path    string          `json:"path"`    // of a table, a folder, the results of a run or a ledger, relative to the folder of the server
 	Recipe  json.RawMessage `json:"recipe"`  // in JSON, with the keys of a recipe file
-	File    string          `json:"file"`    // of a recipe: to be saved or, without Recipe, to be read
-	Epsilon float64         `json:"epsilon"` // in place of that of File
+	File    string          `json:"file"`    // recipe file to save, or to read if Recipe is empty
+	Epsilon float64         `json:"epsilon"` // replaces the epsilon of File
 	Replace bool            `json:"replace"` // replace an existing recipe and existing results
 	Job     int             `json:"job"`
 	// Format is how the text of the table is written, and Dates and Text are the columns that the page declares so far as

@@ -30,7 +30,7 @@ type status struct {
 	Ended bool   `json:"ended"`
 	Done  int    `json:"done"` // of Total steps
 	Total int    `json:"total"`
-	What  string `json:"what"` // is under way
+	What  string `json:"what"` // name of the current step
 	// Passed lists the completed steps, for a job whose steps have names.
 	Passed []string `json:"passed"`
 	output

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-// answerPreview answers with the first records of a table as the settings of the page read them, and with settings that would
-// read more of them. The answer depends on private records, and is for the data owner only.
+// answerPreview answers with the first records of a table, read with the settings of the page, and proposes settings
+// that would read more of the cells. The answer depends on private records and is for the data owner only.
 func (s *Server) answerPreview(r *http.Request, a *request) (any, error) {
 	table, err := s.localPath(a.Path)
 	if err != nil {

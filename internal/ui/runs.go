@@ -17,7 +17,7 @@ const mostRuns = 100
 // A comparedRun holds the settings and results of a run, from its report. All of it is released.
 type comparedRun struct {
 	Path   string `json:"path"`
-	Error  string `json:"error,omitempty"` // the report cannot be read; then only Path is set
+	Error  string `json:"error,omitempty"` // why the report cannot be read; the other fields except Path are then empty
 	Format string `json:"format"`
 	Task   string `json:"task"`
 	Target string `json:"target"`

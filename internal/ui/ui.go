@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// isSameFolder reports whether two paths are of one folder.
+// isSameFolder reports whether two paths refer to the same folder.
 func isSameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {

@@ -32,9 +32,9 @@ type Column struct {
 	// The texts that would be numbers if numbers were read leniently, with decimal commas, and with commas between
 	// groups of three digits.
 	Lenient, Comma, Thousands int64
-	Dates                     []int64 // how many cells each of Layouts reads
-	Values                    int     // different texts and numbers, at most MostValues
-	Many                      bool    // there are more
+	Dates                     []int64 // number of cells readable with each of Layouts
+	Values                    int     // number of distinct texts and numbers, at most MostValues
+	Many                      bool    // there are more distinct values
 
 	seen   map[string]struct{}
 	hashes sketch // of all texts

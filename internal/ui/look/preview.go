@@ -24,7 +24,7 @@ const (
 // A Preview shows the first records of a table as dptrain reads them. It depends on private records and is for the eyes
 // of the data owner: it belongs in no file and in no release.
 type Preview struct {
-	Sampled   int             `json:"sampled"` // records that the counts of the columns are about
+	Sampled   int             `json:"sampled"` // number of records behind the counts of the columns
 	Columns   []PreviewColumn `json:"columns"`
 	Rows      [][]PreviewCell `json:"rows"` // the first records
 	Proposals []Proposal      `json:"proposals"`
@@ -35,8 +35,8 @@ type PreviewColumn struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	Missing  int    `json:"missing"`  // cells without a value
-	Unread   int    `json:"unread"`   // cells that are not of the kind of the column
-	Distinct int    `json:"distinct"` // different texts
+	Unread   int    `json:"unread"`   // cells that do not match the kind of the column
+	Distinct int    `json:"distinct"` // number of distinct texts
 	Unit     bool   `json:"unit"`     // its name indicates an identifier of persons or things
 }
 

@@ -16,17 +16,17 @@ const (
 	sampleCells = 400_000
 )
 
-// A Sample is the first records of a table, at most 1,000, as texts.
+// A Sample holds the first records of a table, at most 1,000, as texts.
 type Sample struct {
 	Names []string
 	Notes []dataset.Note // about the header
-	Rows  [][]string     // by record; each has a trimmed text per column
+	Rows  [][]string     // by record, with a trimmed text per column
 }
 
 // errSampled ends the reading of a table.
 var errSampled = errors.New("the sample is complete")
 
-// First reads the first records of the table at a path, and little beyond them. Errors are those of [dataset.Read].
+// First reads the first records of the table at a path and stops soon after. Errors are those of [dataset.Read].
 func First(ctx context.Context, path string, opts dataset.ReadOptions) (*Sample, error) {
 	heading, err := dataset.ReadHeading(path, opts)
 	if err != nil {
