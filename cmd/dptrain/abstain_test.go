@@ -15,8 +15,8 @@ privacy: {epsilon: 1}
 model: {method: tukey}
 `
 
-// TestAbstained: a mechanism that abstains ends with its own code, a report of
-// what was spent and no model, and an old model does not stay beside it.
+// TestAbstained checks that a run whose mechanism abstains ends with its own exit code, writes a report of the spent
+// budget but no model, and removes an old model from the folder.
 func TestAbstained(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(50))

@@ -11,9 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/audit"
 )
 
-// TestAudit: the table and the JSON of a small audit. With a hundred runs at
-// this confidence no bound can be above 0, so the output does not depend on
-// noise.
+// TestAudit checks the table and the JSON of a small audit. With a hundred runs at this confidence no bound can
+// exceed 0, so the output does not depend on noise.
 func TestAudit(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
@@ -67,7 +66,7 @@ func TestAuditMistakes(t *testing.T) {
 	}
 }
 
-// TestAuditInterrupted: the context ends an audit.
+// TestAuditInterrupted checks that an audit ends when its context ends.
 func TestAuditInterrupted(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
@@ -80,8 +79,8 @@ func TestAuditInterrupted(t *testing.T) {
 	}
 }
 
-// TestRehearsalInterrupted: a rehearsal, which may take as long as a run, ends with the
-// context, in each verb that has one.
+// TestRehearsalInterrupted checks that a rehearsal, which may take as long as a run, ends with its context in each
+// command that has one.
 func TestRehearsalInterrupted(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
@@ -98,7 +97,7 @@ func TestRehearsalInterrupted(t *testing.T) {
 	}
 }
 
-// TestAuditViolation: a violation is an internal error that names what it is.
+// TestAuditViolation checks that a violation is an internal error whose message names the violation.
 func TestAuditViolation(t *testing.T) {
 	var out strings.Builder
 	a := newApp(strings.NewReader(""), &out, io.Discard)

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestOwnAuditOfAFault: a run that carries a fault out and one that does not end with
-// the same words and the same code; the curator's files differ. (The support vector
-// machine of a fault takes its penalty from the exact number of records.)
+// TestOwnAuditOfAFault checks that a run with a fault and a run without one print the same output and exit with the
+// same code, but write different files for the data owner. In the faulty run, the support vector machine derives its
+// penalty from the exact number of records.
 func TestOwnAuditOfAFault(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", classCSV(300))

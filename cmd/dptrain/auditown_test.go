@@ -17,11 +17,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// ownArgs are the words of a small audit of the table. With a hundred runs at this
-// confidence no bound can be above 0.
+// ownArgs are the arguments of a small audit of the owner's table. With a hundred runs at this confidence no bound
+// can exceed 0.
 var ownArgs = strings.Fields("audit recipe.yaml --own-table --runs 100 --records 2 --confidence 0.9999999999")
 
-// ownVerdict reads the curator's file.
+// ownVerdict reads the verdict in the curator folder.
 func ownVerdict(t *testing.T, out string) ownAudit {
 	t.Helper()
 	var x ownAudit
@@ -31,7 +31,7 @@ func ownVerdict(t *testing.T, out string) ownAudit {
 	return x
 }
 
-// modesBelow lists what is below a folder, with modes.
+// modesBelow returns the mode of each file and folder below a folder, by path.
 func modesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -47,8 +47,8 @@ func modesBelow(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestOwnAudit: tables of every bad kind give the same words, exit code and files, and
-// the verdict is in the curator's file alone.
+// TestOwnAudit checks that malformed tables of every kind lead to the same output, exit code and list of files, and
+// that only the file in the curator folder contains the verdict.
 func TestOwnAudit(t *testing.T) {
 	files := goldenFiles(t)
 	var first result
@@ -87,8 +87,8 @@ func TestOwnAudit(t *testing.T) {
 	}
 }
 
-// TestOwnAuditVerdicts: a verdict with violations, one without and one about nothing
-// end in the same words and the same code.
+// TestOwnAuditVerdicts checks that the output and the exit code are the same for a verdict with violations, for one
+// without, and for an empty one.
 func TestOwnAuditVerdicts(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(40))
@@ -120,8 +120,8 @@ func TestOwnAuditVerdicts(t *testing.T) {
 	}
 }
 
-// TestOwnAuditBesideARun: the verdict stands beside the notes of a run, is not replaced
-// without --force, and the folder may be another.
+// TestOwnAuditBesideARun checks that the verdict is written next to the private files of a run, that it is not
+// replaced without --force, and that the output folder can be changed.
 func TestOwnAuditBesideARun(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(40))
@@ -145,7 +145,8 @@ func TestOwnAuditBesideARun(t *testing.T) {
 	}
 }
 
-// TestOwnAuditUnits: with people protected, whole people come and go, and none is named.
+// TestOwnAuditUnits checks that an audit with persons as the unit adds and removes whole persons, and that its
+// output names no person.
 func TestOwnAuditUnits(t *testing.T) {
 	chdir(t)
 	write(t, "visits.csv", visitsCSV(60))
@@ -162,8 +163,8 @@ func TestOwnAuditUnits(t *testing.T) {
 	}
 }
 
-// TestOwnAuditInterrupted cancels an audit at each of its stages, and kills the process
-// there: no file is left but what was there before.
+// TestOwnAuditInterrupted cancels an audit at each of its stages, and kills the process there. It checks that no new
+// file remains.
 func TestOwnAuditInterrupted(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(40))
@@ -201,8 +202,8 @@ func TestOwnAuditInterrupted(t *testing.T) {
 	}
 }
 
-// TestOwnAuditLedger: the ledger notes the audit before a row is read and spends
-// nothing, bench knows the table then, and without the data set no row is read.
+// TestOwnAuditLedger checks that the ledger records the audit with price 0 before a row is read, that bench then
+// refuses the table because the ledger knows it, and that no row is read if the data set is missing.
 func TestOwnAuditLedger(t *testing.T) {
 	withLedger(t)
 	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
@@ -239,7 +240,7 @@ func TestOwnAuditLedger(t *testing.T) {
 	onlyFiles(t, "line.csv", "my.ledger", "out", "recipe.yaml")
 }
 
-// steadyHead hides the number of the head.
+// steadyHead masks the number of the head.
 func steadyHead(s string) string {
 	head, _, _ := strings.Cut(s, "Head ")
 	return head

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// benchFile writes a public table of y = 3x + a ripple and returns its path.
+// benchFile writes a public table of y = 3x plus a ripple and returns its path.
 func benchFile(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -27,7 +27,7 @@ func benchFile(t *testing.T) string {
 	return path
 }
 
-// keysOf returns the keys of a JSON object in the order they are written.
+// keysOf returns the keys of a JSON object in their order.
 func keysOf(t *testing.T, line string) string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(line))
@@ -92,8 +92,7 @@ func TestBenchTable(t *testing.T) {
 	}
 }
 
-// TestBenchClasses: the balanced accuracy stands beside the accuracy, in the table
-// and in JSON.
+// TestBenchClasses checks that the balanced accuracy appears next to the accuracy, in the table and in JSON.
 func TestBenchClasses(t *testing.T) {
 	args := strings.Fields("bench --public --data ../../testdata/loans.csv --task classification --categories --method nonprivate-logistic --trials 2")
 	got := dptrain(t, args...)
@@ -129,7 +128,7 @@ func TestBenchClasses(t *testing.T) {
 	}
 }
 
-// TestBenchSuite: who asks for a suite is told the command that runs it, with the same
+// TestBenchSuite checks that the error for a request of a suite contains the command that runs it, with the same
 // arguments.
 func TestBenchSuite(t *testing.T) {
 	const program = "go run ./experiments/cmd/dptrain-experiments"
@@ -189,7 +188,7 @@ func TestBenchMistakes(t *testing.T) {
 	}
 }
 
-// interrupter ends a context after the first lines.
+// interrupter is a writer that ends a context after the first lines.
 type interrupter struct {
 	bytes.Buffer
 	cancel func()
@@ -220,7 +219,7 @@ func TestBenchInterrupted(t *testing.T) {
 	}
 }
 
-// brokenPipe refuses every write.
+// brokenPipe is a writer that always fails.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }

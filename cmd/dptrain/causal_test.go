@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// words joins what was printed into one line.
+// words joins the words of an output into one line.
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestCausal: a study by flags alone, its report and its verification.
+// TestCausal checks a study configured by flags alone, its report and its verification.
 func TestCausal(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	args := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range",
@@ -99,7 +99,7 @@ func TestCausalRecipe(t *testing.T) {
 	}
 }
 
-// TestCausalPlanJSON: the price says what private ranges need.
+// TestCausalPlanJSON checks that the price includes the requirements of private ranges.
 func TestCausalPlanJSON(t *testing.T) {
 	recipe := filepath.Join(t.TempDir(), "r.yaml")
 	text := "task: causal\ndata: {header: [a, b]}\nprivacy: {epsilon: 2}\ncausal: {columns: [a, b]}\n"
@@ -125,8 +125,8 @@ func TestCausalPlanJSON(t *testing.T) {
 	}
 }
 
-// TestCausalLedger: the price of a study is entered, a study that does not fit is refused, and
-// a release is compared with its entry.
+// TestCausalLedger checks that the price of a study is entered in the ledger, that a study beyond the budget is
+// refused, and that verify compares a release with its entry.
 func TestCausalLedger(t *testing.T) {
 	dir := t.TempDir()
 	ledger, out := filepath.Join(dir, "l.ledger"), filepath.Join(dir, "out")
@@ -152,7 +152,7 @@ func TestCausalLedger(t *testing.T) {
 	}
 }
 
-// TestCausalRefuses: mistakes, with where they are and what to do.
+// TestCausalRefuses checks that errors in a study are reported with their position and a remedy.
 func TestCausalRefuses(t *testing.T) {
 	const data = "../../testdata/doses.csv"
 	for _, c := range []struct {
@@ -188,7 +188,7 @@ func TestCausalRefuses(t *testing.T) {
 	}
 }
 
-// TestCausalBaseline: the baseline by each of its scores, its report and its verification.
+// TestCausalBaseline checks the baseline with each of its scores, its report and its verification.
 func TestCausalBaseline(t *testing.T) {
 	base := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range",
 		"response=0:150",

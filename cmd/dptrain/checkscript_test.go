@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// scriptDriver runs check scripts in one process: pairs of a script and a report. It prints "ok" or "refused" for each,
-// with what the script said.
+// scriptDriver runs check scripts in one process. Its arguments are pairs of a script and a report. For each pair it
+// prints "ok" or "refused", followed by the output of the script.
 const scriptDriver = `
 import contextlib, io, sys
 import dp_accounting.pld.privacy_loss_distribution
@@ -28,7 +28,7 @@ for script, path in zip(sys.argv[1::2], sys.argv[2::2]):
         print("refused", type(e).__name__)
 `
 
-// runScripts runs check scripts, or skips the test where Python does not have dp-accounting.
+// runScripts runs check scripts. It skips the test if the Python package dp-accounting is not installed.
 func runScripts(t *testing.T, pairs ...string) []string {
 	t.Helper()
 	name := os.Getenv("DPTRAIN_PYTHON")
@@ -51,7 +51,7 @@ func runScripts(t *testing.T, pairs ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// checkedRuns are recipes of which each has another rule, law or node of the sum.
+// checkedRuns returns recipes that cover every composition rule, noise distribution and node type.
 func checkedRuns() map[string]string {
 	const data = "data: {path: table.csv, target: y, exclude: [id, word]}\n"
 	return map[string]string{
@@ -72,7 +72,7 @@ func checkedRuns() map[string]string {
 	}
 }
 
-// writeCheckedTable writes the table of checkedRuns.
+// writeCheckedTable writes the table for checkedRuns.
 func writeCheckedTable(t *testing.T) {
 	t.Helper()
 	var b strings.Builder
@@ -83,8 +83,8 @@ func writeCheckedTable(t *testing.T) {
 	write(t, "table.csv", b.String())
 }
 
-// TestCheckScript: for every kind of sum the script computes the epsilon of the report, and refuses reports in which
-// something was altered: by its checksum, and where every checksum was made anew by the sum.
+// TestCheckScript checks that the script for every kind of composition computes the epsilon of the report, and
+// rejects altered reports: by checksum or, if all checksums were recomputed, by the composition.
 func TestCheckScript(t *testing.T) {
 	chdir(t)
 	writeCheckedTable(t)
@@ -111,7 +111,7 @@ func TestCheckScript(t *testing.T) {
 		ask("refused", name+", edited", script, edited)
 		for what, forge := range forgeries() {
 			if what != "smaller steps" && name != "plain" && name != "substitution" && name != "basic" && name != "pure" {
-				continue // a script of seconds, with the same last lines
+				continue // this script takes seconds and has the same last lines
 			}
 			forgedOut := filepath.Join(out, strings.ReplaceAll(what, " ", "-"))
 			if !writeForged(t, path, forgedOut, forge) {
@@ -133,8 +133,8 @@ func TestCheckScript(t *testing.T) {
 	}
 }
 
-// forgeries are edits of a report that raise what is promised, as somebody would make them who can make
-// checksums. They report whether there was something to edit.
+// forgeries returns edits that make the guarantee in a report look stronger, as an attacker who can recompute
+// checksums might make them. Each reports whether it changed the report.
 func forgeries() map[string]func(r *report.Report) bool {
 	return map[string]func(r *report.Report) bool{
 		"a smaller epsilon": func(r *report.Report) bool {
@@ -169,7 +169,7 @@ func forgeries() map[string]func(r *report.Report) bool {
 	}
 }
 
-// writeForged writes a report with an edit, and with all checksums made anew.
+// writeForged writes an edited report with all checksums recomputed.
 func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool) bool {
 	t.Helper()
 	r, err := report.Decode(strings.NewReader(read(t, path)))
@@ -190,7 +190,8 @@ func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool
 	return true
 }
 
-// TestCheckScriptRefuses: no script is written for a report that was edited, or that does not state its sum.
+// TestCheckScriptRefuses checks that no script is written for an edited report, or for one that does not state its
+// composition.
 func TestCheckScriptRefuses(t *testing.T) {
 	earlier := read(t, "../../internal/publish/report/testdata/report-3.json")
 	chdir(t)

@@ -10,16 +10,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// loansRecipe is a recipe for t.csv with the columns a, b, c and y.
+// loansRecipe returns a recipe for t.csv with the columns a, b, c and y.
 func loansRecipe(relation, columns, rest string) string {
 	return fmt.Sprintf("task: classification\ndata:\n  path: t.csv\n  target: y\n  classes: [not yet, \"paid, back\"]\n  columns: {c: {categories: [p, q]}%s}\n"+
 		"privacy: {epsilon: 1, relation: %s}\n%s\n", columns, relation, rest)
 }
 
-// TestEveryClassifierOfAnyTable: with each method and under each relation that it
-// supports, a run on a table of one class, of none, of classes that are not
-// declared, with cells of every kind, or without rows, ends as one on an ordinary
-// table does, with the declared classes in what is published and no other cell.
+// TestEveryClassifierOfAnyTable runs each method under each supported relation on tables with one class, without
+// classes, with undeclared classes, with cells of every kind, and without rows. It checks that each run ends as on
+// an ordinary table, and that the published files contain the declared classes but no other cell.
 func TestEveryClassifierOfAnyTable(t *testing.T) {
 	rows := func(class func(i int) string) string {
 		s := "a,b,c,y\n"
@@ -47,7 +46,7 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 				write(t, "t.csv", table)
 				write(t, "r.yaml", loansRecipe(relation, columns, "model: {method: "+method+"}"))
 				got := dptrain(t, "fit", "r.yaml", "-q")
-				if relation == "substitute-private-columns" && name == "no class" { // the target is public, and so is that it has none
+				if relation == "substitute-private-columns" && name == "no class" { // the absence of classes is public
 					if got.code != exitAbstained || !strings.Contains(got.stderr, "has none of the declared classes") {
 						t.Errorf("%s, %s, %s: %+v", method, relation, name, got)
 					}
@@ -72,8 +71,8 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 	}
 }
 
-// TestPrivateColumnMistakes: what is said about public and private columns that
-// cannot be, by check and fit alike, before a row is read.
+// TestPrivateColumnMistakes checks that check and fit report the same errors for impossible declarations of public
+// and private columns, before a row is read.
 func TestPrivateColumnMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "a,b,c,y\n1,2,p,not yet\n")
@@ -124,7 +123,7 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-	// A private target is no mistake.
+	// A private target is valid.
 	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", y: {private: true}", ""))
 	if got := dptrain(t, "plan", "r.yaml"); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in logistic") {
 		t.Errorf("a private target: %+v", got)
@@ -133,25 +132,25 @@ func TestPrivateColumnMistakes(t *testing.T) {
 	if got := dptrain(t, flags...); got.code != exitOK || !strings.Contains(got.stdout, "second moments of the features in joint-gram") {
 		t.Errorf("a private target by flags: %+v", got)
 	}
-	// Classes that cannot be found are to be listed with the flag.
+	// If classes cannot be found privately, the message names the flag to list them.
 	write(t, "few.csv", classCSV(9))
 	got := dptrain(t, strings.Fields("fit --data few.csv --target income --task classification --epsilon 1 --method tukey")...)
 	if got.code != exitRecipe || !strings.Contains(got.stderr, "--classes: data.classes: classes cannot be found privately with method tukey") {
 		t.Errorf("%+v", got)
 	}
-	// Classes that are not listed are found, and words too.
+	// Unlisted classes are found privately, including texts.
 	got = dptrain(t, strings.Fields("plan --data few.csv --target income --task classification --epsilon 1")...)
 	if got.code != 0 || !strings.Contains(got.stdout, "kinds") || !strings.Contains(got.stdout, "words      train    approximate") {
 		t.Errorf("%+v", got)
 	}
-	// Without a declared range the private column's is found privately.
+	// The range of a private column without a declared range is found privately.
 	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "scaling") {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestBenchBalance: balancing is a matter of bench and of classes.
+// TestBenchBalance checks that balancing is accepted only by bench and only for classification.
 func TestBenchBalance(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(400))

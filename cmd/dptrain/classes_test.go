@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// classCSV is a table whose target is "over 50 K" where a is large, "under 50 K"
-// where it is small, and nothing that is declared in every fiftieth row.
+// classCSV returns a table whose target is "over 50 K" for large a and "under 50 K" for small a. Every fiftieth row
+// has an undeclared class.
 func classCSV(rows int) string {
 	var s strings.Builder
 	s.WriteString("a,b,income\n")
@@ -30,7 +30,7 @@ func classCSV(rows int) string {
 	return s.String()
 }
 
-// TestFitClasses: from flags to published classes.
+// TestFitClasses trains a classifier with flags and checks the published classes.
 func TestFitClasses(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(8000))
@@ -61,7 +61,7 @@ func TestFitClasses(t *testing.T) {
 	if got, want := dptrain(t, "predict", model, "new.csv", "--append"), (result{0, "b,a,income\n1,3,under 50 K\n2,97,over 50 K\n,99,over 50 K\n", ""}); got != want {
 		t.Errorf("%+v", got)
 	}
-	// Votes are no sum: no column has a shape.
+	// Votes are not additive, so no column has a shape.
 	write(t, "brc.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
 	if got := dptrain(t, "fit", "brc.yaml", "--out", "votes", "-q"); got.code != 0 {
 		t.Errorf("%+v", got)
@@ -74,7 +74,7 @@ func TestFitClasses(t *testing.T) {
 	}
 }
 
-// TestPredictQuotesClasses: class names are cells of a CSV.
+// TestPredictQuotesClasses checks that class names are quoted as CSV cells.
 func TestPredictQuotesClasses(t *testing.T) {
 	chdir(t)
 	score := func(b int) string {
@@ -88,9 +88,8 @@ func TestPredictQuotesClasses(t *testing.T) {
 	}
 }
 
-// TestClassesOfAnyTable: whatever classes the rows hold, a run ends in the same
-// way and says the same: one class only, none, more than are declared, numbers
-// as classes.
+// TestClassesOfAnyTable checks that the output and the exit code of a run do not depend on the classes in the rows:
+// only one class, no class, more classes than declared, or numbers as classes.
 func TestClassesOfAnyTable(t *testing.T) {
 	rows := func(class func(i int) string) string {
 		s := "a,y\n"
@@ -166,8 +165,9 @@ func TestClassMistakes(t *testing.T) {
 	}
 }
 
-// TestWordsFound: a table of words and nothing declared but the target and the task: the model has the
-// words, the report says that they were found, and predictions name the classes.
+// TestWordsFound trains on a table of text columns with only the target and the task declared. It checks that the
+// model contains the categories, that the report lists them as found privately, and that predictions name the
+// classes.
 func TestWordsFound(t *testing.T) {
 	chdir(t)
 	var table strings.Builder
@@ -197,7 +197,7 @@ func TestWordsFound(t *testing.T) {
 	if predicted.code != 0 || len(lines) != 6001 || lines[0] != "ill" || lines[2] != "yes" || lines[3] != "no" {
 		t.Errorf("%d lines, %q", len(lines), lines[:4])
 	}
-	// The starter recipe asks for the same.
+	// The recipe proposed by init behaves the same.
 	got = dptrain(t, strings.Fields("init export.csv --target ill --task classification")...)
 	if got.code != 0 || !strings.Contains(got.stdout, "classes: private\n") {
 		t.Errorf("%+v", got)

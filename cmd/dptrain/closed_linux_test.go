@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestClosedOutput: whatever a command would print, standard output that a shell closed, or that is on a full disk, is a mistake of
-// use. The null device is none, whoever opened it.
+// TestClosedOutput checks that every command reports a usage error if standard output was closed by the shell or is
+// on a full disk. The null device is valid, whoever opened it.
 func TestClosedOutput(t *testing.T) {
 	chdir(t)
 	self, err := os.Executable()
@@ -26,7 +26,8 @@ func TestClosedOutput(t *testing.T) {
 	if got := dptrain(t, "fit", "recipe.yaml", "--out", "done", "-q"); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
-	// sh runs a list of commands in processes of their own, and prints the code of ours to standard error.
+	// run executes a list of shell commands in separate processes, with the exit code of dptrain printed to standard
+	// error.
 	run := func(redirect, args string) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect))
 		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
@@ -52,7 +53,7 @@ func TestClosedOutput(t *testing.T) {
 	if got := run(">/dev/null", "version"); got != "0" {
 		t.Errorf("the null device: code %s", got)
 	}
-	if got := process(t, nil, "version"); got.code != 0 { // package os/exec opens the null device for both
+	if got := process(t, nil, "version"); got.code != 0 { // package os/exec opens the null device for both streams
 		t.Errorf("the null device of another program: %+v", got)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestColumnTypesAreRefusedBeforeTheyArePaidFor: a column of lists or groups is refused by every command that prices the run,
-// and the ledger stays as it is. Without the column the run is carried out.
+// TestColumnTypesAreRefusedBeforeTheyArePaidFor checks that every command that computes a price refuses a column of
+// lists or groups and leaves the ledger unchanged. Without the column, the run succeeds.
 func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	withLedger(t)
 	type group struct {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCompletesValues: flags complete to what they take, and columns to those of the header line.
+// TestCompletesValues checks that flags complete to their valid values, and column flags to the columns of the
+// header.
 func TestCompletesValues(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "größe;ort;preis\n1;secret;2\n")
@@ -45,7 +46,7 @@ func TestCompletesValues(t *testing.T) {
 	}
 }
 
-// TestRangeAndDateFlags: they declare what a recipe would.
+// TestRangeAndDateFlags checks that --range and --date have the same effect as the recipe keys.
 func TestRangeAndDateFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "born,size,y\n2000-01-02,1,2\n")

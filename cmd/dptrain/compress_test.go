@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// leaves writes the public table of the repository in two parts to the working directory.
+// leaves writes the public table of the repository to the working directory, in two parts.
 func leaves(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "leaves.csv"))
@@ -21,7 +21,7 @@ func leaves(t *testing.T) {
 	write(t, "new.csv", lines[0]+strings.Join(lines[1001:1401], ""))
 }
 
-// TestCompress: every method makes a model that predict reads, with the errors that it says.
+// TestCompress checks that predict can read the model of every method, and that the model has the printed errors.
 func TestCompress(t *testing.T) {
 	leaves(t)
 	truth := strings.Split(read(t, "new.csv"), "\n")[1:401]
@@ -58,14 +58,14 @@ func TestCompress(t *testing.T) {
 	}
 }
 
-// formatShare prints n of 400 with four decimals.
+// formatShare formats n/of with four decimals.
 func formatShare(n, of int) string {
 	digits := "0000" + strconv.Itoa(n*10000/of)
 	return "0." + digits[len(digits)-4:]
 }
 
-// TestCompressHoldsRecords: what a subsample, condensing and knn keep are records as they stand in
-// the table, which is why nothing of it is private.
+// TestCompressHoldsRecords checks that the points kept by subsampling, condensing and knn are exact records of the
+// table, which is why these methods have no privacy.
 func TestCompressHoldsRecords(t *testing.T) {
 	leaves(t)
 	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o", "all.json"); got.code != 0 {
@@ -78,7 +78,7 @@ func TestCompressHoldsRecords(t *testing.T) {
 	}
 }
 
-// TestCompressIsRefused: a model without privacy is taken for no release.
+// TestCompressIsRefused checks that other commands do not accept a model without privacy as a release.
 func TestCompressIsRefused(t *testing.T) {
 	leaves(t)
 	must := func(code int, says string, args ...string) {
@@ -104,7 +104,7 @@ func TestCompressIsRefused(t *testing.T) {
 	must(8, "it was trained without privacy", "verify", "out")
 }
 
-// TestCompressMistakes: what cannot be made is said before a table is read.
+// TestCompressMistakes checks that invalid requests are reported before a table is read.
 func TestCompressMistakes(t *testing.T) {
 	leaves(t)
 	write(t, "there.json", "{}")
@@ -149,7 +149,7 @@ func TestCompressMistakes(t *testing.T) {
 	}
 }
 
-// TestCompressKnownTable: no table that a ledger knows, whether it is learned from or tested on.
+// TestCompressKnownTable checks that compress refuses a table known to a ledger, both for training and for testing.
 func TestCompressKnownTable(t *testing.T) {
 	leaves(t)
 	for _, args := range [][]string{

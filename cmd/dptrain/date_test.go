@@ -9,7 +9,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestFitDates: a model of dates reads new tables, and a plan knows the parts.
+// TestFitDates checks that a model with date columns reads new tables, and that the plan lists the parts of the
+// dates.
 func TestFitDates(t *testing.T) {
 	chdir(t)
 	var b strings.Builder

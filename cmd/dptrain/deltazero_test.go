@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeltaZeroByFlags: whether delta may be 0 is decided by all flags together, and a refusal names the stage and the remedy.
+// TestDeltaZeroByFlags checks that all flags together decide whether delta may be 0, and that an error names the
+// stage and a remedy.
 func TestDeltaZeroByFlags(t *testing.T) {
 	const houses = "plan --data ../../testdata/houses.csv --target price --epsilon 1 --delta 0"
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestDescribe: a description by flags, its report in every format and its verification.
+// TestDescribe checks a description configured by flags, its report in every format and its verification.
 func TestDescribe(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	args := []string{"describe", "../../testdata/visits.csv", "--exclude", "patient_id", "--by", "ward", "--range", "age=0:110", "--epsilon", "2", "--out", out}
@@ -57,8 +57,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeLedger: the price is entered before a row is read, a description that does not fit is refused, and a release is
-// compared with its entry.
+// TestDescribeLedger checks that the price is entered in the ledger before a row is read, that a description beyond
+// the budget is refused, and that verify compares a release with its entry.
 func TestDescribeLedger(t *testing.T) {
 	dir := t.TempDir()
 	ledger, out := filepath.Join(dir, "l.ledger"), filepath.Join(dir, "out")
@@ -92,7 +92,7 @@ func TestDescribeLedger(t *testing.T) {
 		t.Errorf("ledger verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
 	}
 	refused := dptrain(t, append(args, "--epsilon=2.9", "--out="+filepath.Join(dir, "two"))...)
-	if refused.code != 2 { // a flag that is given twice
+	if refused.code != 2 { // the flag is repeated
 		t.Errorf("exit %d: %s", refused.code, refused.stderr)
 	}
 	larger := []string{"describe", "../../testdata/visits.csv", "--exclude", "patient_id", "--epsilon", "2.9", "--ledger", ledger, "--dataset", "visits", "--out", filepath.Join(dir, "two")}
@@ -104,7 +104,7 @@ func TestDescribeLedger(t *testing.T) {
 	}
 }
 
-// TestDescribeRefuses: mistakes, with what to do.
+// TestDescribeRefuses checks that errors in a description are reported with a remedy.
 func TestDescribeRefuses(t *testing.T) {
 	chdirWith := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
@@ -143,7 +143,8 @@ func TestDescribeRefuses(t *testing.T) {
 	}
 }
 
-// TestDescribeTables: tables without records, of one record, of constants and of missing values are described, by units too.
+// TestDescribeTables checks descriptions of tables without records, with one record, with constants and with missing
+// values, with and without units.
 func TestDescribeTables(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -171,7 +172,7 @@ func TestDescribeTables(t *testing.T) {
 	}
 }
 
-// TestDescribeScript: the check script of a description adds the steps up to the epsilon of its file.
+// TestDescribeScript checks that the check script of a description composes the steps to the epsilon in its file.
 func TestDescribeScript(t *testing.T) {
 	dir := t.TempDir()
 	var pairs []string

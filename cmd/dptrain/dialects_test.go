@@ -14,7 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestDialects: one table in the dialects of other programs is read as the same table, or refused with the key that mends it.
+// TestDialects checks that a table written by different programs is read as the same table, or that the error names
+// the key that fixes it.
 func TestDialects(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "größe"}, {Name: "preis"}, {Name: "ort", Kind: dataset.Category, Categories: []string{"Köln", "Zürich", "a, b; c"}},
@@ -26,8 +27,8 @@ func TestDialects(t *testing.T) {
 	seen := map[string]bool{"write.py": true, "README.md": true}
 	for _, c := range []struct {
 		file  string
-		first string // what is said of it without flags; empty: nothing is wrong
-		flags string // that mend it; "-": nothing does
+		first string // the message without flags; empty if there is no problem
+		flags string // the flags that fix it; "-" if it cannot be fixed
 	}{
 		{"pandas.csv", "", ""},
 		{"pandas-semicolon.csv", "--decimal ,", "--decimal ,"},
@@ -95,7 +96,7 @@ func TestDialects(t *testing.T) {
 		if c.flags != "-" {
 			given = strings.Fields(c.flags)
 		}
-		for k := 0; k <= len(given); k += 2 { // one flag after the other, as messages name them
+		for k := 0; k <= len(given); k += 2 { // add one flag after another, as the messages name them
 			told += dptrain(t, append([]string{"init", path}, given[:k]...)...).stderr
 		}
 		if c.first == "" && told != "" || !strings.Contains(told, c.first) {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestPitfallsNameTests: each row of docs/proofs/pitfalls.md names tests, and they exist.
+// TestPitfallsNameTests checks that each row of docs/proofs/pitfalls.md names existing tests.
 func TestPitfallsNameTests(t *testing.T) {
 	page := read(t, "../../docs/proofs/pitfalls.md")
 	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
@@ -39,7 +39,7 @@ func TestPitfallsNameTests(t *testing.T) {
 	}
 }
 
-// isTest looks for a test function in a package, which may be one below internal/.
+// isTest reports whether a test function exists in a package or in one below internal/.
 func isTest(t *testing.T, pkg, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
@@ -65,8 +65,8 @@ func isTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// TestPlanFitsATerminal: but for the two numbers of a black box, a price has lines
-// of at most 80 characters, and every step is below its node.
+// TestPlanFitsATerminal checks that a price has lines of at most 80 characters, except for the two numbers of a
+// black box, and that every step is listed below its node.
 func TestPlanFitsATerminal(t *testing.T) {
 	for _, name := range []string{"classes", "search", "dpfsdr-sizes", "brc-pure"} {
 		got := dptrain(t, "plan", "../../examples/"+name+".yaml")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestEngineFlag: the release does not depend on where the table is kept, and what the stream engine cannot
-// do is refused before the ledger is asked.
+// TestEngineFlag checks that the release does not depend on where the table is kept, and that requests unsupported
+// by the stream engine are refused before the ledger is opened.
 func TestEngineFlag(t *testing.T) {
 	table, err := filepath.Abs("../../testdata/houses.csv")
 	if err != nil {
@@ -69,7 +69,8 @@ func TestEngineFlag(t *testing.T) {
 	}
 }
 
-// TestEngineKey: the recipe may name the engine, which the published one does not, and the flag replaces it.
+// TestEngineKey checks that a recipe may name the engine, that the published recipe omits it, and that the flag
+// overrides it.
 func TestEngineKey(t *testing.T) {
 	table, err := filepath.Abs("../../testdata/loans.csv")
 	if err != nil {
@@ -97,8 +98,8 @@ func TestEngineKey(t *testing.T) {
 	}
 }
 
-// separate returns dptrain as a process of its own, whose first run has the first key of its plan. It kills
-// itself when the named stage begins.
+// separate returns dptrain as a separate process whose first run has the first key of its plan. The process kills
+// itself at the start of the stage kill.
 func separate(t *testing.T, stdin, kill string, args []string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -111,8 +112,8 @@ func separate(t *testing.T, stdin, kill string, args []string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledWithScratch: a run that is killed leaves no readable scratch file and no release, and the next
-// run clears away the empty folder.
+// TestKilledWithScratch checks that a killed run leaves no readable scratch file and no release, and that the next
+// run removes the empty folder.
 func TestKilledWithScratch(t *testing.T) {
 	table, err := filepath.Abs("../../testdata/houses.csv")
 	if err != nil {
@@ -143,7 +144,8 @@ func TestKilledWithScratch(t *testing.T) {
 	}
 }
 
-// TestQueryOfCluster: rows of a query of a cluster are refused where no cluster is meant, before a ledger is asked.
+// TestQueryOfCluster checks that commands without a cluster refuse a recipe whose rows come from a cluster query,
+// before opening the ledger.
 func TestQueryOfCluster(t *testing.T) {
 	chdir(t)
 	const data = "data: {spark: select a and y from secret_table, target: y"

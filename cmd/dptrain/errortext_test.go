@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// sourceFiles parses every file of the module but tests.
+// sourceFiles parses every non-test file of the module.
 func sourceFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}
@@ -34,13 +34,13 @@ func sourceFiles(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// errorTexts returns the literal texts that errors are made of in a file.
+// errorTexts returns the string literals in a file that become parts of error messages.
 func errorTexts(file *ast.File) []string {
 	makers := map[string]bool{"errors.New": true, "fmt.Errorf": true, "fault.New": true, "usagef": true, "fmt.Sprintf": true}
 	var out []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if ok && nameOf(call.Fun) == "panic" { // its text is never shown
+		if ok && nameOf(call.Fun) == "panic" { // its text is never printed
 			return false
 		}
 		if !ok || !makers[nameOf(call.Fun)] {
@@ -71,8 +71,8 @@ func nameOf(f ast.Expr) string {
 	return ""
 }
 
-// TestErrorsNameNoPackage: what an error of any package shows at the terminal does not begin
-// with the name of a package. Stages of a run that are called like one are named by others.
+// TestErrorsNameNoPackage checks that the error messages of all packages do not start with the name of a package.
+// Stages of a run with the same name as a package are named differently in messages.
 func TestErrorsNameNoPackage(t *testing.T) {
 	files := sourceFiles(t)
 	packages, stages := map[string]bool{}, map[string]bool{"selection": true, "scaling": true}
@@ -84,7 +84,7 @@ func TestErrorsNameNoPackage(t *testing.T) {
 		for _, text := range errorTexts(file) {
 			seen++
 			word, rest, _ := strings.Cut(strings.TrimPrefix(message(errors.New(text)), "dptrain: "), ": ")
-			if word == "dptrain" && (file.Name.Name == "main" || file.Name.Name == "terminal") { // a line of the program, which begins with its name
+			if word == "dptrain" && (file.Name.Name == "main" || file.Name.Name == "terminal") { // a line that starts with the program name
 				continue
 			}
 			if rest != "" && packages[word] && (word == file.Name.Name || !stages[word]) {

@@ -18,8 +18,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestExitCodes holds the code of every kind of error in a golden file: scripts
-// rely on them.
+// TestExitCodes compares the exit code of every kind of error with a golden file, because scripts rely on them.
 func TestExitCodes(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("while testing: %w", err) }
 	errs := []struct {
@@ -71,8 +70,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestPanicSaysNothing: of a panic nothing but the places are ever told, those of the
-// goroutine that it happened in.
+// TestPanicSaysNothing checks that a report about a panic contains only source positions, those of the goroutine
+// that panicked.
 func TestPanicSaysNothing(t *testing.T) {
 	for i, debug := range []bool{false, true, false, true} {
 		chdir(t)
@@ -110,8 +109,8 @@ func TestPanicSaysNothing(t *testing.T) {
 
 func panicElsewhere() { panic("cell 4711") }
 
-// TestFilesNamedLikePackages: a message about a file begins with its name, also
-// where a package is called so.
+// TestFilesNamedLikePackages checks that a message about a file starts with its name, even if a package has the same
+// name.
 func TestFilesNamedLikePackages(t *testing.T) {
 	chdir(t)
 	for _, name := range []string{"report", "ledger", "bench", "audit"} {

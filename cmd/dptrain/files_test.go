@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOneTableInManyForms: standard input, several files, JSON Lines and a table without a header line are trained on alike.
+// TestOneTableInManyForms checks that training gives the same model for a table from standard input, in several
+// files, as JSON Lines and without a header.
 func TestOneTableInManyForms(t *testing.T) {
 	chdir(t)
 	var csv, body, lines strings.Builder

@@ -18,13 +18,13 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// fitArgs are the flags of a run on line.csv.
+// fitArgs are the arguments of a run on line.csv.
 var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
 
-// numbers hides what noise decides.
+// numbers matches the parts of the output that depend on noise.
 var numbers = regexp.MustCompile(`(?m)^(R²|All errors|Error|MAE|Interval|Held out|Columns|Pairs)( +).*\n(          .*\n)*`)
 
-// withoutChances leaves out the warnings that noise decides.
+// withoutChances removes the warnings that depend on noise.
 func withoutChances(text string) string {
 	var kept strings.Builder
 	for _, paragraph := range paragraphs.FindAllString(text, -1) {
@@ -35,10 +35,10 @@ func withoutChances(text string) string {
 	return kept.String()
 }
 
-// paragraphs are a label or the heading of a warning, with its text.
+// paragraphs matches a label, or the heading of a warning, together with its text.
 var paragraphs = regexp.MustCompile(`(?m)^(?:\S.*)?\n(  .*\n)*`)
 
-// chances are the warnings that noise decides.
+// chances matches the headings of warnings that depend on noise.
 var chances = regexp.MustCompile(`^(?:error|warning)\[(wide-interval|far-targets|large-errors)\]: `)
 
 func TestFit(t *testing.T) {
@@ -97,7 +97,7 @@ func TestNeverOverwrites(t *testing.T) {
 	if err := os.Rename("line.csv", "moved.csv"); err != nil {
 		t.Fatal(err)
 	}
-	if got := dptrain(t, fitArgs...); got != want { // before the data is looked at
+	if got := dptrain(t, fitArgs...); got != want { // the output folder is checked before the table
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData || read(t, "out/release/model.json") != before {
@@ -140,8 +140,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// cancelled runs fit and cancels it when stage number at begins (-1: before the
-// run). It returns the stages that began.
+// cancelled runs fit and cancels it when stage number at starts, or before the run if at is -1. It returns the
+// stages that started.
 func cancelled(t *testing.T, at int) (result, []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +162,7 @@ func cancelled(t *testing.T, at int) (result, []string) {
 	return result{code, stdout.String(), stderr.String()}, stages
 }
 
-// TestInterrupted cancels a run before it begins and at each of its stages.
+// TestInterrupted cancels a run before it starts and at each of its stages.
 func TestInterrupted(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(200))
@@ -207,8 +207,8 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestBadInput holds every refusal that the documentation promises: the exit
-// code, a message that says where and what, and nothing written.
+// TestBadInput checks every documented error: the exit code, a message with the position and the reason, and that no
+// file is written.
 func TestBadInput(t *testing.T) {
 	files := goldenFiles(t)
 	long := lineCSV(5000)
@@ -217,7 +217,7 @@ func TestBadInput(t *testing.T) {
 	tests := []struct {
 		name   string
 		recipe string
-		table  string // name of the file; line.csv if empty
+		table  string // name of the file; defaults to line.csv
 		data   string
 		code   int
 	}{
@@ -270,8 +270,8 @@ func TestBadInput(t *testing.T) {
 	files.compare(t, "bad-input", b.String())
 }
 
-// TestTotalOnRows gives fit rows of every bad kind: exit 0 and the same words on
-// the terminal, and the cells are counted for the curator alone.
+// TestTotalOnRows runs fit on malformed rows of every kind. It checks that the exit code is 0, that the terminal
+// output is the same, and that the counts of bad cells appear only in the curator folder.
 func TestTotalOnRows(t *testing.T) {
 	wide := func(rows int) string {
 		names, cells := make([]string, 40), make([]string, 40)
@@ -326,8 +326,8 @@ func TestTotalOnRows(t *testing.T) {
 	}
 }
 
-// TestNoCellAnywhere plants a marker in cells and looks for it in everything
-// public: the terminal and release/, of runs that succeed and runs that fail.
+// TestNoCellAnywhere plants a marker in cells and searches for it in all public output, the terminal and release/,
+// for runs that succeed and runs that fail.
 func TestNoCellAnywhere(t *testing.T) {
 	const marker = "zq7w9marker"
 	rows := strings.Repeat("1,2,3\n", 50)

@@ -13,7 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestKeyFlags: every row of the table has a key of the recipe and help, and every command that has the flag declares it.
+// TestKeyFlags checks that every row of the table has a recipe key and a help text, and that every command of the
+// flag declares it.
 func TestKeyFlags(t *testing.T) {
 	keys := map[string]bool{"data.columns": true, "budget": true, "describe.columns": true, "describe.by": true}
 	for _, k := range recipe.AllKeys() {
@@ -46,7 +47,7 @@ func TestKeyFlags(t *testing.T) {
 	}
 }
 
-// pythonFlags returns the module that lists the flags of the Python estimators.
+// pythonFlags returns the Python module that lists the flags of the estimators.
 func pythonFlags() string {
 	lists := map[pythonForm][]string{}
 	for _, f := range keyFlags {
@@ -72,7 +73,8 @@ func pythonFlags() string {
 	return b.String()
 }
 
-// TestPythonFlags: the list of flags of the Python estimators is that of the table, and each of them is a documented parameter.
+// TestPythonFlags checks that the flags of the Python estimators match the table, and that each is a documented
+// parameter.
 func TestPythonFlags(t *testing.T) {
 	folder := filepath.Join("..", "..", "python", "dptrain")
 	path := filepath.Join(folder, "_flags.py")

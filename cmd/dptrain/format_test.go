@@ -8,8 +8,9 @@ import (
 
 const semicolons = "größe;preis;ort\n1,5;100,25;a\n2,5;200;b\n-999;1.300,5;a\n"
 
-// TestFormatFlags: a separator is read off the header, and a warning names the flag of the decimal mark; init writes what flags
-// say, and a model's table is read as its recipe says.
+// TestFormatFlags checks that the separator is detected from the header, that a warning names the flag of the
+// decimal mark, that init writes the settings of the flags to the recipe, and that predict reads a table with the
+// settings of the model's recipe.
 func TestFormatFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", semicolons)
@@ -49,7 +50,8 @@ func TestFormatFlags(t *testing.T) {
 	}
 }
 
-// TestPredictReadsAsTheRecipe: predict reads a table as the recipe beside the model says, and a flag goes first.
+// TestPredictReadsAsTheRecipe checks that predict reads a table with the settings of the recipe next to the model,
+// and that flags override them.
 func TestPredictReadsAsTheRecipe(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
@@ -64,7 +66,7 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 	}
 }
 
-// TestDeclareFlags: flags that declare give the plan of a recipe that does.
+// TestDeclareFlags checks that declarations by flags and by recipe give the same plan.
 func TestDeclareFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "who,color,size,y\na,red,1,2\n")
@@ -91,8 +93,8 @@ model: {method: adassp}
 	}
 }
 
-// TestValueFlags: flags that say which texts are one value, and which values are numbers, give the plan of a recipe that does.
-// A column of which nothing else is said is one of words that are found.
+// TestValueFlags checks that flags for merging texts and for assigning numbers to them give the same plan as a
+// recipe. A column without further declarations is a text column whose categories are found privately.
 func TestValueFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", "a,b,c,y\n1,2,3,4\n")
@@ -119,7 +121,7 @@ privacy: {epsilon: 1}
 	}
 }
 
-// TestShapeOfWords: a report says which number each word counts as.
+// TestShapeOfWords checks that a report lists the number assigned to each text.
 func TestShapeOfWords(t *testing.T) {
 	houses, err := filepath.Abs("../../testdata/houses.csv")
 	if err != nil {
@@ -135,7 +137,7 @@ func TestShapeOfWords(t *testing.T) {
 	}
 }
 
-// TestHelpSuggests: an unknown topic is a mistake, with a guess.
+// TestHelpSuggests checks that the error for an unknown help topic suggests a similar one.
 func TestHelpSuggests(t *testing.T) {
 	for args, want := range map[string]string{"recpie": "`dptrain help recipe`", "fitt": `"fit"`, "nothing at all": "--help"} {
 		if got := dptrain(t, append([]string{"help"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.stderr, want) {
@@ -149,7 +151,7 @@ func TestHelpSuggests(t *testing.T) {
 	}
 }
 
-// TestTopics: the topics name every method and every section.
+// TestTopics checks that the help topics name every method and every section.
 func TestTopics(t *testing.T) {
 	for topic, words := range map[string][]string{
 		"methods": {"joint-gram", "tukey", "kendall", "fixed"}, "formats": {".xlsx", "--separator", "data.format.decimal", "standard input"}, "recipe": {"columns.NAME.encode", "columns.NAME.lower", "format.separator", "unit.max_rows", "epsilon", "ledger", "holdout"},

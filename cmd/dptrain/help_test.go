@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestHelpFitsATerminal: the help of every command has lines of at most 80
-// characters.
+// TestHelpFitsATerminal checks that the help of every command has lines of at most 80 characters.
 func TestHelpFitsATerminal(t *testing.T) {
 	n := 0
 	var visit func(cmd *cobra.Command)
@@ -18,11 +17,11 @@ func TestHelpFitsATerminal(t *testing.T) {
 			visit(c)
 		}
 		if cmd.Name() == "completion" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
-			return // cobra's own
+			return // the command is cobra's own
 		}
 		n++
 		args := strings.Fields(cmd.CommandPath() + " --help")[1:]
-		if cmd.HasParent() && !cmd.Runnable() && !cmd.HasSubCommands() { // a topic
+		if cmd.HasParent() && !cmd.Runnable() && !cmd.HasSubCommands() { // a help topic
 			args = []string{"help", cmd.Name()}
 		}
 		for line := range strings.Lines(dptrain(t, args...).stdout) {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// hospital writes a table as hospitals export them, of n made-up stays: two columns of
-// numbers, one of these with three cells in ten empty, and columns that are not what
-// they seem to be.
+// hospital returns a table in the style of a hospital export with n synthetic stays. It has two numeric columns, one
+// with 30% empty cells, and several columns whose content differs from their appearance.
 func hospital(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -35,13 +34,13 @@ func hospital(n int, seed uint64) string {
 	return b.String()
 }
 
-// TestHospital: every column of a messy table that is misread is named on the terminal, and no
-// line of the release claims an effect of a column that was not read. At epsilon 3 a
-// column of 12,000 numbers, and a gap of 30%, are more than seven standard deviations of the noise
-// beyond what is asked of them. A column without a number passes for one, by noise alone, in fewer than one run of
-// a thousand; of four runs more than two do with odds below 1e-8.
+// TestHospital checks that every misread column of a messy table is named on the terminal, and that no line of the
+// release claims an effect of a column that was not read. At epsilon 3, a column of 12,000 numbers and a gap of 30%
+// exceed their thresholds by more than seven standard deviations of the noise. A column without numbers passes as
+// numeric, by noise alone, in fewer than one run in a thousand; the probability that more than two of four runs do
+// is below 1e-8.
 func TestHospital(t *testing.T) {
-	strict := []string{"years", "weight"} // numbers with something around them
+	strict := []string{"years", "weight"} // columns of numbers with additional characters
 	missed := 0
 	for seed := range uint64(4) {
 		t.Chdir(t.TempDir())

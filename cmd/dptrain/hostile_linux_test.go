@@ -18,8 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// opened returns the names in the working directory that do opens, to read or to
-// write.
+// opened returns the names in the working directory that do opens for reading or writing.
 func opened(t *testing.T, do func()) []string {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK)
@@ -52,9 +51,8 @@ func opened(t *testing.T, do func()) []string {
 	}
 }
 
-// TestReadsWhatIsNamedOnly gives recipes and models that are full of the names of
-// other files: check, plan and fit read the recipe and its table, predict the model and its
-// table, and nothing else in the folder is opened.
+// TestReadsWhatIsNamedOnly uses recipes and models that contain the names of many other files. It checks that check,
+// plan and fit open only the recipe and its table, and that predict opens only the model and its table.
 func TestReadsWhatIsNamedOnly(t *testing.T) {
 	chdir(t)
 	decoys := []string{"secret.csv", "secret.yaml", "secret.json", "dptrain.ledger", "recipe.schema.json"}
@@ -102,9 +100,9 @@ privacy: {epsilon: 1}
 	}
 }
 
-// fullFrom carries out a command as a process of which no file can grow beyond 100 bytes,
-// or the number after a colon, as on a full disk, from a stage on. It is a process of its own because the limit is the whole
-// process's: "go test" writes a log of what a test opens.
+// fullFrom simulates a full disk. It runs a command in a process whose files cannot grow beyond 100 bytes, or beyond
+// the number after a colon in stage, from the given stage on. This needs a separate process because the limit also
+// applies to the log that "go test" writes.
 func fullFrom(stage string, args []string) int {
 	var old unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_FSIZE, &old) != nil {
@@ -129,7 +127,7 @@ func fullFrom(stage string, args []string) int {
 	return a.run(context.Background(), args)
 }
 
-// full runs a command as fullFrom does.
+// full runs a command with fullFrom in a separate process.
 func full(t *testing.T, stage string, args ...string) result {
 	t.Helper()
 	self, err := os.Executable()
@@ -147,8 +145,8 @@ func full(t *testing.T, stage string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// TestDiskFullAfterTheLedger: a run whose results do not fit on the disk stays spent,
-// says why, leaves nothing behind, and goes through once there is room.
+// TestDiskFullAfterTheLedger checks that a run whose results do not fit on the disk keeps its budget spent, reports
+// the reason and leaves no files, and that it can be repeated once there is space.
 func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
@@ -171,8 +169,8 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	onlyFiles(t, "line.csv", "my.ledger", "old.csv", "out")
 }
 
-// TestLedgerFullAfterTheRun: a run that cannot be entered as ended keeps its results, and
-// they are published once it can.
+// TestLedgerFullAfterTheRun checks that a run whose completion cannot be entered in the ledger keeps its results,
+// and that they can be published later.
 func TestLedgerFullAfterTheRun(t *testing.T) {
 	withLedger(t)
 	got := full(t, "write:49152", ledgerArgs("fit", ".4")...)

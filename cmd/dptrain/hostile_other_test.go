@@ -2,8 +2,8 @@
 
 package main
 
-// fullFrom is for systems that can limit the size of files.
+// fullFrom is not supported here: it requires a limit on file sizes.
 func fullFrom(string, []string) int { return exitInternal }
 
-// beginnings are for systems whose processes can be made to run out of memory.
+// beginnings is not supported here: it requires a limit on memory.
 func beginnings() map[string]func(string) { return nil }

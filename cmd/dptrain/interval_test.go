@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPredictInterval: the ends of the interval at a level of the model, the highest
-// by default, in columns of their own.
+// TestPredictInterval checks that predict adds columns with the bounds of the prediction interval at a level of the
+// model, by default the highest.
 func TestPredictInterval(t *testing.T) {
 	chdir(t)
 	const intervals = "  \"interval\": [\n    {\"level\":0.9,\"half_width\":2.5},\n    {\"level\":0.95,\"half_width\":4}\n  ],\n"

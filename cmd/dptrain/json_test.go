@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// withoutJSON are the verbs without --json, each with the reason.
+// withoutJSON maps each command without --json to the reason.
 var withoutJSON = map[string]string{
 	"dptrain":               "prints its help",
 	"dptrain ledger":        "only its verbs do something",
@@ -27,7 +27,8 @@ var withoutJSON = map[string]string{
 	"dptrain worker":        "answers a cluster, not a person",
 }
 
-// TestEveryVerbHasJSON: each verb has --json, or is an exception with a reason, and no reason is out of date.
+// TestEveryVerbHasJSON checks that each command has --json or an entry in withoutJSON, and that no entry is out of
+// date.
 func TestEveryVerbHasJSON(t *testing.T) {
 	seen := map[string]bool{}
 	var visit func(cmd *cobra.Command)
@@ -55,7 +56,7 @@ func TestEveryVerbHasJSON(t *testing.T) {
 	}
 }
 
-// aRun is a folder with two runs, their ledger and a release of another tool.
+// aRun creates a folder with two runs, their ledger and a release of another tool.
 func aRun(t *testing.T) {
 	t.Helper()
 	table, model := read(t, "../../testdata/houses.csv"), read(t, "../../testdata/loans.csv")
@@ -67,7 +68,7 @@ func aRun(t *testing.T) {
 	write(t, "causal.yaml", "task: causal\ndata: {path: houses.csv, columns: {area: {lower: 0, upper: 500}, price: {lower: 0, upper: 1000000}}}\ncausal: {columns: [area, price]}\nprivacy: {epsilon: 1}\noutput: {dir: why}\n")
 }
 
-// jsonLines are the commands of TestJSON in the order of a project, with the keys that each prints.
+// jsonLines lists the commands of TestJSON in the order of a project, with the keys that each prints.
 var jsonLines = []struct {
 	args string
 	code int
@@ -95,7 +96,7 @@ var jsonLines = []struct {
 	{"version --json", 0, "version platform"},
 }
 
-// TestJSON: with --json a verb prints one JSON object, or one a line, and nothing else.
+// TestJSON checks that with --json a command prints exactly one JSON object, or one per line.
 func TestJSON(t *testing.T) {
 	aRun(t)
 	for _, c := range jsonLines {
@@ -131,12 +132,12 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestTextFitsATerminal: what the verbs print for a person has lines of at most 80 characters.
+// TestTextFitsATerminal checks that the text output of all commands has lines of at most 80 characters.
 func TestTextFitsATerminal(t *testing.T) {
 	aRun(t)
 	for _, c := range jsonLines {
 		args := strings.Fields(strings.Replace(c.args, " --json", "", 1))
-		if args[0] == "init" { // a recipe, which an editor shows
+		if args[0] == "init" { // it prints a recipe, which is shown in an editor
 			continue
 		}
 		got := dptrain(t, args...)
@@ -151,8 +152,8 @@ func TestTextFitsATerminal(t *testing.T) {
 	}
 }
 
-// TestProgressInAPipe: --progress names the stages where there is no terminal, and says nothing else; without it there is no
-// word. No time is told: it would depend on the records.
+// TestProgressInAPipe checks that without a terminal --progress prints the names of the stages only, and that there
+// is no output without it. Times are not printed, because they depend on the records.
 func TestProgressInAPipe(t *testing.T) {
 	aRun(t)
 	got := dptrain(t, "fit", "recipe.yaml", "--dataset", "none", "--ledger", "none.ledger")
@@ -169,7 +170,8 @@ func TestProgressInAPipe(t *testing.T) {
 	}
 }
 
-// TestColoursNotInAPipe: what is no terminal gets no colour, whatever the environment says.
+// TestColoursNotInAPipe checks that output is not coloured unless it goes to a terminal, whatever the environment
+// variables are.
 func TestColoursNotInAPipe(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("NO_COLOR", "")

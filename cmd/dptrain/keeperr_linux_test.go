@@ -16,18 +16,17 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/terminal"
 )
 
-// dieBy names a way in which a process that behaves as dptrain ends against its will.
+// dieBy is the environment variable with the cause of death of a process that behaves as dptrain.
 const dieBy = "DPTRAIN_TEST_DIE"
 
-// die ends the process in the way that is named, with a secret in the arguments of its
-// calls.
+// die ends the process in the named way, with a secret in the arguments on its stack.
 func die(way string) {
 	stderr, err := terminal.KeepStderr()
 	if err != nil {
 		panic(err)
 	}
 	fmt.Fprintln(stderr, "kept")
-	secret := make([]float64, 123457) // 0x1e241
+	secret := make([]float64, 123457) // the length is 0x1e241
 	switch way {
 	case "stack":
 		debug.SetMaxStack(1 << 16)
@@ -57,7 +56,7 @@ func deeper(secret []float64, depth int) float64 {
 	return 1 + deeper(secret[1:], depth+1)
 }
 
-// ended is how a process ended: its code, or the signal that killed it.
+// ended describes the end of a process: its exit code, or the signal that killed it.
 type ended struct {
 	code   int
 	signal syscall.Signal
@@ -86,8 +85,8 @@ func process(t *testing.T, env []string, args ...string) ended {
 	return e
 }
 
-// TestDiesInSilence: what the Go runtime prints of a process that it ends reaches
-// nobody, whatever ends it, and the process ends by a signal, not by an exit code.
+// TestDiesInSilence checks that the messages of the Go runtime about a dying process are discarded, whatever the
+// cause, and that the process ends with a signal rather than an exit code.
 func TestDiesInSilence(t *testing.T) {
 	for _, way := range []string{"stack", "quit", "panic"} {
 		if got := process(t, []string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT, "kept\n"}) {
@@ -99,9 +98,9 @@ func TestDiesInSilence(t *testing.T) {
 	}
 }
 
-// TestEndings: a signal that was ignored from the beginning stays ignored.
+// TestEndings checks that a signal that is ignored at the start of the process stays ignored.
 func TestEndings(t *testing.T) {
-	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // as it is below nohup
+	if got := endings(nil); len(got) != 4 && !signal.Ignored(syscall.SIGHUP) { // under nohup it is ignored
 		t.Errorf("%v", got)
 	}
 	if got := process(t, []string{dieBy + "=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
@@ -109,12 +108,12 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestPredictIntoHead: of an output that nobody reads any more, as that of `predict | head -1`,
-// the process dies by SIGPIPE and says nothing.
+// TestPredictIntoHead checks that the process dies silently of SIGPIPE if its output is no longer read, as in
+// `predict | head -1`.
 func TestPredictIntoHead(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
-	write(t, "new.csv", "a,b\n"+strings.Repeat("1,north\n", 1<<17)) // more than a pipe holds
+	write(t, "new.csv", "a,b\n"+strings.Repeat("1,north\n", 1<<17)) // more than the capacity of a pipe
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

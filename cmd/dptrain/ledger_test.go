@@ -20,12 +20,12 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// ledgerArgs are the flags of a run on line.csv that keeps a ledger.
+// ledgerArgs returns the arguments of a run on line.csv with a ledger.
 func ledgerArgs(verb, epsilon string, more ...string) []string {
 	return append([]string{verb, "--data", "line.csv", "--target", "y", "--epsilon", epsilon, "--dataset", "houses", "--ledger", "my.ledger"}, more...)
 }
 
-// withLedger makes a table and a ledger with the total epsilon 1.5.
+// withLedger creates a table and a ledger with the total epsilon 1.5.
 func withLedger(t *testing.T) {
 	t.Helper()
 	chdir(t)
@@ -35,10 +35,10 @@ func withLedger(t *testing.T) {
 	}
 }
 
-// volatile is what differs from run to run in the output of `ledger`.
+// volatile matches the parts of the output of `ledger` that differ between runs.
 var volatile = regexp.MustCompile(`[0-9a-f]{64}|\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?`)
 
-// steady replaces it by as many letters.
+// steady replaces volatile parts by letters of the same length.
 func steady(s string) string {
 	return volatile.ReplaceAllStringFunc(s, func(x string) string { return strings.Repeat("x", len(x)) })
 }
@@ -56,8 +56,7 @@ func TestLedgerHelp(t *testing.T) {
 	files.compare(t, "help-ledger", b.String())
 }
 
-// TestLedgerRuns goes the way of a data set from its registration to the refusal
-// of a run.
+// TestLedgerRuns follows a data set from its registration to a run that is refused for lack of budget.
 func TestLedgerRuns(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
@@ -94,7 +93,7 @@ func TestLedgerRuns(t *testing.T) {
 	keep(step(exitOK, "ledger", "verify", "my.ledger", "--report", "first/release/report.json", "--report", "second/release/report.json"))
 	files.compare(t, "ledger", b.String())
 
-	// The largest epsilon that the refusal names is admitted, and a thousandth more is not.
+	// The largest epsilon named in the error is accepted, and a value larger by 0.1% is not.
 	_, largest, ok := strings.Cut(strings.TrimSpace(refused.stderr), "the largest epsilon that fits is ")
 	var e float64
 	if _, err := fmt.Sscan(largest, &e); err != nil || !ok {
@@ -104,7 +103,7 @@ func TestLedgerRuns(t *testing.T) {
 	step(exitOK, ledgerArgs("fit", largest, "--out", "third")...)
 }
 
-// TestLedgerInReport: report.json names the reservation, and no longer warns.
+// TestLedgerInReport checks that report.json names the reservation and omits the warning about a missing ledger.
 func TestLedgerInReport(t *testing.T) {
 	withLedger(t)
 	got := dptrain(t, ledgerArgs("fit", "1")...)
@@ -126,7 +125,7 @@ func TestLedgerInReport(t *testing.T) {
 	if public := read(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") || !strings.Contains(public, "dataset: houses") {
 		t.Errorf("%s", public)
 	}
-	// Cut the ledger short: verify needs the report to find out.
+	// If the ledger is truncated, verify needs the report to detect it.
 	if err := os.Remove("my.ledger"); err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +175,7 @@ func TestLedgerExportAndJSON(t *testing.T) {
 	}
 }
 
-// TestLedgerMistakes holds the code and the words of every refusal. No refusal
-// leaves a trace.
+// TestLedgerMistakes checks the exit code and the message of every error, and that errors leave no files behind.
 func TestLedgerMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	withLedger(t)
@@ -237,7 +235,7 @@ func TestLedgerMistakes(t *testing.T) {
 	onlyFiles(t, "line.csv", "link.ledger", "my.ledger", "recipe.yaml", "text.ledger")
 }
 
-// TestLedgerInUse: the second process waits with a message, then gives up.
+// TestLedgerInUse checks that a second process prints a message while it waits for the ledger, and then gives up.
 func TestLedgerInUse(t *testing.T) {
 	withLedger(t)
 	db, err := bolt.Open("my.ledger", 0o600, nil)
@@ -256,8 +254,8 @@ func TestLedgerInUse(t *testing.T) {
 	onlyFiles(t, "line.csv", "my.ledger")
 }
 
-// TestLedgerKilled kills fit at every stage. A run that may have read a row is
-// spent, and no release stands without its reservation.
+// TestLedgerKilled kills fit at every stage. It checks that the budget of a run that may have read a row is spent,
+// and that every release has its reservation.
 func TestLedgerKilled(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -287,8 +285,7 @@ func TestLedgerKilled(t *testing.T) {
 	}
 }
 
-// TestBenchRefusesKnownData: bench prints exact numbers, so not of a table that a
-// ledger knows.
+// TestBenchRefusesKnownData checks that bench, which prints exact numbers, refuses a table known to a ledger.
 func TestBenchRefusesKnownData(t *testing.T) {
 	withLedger(t)
 	dptrain(t, ledgerArgs("fit", "1", "-q")...)
@@ -318,8 +315,8 @@ func TestBenchRefusesKnownData(t *testing.T) {
 	}
 }
 
-// TestLedgerOfColumns: a data set of which some columns are protected admits no
-// run that uses one of them as public, in plan and in fit.
+// TestLedgerOfColumns checks that a data set with protected columns admits no run that uses one of these columns as
+// public, in plan and in fit.
 func TestLedgerOfColumns(t *testing.T) {
 	chdir(t)
 	write(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
@@ -351,7 +348,7 @@ func TestLedgerOfColumns(t *testing.T) {
 	}
 }
 
-// TestLedgerOfRecords: all runs on a data set take the same lines as one record.
+// TestLedgerOfRecords checks that all runs on a data set must split its lines into records in the same way.
 func TestLedgerOfRecords(t *testing.T) {
 	withLedger(t)
 	recipe := func(name, quotes string) {
@@ -376,8 +373,8 @@ func TestLedgerOfRecords(t *testing.T) {
 	}
 }
 
-// TestLedgerMisspelt: a protected name that the table does not have is a warning, and
-// a run that uses a column of nearly that name as public is refused.
+// TestLedgerMisspelt checks that a protected column that is missing from the table causes a warning, and that a run
+// that uses a column of a similar name as public is refused.
 func TestLedgerMisspelt(t *testing.T) {
 	chdir(t)
 	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
@@ -423,8 +420,8 @@ func TestLedgerMisspelt(t *testing.T) {
 	}
 }
 
-// TestTooSmallForTheGrid: a budget so small that its noise leaves the integer grid is
-// refused before anything is reserved, in plan and in fit.
+// TestTooSmallForTheGrid checks that a budget whose noise exceeds the integer grid is refused before any
+// reservation, in plan and in fit.
 func TestTooSmallForTheGrid(t *testing.T) {
 	withLedger(t)
 	for _, verb := range []string{"plan", "fit"} {
@@ -439,8 +436,8 @@ func TestTooSmallForTheGrid(t *testing.T) {
 	}
 }
 
-// TestEndedRunSaysWhatItSpent: a run that ends after its price was entered says that
-// the price stays spent.
+// TestEndedRunSaysWhatItSpent checks that the message about a run that ends after its price was entered includes
+// that the price stays spent.
 func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	withLedger(t)
 	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
@@ -462,8 +459,8 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	}
 }
 
-// TestBlackBoxTooWide: the Tukey mechanism is a black box, of which the default total keeps
-// half of its delta; the refusal says which delta fits, and it does.
+// TestBlackBoxTooWide uses the Tukey mechanism, a black box for which the default total reserves half of its delta.
+// It checks that the error names the delta that fits, and that a run with this delta succeeds.
 func TestBlackBoxTooWide(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(500))

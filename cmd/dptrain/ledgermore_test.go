@@ -13,7 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// published checks that the results of a run are in place, or wait for their ledger.
+// published checks whether the results of a run are in place (want) or are kept until the ledger is available.
 func published(t *testing.T, out string, want bool) {
 	t.Helper()
 	for path, there := range map[string]bool{
@@ -28,15 +28,15 @@ func published(t *testing.T, out string, want bool) {
 	}
 }
 
-// TestLedgerHeldAfterTheRun: a run waits for its ledger as long as it may, and is kept
-// when it is interrupted.
+// TestLedgerHeldAfterTheRun checks that a run waits for its ledger up to the time limit, and that its results are
+// kept if it is interrupted.
 func TestLedgerHeldAfterTheRun(t *testing.T) {
 	withLedger(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout, stderr strings.Builder
 	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.ledgerWait = time.Millisecond // of the reservation; the end of a run waits longer
+	a.ledgerWait = time.Millisecond // for the reservation; the end of a run waits longer
 	var holder *bolt.DB
 	a.onStage = func(stage string) {
 		if stage != "write" {
@@ -74,8 +74,7 @@ func TestLedgerHeldAfterTheRun(t *testing.T) {
 	}
 }
 
-// TestLedgerSpend: what another tool released counts, is shown, and is refused past the
-// total.
+// TestLedgerSpend checks that a release of another tool is charged and shown, and is refused beyond the total.
 func TestLedgerSpend(t *testing.T) {
 	withLedger(t)
 	step := func(code int, args ...string) result {
@@ -123,8 +122,8 @@ func TestLedgerSpend(t *testing.T) {
 	step(exitLedger, "spend", "--dataset", "gardens", "--rho", ".01")
 }
 
-// TestPlanRuns: so many runs at the epsilon that plan names fit, one after the other,
-// and at a little more they do not.
+// TestPlanRuns checks that the given number of runs fits, one after another, at the epsilon named by plan, and does
+// not fit at a slightly larger one.
 func TestPlanRuns(t *testing.T) {
 	withLedger(t)
 	got := dptrain(t, ledgerArgs("plan", "1", "--runs", "5", "--json")...)
@@ -157,7 +156,7 @@ func TestPlanRuns(t *testing.T) {
 	}
 }
 
-// TestLedgerTwoNames: a run on a table that has runs under another name warns.
+// TestLedgerTwoNames checks that a run on a table that has runs under another name causes a warning.
 func TestLedgerTwoNames(t *testing.T) {
 	withLedger(t)
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "Houses", "--epsilon", "1"); got.code == exitOK || !strings.Contains(got.stderr, "looks like") {

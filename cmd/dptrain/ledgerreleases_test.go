@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// rolledBack makes three equal runs, before each of which the ledger is put back to what it was.
+// rolledBack makes three equal runs and restores the ledger to its original state before each.
 func rolledBack(t *testing.T) {
 	t.Helper()
 	withLedger(t)
@@ -24,7 +24,8 @@ func rolledBack(t *testing.T) {
 	}
 }
 
-// TestRolledBackLedger: at most one of three runs on a restored ledger verifies, and all of them together are found.
+// TestRolledBackLedger checks that at most one of three runs on a restored ledger verifies, and that verifying them
+// together detects the rollback.
 func TestRolledBackLedger(t *testing.T) {
 	rolledBack(t)
 	for out, want := range map[string]int{"a": exitBroken, "b": exitBroken, "c": exitOK} {
@@ -54,8 +55,9 @@ func TestRolledBackLedger(t *testing.T) {
 	}
 }
 
-// TestReleasesOfEarlierVersions: two releases of version 3 that name one entry without a nonce are told apart by `ledger
-// verify` and by `verify` of both. They are made of one honest release by taking out what version 4 added.
+// TestReleasesOfEarlierVersions checks that `ledger verify`, and `verify` of both, detect two different releases of
+// version 3 that name the same entry without a nonce. The releases are derived from a genuine one by removing the
+// additions of version 4.
 func TestReleasesOfEarlierVersions(t *testing.T) {
 	rolledBack(t)
 	downgrade := func(out, head string) {
@@ -94,8 +96,8 @@ func TestReleasesOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// TestForceKeepsTheEvidence: a release that the ledger does not have is not replaced, by any way to replace one, and one that
-// it has is.
+// TestForceKeepsTheEvidence checks that no command replaces a release that is missing from the ledger, and that a
+// release in the ledger can be replaced.
 func TestForceKeepsTheEvidence(t *testing.T) {
 	rolledBack(t)
 	before := read(t, "a/release/report.json")
@@ -120,8 +122,9 @@ func TestForceKeepsTheEvidence(t *testing.T) {
 	}
 }
 
-// TestLedgerUnderAnotherName: one file that is named as the ledger and as the table, as an output, or as one of the files to be
-// replaced is refused, by whatever name; bench knows a table by its file.
+// TestLedgerUnderAnotherName checks that the same file cannot be used both as the ledger and as the table, an
+// output, or a file to be replaced, even under different names. It also checks that bench recognises a table by its
+// file.
 func TestLedgerUnderAnotherName(t *testing.T) {
 	withLedger(t)
 	if err := os.Link("my.ledger", "linked.csv"); err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLook: what a table looks like goes to the curator's folder alone, with a recipe that reads it, and what is printed
-// is the same for any table.
+// TestLook checks that the description of a table is written only to the curator folder, together with a recipe that
+// reads the table, and that the terminal output is the same for any table.
 func TestLook(t *testing.T) {
 	chdir(t)
 	table := func(rows int, more string) string {
@@ -96,8 +96,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookProposesUnit: where somebody has several records, the recipe protects the unit or proposes it, and the file
-// says why. It passes check.
+// TestLookProposesUnit checks that for persons with several records the recipe protects the unit or proposes it,
+// that the file contains the reason, and that the recipe passes check.
 func TestLookProposesUnit(t *testing.T) {
 	chdir(t)
 	for name, x := range map[string]struct {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// asProcess makes the test binary behave as dptrain.
+// asProcess is the environment variable that makes the test binary behave as dptrain.
 const asProcess = "DPTRAIN_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -46,11 +46,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
 }
 
-// killAt names the stage at which a process that behaves as dptrain kills itself.
+// killAt is the environment variable with the stage at which a process that behaves as dptrain kills itself.
 const killAt = "DPTRAIN_TEST_KILL"
 
-// fullAt names the stage from which a process that behaves as dptrain finds the disk full,
-// or "start".
+// fullAt is the environment variable with the stage, or "start", from which a process that behaves as dptrain finds
+// the disk full.
 const fullAt = "DPTRAIN_TEST_FULL"
 
 func killedAt(stage string) {
@@ -65,7 +65,7 @@ func killedAt(stage string) {
 	os.Exit(a.run(context.Background(), os.Args[1:])) //nolint:forbidigo // it is a process of its own
 }
 
-// result is what a command did.
+// result is the output and the exit code of a command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -77,7 +77,7 @@ func dptrain(t *testing.T, args ...string) result {
 	return dptrainIn(t, "", args...)
 }
 
-// dptrainIn is dptrain with text on standard input.
+// dptrainIn runs a command in the working directory with text on standard input.
 func dptrainIn(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -85,7 +85,7 @@ func dptrainIn(t *testing.T, stdin string, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// chdir makes an empty working directory, so that messages hold short paths.
+// chdir creates an empty working directory and changes to it, so that paths in messages are short.
 func chdir(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -107,8 +107,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// golden compares with a file of testdata, which package tests reach by dir: the
-// tests change the working directory.
+// golden is the path of a golden file in testdata, relative to dir, because the tests change the working directory.
 type golden string
 
 func goldenFiles(t *testing.T) golden {
@@ -131,7 +130,7 @@ func (g golden) compare(t *testing.T, name, got string) {
 	}
 }
 
-// lineCSV is a table of y = 3a - b and a ripple.
+// lineCSV returns a table of y = 3a - b plus a ripple.
 func lineCSV(rows int) string {
 	var s strings.Builder
 	s.WriteString("a,b,y\n")
@@ -152,7 +151,7 @@ func runFile(t *testing.T, out string) report.Run {
 	return r
 }
 
-// noOutput expects the working directory to hold the named entries only.
+// onlyFiles checks that the working directory contains exactly the named entries.
 func onlyFiles(t *testing.T, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -260,15 +259,14 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// noRoom is a full disk.
+// noRoom is a writer that fails like a full disk.
 type noRoom struct{}
 
 func (noRoom) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
 }
 
-// TestOutputFails: standard output that takes nothing is a mistake of use, for every
-// verb.
+// TestOutputFails checks that every command reports a usage error if writing to standard output fails.
 func TestOutputFails(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(5))

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestMan: every command has a page with all its flags, in which no line is a request by chance.
+// TestMan checks that every command has a manual page with all its flags, and that no line of a page is read as a
+// request by accident.
 func TestMan(t *testing.T) {
 	requests := map[string]bool{".TH": true, ".SH": true, ".TP": true, ".B": true, ".nf": true, ".fi": true}
 	var visit func(cmd *cobra.Command)

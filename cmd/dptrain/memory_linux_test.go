@@ -12,14 +12,15 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
 
-// roomFor says how many bytes a process that behaves as dptrain may take beyond those
-// it begins with.
+// roomFor is the environment variable with the number of bytes that a process that behaves as dptrain may allocate
+// after its start.
 const roomFor = "DPTRAIN_TEST_ROOM"
 
-// largestFile says how many bytes a file of a process that behaves as dptrain may have.
+// largestFile is the environment variable with the maximum file size, in bytes, of a process that behaves as
+// dptrain.
 const largestFile = "DPTRAIN_TEST_LARGEST_FILE"
 
-// limitFiles sets the limit of the size of files, as `ulimit -f` does.
+// limitFiles sets the limit on the size of files, as `ulimit -f` does.
 func limitFiles(bytes string) {
 	most, err := strconv.ParseUint(bytes, 10, 64)
 	if err != nil {
@@ -30,13 +31,12 @@ func limitFiles(bytes string) {
 	}
 }
 
-// beginnings are what a process that behaves as dptrain does first, by the name of
-// the variable that asks for it.
+// beginnings returns functions for a process that behaves as dptrain to call at its start, by environment variable.
 func beginnings() map[string]func(string) {
 	return map[string]func(string){dieBy: die, roomFor: limitRoom, largestFile: limitFiles}
 }
 
-// limitRoom sets the limit of the address space, as `ulimit -v` does.
+// limitRoom sets the limit on the address space, as `ulimit -v` does.
 func limitRoom(room string) {
 	more, err := strconv.ParseUint(room, 10, 64)
 	if err != nil {
@@ -59,8 +59,8 @@ func limitRoom(room string) {
 	}
 }
 
-// TestOutOfMemory: where memory ends, nothing is printed. Before, the trace of the Go
-// runtime held the number of records.
+// TestOutOfMemory checks that there is no output when memory runs out. The trace of the Go runtime used to contain
+// the number of records.
 func TestOutOfMemory(t *testing.T) {
 	chdir(t)
 	const records = 300007
@@ -74,11 +74,11 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestTooLargeForTheLimits: a file whose table cannot be held is refused before any
-// row is read and before the ledger hears of it, with what to do.
+// TestTooLargeForTheLimits checks that a table too large for memory is refused with a remedy, before a row is read
+// and before the ledger is opened.
 func TestTooLargeForTheLimits(t *testing.T) {
 	withLedger(t)
-	if err := os.Truncate("line.csv", 1<<40); err != nil { // takes no room
+	if err := os.Truncate("line.csv", 1<<40); err != nil { // the file is sparse
 		t.Skip("no sparse files here:", err)
 	}
 	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
@@ -94,11 +94,11 @@ func TestTooLargeForTheLimits(t *testing.T) {
 	}
 }
 
-// TestScratchFull: a run whose scratch file cannot grow ends with one message, whatever the number of records is at
-// which the space ends and in whatever stage that is: while the table is read or while a model is trained.
+// TestScratchFull checks that a run whose scratch file cannot grow ends with the same message, for any number of
+// records and any stage: while the table is read or while a model is trained.
 func TestScratchFull(t *testing.T) {
 	chdir(t)
-	const chunk = 1 << 14 // records that are written at once
+	const chunk = 1 << 14 // records written at a time
 	for _, records := range []int{chunk - 1, chunk, chunk + 1, 2*chunk + 1} {
 		var table strings.Builder
 		table.WriteString("x,z,y\n")

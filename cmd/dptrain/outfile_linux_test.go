@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOutputPipe: a named pipe is written to, through a link too, and stays one.
+// TestOutputPipe checks that output to a named pipe, also through a symbolic link, is written to the pipe and does
+// not replace it.
 func TestOutputPipe(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestFormatsRelease: the same table in any format gives the same model, the same predictions, the same first look and
-// the same benchmark.
+// TestFormatsRelease checks that a table gives the same model, predictions, first look and benchmark in any format.
 func TestFormatsRelease(t *testing.T) {
 	folder, err := filepath.Abs("../../testdata/formats")
 	if err != nil {
@@ -24,7 +23,7 @@ func TestFormatsRelease(t *testing.T) {
 		}
 		predicted := dptrain(t, "predict", format+"/release/model.json", table)
 		got := map[string]string{"model": read(t, format+"/release/model.json"), "predictions": predicted.stdout}
-		if format != "parquet" { // which has no text
+		if format != "parquet" { // which has no text form
 			appended := dptrain(t, "predict", format+"/release/model.json", table, "--append")
 			lines := strings.Split(appended.stdout, "\n")
 			if len(lines) != 402 || !strings.HasPrefix(lines[0], "area,rooms,") || !strings.HasSuffix(lines[0], ",price,prediction") {

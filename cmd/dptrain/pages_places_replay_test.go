@@ -25,16 +25,16 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// A place is where commands of a page are run.
+// A place is a folder and an environment for the commands of a page.
 type place struct {
 	dir string
 	env []string
 }
 
-// places are what a block may have as in=. A block without it is run in the folder of its page.
+// places maps the values of in= in a block to places. A block without in= runs in the folder of its page.
 var places = map[string]func(*pageRun, *testing.T) place{
 	"":          func(r *pageRun, _ *testing.T) place { return place{r.dir, r.env} },
-	"source":    func(r *pageRun, _ *testing.T) place { return place{r.root, r.env} }, // it writes to $RUN only
+	"source":    func(r *pageRun, _ *testing.T) place { return place{r.root, r.env} }, // commands write only to $RUN
 	"copy":      (*pageRun).copied,
 	"github":    (*pageRun).github,
 	"proxy":     (*pageRun).proxy,
@@ -79,8 +79,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
-// left returns the lines that are run here: those that .ci/run has as a step are run by it, and scripts/long.sh by
-// whoever runs this.
+// left returns the lines to run here. It omits the steps of .ci/run, which runs them itself, and calls of
+// scripts/long.sh, which are run manually.
 func (r *pageRun) left(t *testing.T, text string) string {
 	ci := read(t, filepath.Join(r.root, ".ci", "run"))
 	var out strings.Builder
@@ -96,7 +96,7 @@ func (r *pageRun) left(t *testing.T, text string) string {
 	return out.String()
 }
 
-// shell runs a script and returns what it printed on both streams, and its exit code.
+// shell runs a script and returns its output on both streams and its exit code.
 func (p place) shell(t *testing.T, script string) (text string, code int) {
 	t.Helper()
 	var printed bytes.Buffer
@@ -116,7 +116,7 @@ func (p place) command(t *testing.T, script string) *exec.Cmd {
 	return cmd
 }
 
-// must runs a script that prepares something.
+// must runs a preparatory script, which must succeed.
 func (p place) must(t *testing.T, script string) {
 	t.Helper()
 	if text, code := p.shell(t, "set -e\n"+script); code != 0 {
@@ -124,8 +124,9 @@ func (p place) must(t *testing.T, script string) {
 	}
 }
 
-// background starts what goes on until it is told to stop, carries out the lines below it or, without one, asks for the
-// address that it prints, and stops it, which must succeed. The port of a page is one that is free here.
+// background starts a command that runs until it is stopped, runs the lines below it or, if there are no such lines,
+// fetches the address that it prints, and then stops it, which must succeed. It replaces the port on the page by a
+// free one.
 func (p place) background(t *testing.T, text string) {
 	before, last, after := served(text)
 	port := freePort(t)
@@ -161,7 +162,7 @@ func (p place) background(t *testing.T, text string) {
 	}
 }
 
-// asked fetches a page.
+// asked fetches a page and checks the status.
 func (p place) asked(t *testing.T, address string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -178,7 +179,7 @@ func (p place) asked(t *testing.T, address string) {
 	}
 }
 
-// served cuts a block at the command that goes on.
+// served splits a block at the command that keeps running.
 func served(text string) (before, last, after string) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
@@ -203,7 +204,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// copied is a clone of the commit, which commands may write to.
+// copied returns a clone of the commit that commands may write to.
 func (r *pageRun) copied(t *testing.T) place {
 	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
 		t.Skip("the sources are no repository of git")
@@ -213,7 +214,7 @@ func (r *pageRun) copied(t *testing.T) place {
 	return at
 }
 
-// numpy is a clone with a Python that has the libraries of scripts/runtimes.sh.
+// numpy returns a clone with a Python that has the libraries of scripts/runtimes.sh.
 func (r *pageRun) numpy(t *testing.T) place {
 	if os.Getenv("DPTRAIN_PYTHON") == "" {
 		t.Skip("scripts/runtimes.sh has no Python")
@@ -223,8 +224,8 @@ func (r *pageRun) numpy(t *testing.T) place {
 	return at
 }
 
-// github is an empty folder, from which an address at GitHub leads to these sources. What is built has no paths of this
-// machine, so that one build serves every run.
+// github returns an empty folder in which a GitHub address refers to these sources. Builds contain no local paths,
+// so that one build serves every run.
 func (r *pageRun) github(t *testing.T) place {
 	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
 		t.Skip("the sources are no repository of git")
@@ -233,8 +234,8 @@ func (r *pageRun) github(t *testing.T) place {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
 }
 
-// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0-rc.1, without the modules nested in
-// it, as a module's archive must be. Other modules come from where they always do.
+// proxy returns an empty folder with a module proxy in which these sources are version 1.0.0-rc.1, without the
+// nested modules, as in a module archive. Other modules come from their usual source.
 func (r *pageRun) proxy(t *testing.T) place {
 	const module = "github.com/dptrain/dptrain"
 	at := r.copied(t)
@@ -280,7 +281,7 @@ func (r *pageRun) proxy(t *testing.T) place {
 	cache, bin := t.TempDir(), t.TempDir()
 	known, _ := place{r.dir, r.env}.shell(t, "go env GOMODCACHE GOPROXY")
 	lines := splitLines(known)
-	t.Cleanup(func() { // modules are read-only
+	t.Cleanup(func() { // the module cache is read-only
 		cmd := exec.CommandContext(context.Background(), "go", "clean", "-modcache") //nolint:usetesting // after the test
 		cmd.Env = append(os.Environ(), "GOMODCACHE="+cache)
 		if err := cmd.Run(); err != nil {
@@ -291,8 +292,8 @@ func (r *pageRun) proxy(t *testing.T) place {
 		"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+lines[1])}
 }
 
-// release is a folder with what scripts/release.sh makes for this platform, and an environment of Python
-// that fetches nothing. The libraries are those of DPTRAIN_PYTHON (scripts/runtimes.sh).
+// release returns a folder with the output of scripts/release.sh for this platform, and a Python environment without
+// network access. Its libraries are those of DPTRAIN_PYTHON (scripts/runtimes.sh).
 func (r *pageRun) release(t *testing.T) place {
 	python := os.Getenv("DPTRAIN_PYTHON")
 	if python == "" {
@@ -306,7 +307,8 @@ func (r *pageRun) release(t *testing.T) place {
 	return dist
 }
 
-// podman is that of buildah, where there is no podman: what a page asks of it, in a root folder of its own.
+// podman replaces podman by buildah if podman is not installed. It supports the commands used by the pages, in a
+// separate root folder.
 const podman = `#!/bin/bash
 set -euo pipefail
 case $1 in
@@ -330,7 +332,7 @@ run)
 esac
 `
 
-// image is a clone of the commit beside a table, with podman or buildah in its place.
+// image returns a clone of the commit next to a table, with podman or its replacement on the path.
 func (r *pageRun) image(t *testing.T) place {
 	at := r.copied(t)
 	write(t, filepath.Join(at.dir, "houses.csv"), read(t, filepath.Join(r.dir, "testdata", "houses.csv")))
@@ -345,8 +347,8 @@ func (r *pageRun) image(t *testing.T) place {
 	return at
 }
 
-// databases is a folder with a shop in three of them. Where there is no command of DuckDB, its library for Python is
-// one; the server of Postgres is that of scripts/runtimes.sh.
+// databases returns a folder with the shop example in three databases. If there is no DuckDB command, a script with
+// its Python library replaces it; the Postgres server is that of scripts/runtimes.sh.
 func (r *pageRun) databases(t *testing.T) place {
 	python, server := os.Getenv("DPTRAIN_PYTHON"), os.Getenv("DPTRAIN_POSTGRES")
 	if python == "" || server == "" {

@@ -21,16 +21,16 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
-// What scripts/long.sh pages says: who runs the blocks of today, and whether words of quick are put in.
+// Flags that scripts/long.sh pages sets: who runs the selected blocks, and whether the quick settings apply.
 var (
 	pagesBy    = flag.String("by", pages.Tests, "run the blocks of the pages that `WHO` runs")
 	pagesQuick = flag.Bool("quick", false, "run blocks by=long as quickly as they can be")
 )
 
-// TestPages runs every command that the pages show, in the order of each page, in a folder with
-// copies of testdata/ and examples/, and compares what is printed with what is shown.
-// Noise has the keys of the tests, so that it is the same in every run; -update writes what
-// is shown anew. With -by long it runs what takes too long for a test, by the program itself.
+// TestPages runs every command on the pages, in the order of each page, in a folder with copies of testdata/ and
+// examples/, and compares the output with the page. Noise uses the keys of the tests and is the same in every run;
+// -update rewrites the output on the pages. With -by long it runs the blocks that take too long for a test, with the
+// real program.
 func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a Unix shell")
@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// builtProgram builds dptrain as anybody does, with fresh noise.
+// builtProgram builds dptrain as users do, with fresh noise.
 func builtProgram(t *testing.T, root string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dptrain")
@@ -102,15 +102,15 @@ func parsePage(t *testing.T, path string) pages.Page {
 	return p
 }
 
-// A pageRun carries out one page in a folder of its own.
+// A pageRun runs one page in a folder of its own.
 type pageRun struct {
 	page pages.Page
 	root string   // the repository
 	dir  string   // the working directory of the commands
-	env  []string // has dptrain on the path
+	env  []string // with dptrain on the path
 }
 
-// newPageRun makes the folder. A program of "" is this one, with the keys of the tests.
+// newPageRun creates the folder. If program is empty, dptrain is this test binary, with the keys of the tests.
 func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	t.Helper()
 	r := &pageRun{page: p, root: root, dir: t.TempDir()}
@@ -135,7 +135,7 @@ func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	return r
 }
 
-// run carries the blocks out one after the other.
+// run runs the blocks one after another.
 func (r *pageRun) run(t *testing.T) {
 	lines := slices.Clone(r.page.Lines)
 	for _, b := range slices.Backward(r.blocks(t)) {
@@ -153,7 +153,7 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// A doneBlock is a block and what it shows after a run.
+// A doneBlock is a block with its output after a run.
 type doneBlock struct {
 	pages.Block
 	shown string
@@ -177,7 +177,7 @@ func (r *pageRun) blocks(t *testing.T) []doneBlock {
 	return out
 }
 
-// console runs the commands of a block and compares what they print.
+// console runs the commands of a block and compares their output.
 func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	t.Helper()
 	var got strings.Builder
@@ -201,16 +201,15 @@ func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	if compared(want) == compared(got.String()) {
 		return doneBlock{b, want}
 	}
-	// The releases are the same on every processor, last digits of what is computed from
-	// them are not.
+	// The releases are the same on every processor, but the last digits of derived values are not.
 	if !*update && runtime.GOARCH == "amd64" {
 		t.Errorf("line %d shows something else (-want +got; -update writes it):\n%s", b.Line, cmp.Diff(want, got.String()))
 	}
 	return doneBlock{b, got.String()}
 }
 
-// commandsOf returns the commands of a block, which follow "$ "; a line that ends with a
-// backslash goes on.
+// commandsOf returns the commands of a block, which follow "$ ". A line that ends with a backslash continues on the
+// next line.
 func commandsOf(text string) []string {
 	var out []string
 	goesOn := false
@@ -236,13 +235,13 @@ var (
 	digest = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
 )
 
-// undated replaces what differs in every run: moments, and the digests that cover them.
+// undated replaces values that differ in every run: times, and the digests that depend on them.
 func undated(text string) string {
 	return digest.ReplaceAllString(moment.ReplaceAllString(text, "MOMENT"), "DIGEST")
 }
 
-// wordsOf leaves numbers out, and how wide their columns are: where many sessions share
-// the cores, which has which key is no fixed order.
+// wordsOf removes numbers and the widths of their columns. The order in which concurrent sessions obtain their keys
+// is not fixed.
 func wordsOf(text string) string {
 	return gap.ReplaceAllString(number.ReplaceAllString(text, "N"), "  ")
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestJSONLinesFromStdin: a run and predictions on JSON Lines from standard input are those on the same file, whose name says
-// what it is.
+// TestJSONLinesFromStdin checks that training and predictions on JSON Lines from standard input give the same
+// results as on the same file, whose format follows from its name.
 func TestJSONLinesFromStdin(t *testing.T) {
 	chdir(t)
 	var lines strings.Builder
@@ -29,8 +29,8 @@ func TestJSONLinesFromStdin(t *testing.T) {
 	}
 }
 
-// TestBenchReadsAsRecipesSay: a table of another dialect has the figures of the plain one, and recipes that read it in two ways
-// are refused.
+// TestBenchReadsAsRecipesSay checks that a table in another dialect gives the same results as the plain table, and
+// that recipes that read it differently are refused.
 func TestBenchReadsAsRecipesSay(t *testing.T) {
 	chdir(t)
 	plain, other := "a,b,y\n", "a;b;y\n"

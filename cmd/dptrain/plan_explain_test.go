@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// anyNumber matches the numbers of an explanation that the noise decides.
+// anyNumber matches the numbers of an explanation that depend on noise.
 var anyNumber = regexp.MustCompile(`("(?:median|lower|upper)": )-?[0-9][-+.e0-9]*`)
 
 func TestPlanExplainJSON(t *testing.T) {
@@ -27,7 +27,7 @@ func TestPlanExplainJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat {
 		t.Fatalf("%v: %+v", err, x)
 	}
-	write(t, "line.csv", "a,b,y") // there is none
+	write(t, "line.csv", "a,b,y") // there are no rows
 	again := dptrain(t, args...)
 	var y explanation
 	if err := json.Unmarshal([]byte(again.stdout), &y); err != nil {
@@ -41,8 +41,8 @@ func TestPlanExplainJSON(t *testing.T) {
 	onlyFiles(t, "line.csv")
 }
 
-// TestPlanExplainClasses: a classification is explained by accuracies, from the
-// header alone, in format 2.
+// TestPlanExplainClasses checks that the explanation of a classification contains accuracies, uses the header only,
+// and has format 2.
 func TestPlanExplainClasses(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
@@ -73,7 +73,7 @@ func TestPlanExplainClasses(t *testing.T) {
 	onlyFiles(t, "line.csv", "r.yaml")
 }
 
-// TestPlanExplainAbstains: a method that has no model for so few rows is no error.
+// TestPlanExplainAbstains checks that a method that returns no model for a small number of rows causes no error.
 func TestPlanExplainAbstains(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,y\n")
@@ -132,7 +132,7 @@ func TestPlanExplainMistakes(t *testing.T) {
 	}
 }
 
-// columnNames lists n different names.
+// columnNames returns n distinct names.
 func columnNames(n int) string {
 	names := make([]string, n)
 	for j := range names {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// chanceModel is a model of two classes with the score a, in [-2, 2], and the probability
-// 1/(1 + exp(-2 a)) of the second one; more is put before its guarantee.
+// chanceModel returns a model of two classes with the score a, in [-2, 2], and the probability 1/(1 + exp(-2 a)) of
+// the second class. more is inserted before its guarantee.
 func chanceModel(more string) string {
 	return `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
 		"classes": ["no", "yes, late"], "cutoff": 0.5, "scores": [{"kind": "linear",
@@ -16,8 +16,7 @@ func chanceModel(more string) string {
 		"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-2,"upper":2}}], ` + more + `"guarantee": null}`
 }
 
-// TestPredictProbability: the column of probabilities, the threshold in place of the
-// cutoff, and both.
+// TestPredictProbability checks the column of probabilities, a threshold instead of the cutoff, and both together.
 func TestPredictProbability(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
@@ -39,8 +38,8 @@ func TestPredictProbability(t *testing.T) {
 	}
 }
 
-// TestPredictEachProbability: of three classes with the log probabilities a, 0 and -a up to a constant every
-// one has a column.
+// TestPredictEachProbability checks that each of three classes with the log probabilities a, 0 and -a, up to a
+// constant, has a column.
 func TestPredictEachProbability(t *testing.T) {
 	chdir(t)
 	var scores []string
@@ -71,7 +70,7 @@ func TestPredictEachProbability(t *testing.T) {
 	}
 }
 
-// TestPredictProbabilityMistakes: a model that has no probabilities says why.
+// TestPredictProbabilityMistakes checks that the error for a model without probabilities contains the reason.
 func TestPredictProbabilityMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "plain.json", chanceModel(""))
@@ -101,7 +100,7 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 	}
 }
 
-// TestReportScores: what fit released about the scores is printed from the report.
+// TestReportScores checks that the score metrics released by fit are printed from the report.
 func TestReportScores(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(20000))
@@ -115,7 +114,7 @@ func TestReportScores(t *testing.T) {
 	if shown.code != 0 || !strings.Contains(shown.stdout, "precision") || !strings.Contains(shown.stdout, "model says") {
 		t.Errorf("%+v", shown)
 	}
-	// The classes are parted at the middle of a, which the probabilities say too.
+	// The boundary between the classes is at the middle of a, which agrees with the probabilities.
 	chance := dptrainIn(t, "a,b\n0,1\n100,1\n", "predict", "out/release/model.json", "-", "--probability")
 	lines := strings.Split(chance.stdout, "\n")
 	if chance.code != 0 || len(lines) != 4 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// treeModel sends records with a above 1 to a node that reads b too, at the cost of 5.
+// treeModel sends records with a above 1 to a node that also reads b, at a cost of 5.
 const treeModel = `{"format": "dptrain.model/2", "kind": "tree", "task": "regression", "target": "y",
 	"columns": [{"name":"a","type":"numeric","lower":0,"upper":9,"missing":0}, {"name":"b","type":"numeric","lower":0,"upper":9,"missing":0}],
 	"terms": [], "intercept": {"coefficient":0,"std_error":0}, "costs": [1, 5],
@@ -13,7 +13,7 @@ const treeModel = `{"format": "dptrain.model/2", "kind": "tree", "task": "regres
 		{"intercept":3,"terms":[],"split":null}, {"intercept":0,"terms":[{"column":"b","coefficient":2,"std_error":0}],"split":null}],
 	"prediction": {"lower":-100,"upper":100}, "guarantee": null}`
 
-// TestPredictCost: a record pays for the features on its way.
+// TestPredictCost checks that the cost of a record is that of the features on its path.
 func TestPredictCost(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", treeModel)
@@ -29,8 +29,7 @@ func TestPredictCost(t *testing.T) {
 	}
 }
 
-// TestPredictCostOfClasses: the cost stands after the class and its probability, with and
-// without a threshold.
+// TestPredictCostOfClasses checks that the cost follows the class and its probability, with and without a threshold.
 func TestPredictCostOfClasses(t *testing.T) {
 	chdir(t)
 	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "", `"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
@@ -48,7 +47,7 @@ func TestPredictCostOfClasses(t *testing.T) {
 	}
 }
 
-// TestPredictCostMistakes: another model has no costs.
+// TestPredictCostMistakes checks the error for a model without costs.
 func TestPredictCostMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "linear.json", modelJSON)

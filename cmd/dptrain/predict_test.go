@@ -19,8 +19,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// modelJSON predicts 10 + 2a + (100 in the north, -100 elsewhere), with a in
-// [0, 50] and 5 where it is missing.
+// modelJSON predicts 10 + 2a + (100 in the north, -100 elsewhere), with a clamped to [0, 50] and 5 if it is missing.
 const modelJSON = `{
   "format": "dptrain.model/1",
   "kind": "linear",
@@ -81,8 +80,8 @@ func TestPredict(t *testing.T) {
 	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
 }
 
-// TestPredictClearsDrafts: what a killed predict left of the same output is removed, and
-// nothing else.
+// TestPredictClearsDrafts checks that predict removes the drafts that a killed predict left for the same output, and
+// no other file.
 func TestPredictClearsDrafts(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
@@ -156,7 +155,7 @@ func TestPredictMistakes(t *testing.T) {
 	}
 }
 
-// TestIsNumber compares the rule of --strict with what package dataset counts.
+// TestIsNumber compares the rule of --strict with the counts of package dataset.
 func TestIsNumber(t *testing.T) {
 	cells := []string{
 		"", " ", "1", " 1\t", "-1.5e3", ".5", "5.", "+7", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?", "-",
@@ -190,8 +189,8 @@ func TestPredictInterrupted(t *testing.T) {
 	}
 }
 
-// TestSignal sends a real process the signals of Ctrl-C, Ctrl-\\, a closed terminal and
-// kill while it waits for input.
+// TestSignal sends a real process the signals of Ctrl-C, Ctrl-\\, a closed terminal and kill while it waits for
+// input.
 func TestSignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals there")
@@ -222,15 +221,15 @@ func TestSignal(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// More than a pipe holds: when the write returns, the process reads.
+		// The input exceeds the capacity of a pipe: when the write returns, the process is reading.
 		if _, err := stdin.Write([]byte("a,b\n" + strings.Repeat("1,north\n", 1<<15))); err != nil {
 			t.Fatal(err)
 		}
 		if err := cmd.Process.Signal(ending); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Process.Signal(ending)                                     // as timeout does; the process may be gone
-		stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // ends a test that hangs
+		_ = cmd.Process.Signal(ending)                                     // as timeout does; the process may have ended
+		stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // in case the process hangs
 		line, _ := bufio.NewReader(stderr).ReadString('\n')
 		cmd.Wait()
 		stop.Stop()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// endingContext ends with the call of Err after as many as left.
+// endingContext is a context that ends after left calls of Err.
 type endingContext struct {
 	context.Context
 	left, calls int
@@ -24,7 +24,8 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestPreparationEndsWithItsContext: before a row is read, a run ends at whichever check of the context finds it over.
+// TestPreparationEndsWithItsContext checks that before a row is read, a run ends at the first check of the context
+// that reports its end.
 func TestPreparationEndsWithItsContext(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "t.csv")
 	var names strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// planOf prices an example.
+// planOf returns the plan of an example.
 func planOf(t *testing.T, example string) *pipeline.Plan {
 	t.Helper()
 	flags := recipeFlags{stdin: os.Stdin}
@@ -25,9 +25,9 @@ func planOf(t *testing.T, example string) *pipeline.Plan {
 	return plan
 }
 
-// TestProgressLine: the line appears after two seconds, counts passes anew in every stage, estimates the remaining time once
-// a stage is done, and is erased. A plan with tries, whose number is secret, shows no passes. Without a terminal, with
-// --quiet and with --progress, nothing is drawn.
+// TestProgressLine checks that the line appears after two seconds, restarts its count of passes in every stage,
+// estimates the remaining time once a stage is complete, and is erased at the end. A plan with tries, whose number
+// is secret, shows no passes. No line is drawn without a terminal, with --quiet or with --progress.
 func TestProgressLine(t *testing.T) {
 	const stage1 = "\r\x1b[Kdptrain: 1 of 9: read, pass 1 · 2 s elapsed"
 	const stage2 = "\r\x1b[Kdptrain: 7 of 9: model, pass 2 · 22 s elapsed, about 18 s left"

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPublishedRecipe: the recipe of a release has the price of its run, without the table
-// and without the ledger, and is a run once it is given a table with the same columns.
+// TestPublishedRecipe checks that the recipe of a release has the price of its run without the table and the ledger,
+// and can be run with a table that has the same columns.
 func TestPublishedRecipe(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(200))

@@ -131,10 +131,10 @@ func TestPlanJSON(t *testing.T) {
 	}
 	total := map[string]float64{}
 	for _, s := range plan.Steps {
-		if s.Share == nil && s.Part == "all" { // a fraction of epsilon
+		if s.Share == nil && s.Part == "all" { // the price is a fraction of epsilon
 			continue
 		}
-		if !strings.Contains(s.ID, "/undeclared/words/") { // the other way, where a column holds words
+		if !strings.Contains(s.ID, "/undeclared/words/") { // the other branch, for text columns
 			total[s.Part] += *s.Share
 		}
 	}
@@ -145,7 +145,7 @@ func TestPlanJSON(t *testing.T) {
 	}
 }
 
-// TestFlagsOverRecipe lays flags over a recipe and reads the published one.
+// TestFlagsOverRecipe overrides a recipe with flags and checks the published recipe.
 func TestFlagsOverRecipe(t *testing.T) {
 	chdir(t)
 	if err := os.Mkdir("sub", 0o755); err != nil {
@@ -179,7 +179,7 @@ func TestFlagsOverRecipe(t *testing.T) {
 	}
 }
 
-// TestBlame expects a mistake in a flag to be said of the flag.
+// TestBlame checks that the message about an invalid flag names the flag.
 func TestBlame(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(5))
@@ -215,8 +215,8 @@ func TestBlame(t *testing.T) {
 	onlyFiles(t, "line.csv", "recipe.yaml")
 }
 
-// TestPlanExplainsTheChoice: steps of which only some are carried out are not left
-// to the reader to add up.
+// TestPlanExplainsTheChoice checks that the plan explains which steps are alternatives, since their prices do not
+// add up.
 func TestPlanExplainsTheChoice(t *testing.T) {
 	chdir(t)
 	write(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")

@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commandLinePage is the reference of commands and flags; -update writes the part between its marks.
+// commandLinePage is the command-line reference. -update rewrites the part between its marks.
 const commandLinePage = "../../docs/reference/command-line.md"
 
-// TestCommandLinePage: the reference lists every command and every flag as the program describes them.
+// TestCommandLinePage checks that the reference lists every command and every flag with the descriptions of the
+// program.
 func TestCommandLinePage(t *testing.T) {
 	page := read(t, commandLinePage)
 	const begin, end = "<!-- begin commands -->\n", "<!-- end commands -->"
@@ -37,7 +38,7 @@ func TestCommandLinePage(t *testing.T) {
 	}
 }
 
-// commands returns the commands below root that do something, in the order of the help.
+// commands returns the runnable commands below root, in the order of the help.
 func commands(root *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, c := range root.Commands() {
@@ -50,7 +51,7 @@ func commands(root *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// shortName returns the name of a command without that of the program.
+// shortName returns the name of a command without the program name.
 func shortName(c *cobra.Command) string {
 	return strings.TrimPrefix(c.CommandPath(), "dptrain ")
 }
@@ -66,14 +67,15 @@ func commandTable(root *cobra.Command) string {
 	return out.String()
 }
 
-// A describedFlag is a flag with its description and the commands that have both.
+// A describedFlag is a flag with a description and the commands that share it.
 type describedFlag struct {
 	text     string // as in the help
 	usage    string
 	commands []string
 }
 
-// flagTable returns a table of all flags. A flag that commands describe differently has a line for each description.
+// flagTable returns a table of all flags. A flag with different descriptions in different commands has one row per
+// description.
 func flagTable(root *cobra.Command) string {
 	var flags []*describedFlag
 	for _, c := range commands(root) {
@@ -104,13 +106,13 @@ func flagTable(root *cobra.Command) string {
 	return out.String()
 }
 
-// flagName returns the long name in the text of a flag.
+// flagName returns the long name in the help text of a flag.
 func flagName(text string) string {
 	_, name, _ := strings.Cut(text, "--")
 	return name
 }
 
-// cell escapes a text for a cell of a table.
+// cell escapes text for a table cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(text)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// releasedRun writes the folder of a run with the report and the model of the
-// formats' own tests.
+// releasedRun creates the folder of a run with the report and the model from the tests of their formats.
 func releasedRun(t *testing.T) {
 	t.Helper()
 	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../internal/publish/report/testdata/report-1.json")
@@ -109,7 +108,7 @@ func TestReportMistakes(t *testing.T) {
 	files.compare(t, "report-mistakes", b.String())
 }
 
-// TestShapeOfClasses: with three classes a column has a shape for each.
+// TestShapeOfClasses checks that with three classes a column has a shape for each.
 func TestShapeOfClasses(t *testing.T) {
 	score := func(coefficient float64) *regression.Linear {
 		return &regression.Linear{Target: "y", Columns: []regression.Column{{Name: "a"}}, Terms: []regression.Term{{Coefficient: coefficient}}}

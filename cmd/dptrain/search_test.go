@@ -23,8 +23,8 @@ search:
     - {selection: {method: kendall, k: 1}, model: {method: boosted-additive}}
 `
 
-// TestSearch: a run with a search says in its plan and its report what was tried and
-// at which price, and nowhere how often.
+// TestSearch checks that the plan and the report of a run with a search contain the candidates and the price, and
+// that no output contains the number of tries.
 func TestSearch(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
@@ -59,7 +59,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 
-	// What was published is a recipe again, and the same plan.
+	// The published recipe is valid and has the same plan.
 	public := strings.Replace(read(t, "out/release/recipe.yaml"), "\ndata:\n", "\ndata:\n  path: line.csv\n", 1)
 	write(t, "again.yaml", public)
 	if again := dptrain(t, "plan", "again.yaml"); again != priced {
@@ -81,7 +81,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchPlanJSON: the price of a search among the keys of the plan.
+// TestSearchPlanJSON checks the price of a search in the JSON output of plan.
 func TestSearchPlanJSON(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
@@ -95,14 +95,14 @@ func TestSearchPlanJSON(t *testing.T) {
 	if x == nil || x.Runs != 3 || len(x.Candidates) != 2 || b.Method != "search" {
 		t.Fatalf("%+v", b)
 	}
-	// One try costs less than the whole, and more than the whole's part in an
-	// adaptive composition of as many runs.
+	// One try costs less than the whole search, and more than its share in an adaptive composition of the same
+	// number of runs.
 	if !(x.TryEpsilon > 1 && x.TryEpsilon < 3) {
 		t.Errorf("a try costs %v of 3", x.TryEpsilon)
 	}
 	total := map[string]float64{}
 	for _, s := range b.Steps {
-		if s.Share == nil && s.Part == "all" { // a fraction of epsilon
+		if s.Share == nil && s.Part == "all" { // the price is a fraction of epsilon
 			continue
 		}
 		total[strings.Join(strings.Split(s.ID, "/")[:3], "/")+" "+s.Part] += *s.Share
@@ -117,7 +117,7 @@ func TestSearchPlanJSON(t *testing.T) {
 	}
 }
 
-// TestSearchLedger: a search is entered as one black box.
+// TestSearchLedger checks that a search is entered in the ledger as one black box.
 func TestSearchLedger(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(100))
@@ -140,7 +140,7 @@ func TestSearchLedger(t *testing.T) {
 	}
 }
 
-// TestSearchMistakes: a search that cannot be carried out is refused with its place.
+// TestSearchMistakes checks that the error for an impossible search contains its position.
 func TestSearchMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(5))

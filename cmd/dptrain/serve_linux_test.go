@@ -23,14 +23,14 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// A servingProcess is a process that serves.
+// A servingProcess is a running `dptrain serve`.
 type servingProcess struct {
 	cmd    *exec.Cmd
 	at     string // HOST:PORT
 	stderr *lockedText
 }
 
-// serveProcess starts a process that serves, after a shell command.
+// serveProcess starts `dptrain serve` in a shell, after the command before.
 func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 	t.Helper()
 	self, err := os.Executable()
@@ -54,7 +54,7 @@ func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
 	return p
 }
 
-// stop ends the process with a signal, and returns its exit code; -1 if it does not end in time.
+// stop sends the process a signal and returns its exit code, or -1 if it does not end in time.
 func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -69,7 +69,7 @@ func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// memory returns a line of the status of the process, in bytes.
+// memory returns a line of the status of the process in bytes.
 func (p *servingProcess) memory(t *testing.T, name string) int {
 	t.Helper()
 	var kilobytes int
@@ -86,8 +86,8 @@ func (p *servingProcess) memory(t *testing.T, name string) int {
 
 const withheldBody = "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
 
-// TestServeWithheldConnections: more connections with withheld bodies than the process may open files leave a server that
-// answers, and that ends with exit code 0 when it is told to.
+// TestServeWithheldConnections opens more connections with withheld bodies than the process may open files. It
+// checks that the server still answers, and that it exits with code 0 when it is stopped.
 func TestServeWithheldConnections(t *testing.T) {
 	p := serveProcess(t, "ulimit -n 256; ", "../../regression/testdata/model-2.json")
 	predict := "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
@@ -98,7 +98,7 @@ func TestServeWithheldConnections(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
-			_, _ = io.WriteString(c, text) // one that was closed takes nothing
+			_, _ = io.WriteString(c, text) // fails if the connection was closed
 		}
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 		for range 3 {
@@ -119,8 +119,8 @@ func TestServeWithheldConnections(t *testing.T) {
 	}
 }
 
-// TestServeEndsBesideStreams: a stream that goes on for ever is cut off when the time for it is over, which is said, and the
-// exit code is 0. No cell is in what the process prints.
+// TestServeEndsBesideStreams checks that an endless stream is aborted when the time limit for shutting down ends,
+// that a message reports it, and that the exit code is 0. The output of the process contains no cell.
 func TestServeEndsBesideStreams(t *testing.T) {
 	p := serveProcess(t, "", "../../regression/testdata/model-2.json", "--drain", "1s")
 	in, out := io.Pipe()
@@ -155,8 +155,8 @@ func TestServeEndsBesideStreams(t *testing.T) {
 	}
 }
 
-// TestServeMemory: while bodies are read and answered, the process takes at most four times their bytes more than before.
-// It took 64 times as many when records were decoded into maps.
+// TestServeMemory checks that the process takes at most four times the size of bodies in additional memory while it
+// reads and answers them. It took 64 times the size when records were decoded into maps.
 func TestServeMemory(t *testing.T) {
 	const (
 		bodies = 8
@@ -206,7 +206,7 @@ func TestServeMemory(t *testing.T) {
 	}
 }
 
-// A lockedText collects what a process prints.
+// A lockedText collects the output of a process. It is safe for concurrent use.
 type lockedText struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -225,8 +225,9 @@ func (l *lockedText) text() string {
 	return l.all.String()
 }
 
-// TestReloadOnHangup replaces the model file of a server and sends SIGHUP while a client sends requests: no request
-// fails, /model has the hash of the new file, and a file that is no model leaves the server as it is.
+// TestReloadOnHangup replaces the model file of a server and sends SIGHUP while a client sends requests. It checks
+// that no request fails, that /model has the hash of the new file, and that an invalid file leaves the server
+// unchanged.
 func TestReloadOnHangup(t *testing.T) {
 	first := read(t, "../../regression/testdata/model-2.json")
 	second := strings.Replace(first, `"intercept": {"coefficient":`, `"intercept": {"coefficient":1`, 1)
@@ -235,7 +236,8 @@ func TestReloadOnHangup(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "model.json")
 	write(t, path, first)
-	// A process inherits ignored signals, but not handled ones: under nohup the server would otherwise ignore SIGHUP.
+	// A process inherits ignored signals but not handled ones: under nohup, the server would otherwise ignore
+	// SIGHUP.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// startServe runs serve with a model until the test ends, and returns its address. The exit code must be 0.
+// startServe runs serve with a model until the test ends, and returns its address. It checks that the exit code is
+// 0.
 func startServe(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -43,7 +44,7 @@ func startServe(t *testing.T, args ...string) string {
 	return ""
 }
 
-// lines passes on what is written.
+// lines is a writer that sends the written text to a channel.
 type lines chan string
 
 func (l lines) Write(b []byte) (int, error) {
@@ -51,8 +52,8 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestServe: wrong flags and addresses are usage errors that name the flag and a remedy, and a model that cannot be read is
-// an error of data.
+// TestServe checks that invalid flags and addresses cause usage errors that name the flag and a remedy, and that an
+// unreadable model is a data error.
 func TestServe(t *testing.T) {
 	const path = "../../regression/testdata/model-2.json"
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -103,8 +104,8 @@ func TestServe(t *testing.T) {
 	_ = r.Body.Close()
 }
 
-// servedRecipe trains on a table with semicolons, decimal commas, dates and words, whose reading options are beside the
-// model.
+// servedRecipe trains on a table with semicolons, decimal commas, dates and text columns. Its reading options are in
+// the recipe next to the model.
 const servedRecipe = `
 data:
   path: flats.csv
@@ -118,8 +119,9 @@ data:
 privacy: {epsilon: 8}
 `
 
-// TestServeEqualsPredict: of 120 random tables of CSV, and as many of JSON Lines and of JSON, every record has one answer,
-// which is what predict prints for it with the same model and the options beside it. Package serve tests 1,200 of each.
+// TestServeEqualsPredict checks for 120 random tables of CSV, 120 of JSON Lines and 120 of JSON that every record
+// has one answer, equal to the output of predict with the same model and reading options. Package serve tests 1,200
+// of each.
 func TestServeEqualsPredict(t *testing.T) {
 	chdir(t)
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -193,7 +195,7 @@ func TestServeEqualsPredict(t *testing.T) {
 	}
 }
 
-// predictions returns the numbers of an answer, or of what predict printed.
+// predictions returns the numbers in an answer or in the output of predict.
 func predictions(t *testing.T, kind string, answer []byte) []float64 {
 	t.Helper()
 	type prediction struct{ Prediction float64 }

@@ -14,13 +14,13 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// hexHash is the SHA-256 of data in hex.
+// hexHash returns the SHA-256 hash of data in hexadecimal digits.
 func hexHash(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return hex.EncodeToString(sum[:])
 }
 
-// forgeModel replaces the intercept of the model in the folder dir, and makes every hash anew.
+// forgeModel replaces the intercept of the model in dir and recomputes all hashes.
 func forgeModel(t *testing.T, dir string) {
 	t.Helper()
 	model := read(t, filepath.Join(dir, "model.json"))
@@ -45,8 +45,8 @@ func forgeModel(t *testing.T, dir string) {
 	write(t, filepath.Join(dir, "report.json"), encoded.String())
 }
 
-// TestSignature: verify --key accepts a signed release and none whose coefficients were edited, although all hashes were
-// made anew and verify without the key finds nothing.
+// TestSignature checks that verify --key accepts a signed release and rejects one with edited coefficients, even if
+// all hashes were recomputed and verify without the key reports no problem.
 func TestSignature(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(20000))
@@ -96,7 +96,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestSigningKeys: a key file is for its owner only, is never replaced, and may be encrypted; mistakes have clear errors.
+// TestSigningKeys checks that only the owner can read a key file, that it is never replaced, that it may be
+// encrypted, and that mistakes have clear errors.
 func TestSigningKeys(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(2000))

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// fits is how many runs TestSoak makes in one process; scripts/long.sh asks for 500.
+// fits is the number of runs that TestSoak makes in one process. scripts/long.sh uses 500.
 var fits = flag.Int("fits", 20, "runs of fit in one process")
 
-// soakRecipes are runs of different kinds on line.csv.
+// soakRecipes returns recipes for runs of different kinds on line.csv.
 func soakRecipes() []string {
 	method := func(lines string) string { return goodRecipe + lines }
 	return []string{
@@ -26,14 +26,14 @@ func soakRecipes() []string {
 	}
 }
 
-// held is what a process holds on to.
+// held counts the resources of a process.
 type held struct {
 	heap       uint64
 	goroutines int
 	files      int
 }
 
-// holding collects garbage first. What ends by itself is given time to.
+// holding returns the resources in use after garbage collection and a short wait for goroutines to end.
 func holding() held {
 	var h held
 	for range 20 {
@@ -44,14 +44,14 @@ func holding() held {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	h.heap = m.HeapAlloc
-	if entries, err := os.ReadDir("/proc/self/fd"); err == nil { // Linux
+	if entries, err := os.ReadDir("/proc/self/fd"); err == nil { // available on Linux
 		h.files = len(entries)
 	}
 	return h
 }
 
-// TestSoak makes runs of every kind in one process: it holds no more memory, no
-// more goroutines and no more open files after the last than after the first ones.
+// TestSoak makes runs of every kind in one process. It checks that memory, goroutines and open files do not grow
+// between the first runs and the last.
 func TestSoak(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(300))

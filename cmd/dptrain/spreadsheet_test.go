@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSpreadsheetSafe: what a spreadsheet may take for a formula gets an apostrophe; numbers and other texts stay.
+// TestSpreadsheetSafe checks that text that a spreadsheet may take for a formula gets an apostrophe, and that
+// numbers and other texts are unchanged.
 func TestSpreadsheetSafe(t *testing.T) {
 	for text, want := range map[string]string{
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+x": "'+x", "-x": "'-x", "\t=1": "'\t=1", " =1": "' =1", "\rx": "'\rx", "＝1": "'＝1",
@@ -18,13 +19,13 @@ func TestSpreadsheetSafe(t *testing.T) {
 	}
 }
 
-// formulaModel returns a classifier of which a class, the target and the column are formulas.
+// formulaModel returns a classifier in which a class, the target and the column are formulas.
 func formulaModel() string {
 	return strings.NewReplacer(`"repaid"`, `"=cmd"`, `"no"`, `"=1+1"`, `"yes, late"`, `"-5"`, `"a"`, `"@x"`).Replace(chanceModel(""))
 }
 
-// TestPredictSpreadsheetSafe: class names, column names and copied cells of predict, in every form of its CSV output. Without
-// the flag they are what they are.
+// TestPredictSpreadsheetSafe checks class names, column names and copied cells in every form of the CSV output of
+// predict. Without the flag they are unchanged.
 func TestPredictSpreadsheetSafe(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", formulaModel())

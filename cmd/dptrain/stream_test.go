@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestPredictStreams: a prediction is printed before the next record is there.
+// TestPredictStreams checks that a prediction is printed before the next record is available.
 func TestPredictStreams(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
@@ -42,8 +42,8 @@ func TestPredictStreams(t *testing.T) {
 	}
 }
 
-// TestPredictBreaks: after an error the lines before its batch are there and the exit
-// code says that they are not all.
+// TestPredictBreaks checks that the lines before the failing batch are printed, and that the exit code shows that
+// the output is incomplete.
 func TestPredictBreaks(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
@@ -68,7 +68,7 @@ func TestPredictBreaks(t *testing.T) {
 	onlyFiles(t, "broken.csv.gz", "cell.csv", "model.json")
 }
 
-// TestPredictMemory: what a prediction holds does not grow with the table.
+// TestPredictMemory checks that the memory of predict does not grow with the table.
 func TestPredictMemory(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
@@ -91,12 +91,12 @@ func TestPredictMemory(t *testing.T) {
 	}
 	few, many := most(100_000), most(2_000_000)
 	t.Logf("at most %d KiB live for 1e5 records, %d KiB for 2e6", few>>10, many>>10)
-	if many > few+8<<20 { // the table alone has 12 bytes a record: 22 MiB more
+	if many > few+8<<20 { // the table alone takes 12 bytes per record, 22 MiB more
 		t.Errorf("%d bytes for 1e5 records, %d for 2e6", few, many)
 	}
 }
 
-// watchHeap counts lines, and from time to time the bytes that are live.
+// watchHeap is a writer that counts lines and samples the number of live bytes.
 type watchHeap struct {
 	writes, lines int
 	peak          *uint64
@@ -113,7 +113,7 @@ func (w *watchHeap) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestPredictShowsProgress: on a terminal only, and not between the predictions.
+// TestPredictShowsProgress checks that progress is shown on a terminal only, and not between the predictions.
 func TestPredictShowsProgress(t *testing.T) {
 	for _, c := range []struct{ shown, terminal, want bool }{{true, true, true}, {false, true, false}, {true, false, false}} {
 		var stderr bytes.Buffer
@@ -125,8 +125,8 @@ func TestPredictShowsProgress(t *testing.T) {
 	}
 }
 
-// TestOutputFile: -o replaces a file with --force only, and keeps its mode; a link is
-// not followed to a file.
+// TestOutputFile checks that -o replaces a file with --force only and keeps its mode, and that it does not follow a
+// symbolic link to a file.
 func TestOutputFile(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)

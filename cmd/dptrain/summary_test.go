@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// TestSummaryFits: by default fit prints at most 24 lines of 80 characters, whatever the table. They name the model, the
-// guarantee and the folders. What is longer is in the whole report.
+// TestSummaryFits checks that fit prints at most 24 lines of 80 characters by default, whatever the table. The lines
+// name the model, the guarantee and the folders; the whole report contains further details.
 func TestSummaryFits(t *testing.T) {
 	houses, loans, leaves := read(t, "../../testdata/houses.csv"), read(t, "../../testdata/loans.csv"), read(t, "../../testdata/leaves.csv")
 	chdir(t)

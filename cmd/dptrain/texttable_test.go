@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/ui"
 )
 
-// writeTextTable writes table.csv: a column of text, one of numbers, and a target that both decide.
+// writeTextTable writes table.csv, which has a text column, a numeric column, and a target that depends on both.
 func writeTextTable(t *testing.T) {
 	t.Helper()
 	colors := []string{"red", "green", "blue"}
@@ -30,7 +30,7 @@ func writeTextTable(t *testing.T) {
 	write(t, "table.csv", table.String())
 }
 
-// modelInputs returns the columns of a model file, with the categories of those that have some, in order.
+// modelInputs returns the columns of a model file in order, with the categories of text columns.
 func modelInputs(t *testing.T, path string) []string {
 	t.Helper()
 	var model struct {
@@ -51,7 +51,7 @@ func modelInputs(t *testing.T, path string) []string {
 	return out
 }
 
-// fitOnPage trains through the requests of the page in the working directory.
+// fitOnPage trains in the working directory through the requests of the page.
 func fitOnPage(t *testing.T, recipe string) {
 	t.Helper()
 	const host, token = "127.0.0.1:8484", "token"
@@ -97,8 +97,8 @@ func fitOnPage(t *testing.T, recipe string) {
 	}
 }
 
-// fitInPython trains with the estimator of python/ and without a word about text, and writes the release to out. It
-// reports false where there is no Python with numpy and pandas.
+// fitInPython trains with the Python estimator, without settings for text, and writes the release to out. It returns
+// false if there is no Python with numpy and pandas.
 func fitInPython(t *testing.T, out string) bool {
 	t.Helper()
 	python := os.Getenv("DPTRAIN_PYTHON")
@@ -119,7 +119,7 @@ func fitInPython(t *testing.T, out string) bool {
 	return true
 }
 
-// pythonPackage is the folder of the Python package.
+// pythonPackage returns the folder of the Python package.
 var pythonPackage = func() string {
 	path, err := filepath.Abs("../../python")
 	if err != nil {
@@ -128,10 +128,11 @@ var pythonPackage = func() string {
 	return path
 }()
 
-// TestTextColumnsHaveOneDefault: a table of which nothing is declared gives a model with the same columns and
-// categories through every way in: text columns are found privately. A way that is told to read numbers has no text
-// column. Each category has about 1,600 training records, more than 20 standard deviations of the noise above what is
-// needed to be found, and the range of a column of 5,000 and more numbers is found with certainty but for 1e-9.
+// TestTextColumnsHaveOneDefault checks that a table without declarations gives a model with the same columns and
+// categories through every interface: text columns are found privately. An interface set to read numbers only has no
+// text column. Each category has about 1,600 training records, which is more than 20 standard deviations of the
+// noise above the threshold. The range of a column with at least 5,000 numbers is found except with probability
+// 1e-9.
 func TestTextColumnsHaveOneDefault(t *testing.T) {
 	chdir(t)
 	writeTextTable(t)
@@ -152,7 +153,7 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	if got := dptrainIn(t, read(t, "table.csv"), "fit", "piped.yaml", "-q", "--out", "piped"); got.code != 0 {
 		t.Fatalf("piped: %+v", got)
 	}
-	fitOnPage(t, fmt.Sprintf(recipe, `,"undeclared":"found"`, "ticked")) // as the page writes it at first
+	fitOnPage(t, fmt.Sprintf(recipe, `,"undeclared":"found"`, "ticked")) // the initial request of the page
 	if err := os.Remove("page.yaml"); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	}
 
 	var got []string
-	for range 3 { // an empty bin of the text column passes in at most one run of 1,000
+	for range 3 { // an empty bin of the text column passes in at most one run in 1,000
 		fit(append(flags, "--undeclared", "numbers", "--out", "numbers", "--force")...)
 		if got = modelInputs(t, "numbers/release/model.json"); slices.Equal(got, []string{"size"}) {
 			return
@@ -181,7 +182,7 @@ func TestTextColumnsHaveOneDefault(t *testing.T) {
 	t.Errorf("numbers: the model has %q", got)
 }
 
-// fitWithGo trains with the package for Go programs.
+// fitWithGo trains with the Go package.
 func fitWithGo(t *testing.T, out string) {
 	t.Helper()
 	table, err := api.Open("table.csv")

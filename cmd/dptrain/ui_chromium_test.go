@@ -31,15 +31,15 @@ import (
 	"github.com/dptrain/dptrain/experiments/suite"
 )
 
-// Environment variables for manual checks: the folder for screenshots, and the path of axe.min.js of the npm package
+// Environment variables for manual checks: a folder for screenshots, and the path of axe.min.js from the npm package
 // axe-core, which then checks each step.
 const (
 	shotsEnv = "DPTRAIN_UI_SHOTS"
 	axeEnv   = "DPTRAIN_AXE"
 )
 
-// A browser is a headless Chromium with one page. It keeps the messages of its console, and counts the clicks of press
-// and click.
+// A browser is a headless Chromium with one page. It records the console messages and counts the clicks of press and
+// click.
 type browser struct {
 	t       *testing.T
 	ctx     context.Context
@@ -48,7 +48,7 @@ type browser struct {
 	console []string
 }
 
-// newBrowser starts a Chromium, or skips the test where there is none.
+// newBrowser starts Chromium. It skips the test if Chromium is not installed.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := ""
@@ -85,7 +85,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// call carries out a command of the protocol.
+// call executes a command of the DevTools protocol.
 func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
@@ -99,7 +99,7 @@ func (b *browser) record(format string, args ...any) {
 	b.console = append(b.console, fmt.Sprintf(format, args...))
 }
 
-// checkConsole fails if the console said anything since the last call.
+// checkConsole fails the test if there are new console messages.
 func (b *browser) checkConsole(step string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -128,23 +128,23 @@ func take[T any](b *browser, action chromedp.Action[T]) T {
 	return out
 }
 
-// eval returns the value of an expression.
+// eval returns the value of a JavaScript expression.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
 	return take(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// waitFor waits for an expression to be true.
+// waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
 	take(b, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute)))
 }
 
-// press clicks the button with a text, and counts the click.
+// press clicks the button with the given text and counts the click.
 func (b *browser) press(text string) {
 	b.t.Helper()
 	at := fmt.Sprintf(`//button[contains(normalize-space(.), %q) and not(ancestor-or-self::*[@hidden])]`, text)
-	for try := range 20 { // a list that is drawn anew loses its buttons
+	for try := range 20 { // redrawing a list removes its buttons
 		ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 		_, err := chromedp.Run(ctx, chromedp.Click(at, chromedp.NodeVisible))
 		cancel()
@@ -159,14 +159,14 @@ func (b *browser) press(text string) {
 	}
 }
 
-// click clicks the element of a selector, and counts the click.
+// click clicks the element of a selector and counts the click.
 func (b *browser) click(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 	b.clicks++
 }
 
-// fill gives a field a value, as typing does.
+// fill sets the value of a field as typing does.
 func (b *browser) fill(selector, value string) {
 	b.t.Helper()
 	ok := eval[bool](b, fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.value = %q; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, selector, value))
@@ -175,7 +175,7 @@ func (b *browser) fill(selector, value string) {
 	}
 }
 
-// screens are the widths and colours in which each step is looked at.
+// screens are the widths and colour schemes in which each step is checked.
 var screens = []struct {
 	name          string
 	width, height int64
@@ -184,7 +184,7 @@ var screens = []struct {
 	{"desktop", 1280, 900, false, false}, {"phone", 390, 844, false, false}, {"dark", 1280, 900, true, false}, {"print", 800, 1100, false, true},
 }
 
-// checkScreens checks a step on each screen, and keeps pictures if they are wanted.
+// checkScreens checks a step on each screen, and saves screenshots if requested.
 func (b *browser) checkScreens(step string) {
 	b.t.Helper()
 	b.checkConsole(step)
@@ -198,7 +198,7 @@ func (b *browser) checkScreens(step string) {
 		}
 		call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 500})
 		call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		b.do(chromedp.Sleep(400*time.Millisecond), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are drawn anew
+		b.do(chromedp.Sleep(400*time.Millisecond), chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`)) // pictures are redrawn
 		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > s.width {
 			b.t.Errorf("%s, %s: %d pixels wide", step, s.name, wide)
 		}
@@ -219,7 +219,7 @@ func (b *browser) checkScreens(step string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 }
 
-// checkAccessibility fails for findings of axe that are serious or critical.
+// checkAccessibility fails the test for serious or critical findings of axe.
 func (b *browser) checkAccessibility(step string) {
 	b.t.Helper()
 	path := os.Getenv(axeEnv)
@@ -287,7 +287,7 @@ func copyOf(t *testing.T, table, folder string) {
 	write(t, filepath.Join(folder, table), read(t, "../../testdata/"+table))
 }
 
-// TestPageInChromium goes through the whole page in a browser: table, columns, price, simulation, run, report, ledger.
+// TestPageInChromium uses the whole page in a browser: table, columns, price, simulation, run, report, ledger.
 func TestPageInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -359,7 +359,7 @@ func TestPageInChromium(t *testing.T) {
 
 	b.press("Read the report")
 	b.waitFor(`!document.querySelector("#report").hidden`)
-	b.do(chromedp.Sleep(time.Second)) // the frame loads in its own time
+	b.do(chromedp.Sleep(time.Second)) // the frame loads asynchronously
 	b.checkScreens("5-report")
 
 	b.press("Ledger")
@@ -372,8 +372,8 @@ func TestPageInChromium(t *testing.T) {
 	}
 }
 
-// checkBudgetErrors enters a wrong delta and a wrong epsilon, and checks that the errors are at their fields, also where
-// these are folded away.
+// checkBudgetErrors enters an invalid delta and an invalid epsilon, and checks that the errors appear at their
+// fields, even in collapsed sections.
 func (b *browser) checkBudgetErrors() {
 	b.t.Helper()
 	b.fill("#delta", "2")
@@ -396,8 +396,8 @@ func (b *browser) checkBudgetErrors() {
 	b.waitFor(`!document.querySelector("#epsilon").hasAttribute("aria-invalid")`)
 }
 
-// trainClassifier trains a classifier, is refused where results exist already, compares the two runs, and uses an
-// existing recipe.
+// trainClassifier trains a classifier, checks that existing results are not overwritten, compares the two runs, and
+// uses an existing recipe.
 func (b *browser) trainClassifier(folder string) {
 	t := b.t
 	b.press("Table")
@@ -422,7 +422,7 @@ func (b *browser) trainClassifier(folder string) {
 	b.click("#run")
 	b.waitFor(`document.querySelector("#out").getAttribute("aria-invalid") === "true" && document.activeElement.id === "out"`)
 	b.mu.Lock()
-	b.console = nil // of the response 409
+	b.console = nil // from the response 409
 	b.mu.Unlock()
 	b.fill("#out", "loans")
 	b.click("#replace")
@@ -453,7 +453,7 @@ func (b *browser) trainClassifier(folder string) {
 	}
 }
 
-// hospitalExport writes n stays as a German hospital exports them: semicolons, Latin-1, decimal commas, units beside
+// hospitalExport returns n stays in the format of German hospitals: semicolons, Latin-1, decimal commas, units after
 // numbers, and patients with several stays.
 func hospitalExport(n int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -491,9 +491,9 @@ func hospitalExport(n int, seed uint64) string {
 	return b.String()
 }
 
-// TestHospitalInChromium goes from the export of a hospital to the report in at most eight clicks: the proposed settings
-// read the file, the patients are proposed as the unit, and at least eleven columns are used. Every text value has more
-// than 3,000 training records, and is found where about 600 of them suffice.
+// TestHospitalInChromium gets from a hospital export to the report with at most eight clicks. It checks that the
+// proposed settings read the file, that the patients are proposed as the unit, and that at least eleven columns are
+// used. Every text value has more than 3,000 training records; about 600 are enough for it to be found.
 func TestHospitalInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -550,7 +550,7 @@ func TestHospitalInChromium(t *testing.T) {
 	}
 }
 
-// takeGuidePicture keeps the picture of docs/guide/ui.md, if pictures are wanted. See scripts/pictures.py.
+// takeGuidePicture saves the screenshot for docs/guide/ui.md if requested. See scripts/pictures.py.
 func (b *browser) takeGuidePicture() {
 	b.t.Helper()
 	dir := os.Getenv(shotsEnv)
@@ -566,8 +566,8 @@ func (b *browser) takeGuidePicture() {
 	}
 }
 
-// TestDecimalMarkInChromium checks that one visible field cures a wrong decimal mark, before a run and after one that
-// found no numbers in the target.
+// TestDecimalMarkInChromium checks that a single visible field corrects a wrong decimal mark, before a run and after
+// a run that found no numbers in the target.
 func TestDecimalMarkInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -611,7 +611,7 @@ func TestDecimalMarkInChromium(t *testing.T) {
 	b.checkConsole("decimal mark")
 }
 
-// TestKeyboardInChromium goes from the table to the price with the keyboard alone.
+// TestKeyboardInChromium gets from the table to the price with the keyboard alone.
 func TestKeyboardInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
@@ -646,12 +646,12 @@ func TestKeyboardInChromium(t *testing.T) {
 	b.checkConsole("keyboard")
 }
 
-// TestStopInChromium: a run that is stopped on the page ends, leaves no results behind, and can be started again.
+// TestStopInChromium checks that a run stopped on the page ends, leaves no results, and can be started again.
 func TestStopInChromium(t *testing.T) {
 	b := newBrowser(t)
 	folder := t.TempDir()
 	head, rows, _ := strings.Cut(read(t, "../../testdata/houses.csv"), "\n")
-	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // some ten seconds
+	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // takes about ten seconds
 	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
 	b.press("houses.csv")
 	b.waitFor(`document.querySelectorAll("#declared li").length === 10`)
@@ -683,8 +683,8 @@ func TestStopInChromium(t *testing.T) {
 	b.checkScreens("7-stopped")
 }
 
-// TestSiteInChromium: the search of the site finds pages, and pages are fetched from nowhere else. The site is what
-// scripts/site.sh has built.
+// TestSiteInChromium checks that the search of the site built by scripts/site.sh finds pages, and that the site
+// loads no resources from elsewhere.
 func TestSiteInChromium(t *testing.T) {
 	if _, err := os.Stat("../../site/search/search_index.json"); err != nil {
 		t.Skip("the site is not built")
@@ -714,7 +714,7 @@ func TestSiteInChromium(t *testing.T) {
 	}
 }
 
-// TestReportsInChromium looks at the reports of five kinds of runs.
+// TestReportsInChromium checks the reports of five kinds of runs.
 func TestReportsInChromium(t *testing.T) {
 	b := newBrowser(t)
 	for name, args := range map[string][]string{
@@ -738,8 +738,8 @@ func TestReportsInChromium(t *testing.T) {
 	}
 }
 
-// TestSuitesInChromium looks at the pages of two suites, which have the parts of a report: curves with intervals, and a
-// table of many columns.
+// TestSuitesInChromium checks the pages of two suites, which share elements with reports: curves with intervals, and
+// a table with many columns.
 func TestSuitesInChromium(t *testing.T) {
 	b := newBrowser(t)
 	tables := t.TempDir()
@@ -762,7 +762,7 @@ func TestSuitesInChromium(t *testing.T) {
 	}
 }
 
-// numeric returns the first lines of a table, with its columns of words left out and the last of numbers as the target.
+// numeric returns the first rows of a table without its text columns, with the last numeric column as the target.
 func numeric(table string, rows int) string {
 	lines := strings.Split(table, "\n")[:rows]
 	var kept []int
@@ -785,7 +785,8 @@ func numeric(table string, rows int) string {
 	return out.String()
 }
 
-// TestPageRefuses: what asks without the token, for another host or from another origin is refused by the command itself.
+// TestPageRefuses checks that the real command refuses requests without the token, for another host and from another
+// origin.
 func TestPageRefuses(t *testing.T) {
 	folder := t.TempDir()
 	copyOf(t, "houses.csv", folder)

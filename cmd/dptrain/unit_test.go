@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// visitsCSV is a table of n records of people with names of their own.
+// visitsCSV returns a table of n records of named persons.
 func visitsCSV(n int) string {
 	var b strings.Builder
 	b.WriteString("person,a,b,y\n")
@@ -25,8 +25,8 @@ privacy:
 model: {method: joint-gram}
 `
 
-// TestUnit: a run that protects people says so in its plan, its report and on the
-// terminal, and names nobody.
+// TestUnit checks that the plan, the report and the terminal output of a run that protects persons state the unit,
+// and that the output contains no name.
 func TestUnit(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
@@ -56,8 +56,7 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestUnitMistakes: a unit that is not in the table, and one that cannot be
-// protected.
+// TestUnitMistakes checks the errors for a unit that is missing from the table and for one that cannot be protected.
 func TestUnitMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "visits.csv", visitsCSV(5))
@@ -84,7 +83,7 @@ func TestUnitMistakes(t *testing.T) {
 	}
 }
 
-// TestUnitLedger: a ledger keeps people and records apart.
+// TestUnitLedger checks that a ledger separates runs that protect persons from runs that protect records.
 func TestUnitLedger(t *testing.T) {
 	chdir(t)
 	write(t, "visits.csv", visitsCSV(20))

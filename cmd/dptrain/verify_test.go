@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestVerifyCommand: what is printed and the exit code, of a release that holds together,
-// of an edited one, and of something else.
+// TestVerifyCommand checks the output and the exit code for a consistent release, an edited release, and a folder
+// that is no release.
 func TestVerifyCommand(t *testing.T) {
 	golden := goldenFiles(t)
 	chdir(t)
@@ -60,8 +60,7 @@ func TestVerifyCommand(t *testing.T) {
 	must(4, "verify", "out")
 }
 
-// TestVerifyExamples: the releases of the shapes that a recipe alone has: a unit, a
-// search, a fallback.
+// TestVerifyExamples verifies releases of the kinds that need a recipe: a unit, a search, a fallback.
 func TestVerifyExamples(t *testing.T) {
 	for _, name := range []string{"unit", "search", "tukey-fallback"} {
 		out := filepath.Join(t.TempDir(), "out")

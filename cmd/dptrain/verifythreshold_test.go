@@ -11,8 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// TestVerifyThreshold: the threshold for new text categories is in the report and is computed anew, for records and for
-// units. A lower one, another noise or another number of columns does not fit, and a report of before has none.
+// TestVerifyThreshold checks that the report contains the threshold for new text categories and that verify
+// recomputes it, for records and for units. A lower threshold, different noise or another number of columns is
+// rejected, and a report of an earlier version has no threshold.
 func TestVerifyThreshold(t *testing.T) {
 	chdir(t)
 	var b strings.Builder

@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// hostileName holds what a terminal may take for a command: ESC, BEL, DEL, a C1 control, a
-// character that turns the direction of writing, one beyond 16 bits.
+// hostileName contains characters that may control a terminal: ESC, BEL, DEL, a C1 control, a character that changes
+// the writing direction, and one beyond 16 bits.
 const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
 
-// TestNothingMovesTheCursor gives every command names full of control characters, as
-// arguments, in recipes, tables, models, reports and ledgers. None is printed as it is.
+// TestNothingMovesTheCursor passes names full of control characters to every command, as arguments and in recipes,
+// tables, models, reports and ledgers. It checks that the output never contains these characters unescaped.
 func TestNothingMovesTheCursor(t *testing.T) {
 	chdir(t)
 	quoted := strconv.QuoteToASCII(hostileName)
@@ -49,7 +49,7 @@ func TestNothingMovesTheCursor(t *testing.T) {
 		}
 		commands = append(commands, []string{"plan", recipe, "--json"})
 	}
-	for _, recipe := range []string{"paths.yaml", "turned.yaml", hostileName} { // none of them runs
+	for _, recipe := range []string{"paths.yaml", "turned.yaml", hostileName} { // these commands fail
 		commands = append(commands, []string{"audit", recipe}, []string{"audit", recipe, "--own-table"})
 	}
 	printed := 0

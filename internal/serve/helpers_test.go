@@ -20,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Models of the tests.
+// Model files used by the tests.
 const (
 	numbers = "../../regression/testdata/model-2.json"
 	chances = "../../regression/testdata/model-2-probability.json"
@@ -51,7 +51,7 @@ func newServer(t testing.TB, m regression.Model, opts dataset.ReadOptions, l Lim
 	return s
 }
 
-// handle returns a server for a model, and its handler behind a listener without limits.
+// handle returns a server for a model, and the address of its handler behind a listener without limits.
 func handle(t testing.TB, path string, l Limits) (*Server, string) {
 	t.Helper()
 	return serveHandler(t, newServer(t, readModel(t, path), dataset.ReadOptions{}, l))
@@ -73,8 +73,8 @@ func mustTable(t testing.TB, m regression.Model, text string) *dataset.Table {
 	return table
 }
 
-// listen starts a server with all its limits. It ends with the test, which fails if that takes more than the time for
-// requests under way, or leaves goroutines behind.
+// listen starts a server with all its limits and stops it at the end of the test. The test fails if stopping takes
+// longer than the time for requests in progress, or leaves goroutines behind.
 func listen(t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits) (*Server, string) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -105,7 +105,7 @@ func listen(t *testing.T, m regression.Model, opts dataset.ReadOptions, l Limits
 	return s, at.Addr().String()
 }
 
-// waitFor waits until something holds, for ten seconds at most.
+// waitFor waits until holds returns true, for at most ten seconds.
 func waitFor(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -135,7 +135,7 @@ func post(t testing.TB, url, kind string, body io.Reader) (status int, text stri
 	return answer.StatusCode, string(data)
 }
 
-// xModel returns a model of one number x, whose predictions are 1 + 2x.
+// xModel returns a model with one numeric input x and the prediction 1 + 2x.
 func xModel() regression.Model {
 	return &regression.Linear{
 		Target: "y", Lower: -1e9, Upper: 1e9, Intercept: 1,
@@ -144,7 +144,7 @@ func xModel() regression.Model {
 	}
 }
 
-// predicted returns what the command predict would print of a table for a model, one line per record.
+// predicted returns the output of the command predict for a table and a model, one line per record.
 func predicted(t testing.TB, m regression.Model, name string, table []byte, opts dataset.ReadOptions) []string {
 	t.Helper()
 	type lines struct{ text []string }

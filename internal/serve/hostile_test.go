@@ -13,24 +13,24 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// Requests of clients that do not go on.
+// Requests of clients that stop sending.
 const (
 	withheld = "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
 	chunked  = "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 
-// send opens a connection and sends a text.
+// send opens a connection and sends text.
 func send(t *testing.T, at, text string) net.Conn {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // a connection that is refused takes nothing
+	_, _ = io.WriteString(c, text) // fails if the connection is refused
 	return c
 }
 
-// answerOf reads the answer on a connection.
+// answerOf reads the answer from a connection.
 func answerOf(t *testing.T, c net.Conn) (status int, body string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -49,8 +49,8 @@ func answerOf(t *testing.T, c net.Conn) (status int, body string) {
 	return r.StatusCode, string(text)
 }
 
-// TestWithheldBodies: a client that withholds a body is answered at once where the body does not matter, has 408 where it
-// does, and holds nothing afterwards.
+// TestWithheldBodies checks that a client that withholds a body gets an immediate answer if the body is not needed
+// and status 408 otherwise, and that its resources are released.
 func TestWithheldBodies(t *testing.T) {
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
 	for request, want := range map[string]int{
@@ -80,7 +80,8 @@ func TestWithheldBodies(t *testing.T) {
 	waitFor(t, "connections to end", func() bool { return s.gate.countConns() == 0 })
 }
 
-// TestExpectContinue: a client that waits for "100 Continue" gets it, and only where the body is wanted.
+// TestExpectContinue checks that a client that waits for "100 Continue" receives it only if the server needs the
+// body.
 func TestExpectContinue(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
 	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
@@ -104,7 +105,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestSendsFirst: a client that sends a large body before it reads reads why it was refused.
+// TestSendsFirst checks that a client that sends a large body before reading receives the reason for the refusal.
 func TestSendsFirst(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
 	for _, kind := range []string{"application/json", "text/plain"} {
@@ -119,8 +120,8 @@ func TestSendsFirst(t *testing.T) {
 	}
 }
 
-// TestCrowd: connections that withhold headers, bodies or the next record, as many as the limits allow and more, leave room
-// for others: health and predictions are answered at once, and an honest stream goes on.
+// TestCrowd opens more connections than the limits allow that withhold headers, bodies or the next record. It checks
+// that health checks and predictions are answered at once, and that an honest stream continues.
 func TestCrowd(t *testing.T) {
 	for what, l := range map[string]Limits{
 		"in all":     {Connections: 40, PerClient: 40},
@@ -177,7 +178,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestFull: where all connections are of clients that keep the server busy, another one is refused.
+// TestFull checks that a new connection is refused if all connections belong to clients that keep the server busy.
 func TestFull(t *testing.T) {
 	l := Limits{Connections: 2, PerClient: 1}.withDefaults()
 	g := newGate(l)
@@ -202,7 +203,7 @@ func TestFull(t *testing.T) {
 		t.Error("another client has no place")
 	}
 	third.working.Add(1)
-	other.streams.Add(1) // and not silent for long
+	other.streams.Add(1) // it has not been silent for long
 	if g.admitConn(last) {
 		t.Error("the limit of all connections was passed")
 	}
@@ -223,8 +224,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestSlowStreamGoesOn: a stream lives for many times the limit of silence, as long as a record comes within each, and
-// ends when none does.
+// TestSlowStreamGoesOn checks that a stream continues for many times the idle limit as long as each interval has a
+// record, and ends after an interval without one.
 func TestSlowStreamGoesOn(t *testing.T) {
 	const idle = 400 * time.Millisecond
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: idle})
@@ -250,7 +251,7 @@ func TestSlowStreamGoesOn(t *testing.T) {
 	}
 }
 
-// TestDrips: bytes that complete no record give a client no more time.
+// TestDrips checks that bytes that do not complete a record do not extend the deadline of a client.
 func TestDrips(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
 	for _, request := range []string{chunked, strings.Replace(chunked, "application/x-ndjson", "application/json", 1), strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
@@ -274,7 +275,7 @@ func TestDrips(t *testing.T) {
 	}
 }
 
-// TestTakesNothing: a client that takes no answers is cut off.
+// TestTakesNothing checks that a client that does not read its answers is disconnected.
 func TestTakesNothing(t *testing.T) {
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
 	c := send(t, at, strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// cells are the texts of cells, in every good and bad form.
+// cells returns the texts of cells of every valid and invalid form.
 func cells(m regression.Model) []string {
 	out := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,234.5", "x", `"`, `"a`, `b"`, `""`, `"quoted"`, "\t7 ", "true", "t", "\xff", "0x10",
 		"1_000", "∞", "\u00a05", "1;2", "2024-01-31", strings.Repeat("9", 400)}
@@ -29,7 +29,7 @@ func cells(m regression.Model) []string {
 	return out
 }
 
-// randomTable returns a table of CSV whose lines are bad in every way.
+// randomTable returns a CSV table with malformed lines of every kind.
 func randomTable(rng *rand.Rand, m regression.Model) []byte {
 	names := append([]string{"other"}, inputs(m)...)
 	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -83,8 +83,9 @@ func randomObjects(rng *rand.Rand, m regression.Model) []string {
 	return out
 }
 
-// TestEqualsPredict: of 1,200 random bodies of each content type, and for every kind of model, every record has one
-// answer, which is the prediction of the command predict. Bodies are read with the reading options of the model.
+// TestEqualsPredict checks for every kind of model and 1,200 random bodies of each content type that every record
+// has one answer, equal to the prediction of the command predict. Bodies are read with the reading options of the
+// model.
 func TestEqualsPredict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, path := range []string{numbers, chances, three, kernel} {
@@ -120,7 +121,7 @@ func TestEqualsPredict(t *testing.T) {
 	}
 }
 
-// columnOf returns the predictions of an answer in CSV.
+// columnOf returns the predictions in a CSV answer.
 func columnOf(t *testing.T, answer string) []string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(answer)).ReadAll()
@@ -138,7 +139,7 @@ func columnOf(t *testing.T, answer string) []string {
 	return out
 }
 
-// A predictionOf is an answer in JSON.
+// A predictionOf is a prediction in JSON.
 type predictionOf struct {
 	Prediction    any
 	Lower, Upper  *float64
@@ -173,7 +174,7 @@ func listOf(t *testing.T, answer string) []string {
 	return out
 }
 
-// TestExtras: intervals, probabilities and the header of CSV, with names of classes that need quotes.
+// TestExtras checks intervals, probabilities and the CSV header, with class names that need quotes.
 func TestExtras(t *testing.T) {
 	m := readModel(t, numbers)
 	_, web := handle(t, numbers, Limits{})
@@ -236,8 +237,8 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// TestReadsAsTheModelSays: the dialect, the character set and a missing header line of the model hold for bodies. The
-// parameter charset of a request goes first.
+// TestReadsAsTheModelSays checks that bodies are read with the dialect, the character set and the header setting of
+// the model, and that the charset parameter of a request overrides the character set.
 func TestReadsAsTheModelSays(t *testing.T) {
 	m := xModel()
 	m.(*regression.Linear).Columns[0].Name = "größe"

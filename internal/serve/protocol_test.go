@@ -31,8 +31,8 @@ func overHTTP2(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestHTTP2: over HTTP/2 a withheld body has 408 and takes only its own stream with it, a refusal does not end the
-// connection, and several streams of one connection are answered side by side.
+// TestHTTP2 checks that over HTTP/2 a withheld body gets status 408 and ends only its own stream, that a refusal
+// does not end the connection, and that several streams of one connection are answered concurrently.
 func TestHTTP2(t *testing.T) {
 	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 500 * time.Millisecond, Requests: 3})
 	client := overHTTP2(t)
@@ -99,7 +99,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate for this computer, and its key.
+// certificate creates a certificate for this computer and its key.
 func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -130,8 +130,8 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	return cert, key, pool
 }
 
-// TestTLS: over HTTPS both versions of HTTP are answered, beside connections that withhold the handshake, more of them than
-// the limit.
+// TestTLS checks that both versions of HTTP are answered over HTTPS, even while more connections than the limit
+// withhold the handshake.
 func TestTLS(t *testing.T) {
 	cert, key, pool := certificate(t)
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{PerClient: 10, Header: time.Hour, Idle: time.Hour})

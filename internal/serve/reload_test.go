@@ -19,7 +19,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// line returns a model whose predictions are intercept + slope x, with x in [0, 100].
+// line returns a model with the predictions intercept + slope x, with x clamped to [0, 100].
 func line(intercept, slope float64) *regression.Linear {
 	return &regression.Linear{
 		Target: "y", Lower: -1e6, Upper: 1e6, Intercept: intercept,
@@ -33,8 +33,8 @@ func releaseOf(m regression.Model, hash string) Release {
 	return Release{Model: m, Schema: pipeline.SchemaOf(m), Reading: dataset.ReadOptions{}, Hash: hash, Program: "1.2.3"}
 }
 
-// TestReplaceUnderLoad replaces the model 200 times while clients send requests: every request is answered, and each
-// answer has the predictions of one model.
+// TestReplaceUnderLoad replaces the model 200 times while clients send requests. It checks that every request is
+// answered, and that all predictions of an answer come from the same model.
 func TestReplaceUnderLoad(t *testing.T) {
 	s, err := New(releaseOf(line(0, 1), "a"), Limits{}, Options{})
 	if err != nil {
@@ -102,7 +102,8 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestModelIsDescribed: /model has the hash of the file, the version of the program and the guarantee.
+// TestModelIsDescribed checks that /model contains the hash of the file, the version of the program and the
+// guarantee.
 func TestModelIsDescribed(t *testing.T) {
 	s, err := New(releaseOf(line(0, 1), "abc"), Limits{}, Options{})
 	if err != nil {
@@ -122,7 +123,7 @@ func TestModelIsDescribed(t *testing.T) {
 	}
 }
 
-// TestReady: a server that is told to stop is not ready.
+// TestReady checks that a server is not ready once it is shutting down.
 func TestReady(t *testing.T) {
 	s, web := handle(t, numbers, Limits{})
 	for ending, want := range map[bool]string{false: `{"status":"ready"}`, true: `{"error":{"message":"the server is stopping"}}`} {
@@ -133,7 +134,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestAccessLog: there is a line for each answer, with nothing that clients chose.
+// TestAccessLog checks that the log has one line for each answer, without any text chosen by clients.
 func TestAccessLog(t *testing.T) {
 	var log bytes.Buffer
 	s, err := New(releaseOf(line(0, 1), ""), Limits{}, Options{AccessLog: &log})
@@ -167,8 +168,8 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// TestInputCounts sends a table whose numbers are shifted and some of whose cells are missing or unknown: the counters
-// are what a count of the table gives.
+// TestInputCounts sends a table with shifted numbers and with missing and unknown cells. It checks that the counters
+// match the counts in the table.
 func TestInputCounts(t *testing.T) {
 	m := line(0, 1)
 	m.Columns = append(m.Columns, regression.Column{Name: `kind "a"`, Type: regression.Category, Categories: []string{"red", "green"}, Other: true})
@@ -226,7 +227,7 @@ func TestInputCounts(t *testing.T) {
 	}
 }
 
-// TestDashboard: every metric that examples/grafana/dptrain.json draws is one that /metrics has.
+// TestDashboard checks that /metrics has every metric used in examples/grafana/dptrain.json.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../examples/grafana/dptrain.json")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// TestRefuses: bad requests have a status of 4xx, their place and a reason that repeats no cell, and the next good one is
-// answered.
+// TestRefuses checks that invalid requests get a 4xx status with the position and a reason that quotes no cell, and
+// that the next valid request is answered.
 func TestRefuses(t *testing.T) {
 	_, web := handle(t, numbers, Limits{Body: 2000, Line: 500})
 	m := readModel(t, numbers)
@@ -109,7 +109,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestRefusesCompressed: a compressed body is refused, not read as what it is not.
+// TestRefusesCompressed checks that a compressed body is refused rather than misread.
 func TestRefusesCompressed(t *testing.T) {
 	_, web := handle(t, numbers, Limits{})
 	for coding, want := range map[string]int{"gzip": 415, "br": 415, "identity, gzip": 415, "identity": 200, "": 200} {
@@ -130,8 +130,8 @@ func TestRefusesCompressed(t *testing.T) {
 	}
 }
 
-// TestBreaksOff: a stream that cannot go on is broken off, not ended as if it were whole. The answers before are there,
-// and in JSON Lines the reason.
+// TestBreaksOff checks that a stream that cannot continue is aborted rather than ended like a complete one. The
+// client receives the earlier answers and, in JSON Lines, the reason.
 func TestBreaksOff(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Line: 1 << 14})
 	_, web := serveHandler(t, s)
@@ -162,8 +162,8 @@ func TestBreaksOff(t *testing.T) {
 	}
 }
 
-// TestLockstep: a client that waits for each answer before it sends the next record is answered, over HTTP/1.1 and
-// HTTP/2 without TLS.
+// TestLockstep checks that a client that waits for each answer before sending the next record is answered, over
+// HTTP/1.1 and over HTTP/2 without TLS.
 func TestLockstep(t *testing.T) {
 	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
 	var both http.Protocols
@@ -180,7 +180,7 @@ func TestLockstep(t *testing.T) {
 			r.Header.Set("Content-Type", kind)
 			record := func(x int) string {
 				if head == "" {
-					return fmt.Sprintf("{\"x\":%d}\n{\"x\"", x)[len("{\"x\"")*min(1, x):] // and the beginning of the next one
+					return fmt.Sprintf("{\"x\":%d}\n{\"x\"", x)[len("{\"x\"")*min(1, x):] // and the start of the next one
 				}
 				return fmt.Sprintf("%d\n", x)
 			}
@@ -217,7 +217,8 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
-// TestBusy: beyond the limit of requests there is 503 with Retry-After, and health is answered.
+// TestBusy checks that requests beyond the limit get status 503 with Retry-After, and that health checks are
+// answered.
 func TestBusy(t *testing.T) {
 	s, web := handle(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
@@ -243,8 +244,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestMemoryBudget: bodies beyond the budget have 503 with Retry-After; what is there already is answered, and afterwards
-// the budget is whole.
+// TestMemoryBudget checks that bodies beyond the budget get status 503 with Retry-After, that earlier bodies are
+// answered, and that the whole budget is available afterwards.
 func TestMemoryBudget(t *testing.T) {
 	s, web := handle(t, numbers, Limits{Buffered: 600 << 10, Body: 500 << 10})
 	base := s.limits.Buffered
@@ -278,7 +279,8 @@ func TestMemoryBudget(t *testing.T) {
 	waitFor(t, "the memory", func() bool { return s.memory.free.Load() == base })
 }
 
-// TestStops: a server that is told to stop completes what is under way, takes nothing more, and ends.
+// TestStops checks that a server that is shutting down completes the requests in progress, accepts no new ones, and
+// ends.
 func TestStops(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{})
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -321,7 +323,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestStopsInTime: neither a stream that goes on for ever nor withheld headers and bodies keep a server from ending.
+// TestStopsInTime checks that neither an endless stream nor withheld headers and bodies keep a server from ending.
 func TestStopsInTime(t *testing.T) {
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Drain: 1500 * time.Millisecond, Idle: time.Hour, Header: time.Hour})
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -361,7 +363,7 @@ func TestStopsInTime(t *testing.T) {
 	}
 }
 
-// TestMetrics: counts are by served paths and hold no cell.
+// TestMetrics checks that the counts are grouped by served path and contain no cell.
 func TestMetrics(t *testing.T) {
 	_, web := handle(t, three, Limits{})
 	post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{},{},{},{},{}]}`))
@@ -393,8 +395,8 @@ func TestMetrics(t *testing.T) {
 
 var load = flag.Duration("load", 0, "how long TestLoad sends requests; 0 skips it")
 
-// TestLoad prints how many requests a second are answered, one record each, and reports whether memory grew
-// between the first and the last quarter (scripts/long.sh serve).
+// TestLoad prints the number of requests per second with one record each, and reports whether memory grew between
+// the first and the last quarter of the run (scripts/long.sh serve).
 func TestLoad(t *testing.T) {
 	if *load == 0 {
 		t.Skip("without -load")

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// spoolOf returns a spool that holds a text.
+// spoolOf returns a spool with the given text.
 func spoolOf(t *testing.T, text string) *spool {
 	t.Helper()
 	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{})
@@ -30,7 +30,8 @@ func spoolOf(t *testing.T, text string) *spool {
 	return body
 }
 
-// TestEnvelope: the records of a body are those of encoding/json, whichever of its bytes are in which block.
+// TestEnvelope checks that the records of a body match those of encoding/json for any division of the body into
+// blocks.
 func TestEnvelope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	space := func() string {
@@ -69,7 +70,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestPlace: lines and columns are those of an editor, counted in bytes.
+// TestPlace checks that lines and columns match those of an editor, counted in bytes.
 func TestPlace(t *testing.T) {
 	text := strings.Repeat("ab\n\ncdé\r\n", 5000)
 	body := spoolOf(t, text)
@@ -82,7 +83,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// FuzzEnvelope: no body makes it fail, and a body that it takes is one that encoding/json takes, with the same records.
+// FuzzEnvelope checks that no body causes a panic, and that encoding/json accepts every accepted body and finds the
+// same records.
 func FuzzEnvelope(f *testing.F) {
 	f.Add(`{"records":[{"a":1},{}]}`)
 	f.Add("\uFEFF{\"records\" : [ ] }")

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ui/look"
 )
 
-// TestPreview checks that the first rows are returned as the settings of the page read them, that settings which do not
-// exist are named by their key, and that no command runs for a preview.
+// TestPreview checks that the first rows are read with the settings of the page, that errors about invalid settings
+// name the key, and that a preview runs no command.
 func TestPreview(t *testing.T) {
 	r := newRecorded(t)
 	r.write(t, "x.csv", "patient_id;weight;day\n7;70,5;31.12.2023\n7;61,25 kg;1.1.2024\n")
@@ -41,7 +41,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// TestPreviewRefusals checks that only one table in the folder has a preview.
+// TestPreviewRefusals checks that a preview requires exactly one table in the folder.
 func TestPreviewRefusals(t *testing.T) {
 	r := newRecorded(t)
 	outside := filepath.Join(t.TempDir(), "secret.csv")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRuns checks that settings and metrics of the runs in a folder are read from their reports, and that a folder without
-// a readable report says why.
+// TestRuns checks that settings and metrics of the runs in a folder are read from their reports, and that a folder
+// without a readable report has an error message.
 func TestRuns(t *testing.T) {
 	r := newRecorded(t)
 	good := `{"format":"dptrain.report/4","task":"regression","target":"y","guarantee":{"epsilon":2,"delta":1e-6,"relation":"add-remove","unit":{"column":"p","max_rows":4}},` +

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDraftsAreNotNamed: what the page shows of a draft is its name alone, without the folder of a random name that holds it.
+// TestDraftsAreNotNamed checks that the page shows the name of a draft without its folder, which has a random name.
 func TestDraftsAreNotNamed(t *testing.T) {
 	s := &Server{drafts: filepath.FromSlash("/tmp/dptrain-ui-17"), prefix: filepath.FromSlash("tables/")}
 	for given, want := range map[string]string{

@@ -24,7 +24,7 @@ const (
 	token = "TOKENTOKENTOKENTOKENTOKEN2"
 )
 
-// recorded is a server whose commands are written down.
+// recorded is a server that records its commands.
 type recorded struct {
 	*Server
 	handler http.Handler
@@ -72,7 +72,7 @@ func (r *recorded) write(t *testing.T, name, text string) {
 	}
 }
 
-// send sends a request as the page does, but for what change does to it.
+// send sends a request like the page, after applying change to it.
 func (r *recorded) send(method, path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
 	q := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
 	q.Header.Set("Authorization", "Bearer "+token)
@@ -98,8 +98,8 @@ func (r *recorded) ask(t *testing.T, what, body string, out any) int {
 	return w.Code
 }
 
-// TestRefuses: nothing of the API is answered to another origin, for another host, without the token or with a wrong one,
-// and no command is carried out.
+// TestRefuses checks that the API refuses requests from another origin, for another host, without a token or with a
+// wrong one, and runs no command for them.
 func TestRefuses(t *testing.T) {
 	r := newRecorded(t)
 	var paths []string
@@ -151,7 +151,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestPageHolds: the page and its parts have the headers that keep other pages away, and no script or style in the text.
+// TestPageHolds checks that the page and its resources have the headers that isolate it from other pages, and
+// contain no inline script or style.
 func TestPageHolds(t *testing.T) {
 	r := newRecorded(t)
 	err := fs.WalkDir(web, "web", func(path string, d fs.DirEntry, err error) error {
@@ -185,14 +186,14 @@ func TestPageHolds(t *testing.T) {
 			t.Errorf("the page has %q", at)
 		}
 	}
-	// A link in another program opens the empty page; the rest of another site is refused.
+	// A link in another program opens the empty page; other requests from another site are refused.
 	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
 	if a, b := r.send(http.MethodGet, "/", "", cross).Code, r.send(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
 		t.Error(a, b)
 	}
 }
 
-// TestStaysInFolder: no name leads out of the folder, whatever asks with it.
+// TestStaysInFolder checks that no route accepts a name that leads out of the folder.
 func TestStaysInFolder(t *testing.T) {
 	r := newRecorded(t)
 	outside := t.TempDir()
@@ -222,7 +223,7 @@ func TestStaysInFolder(t *testing.T) {
 		}
 		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
 		for _, what := range []string{"plan", "explain", "fit"} {
-			if name != "" { // the defaults
+			if name != "" { // an empty name selects the default
 				asks[what] = append(asks[what], recipe(name, "l.ledger", "out"), recipe("t.csv", name, "out"), fmt.Sprintf(`{"file":%q}`, name))
 			}
 		}
@@ -278,8 +279,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestCommands: what the page asks is a command as a person would type it, and files in what it says are named from the
-// folder on.
+// TestCommands checks that the page runs the commands that a person would type, and that their output names files
+// relative to the folder.
 func TestCommands(t *testing.T) {
 	r := newRecorded(t)
 	r.run = func(_ context.Context, c Call) int {
@@ -350,7 +351,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestFit: a run saves its recipe, of which nothing that is there is lost; one runs at a time, and it can be stopped.
+// TestFit checks that a run saves its recipe without overwriting existing settings, that only one run is active at a
+// time, and that it can be stopped.
 func TestFit(t *testing.T) {
 	r := newRecorded(t)
 	began := make(chan bool, 4)
@@ -407,7 +409,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestExplain: a new simulation takes the place of one under way.
+// TestExplain checks that a new simulation replaces a running one.
 func TestExplain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorded(t)
@@ -432,7 +434,7 @@ func TestExplain(t *testing.T) {
 	})
 }
 
-// TestReport: a report is read by its key alone, in a sandbox.
+// TestReport checks that a report can be read only with its key, and in a sandbox.
 func TestReport(t *testing.T) {
 	r := newRecorded(t)
 	r.write(t, "out/release/report.html", "<p>hello")
@@ -453,7 +455,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestServes: over a real listener, until it is told to stop.
+// TestServes checks that the page is served on a real listener until the context ends.
 func TestServes(t *testing.T) {
 	r := newRecorded(t)
 	server := httptest.NewUnstartedServer(nil)

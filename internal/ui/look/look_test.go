@@ -69,7 +69,7 @@ func TestCountCells(t *testing.T) {
 	}
 }
 
-// TestParquetLooksAlike: a table of the dialects looks the same in CSV and Parquet.
+// TestParquetLooksAlike checks that a table of the dialects has the same counts in CSV and in Parquet.
 func TestParquetLooksAlike(t *testing.T) {
 	var got []*look.Table
 	for _, name := range []string{"pandas.csv", "pyarrow.parquet"} {

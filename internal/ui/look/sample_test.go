@@ -24,7 +24,7 @@ func writeTable(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestFirst checks that a sample has the first records of a table, at most 1,000 of them.
+// TestFirst checks that a sample contains the first records of a table, at most 1,000.
 func TestFirst(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b\n")
@@ -52,7 +52,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstOfParquet checks the same of a Parquet file of several row groups.
+// TestFirstOfParquet checks the same for a Parquet file with several row groups.
 func TestFirstOfParquet(t *testing.T) {
 	type record struct {
 		Name string   `parquet:"name"`
@@ -88,7 +88,8 @@ func preview(t *testing.T, text string, r look.Reading) *look.Preview {
 	return s.Preview(r)
 }
 
-// TestProposals checks which settings are proposed for how a table is written, and that none is left when they are used.
+// TestProposals checks which settings are proposed for the format of a table, and that there are no further
+// proposals once these are applied.
 func TestProposals(t *testing.T) {
 	rows := func(header string, row func(i int) string) string {
 		out := header + "\n"
