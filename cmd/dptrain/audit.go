@@ -38,7 +38,7 @@ records and no guarantee covers it, so it is written for the owner of the data
 alone, to OUT/curator/audit.json. What is printed and the exit code are the same
 whatever it says. With a ledger, the ledger notes that this was done.`
 
-// auditFlags are the flags of the verb.
+// auditFlags are the flags of audit.
 type auditFlags struct {
 	recipe             recipeFlags
 	options            audit.Options

@@ -155,7 +155,7 @@ func suitesAnswer(flags *pflag.FlagSet) string {
 // plainText lists the characters that need no quotes in a shell.
 const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"
 
-// settle validates the flags and reads the inputs that depend on them.
+// settle validates the flags and completes the configuration.
 func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 	c := &f.config
 	c.Recipes = recipes

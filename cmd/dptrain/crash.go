@@ -41,7 +41,7 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	err := root.ExecuteContext(ctx)
 	_ = out.Flush() // raw keeps the error
 	if p, ok := painted.(*terminal.Painter); ok {
-		_ = p.Flush() // likewise
+		_ = p.Flush() // raw keeps the error
 	}
 	if err == nil {
 		err = raw.err

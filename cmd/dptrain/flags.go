@@ -50,8 +50,8 @@ type columnForm int
 
 const (
 	noColumn       columnForm = iota
-	plainColumn               // NAME
-	columnAndValue            // NAME=
+	plainColumn               // formatted as NAME
+	columnAndValue            // formatted as NAME=
 )
 
 // pythonForm defines how the Python estimators pass the parameter of the same name (with _ for -) as the flag.

@@ -241,8 +241,8 @@ func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
 	return entry.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 
-// readOptions returns the options for reading the table. The columns named as the target, the unit and the subject
-// of a causal study must be in the header.
+// readOptions returns the options for reading the table. The columns that the recipe names, such as the target and
+// the unit, are marked as known to be in the header.
 func (j *job) readOptions() dataset.ReadOptions {
 	o := j.recipe.Data.Reading()
 	if target := j.recipe.Data.Target; target != "" {

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	if err := os.Setenv(terminal.ProgressEnv, "off"); err != nil { // how long a test takes is no part of what is printed
+	if err := os.Setenv(terminal.ProgressEnv, "off"); err != nil { // the output must not depend on the duration of a test
 		panic(err)
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process

@@ -21,7 +21,7 @@ type billSearch struct {
 	TryEpsilon float64 `json:"try_epsilon"`
 }
 
-// newBillSearch returns nil for a run without a search.
+// newBillSearch returns the price of the search of a run, or nil for a run without one.
 func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
 	law, names, ok := plan.Selection(plan.SearchPath())
 	if p.Search == nil || !ok {

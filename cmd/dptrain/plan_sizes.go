@@ -16,7 +16,7 @@ type billSizes struct {
 	Gamma float64  `json:"gamma"`
 }
 
-// newBillSizes returns nil for a run without a list of sizes.
+// newBillSizes returns the price of the choice of a run, or nil for a run without a list of sizes.
 func newBillSizes(plan *pipeline.Plan) *billSizes {
 	law, names, ok := plan.Selection(plan.SizesPath())
 	if !ok {

@@ -15,7 +15,7 @@ type classFlags struct {
 	given       bool // whether a threshold was set
 }
 
-// chances changes the columns that predict adds. With a threshold, the probability decides on the class. With
+// chances changes the columns that predict adds. With a threshold, the class is chosen by its probability. With
 // probability, it adds one column, or one per class if there are more than two. path is the path of the model.
 func (s *scorer) chances(path string, m regression.Model, flags classFlags) error {
 	if !flags.probability && !flags.given {

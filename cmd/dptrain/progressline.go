@@ -83,7 +83,7 @@ func (m *progressLine) beginPass() {
 	m.pass++
 }
 
-// draw writes the line if the run has taken long enough.
+// draw draws the line once the run has taken longer than progressAfter.
 func (m *progressLine) draw() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -153,8 +153,8 @@ func (a *app) printText(r *report.Report, at release) error {
 	return report.Typical(a.stdout, m)
 }
 
-// printRegistry prints the entry for the registry. On a terminal it also lists the fields that are still to be
-// filled in.
+// printRegistry prints the fields of the registry for a report. On a terminal it also lists the fields that are
+// still to be filled in.
 func (a *app) printRegistry(r *report.Report) error {
 	if a.terminal {
 		fmt.Fprintln(a.stderr, "dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))

@@ -50,7 +50,7 @@ func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) e
 	return s.in.stream(ctx, schema, dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
 }
 
-// begin writes the header.
+// begin prepares the output columns and writes the header line.
 func (s *scoring) begin(head dataset.Head) error {
 	s.head = head
 	printNotes(s.notes, s.in.path, head.Notes)

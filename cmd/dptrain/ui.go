@@ -47,7 +47,7 @@ func uiCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// ui serves the page of a folder until ctx ends.
+// ui serves the page for a folder until ctx ends.
 func (a *app) ui(ctx context.Context, folder string, port int) error {
 	if port < 0 || port > 65535 {
 		return usagef("--port must be from 0 to 65535")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// visitsCSV returns a table of n records of named persons.
+// visitsCSV returns a table of n records of seven persons, whose names identify them in the output.
 func visitsCSV(n int) string {
 	var b strings.Builder
 	b.WriteString("person,a,b,y\n")
@@ -83,7 +83,8 @@ func TestUnitMistakes(t *testing.T) {
 	}
 }
 
-// TestUnitLedger checks that a ledger separates runs that protect persons from runs that protect records.
+// TestUnitLedger checks that a data set in a ledger does not mix runs that protect persons with runs that protect
+// records.
 func TestUnitLedger(t *testing.T) {
 	chdir(t)
 	write(t, "visits.csv", visitsCSV(20))

@@ -13,7 +13,7 @@ type accessLog struct {
 	out io.Writer
 }
 
-// An accessLine is an answer in the access log.
+// An accessLine is one answer in the access log.
 type accessLine struct {
 	Time    string  `json:"time"`             // RFC 3339, in UTC, of the request
 	Method  string  `json:"method"`           // "other" for a method that no path accepts
@@ -24,11 +24,11 @@ type accessLine struct {
 	Broken  bool    `json:"broken,omitempty"` // the answer was broken off
 }
 
-// writeLine appends a line. A log that cannot be written to does not stop the server.
+// writeLine appends a line. Write errors do not stop the server.
 func (l *accessLog) writeLine(line accessLine) {
 	text, err := json.Marshal(line)
 	if err != nil {
-		panic(err) // the fields have forms in JSON
+		panic(err) // all fields have a JSON form
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

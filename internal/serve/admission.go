@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A gate is the listener of a server. It limits the connections of each client and of all clients. At a limit, a new
-// connection takes the place of the one that has kept the server waiting longest, so clients that withhold headers or
-// bodies cannot keep others out. If no connection keeps the server waiting, the new one is refused.
+// A gate is the listener of a server. It limits the connections of each client and of all clients together. At a
+// limit, a new connection replaces the one that has kept the server waiting longest, so clients that withhold
+// headers or bodies cannot exclude others. If no connection keeps the server waiting, the new one is refused.
 type gate struct {
 	net.Listener
 	plain          bool // without TLS
-	maxConnections int  // connections in all
+	maxConnections int  // total number of connections
 	maxPerClient   int  // connections of one client
 
 	mu        sync.Mutex
@@ -55,8 +55,8 @@ func isTemporary(err error) bool {
 	return ok && t.Temporary()
 }
 
-// clientOf returns the address of a client, for IPv6 its network of 64 bits, since a client usually has all addresses
-// in it.
+// clientOf returns the address of a client. For IPv6 it is the /64 network, since a client usually controls all
+// addresses in it.
 func clientOf(addr net.Addr) netip.Prefix {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -91,7 +91,7 @@ func (g *gate) admitConn(c *clientConn) bool {
 	return true
 }
 
-// crowdLocked returns the client with the most connections.
+// crowdLocked returns the client with the most connections. The caller holds the lock.
 func (g *gate) crowdLocked() netip.Prefix {
 	var crowd netip.Prefix
 	most := 0
@@ -103,8 +103,8 @@ func (g *gate) crowdLocked() netip.Prefix {
 	return crowd
 }
 
-// evictConn closes the connection, among those that ok accepts, that has kept the server waiting longest. It returns false
-// if there is no such connection.
+// evictConn closes the connection that has kept the server waiting longest among those accepted by ok. It returns
+// false if there is no such connection.
 func (g *gate) evictConn(ok func(*clientConn) bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +127,7 @@ func (g *gate) evictLocked(ok func(*clientConn) bool) bool {
 	return true
 }
 
-// closeStalled closes the connections of clients that keep an ending server waiting.
+// closeStalled closes the connections of clients that keep a stopping server waiting.
 func (g *gate) closeStalled() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -159,7 +159,7 @@ func (g *gate) countConns() int {
 
 const tooManyConnections = `{"error":{"message":"too many connections; try again"}}` + "\n"
 
-// refuseConn answers a connection that was not admitted.
+// refuseConn answers and closes a connection that was not admitted.
 func (g *gate) refuseConn(c net.Conn) {
 	if g.plain {
 		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed write is harmless
@@ -169,23 +169,23 @@ func (g *gate) refuseConn(c net.Conn) {
 	_ = c.Close()
 }
 
-// A clientConn is a connection that was admitted.
+// A clientConn is an admitted connection.
 type clientConn struct {
 	net.Conn
 	gate   *gate
 	client netip.Prefix
 
-	active  atomic.Int64 // when bytes last came or went, in nanoseconds since 1970
+	active  atomic.Int64 // time of the last transferred byte, in nanoseconds since 1970
 	working atomic.Int32 // requests that the server is processing without waiting for the client
 	streams atomic.Int32 // requests for which some records have been answered
-	slots   atomic.Int32 // requests that are being answered
+	slots   atomic.Int32 // requests in progress
 }
 
-// patienceForStreams is how long a connection with an answer under way may be silent before another one may take its
-// place.
+// patienceForStreams is how long a connection with an answer in progress may be silent before a new connection may
+// replace it.
 const patienceForStreams = 5 * time.Second
 
-// isStalled reports whether the server waits for the client, and has done so for some time.
+// isStalled reports whether the server has been waiting for the client for at least patience.
 func (c *clientConn) isStalled(now time.Time, patience time.Duration) bool {
 	if c.working.Load() > 0 {
 		return false
@@ -232,11 +232,11 @@ func (c *clientConn) CloseWrite() error {
 	return nil
 }
 
-// connKey is the key of the connection in the context of a request.
+// connKey is the context key of the connection of a request.
 type connKey struct{}
 
-// connOf returns the connection of a request; one without a gate, as in tests of the handler, has a connection that is
-// never closed.
+// connOf returns the connection of a request. Without a gate, as in tests of the handler, it returns a connection
+// that is never closed.
 func connOf(ctx context.Context) *clientConn {
 	if c, ok := ctx.Value(connKey{}).(*clientConn); ok {
 		return c

@@ -14,7 +14,7 @@ import (
 // discardLog discards the messages of the HTTP server.
 var discardLog = log.New(io.Discard, "", 0)
 
-// A watchedWriter remembers the status of an answer and the number of its predictions.
+// A watchedWriter records the status of an answer and the number of its predictions.
 type watchedWriter struct {
 	http.ResponseWriter
 	status  int
@@ -37,10 +37,10 @@ func (w *watchedWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// A watchedBody remembers how far a body was read.
+// A watchedBody records how much of a body has been read.
 type watchedBody struct {
 	io.ReadCloser
 	begun, ended bool
@@ -61,7 +61,7 @@ type counts struct {
 
 	mu       sync.Mutex
 	requests map[routeStatus]int64
-	buckets  []int64 // by seconds, cumulative
+	buckets  []int64 // by duration in seconds, cumulative
 	seconds  float64
 	total    int64
 }
@@ -71,7 +71,7 @@ type routeStatus struct {
 	status int
 }
 
-// bucketBounds are the upper ends of the buckets of /predict.
+// bucketBounds are the upper bounds in seconds of the buckets for /predict.
 var bucketBounds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
 func newCounts() *counts {
@@ -81,7 +81,8 @@ func newCounts() *counts {
 // pathOther counts all paths that are not served and all methods that no path accepts.
 const pathOther = "other"
 
-// addRequest counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
+// addRequest counts an answer. All paths that are not served share one counter, so that clients cannot exhaust
+// memory.
 func (c *counts) addRequest(path string, status int, broken bool, took time.Duration) {
 	if broken {
 		c.broken.Add(1)
@@ -104,7 +105,7 @@ func (c *counts) addRequest(path string, status int, broken bool, took time.Dura
 	}
 }
 
-// handleMetrics answers in the text format of Prometheus.
+// handleMetrics answers with the counts in the Prometheus text format.
 func (s *Server) handleMetrics(w http.ResponseWriter, _ *http.Request) {
 	c := s.counts
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

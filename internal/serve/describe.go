@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// handleDescribe answers with the target, the inputs and the guarantee of the model, the hash of its file, and the version of the
-// program.
+// handleDescribe answers with the target, the inputs and the guarantee of the model, the hash of its file, and the
+// version of the program.
 func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 	served := s.model.Load()
 	var inputs []map[string]any
@@ -40,7 +40,7 @@ func (s *Server) handleDescribe(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, out)
 }
 
-// guaranteeOf returns the guarantee of a model, or nil for one that was trained without privacy.
+// guaranteeOf returns the guarantee of a model, or nil if it was trained without privacy.
 func guaranteeOf(m regression.Model) *regression.Guarantee {
 	if c, ok := m.(*regression.Classifier); ok {
 		return c.Guarantee
@@ -51,7 +51,7 @@ func guaranteeOf(m regression.Model) *regression.Guarantee {
 	return nil
 }
 
-// openAPI describes the routes for this model, in OpenAPI 3.1.
+// openAPI answers with a description of the routes for this model in OpenAPI 3.1.
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	served := s.model.Load()
 	type object = map[string]any

@@ -14,7 +14,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// An exchange is a request to /predict and its answer. Its goroutine has a turn whenever it does not wait for the client.
+// An exchange is a request to /predict and its answer. Its goroutine holds a turn whenever it is not waiting for the
+// client.
 type exchange struct {
 	server *Server
 	w      http.ResponseWriter
@@ -22,7 +23,7 @@ type exchange struct {
 	conn   *clientConn
 	clock  *http.ResponseController
 	model  *servedModel
-	width  float64 // half of the interval of predictions; 0 for none
+	width  float64 // half the width of the prediction interval; 0 without an interval
 
 	held     int64 // bytes reserved from the memory budget
 	window   int   // bytes received since the deadline was last extended
@@ -159,7 +160,7 @@ func (e *exchange) extendRead() {
 	_ = e.clock.SetWriteDeadline(now.Add(2 * e.server.limits.Idle))
 }
 
-// Read reads the body, without a turn while it waits.
+// Read reads from the body and gives up the turn while it waits.
 func (e *exchange) Read(p []byte) (int, error) {
 	e.leaveTurn()
 	n, err := e.r.Body.Read(p)
@@ -174,7 +175,7 @@ func (e *exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write sends a part of the answer, without a turn while the client takes it.
+// Write sends a part of the answer and gives up the turn while the client receives it.
 func (e *exchange) Write(p []byte) (int, error) {
 	return e.sendWithin(func() (int, error) { return e.w.Write(p) })
 }
@@ -236,7 +237,7 @@ func (e *exchange) fail(p *problem) {
 		return
 	}
 	if e.w.Header().Get("Content-Type") == typeLines {
-		_ = json.NewEncoder(e.out).Encode(map[string]*problem{"error": p}) // the error stays until flush
+		_ = json.NewEncoder(e.out).Encode(map[string]*problem{"error": p}) // flush returns the error
 	}
 	_ = e.flush() // the answer is aborted anyway
 	e.leaveTurn()

@@ -66,7 +66,7 @@ func countInputs(counts []*inputCount, rows regression.Rows) {
 	}
 }
 
-// numberState returns the state of a number.
+// numberState returns the state of a number, given the released range.
 func numberState(x, lower, upper float64) int {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -79,7 +79,7 @@ func numberState(x, lower, upper float64) int {
 	return stateKnown
 }
 
-// textState returns the state of a text.
+// textState returns the state of a text, given whether it is a listed category.
 func textState(listed bool) int {
 	if listed {
 		return stateKnown
@@ -87,10 +87,10 @@ func textState(listed bool) int {
 	return stateUnknown
 }
 
-// labelValue escapes a text for the value of a label of Prometheus.
+// labelValue escapes a text for the value of a Prometheus label.
 var labelValue = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// writeInputs writes the counts in the text format of Prometheus.
+// writeInputs writes the counts in the Prometheus text format.
 func writeInputs(w io.Writer, counts []*inputCount) {
 	fmt.Fprint(w, "# HELP dptrain_inputs_total Cells of predicted records by column and state, since the model was loaded.\n# TYPE dptrain_inputs_total counter\n")
 	for _, c := range counts {

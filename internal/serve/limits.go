@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of a server. Zero fields select the defaults.
+// Limits of a server. Zero values select the defaults.
 type Limits struct {
 	Body        int64         // bytes of a JSON body; default 8 MiB
 	Line        int           // bytes of a line, or of a record of a JSON body; default 1 MiB

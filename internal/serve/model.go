@@ -17,9 +17,9 @@ import (
 
 // A servedModel is a model with all data prepared for its requests. It does not change, except for its counts.
 type servedModel struct {
-	hash    string        // of its file
+	hash    string        // of the model file
 	program string        // version of the program
-	inputs  []*inputCount // nil if they are not counted
+	inputs  []*inputCount // nil if cells are not counted
 	model   regression.Model
 	ready   *regression.Ready
 	output  regression.Output
@@ -31,8 +31,8 @@ type servedModel struct {
 	memory  int64                 // bytes that a request takes in addition to its body
 
 	hasChances bool
-	csvNames   []string // of the classes, quoted as the only cell of a line
-	jsonNames  []string // of the classes
+	csvNames   []string // class names, quoted as the only cell of a line
+	jsonNames  []string // class names in JSON
 }
 
 // Names of the streams in messages, whose suffix is their kind.
@@ -63,7 +63,7 @@ func newServedModel(r Release, l Limits) (*servedModel, error) {
 	const bytesPerColumn = 256 // for the columns of a batch and their predictions
 	s.memory = 4*bufferSize + bytesPerColumn*int64(len(schema.Columns))
 	for _, name := range s.output.Classes {
-		quoted, _ := json.Marshal(name) // a string always has a form in JSON
+		quoted, _ := json.Marshal(name) // a string always has a JSON form
 		s.jsonNames = append(s.jsonNames, string(quoted))
 		s.csvNames = append(s.csvNames, csvCell(name))
 	}
@@ -82,7 +82,7 @@ func (s *servedModel) csvFormat(charset string) (*dataset.StreamFormat, *problem
 		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "the charset is not known; send UTF-8"}
 	}
 	format, err := dataset.NewStreamFormat(nameCSV, s.schema, opts, s.limits)
-	if err != nil { // the same format with another encoding was read before
+	if err != nil { // the format was valid with another encoding
 		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "the charset cannot be read; send UTF-8"}
 	}
 	return format, nil
@@ -111,7 +111,7 @@ func (s *servedModel) halfWidth(level string) (float64, *problem) {
 // answers are the predictions for the records of a batch.
 type answers struct {
 	n       int
-	values  []float64   // numbers, or positions of classes
+	values  []float64   // numbers, or indexes of classes
 	chances [][]float64 // the probability of each class; nil for a model without probabilities
 }
 
@@ -127,12 +127,13 @@ func (s *servedModel) predictBatch(batch *dataset.Batch) answers {
 		a.values, err = s.ready.Predict(nil, rows)
 	}
 	if err != nil {
-		panic(err) // the model was checked, and the rows have its columns
+		panic(err) // the model is valid, and the rows have its columns
 	}
 	return a
 }
 
-// addChances predicts classes with their probabilities. The error is [regression.ErrNoProbability] for a model without.
+// addChances predicts classes with their probabilities. It returns [regression.ErrNoProbability] for a model without
+// probabilities.
 func (s *servedModel) addChances(a *answers, rows regression.Rows) error {
 	c, ok := s.model.(*regression.Classifier)
 	if !ok {
@@ -163,7 +164,7 @@ func (s *servedModel) addChances(a *answers, rows regression.Rows) error {
 	return nil
 }
 
-// predictionInterval returns the ends of the interval of a prediction.
+// predictionInterval returns the bounds of the interval of a prediction.
 func predictionInterval(y, width float64) (lower, upper float64) {
 	return max(y-width, -math.MaxFloat64), min(y+width, math.MaxFloat64)
 }
@@ -248,7 +249,7 @@ func csvLine(cells ...string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	if err := errors.Join(w.Write(cells), flushCSV(w)); err != nil {
-		panic(err) // a Builder takes everything
+		panic(err) // a Builder never fails
 	}
 	return b.String()
 }

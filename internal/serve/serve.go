@@ -1,9 +1,10 @@
-// Package serve answers requests for predictions over HTTP. It holds a model, which is public, and no private data. Of
-// the requests it keeps only counts, and a model can be replaced while requests are answered ([Server.Replace]).
+// Package serve answers requests for predictions over HTTP. It holds a model, which is public, and no private data.
+// It keeps only counts of the requests, and the model can be replaced while requests are answered
+// ([Server.Replace]).
 //
-// Bodies are read with the readers of package dataset, so a record has the prediction that the command predict gives it.
-// Every resource that a client can take is bounded: connections (admission.go), requests and the memory of their bodies
-// (limits.go), and the time that it may keep the server waiting (exchange.go).
+// Bodies are read with the readers of package dataset, so each record gets the same prediction as from the command
+// predict. Every resource that a client can use is bounded: connections (admission.go), requests and the memory of
+// their bodies (limits.go), and the time for which a client may keep the server waiting (exchange.go).
 package serve
 
 import (
@@ -40,7 +41,7 @@ type Options struct {
 	Inputs    bool      // count cells by column and state; these counts depend on the data of clients
 }
 
-// A Server answers requests about one model at a time.
+// A Server answers requests for one model at a time.
 type Server struct {
 	model  atomic.Pointer[servedModel]
 	access *accessLog // may be nil
@@ -56,7 +57,7 @@ type Server struct {
 	cut    atomic.Int64 // requests aborted at the end of the server
 }
 
-// New returns a server for a model. Errors are those of a model that contradicts itself, and of
+// New returns a server for a model. It returns an error for an inconsistent model, and those of
 // [dataset.NewStreamFormat].
 func New(r Release, l Limits, o Options) (*Server, error) {
 	l = l.withDefaults()
@@ -88,7 +89,7 @@ func (s *Server) Replace(r Release) error {
 	return nil
 }
 
-// Handler returns the routes.
+// Handler returns the handler of all routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", s.handleHealth)
@@ -162,7 +163,7 @@ func (s *Server) discardBody(w http.ResponseWriter, r *http.Request, body *watch
 	}
 	defer dropBody(w, r)
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(s.limits.Idle)) // a writer without deadlines has none to extend
+	_ = control.SetWriteDeadline(time.Now().Add(s.limits.Idle)) // fails for a writer without deadlines
 	if control.Flush() != nil || !body.begun && r.Header.Get("Expect") != "" {
 		return
 	}
@@ -257,7 +258,7 @@ func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
 // Cut returns how many requests were aborted when the server ended.
 func (s *Server) Cut() int { return int(s.cut.Load()) }
 
-// A problem is the reason for refusing a request, and its answer.
+// A problem is the reason for refusing a request, as sent to the client.
 type problem struct {
 	Status  int    `json:"-"`
 	Message string `json:"message"`
@@ -296,7 +297,7 @@ func writeJSON(w http.ResponseWriter, x any) {
 	_ = json.NewEncoder(w).Encode(x) // the client may be gone
 }
 
-// handlePredict answers a body by its content type.
+// handlePredict answers a body according to its content type.
 func (s *Server) handlePredict(w http.ResponseWriter, r *http.Request) {
 	model := s.model.Load()
 	width, p := model.halfWidth(r.URL.Query().Get("interval"))

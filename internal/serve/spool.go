@@ -39,8 +39,7 @@ func (s *spool) release() {
 	*s = spool{}
 }
 
-// bytesFrom returns the bytes from an offset up to the end of its block. It returns an empty slice at the end of the
-// spool.
+// bytesFrom returns the bytes from an offset to the end of its block, or an empty slice at the end of the spool.
 func (s *spool) bytesFrom(at int64) []byte {
 	if at >= s.size {
 		return nil
@@ -70,13 +69,13 @@ func (s *spool) lineAndColumn(offset int64) (line, column int) {
 	return line, int(offset-start) + 1
 }
 
-// An envelope cuts a body {"records": [...]} into its records. Records are cut by their brackets alone; whether they are
-// valid JSON is for others to check.
+// An envelope splits a body {"records": [...]} into its records. It splits by brackets alone and does not check that
+// records are valid JSON.
 type envelope struct {
 	body   *spool
-	most   int // bytes of a record
+	most   int // maximum bytes of a record
 	offset int64
-	block  []byte // from offset on
+	block  []byte // starts at offset
 	record []byte
 	start  int64 // offset of the last record
 	count  int
@@ -103,7 +102,7 @@ func (v *envelope) skipBytes(n int) {
 	v.offset += int64(n)
 }
 
-// nextToken skips white space and returns the next byte without skipping it; 0 at the end.
+// nextToken skips white space and returns the next byte without consuming it, or 0 at the end.
 func (v *envelope) nextToken() byte {
 	for {
 		c, ok := v.peek()
@@ -117,7 +116,7 @@ func (v *envelope) nextToken() byte {
 	}
 }
 
-// expectByte skips a byte that must come next.
+// expectByte consumes the next byte, which must be want.
 func (v *envelope) expectByte(want byte) *problem {
 	if v.nextToken() != want {
 		return v.syntaxProblem("this is not what was expected")

@@ -73,7 +73,7 @@ func (e *exchange) answerCSV(charset string) *problem {
 		return p
 	}
 	e.startBody(typeCSV)
-	_, _ = e.out.WriteString(e.model.csvHeader(e.width)) // the error stays until flush
+	_, _ = e.out.WriteString(e.model.csvHeader(e.width)) // flush returns the error
 	if !records.Buffered() {
 		if err := e.flush(); err != nil {
 			panic(http.ErrAbortHandler)
@@ -83,7 +83,8 @@ func (e *exchange) answerCSV(charset string) *problem {
 	return e.finish(e.answerStream(records, batch, err, e.model.appendCSV))
 }
 
-// finish sends the rest of an answer, unless it cannot be completed.
+// finish sends the rest of an answer and returns p. It sends no data if p is not nil, because the answer cannot be
+// completed.
 func (e *exchange) finish(p *problem) *problem {
 	if p == nil && e.out.Flush() != nil {
 		panic(http.ErrAbortHandler)
@@ -149,7 +150,7 @@ func (e *exchange) answerJSON() *problem {
 	}
 	e.startBody(typeJSON)
 	e.whole = true
-	_, _ = e.out.WriteString(`{"predictions":[`) // the error stays until flush
+	_, _ = e.out.WriteString(`{"predictions":[`) // flush returns the error
 	first := true
 	p := e.answerStream(records, batch, err, func(dst []byte, a answers, k int, width float64) []byte {
 		if !first {
@@ -159,7 +160,7 @@ func (e *exchange) answerJSON() *problem {
 		return e.model.appendObject(dst, a, k, width)
 	})
 	if p == nil {
-		_, _ = e.out.WriteString("]}\n") // as above
+		_, _ = e.out.WriteString("]}\n") // likewise
 	}
 	return e.finish(p)
 }
@@ -216,7 +217,7 @@ func (e *exchange) checkBody(body *spool) *problem {
 	}
 }
 
-// bytesText formats a number of bytes for people.
+// bytesText formats a number of bytes for messages.
 func bytesText(n int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB"}
 	u := sort.Search(len(units)-1, func(u int) bool { return n%(1024<<(10*u)) != 0 })

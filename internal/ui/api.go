@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// A request is the body of a request of the page. Each route uses some of the fields.
+// A request is the body of a request from the page. Each route uses some of the fields.
 type request struct {
 	Path    string          `json:"path"`    // of a table, a folder, the results of a run or a ledger, relative to the folder of the server
 	Recipe  json.RawMessage `json:"recipe"`  // in JSON, with the keys of a recipe file
@@ -24,8 +24,8 @@ type request struct {
 	Epsilon float64         `json:"epsilon"` // replaces the epsilon of File
 	Replace bool            `json:"replace"` // replace an existing recipe and existing results
 	Job     int             `json:"job"`
-	// Format is how the text of the table is written, and Dates and Text are the columns that the page declares so far as
-	// dates, by their layouts, and as text. Target is a target that should hold numbers.
+	// Format is the text format of the table. Dates and Text are the columns currently declared on the page as
+	// dates, with their layouts, and as text. Target is a target that should be numeric.
 	Format recipe.Format     `json:"format"`
 	Dates  map[string]string `json:"dates"`
 	Text   []string          `json:"text"`
@@ -68,7 +68,7 @@ func (s *Server) answerColumns(r *http.Request, a *request) (any, error) {
 	return s.runCommand(r.Context(), append(args, "--", table)...), nil
 }
 
-// joinNumbers writes numbers as a flag lists them.
+// joinNumbers formats numbers as the value of a list flag.
 func joinNumbers(list []float64) string {
 	texts := make([]string, len(list))
 	for i, x := range list {
@@ -85,7 +85,7 @@ type mistake struct {
 	Hint string `json:"hint"`
 }
 
-// A text is a recipe in its readable form, with its errors.
+// A text is a recipe as YAML, with its errors.
 type text struct {
 	Text     string    `json:"text"`
 	Mistakes []mistake `json:"mistakes"`
@@ -120,14 +120,14 @@ func (s *Server) readRecipe(a *request) (*text, error) {
 	return &text{Text: string(src), Mistakes: mistakesOf(problems), read: r}, nil
 }
 
-// recipeName is the name of a recipe that was not saved.
+// recipeName is the file name of an unsaved recipe.
 const recipeName = "recipe.yaml"
 
 // answerRecipe returns the text of a recipe.
 func (s *Server) answerRecipe(_ *http.Request, a *request) (any, error) { return s.readRecipe(a) }
 
-// commandFlags returns the flags that complement a recipe for a command: its files, which must be in the folder, and other
-// changes.
+// commandFlags returns the flags that complement a recipe for a command: the flags for its files, which must be in
+// the folder, and the others.
 func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []string, err error) {
 	if r.Task == recipe.TaskCausal {
 		return nil, nil, refusef(http.StatusBadRequest, "this page trains models; run this recipe with `dptrain causal`")
@@ -170,7 +170,7 @@ func (s *Server) commandFlags(a *request, r *recipe.Recipe) (files, other []stri
 	return files, other, nil
 }
 
-// A draft is a recipe that a command can read although it was not saved.
+// A draft is the file of an unsaved recipe for a command.
 type draft struct {
 	*text
 	args  []string

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// localPath returns the path of a file in the folder, which may be absent. It refuses names that lead out of it, also by
-// a link.
+// localPath returns the path of a file in the folder; the file may be absent. It returns an error for names that
+// lead out of the folder, including through symbolic links.
 func (s *Server) localPath(name string) (string, error) {
 	local := filepath.FromSlash(name)
 	if local == "" || !filepath.IsLocal(local) {
@@ -31,7 +31,7 @@ func (s *Server) localPath(name string) (string, error) {
 	}
 }
 
-// removeDraftFolders removes the folders of drafts from a text. Each is within a folder, drafts, and has a random name.
+// removeDraftFolders removes the paths of draft folders from a text. Each is a folder with a random name in drafts.
 func removeDraftFolders(text, drafts string) string {
 	var out strings.Builder
 	for {
@@ -48,7 +48,7 @@ func removeDraftFolders(text, drafts string) string {
 	}
 }
 
-// shortenPaths removes the folder from a text, since the page shows paths relative to it.
+// shortenPaths removes the path of the folder from a text, since the page shows relative paths.
 func (s *Server) shortenPaths(text string) string {
 	text = removeDraftFolders(text, s.drafts+string(filepath.Separator))
 	if s.prefix == "" {
@@ -57,18 +57,18 @@ func (s *Server) shortenPaths(text string) string {
 	return strings.ReplaceAll(text, s.prefix, "")
 }
 
-// A listed file is a folder, a table, a recipe, a ledger, or the results of a run. Sizes and times are left out: they
-// depend on records.
+// A listed file is a folder, a table, a recipe, a ledger, or the results of a run. Sizes and times are omitted
+// because they depend on records.
 type listed struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
 	Kind string `json:"kind"`
 }
 
-// mostListed is the maximum number of files shown of a folder.
+// mostListed is the maximum number of files listed in a folder.
 const mostListed = 2000
 
-// A listing is the content of a folder, with paths from the folder of the server.
+// A listing is the content of a folder, with paths relative to the folder of the server.
 type listing struct {
 	Folder string   `json:"folder"` // of the server
 	Path   string   `json:"path"`
@@ -102,7 +102,7 @@ func (s *Server) listFolder(folder string) (*listing, error) {
 	return &listing{s.o.Folder, dir, out}, nil
 }
 
-// kindRank returns the place of a kind of files in a listing.
+// kindRank returns the position of a kind of file in a listing.
 func kindRank(kind string) int {
 	return slices.Index([]string{"table", "results", "recipe", "ledger", "folder"}, kind)
 }
@@ -139,14 +139,14 @@ func kindOfName(name string) string {
 	return ""
 }
 
-// reportPage is the page of a run, from its folder.
+// reportPage is the path of the report page, relative to the folder of a run.
 var reportPage = filepath.Join("release", "report.html")
 
-// maxPage is the largest page of a run that is shown, in bytes.
+// maxPage is the maximum size in bytes of a report page.
 const maxPage = 16 << 20
 
-// pages are the readable reports. The key of each is in its address, because a frame sends no token: a report may be
-// published.
+// pages holds the open report pages by key. The key is part of the address, because a frame sends no token; this is
+// acceptable because a report may be published.
 type pages struct {
 	mu   sync.Mutex
 	keys []string
@@ -188,7 +188,7 @@ func (s *Server) answerReport(_ *http.Request, a *request) (any, error) {
 	return map[string]string{"url": "/report/" + key}, nil
 }
 
-// serveReport answers with a report, in a sandbox: it has no script, and the sandbox would not run any.
+// serveReport answers with a report in a sandbox. A report has no script, and the sandbox would not run any.
 func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	dir, ok := s.pages.folderOf(r.PathValue("key"))
 	if !ok {

@@ -13,7 +13,7 @@ const (
 	fitting    = "fit"
 )
 
-// A job is a command that runs for a while.
+// A job is a command running in the background.
 type job struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -28,7 +28,7 @@ type status struct {
 	ID    int    `json:"job"`
 	Kind  string `json:"kind"`
 	Ended bool   `json:"ended"`
-	Done  int    `json:"done"` // of Total steps
+	Done  int    `json:"done"` // number of completed steps
 	Total int    `json:"total"`
 	What  string `json:"what"` // name of the current step
 	// Passed lists the completed steps, for a job whose steps have names.
@@ -50,10 +50,10 @@ type jobs struct {
 	last int
 }
 
-// mostJobs is the maximum number of jobs remembered.
+// mostJobs is the maximum number of jobs kept.
 const mostJobs = 16
 
-// startJob starts a job. It cancels an explanation that still runs, but not a run.
+// startJob starts a job. It cancels a running explanation, but not a run of fit.
 func (s *Server) startJob(kind string, args []string, clean func()) (any, error) {
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *Server) answerJob(_ *http.Request, a *request) (any, error) {
 	return j.currentStatus(), nil
 }
 
-// answerCancel stops a job, as Ctrl-C does.
+// answerCancel interrupts a job, as Ctrl-C does.
 func (s *Server) answerCancel(r *http.Request, a *request) (any, error) {
 	j, err := s.findJob(a.Job)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// reportFile is the report of a run in JSON, from its folder.
+// reportFile is the path of the JSON report, relative to the folder of a run.
 var reportFile = filepath.Join("release", "report.json")
 
-// mostRuns is the maximum number of runs that are compared.
+// mostRuns is the maximum number of runs in a comparison.
 const mostRuns = 100
 
-// A comparedRun holds the settings and results of a run, from its report. All of it is released.
+// A comparedRun holds the settings and results of a run from its report. All of them are released.
 type comparedRun struct {
 	Path   string `json:"path"`
 	Error  string `json:"error,omitempty"` // why the report cannot be read; the other fields except Path are then empty
@@ -64,7 +64,7 @@ type comparedRun struct {
 	} `json:"ledger"`
 }
 
-// An estimate is a metric with its interval of confidence Level.
+// An estimate is a metric with its confidence interval at Level.
 type estimate struct {
 	Value float64 `json:"value"`
 	Lower float64 `json:"lower"`

@@ -1,10 +1,11 @@
-// Package ui serves a page for the browser of the data owner, on the owner's own computer. The page runs commands and
-// shows their output, the reports of earlier runs, and a preview of the first records of a table. Of the records, the
-// browser receives that preview only. It is written to no file, and the browser sends no record.
+// Package ui serves a page for the data owner's browser on the owner's own computer. The page runs commands and
+// shows their output, the reports of earlier runs, and a preview of the first records of a table. The preview is the
+// only record-level data sent to the browser. It is written to no file, and the browser sends no records back.
 //
-// The server listens on the loopback interface, where other programs, and pages of other origins in the same browser,
-// can reach it too. So each request must name the host as the server does, come from no other origin, and have a token
-// known only to the terminal and the page. The page is loaded before it has the token, and contains no data by itself.
+// The server listens on the loopback interface, which other programs and pages of other origins in the same browser
+// can also reach. Each request must therefore use the host name of the server, come from no other origin, and
+// contain a token known only to the terminal and the page. The page is loaded before it has the token and contains
+// no data by itself.
 package ui
 
 import (
@@ -41,18 +42,18 @@ type Options struct {
 	Run    func(ctx context.Context, c Call) int // carries out a command, and returns its exit code
 }
 
-// A Server answers the page.
+// A Server serves the page and its API.
 type Server struct {
 	o      Options
 	root   *os.Root
 	token  [sha256.Size]byte
-	prefix string // precedes the names of files in arguments of commands; empty in the working directory
-	drafts string // a folder for recipes that are not saved
+	prefix string // prefix for file names in arguments of commands; empty in the working directory
+	drafts string // a folder for unsaved recipes
 	jobs   jobs
 	pages  pages
 }
 
-// New returns a server of a folder. The error is that of the file system.
+// New returns a server for a folder. Errors are those of the file system.
 func New(o Options) (*Server, error) {
 	folder, err := filepath.Abs(o.Folder)
 	if err == nil {
@@ -112,7 +113,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 //go:embed web
 var web embed.FS
 
-// serveStatic answers a file of the page.
+// serveStatic answers with a file of the page.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	text, err := web.ReadFile("web/" + name)
@@ -125,7 +126,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the browser may have closed the connection
 }
 
-// Handler returns the routes for requests to host, such as 127.0.0.1:8484.
+// Handler returns the handler of all routes for requests to host, such as 127.0.0.1:8484.
 func (s *Server) Handler(host string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{name}", serveStatic)
@@ -171,17 +172,17 @@ func (s *Server) checkOrigin(host string, next http.Handler) http.Handler {
 	})
 }
 
-// hasToken reports whether a request has the token, in a time independent of the token.
+// hasToken reports whether a request has the token, in constant time.
 func (s *Server) hasToken(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	hash := sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(hash[:], s.token[:]) == 1 && ok
 }
 
-// maxBody is the size limit of a request in bytes; a recipe may reach it.
+// maxBody is the maximum size of a request in bytes. A recipe may have up to this size.
 const maxBody = 2 << 20
 
-// handle answers a request in JSON that has the token.
+// handle returns a handler for JSON requests with the token.
 func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.hasToken(r) {
@@ -213,7 +214,7 @@ func (s *Server) handle(answer func(*http.Request, *request) (any, error)) http.
 	}
 }
 
-// A badRequest is the reason why a request is refused.
+// A badRequest is the error for a refused request.
 type badRequest struct {
 	status  int
 	message string

@@ -351,8 +351,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestFit checks that a run saves its recipe without overwriting existing settings, that only one run is active at a
-// time, and that it can be stopped.
+// TestFit checks that a run saves its recipe and does not replace an existing one without permission, that only one
+// run is active at a time, and that it can be stopped.
 func TestFit(t *testing.T) {
 	r := newRecorded(t)
 	began := make(chan bool, 4)

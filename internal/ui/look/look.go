@@ -1,6 +1,6 @@
-// Package look counts the forms of the cells of a table for its owner: numbers, dates, words and missing cells.
-// Everything that it returns depends on private records and is protected by no mechanism. It belongs only in the data
-// owner's folder. It keeps no value of a cell.
+// Package look counts the forms of the cells of a table for its owner: numbers, dates, texts and missing cells. Its
+// results depend on private records and are not protected by any mechanism, so they belong only in the data owner's
+// folder. It keeps no value of a cell.
 package look
 
 import (
@@ -18,7 +18,7 @@ import (
 // MostValues is the maximum number of distinct texts of a column that are counted exactly.
 const MostValues = 10_000
 
-// Layouts returns the date layouts that are tried: those of [dataset.DateLayouts], and some ambiguous ones.
+// Layouts returns the date layouts to try: those of [dataset.DateLayouts], and some ambiguous ones.
 func Layouts() []string {
 	return append(dataset.DateLayouts(), "01/02/2006", "02/01/2006", "01/02/2006 15:04", "02/01/2006 15:04", "1/2/2006", "2/1/2006", "02-01-2006", "01-02-2006")
 }
@@ -26,10 +26,10 @@ func Layouts() []string {
 // A Column counts the forms of the cells of a column. Each cell counts once among Missing, Plain and Text.
 type Column struct {
 	Name    string
-	Missing int64 // empty, or a word for missing
-	Plain   int64 // numbers as they are declared to be written
+	Missing int64 // empty, or a text that means missing
+	Plain   int64 // numbers in the declared format
 	Text    int64 // everything else
-	// The texts that would be numbers if numbers were read leniently, with decimal commas, and with commas between
+	// The number of texts that would be numbers if read leniently, with decimal commas, and with commas between
 	// groups of three digits.
 	Lenient, Comma, Thousands int64
 	Dates                     []int64 // number of cells readable with each of Layouts
@@ -97,7 +97,7 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 	}
 }
 
-// merge adds the counts of other cells of the column.
+// merge adds the counts of other cells of the same column.
 func (c *Column) merge(o *Column) {
 	c.Missing += o.Missing
 	c.Plain += o.Plain
@@ -133,7 +133,8 @@ func (t *Table) merge(o *Table) {
 	}
 }
 
-// CountCells examines the table at a path, which may be a pattern of several files. Errors are those of [dataset.Read].
+// CountCells counts the cells of the table at a path, which may be a pattern for several files. Errors are those of
+// [dataset.Read].
 func CountCells(ctx context.Context, path string, opts dataset.ReadOptions) (*Table, error) {
 	names, err := dataset.Header(path, opts)
 	if err != nil {
@@ -158,7 +159,7 @@ func CountCells(ctx context.Context, path string, opts dataset.ReadOptions) (*Ta
 	return all, nil
 }
 
-// countText examines a file of lines.
+// countText counts the cells of a text file.
 func countText(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	all, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	err := dataset.Stream(ctx, path, dataset.Schema{}, opts, dataset.Consumer[*Table]{
@@ -186,7 +187,7 @@ func countText(ctx context.Context, path string, names []string, opts dataset.Re
 	return all, err
 }
 
-// countParquet examines a Parquet file.
+// countParquet counts the cells of a Parquet file.
 func countParquet(ctx context.Context, path string, names []string, opts dataset.ReadOptions) (*Table, error) {
 	t, layouts, r := newTable(names), Layouts(), rulesOf(opts.Format)
 	var mu sync.Mutex

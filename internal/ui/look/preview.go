@@ -21,8 +21,8 @@ const (
 	KindUnread  = "unread"  // a cell that is not of the kind of its column, and so counts as missing
 )
 
-// A Preview shows the first records of a table as dptrain reads them. It depends on private records and is for the eyes
-// of the data owner: it belongs in no file and in no release.
+// A Preview shows the first records of a table as dptrain reads them. It depends on private records and is for the
+// data owner only: it must not go to any file or release.
 type Preview struct {
 	Sampled   int             `json:"sampled"` // number of records behind the counts of the columns
 	Columns   []PreviewColumn `json:"columns"`
@@ -44,16 +44,16 @@ type PreviewColumn struct {
 type PreviewCell struct {
 	Kind  string `json:"kind"`
 	Text  string `json:"text"`            // as it is in the file, cut after 60 characters
-	Value string `json:"value,omitempty"` // of a number or a date, where it differs from the text
+	Value string `json:"value,omitempty"` // of a number or a date, if it differs from the text
 }
 
-// A Proposal is a setting that reads more cells of the sample. It describes how the file is written, not the values in it,
-// so the data owner may accept it.
+// A Proposal is a setting that would read more cells of the sample. It describes the format of the file rather than
+// its values, so the data owner may accept it.
 type Proposal struct {
 	Key    string `json:"key"`              // decimal, thousands, encoding, date or task
 	Column string `json:"column,omitempty"` // of a date or a task
 	Value  string `json:"value"`
-	Sample string `json:"sample,omitempty"` // a text that the setting reads
+	Sample string `json:"sample,omitempty"` // a text that the setting would read
 }
 
 // Limits of a preview.
@@ -63,7 +63,7 @@ const (
 	previewLetters = 60
 )
 
-// A Reading states how the columns of a sample are read.
+// A Reading defines how the columns of a sample are read.
 type Reading struct {
 	Format dataset.Format
 	Dates  map[string]string // layouts of the columns that are declared as dates
@@ -116,7 +116,8 @@ func (r *Reading) numberRule() cell.Rule {
 	return cell.Rule{Decimal: r.Format.Decimal, Thousands: r.Format.Thousands, Missing: r.Format.Missing, Lenient: !r.Format.Strict}
 }
 
-// countFilled counts the cells of a column that are not missing, and those that accept is true for.
+// countFilled returns the number of non-missing cells of a column, and the number of these that accept returns true
+// for.
 func (s *Sample) countFilled(j int, accept func(text string) bool) (all, accepted int) {
 	for _, row := range s.Rows {
 		if cell.MissingWord(row[j]) || row[j] == "" {
@@ -217,11 +218,11 @@ func (s *Sample) proposeEncoding(f dataset.Format) []Proposal {
 	return nil
 }
 
-// leastGain is the share of a column's cells that another rule must read in addition, to be proposed.
+// leastGain is the minimum share of a column's cells that a rule must read in addition to be proposed.
 const leastGain = .1
 
-// proposeMarks proposes the decimal mark and the mark of thousands with which most cells are numbers, if they are
-// not those of rule. It returns the best rule too.
+// proposeMarks proposes the decimal mark and the thousands separator with which most cells are numbers, if they
+// differ from those of rule. It also returns the best rule.
 func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.Rule) {
 	candidates := []cell.Rule{rule}
 	for _, marks := range [][2]byte{{'.', 0}, {',', 0}, {'.', ','}, {',', '.'}} {
@@ -271,7 +272,7 @@ func (s *Sample) proposeMarks(rule cell.Rule) (proposals []Proposal, best cell.R
 	return proposals, best
 }
 
-// leastDates is the share of a column's cells that must be dates for a proposal.
+// leastDates is the minimum share of dates among a column's cells for a proposal.
 const leastDates = .8
 
 // proposeKind proposes to declare a column as dates, or a target without numbers as classes.

@@ -23,7 +23,7 @@ type Sample struct {
 	Rows  [][]string     // by record, with a trimmed text per column
 }
 
-// errSampled ends the reading of a table.
+// errSampled stops the reading of a table.
 var errSampled = errors.New("the sample is complete")
 
 // First reads the first records of the table at a path and stops soon after. Errors are those of [dataset.Read].
@@ -92,5 +92,5 @@ func (s *Sample) readParquet(ctx context.Context, path string, most int) error {
 	return err
 }
 
-// ownText returns a trimmed copy of a cell, which does not keep the buffer of its file in memory.
+// ownText returns a trimmed copy of a cell, so that the buffer of its file can be freed.
 func ownText(text string) string { return string(slices.Clone([]byte(cell.Trim(text)))) }

@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// sketchSize is the number of smallest hashes of a column that are kept. The relative error of the estimated number of
+// sketchSize is the number of smallest hashes kept per column. The relative error of the estimated number of
 // distinct values is about 1/√sketchSize.
 const sketchSize = 4096
 
-// hashSeed makes the hashes of all columns of a process comparable.
+// hashSeed is shared by all columns of a process so that their hashes are comparable.
 var hashSeed = maphash.MakeSeed()
 
 // A sketch keeps the smallest hashes of texts, sorted, each once (Bar-Yossef and others, "Counting distinct elements in
@@ -36,7 +36,7 @@ func (s *sketch) insert(hash uint64) {
 	*s = slices.Insert(list, at, hash)
 }
 
-// merge adds the hashes of another part of the column.
+// merge adds the hashes of another part of the same column.
 func (s *sketch) merge(o sketch) {
 	for _, hash := range o {
 		s.insert(hash)
@@ -51,8 +51,8 @@ func (s sketch) count() float64 {
 	return float64(sketchSize-1) / (float64(s[sketchSize-1]) / (1 << 64))
 }
 
-// Different returns the number of distinct values of the column: exact up to [MostValues], and within a few percent
-// above.
+// Different returns the number of distinct values of the column. It is exact up to [MostValues] and otherwise
+// accurate to a few percent.
 func (c *Column) Different() float64 {
 	if !c.Many {
 		return float64(c.Values)
@@ -62,11 +62,12 @@ func (c *Column) Different() float64 {
 
 // Limits for a column that may identify a unit with several records.
 const (
-	// fewestUnits is the smallest number of distinct values and fewestPresent the smallest share of non-missing cells.
+	// fewestUnits is the minimum number of distinct values, and fewestPresent the minimum share of non-missing
+	// cells.
 	fewestUnits   = 20
 	fewestPresent = .8
-	// mostShare is the largest number of distinct values per record, below 1 by more than the error of an estimate,
-	// and leastShare the smallest number if the column's name is no evidence.
+	// mostShare is the maximum number of distinct values per record, below 1 by more than the error of an estimate.
+	// leastShare is the minimum if the column's name is no evidence.
 	mostShare  = .95
 	leastShare = .02
 )
@@ -84,7 +85,7 @@ func (c *Column) Identifies(rows int64) (looks, byName bool) {
 	if NamesUnit(c.Name) {
 		return true, true
 	}
-	// Codes and names: texts that most records share with few others.
+	// Codes and names are texts that most records share with a few others.
 	return c.Text > c.Plain && c.Lenient+c.Comma+c.Thousands < c.Text/2 && different >= leastShare*full, false
 }
 
@@ -111,7 +112,7 @@ func NamesUnit(name string) bool {
 	return has(whose) && (len(words) == 1 || has(numbers))
 }
 
-// wordsOf splits a name at marks, at digits and where a small letter is followed by a capital one.
+// wordsOf splits a name at punctuation, at digits, and between a lower-case and an upper-case letter.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	small := false
