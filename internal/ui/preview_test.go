@@ -41,7 +41,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// TestPreviewRefusals checks that a preview requires exactly one table in the folder.
+// TestPreviewRefusals checks that a preview is refused unless the path is that of a single table in the folder.
 func TestPreviewRefusals(t *testing.T) {
 	r := newRecorded(t)
 	outside := filepath.Join(t.TempDir(), "secret.csv")

@@ -14,7 +14,7 @@ var reportFile = filepath.Join("release", "report.json")
 // mostRuns is the maximum number of runs in a comparison.
 const mostRuns = 100
 
-// A comparedRun holds the settings and results of a run from its report. All of them are released.
+// A comparedRun holds the settings and results of a run from its report. All fields are released.
 type comparedRun struct {
 	Path   string `json:"path"`
 	Error  string `json:"error,omitempty"` // why the report cannot be read; the other fields except Path are then empty
