@@ -12,23 +12,23 @@ import (
 
 // An Accounting states how the steps add up to the guarantee, with all numbers that another accountant needs.
 type Accounting struct {
-	// Rule says how the parts add up: "mixture", "largest" or "sum"; "renyi" for the Rényi bounds of the largest
-	// part. Formula says it in words, one rule an item.
+	// Rule is the composition rule of the parts: "mixture", "largest" or "sum", or "renyi" for the Rényi bounds of
+	// the largest part. Formula describes the rule in sentences, one per item.
 	Rule    string   `json:"rule"`
 	Formula []string `json:"formula"`
-	// Epsilon is what the rule gives at the delta of the guarantee.
+	// Epsilon is the result of the rule at the delta of the guarantee.
 	Epsilon float64 `json:"epsilon"`
-	// SecretSplit is the probability with which a record is in the second part, where the price is that of the
-	// mixture over that coin; 0, and absent from the file, elsewhere.
+	// SecretSplit is the probability that a record is in the second part, if the price is that of the mixture over
+	// this coin; otherwise it is 0 and absent from the file.
 	SecretSplit float64 `json:"secret_split,omitempty"`
-	// Lead is the plan of the pure steps that come first, on the records of all parts; nil, and absent from the file,
-	// where there are none.
+	// Lead is the plan of the pure steps that come first, on the records of all parts. It is nil, and absent from the
+	// file, for a plan without such steps.
 	Lead  *AccountingNode  `json:"lead,omitempty"`
 	Parts []AccountingPart `json:"parts"`
 	Grid  AccountingGrid   `json:"grid"`
 }
 
-// The rules of an [Accounting] beside "largest".
+// The rules of an [Accounting] other than "largest".
 const (
 	mixtureRule = "mixture"
 	renyiRule   = "renyi"
@@ -38,8 +38,8 @@ const (
 // AccountingPart is the plan of one part of the records.
 type AccountingPart struct {
 	Part string `json:"part"` // as in the events, such as "train"
-	// Raised is the factor by which each mu and epsilon of the part exceeds what the promise would leave the part
-	// by itself; 1 if nothing amplifies it.
+	// Raised is the factor by which every mu and epsilon of the part exceeds its value without amplification; 1 if
+	// there is no amplification.
 	Raised float64        `json:"raised"`
 	Plan   AccountingNode `json:"plan"`
 }
@@ -47,33 +47,33 @@ type AccountingPart struct {
 // AccountingNode is a node of the plan of a part.
 type AccountingNode struct {
 	Op string `json:"op"` // "step", "sequence", "largest" or "best"
-	// Step is the id of the event of a step, and Delta the part of delta that each Gaussian draw of it has under the
-	// rule "sum".
+	// Step is the id of the event of a step. Delta is the part of delta given to each Gaussian draw of the step under
+	// the rule "sum".
 	Step  string  `json:"step,omitempty"`
 	Delta float64 `json:"delta,omitempty"`
-	// Tries is the distribution of the secret number of tries of which the best is kept.
+	// Tries is the distribution of the secret number of tries, the best of which is kept.
 	Tries *AccountingTries `json:"tries,omitempty"`
 	Kids  []AccountingNode `json:"kids,omitempty"`
 }
 
-// AccountingTries is a truncated negative binomial distribution, or for an Eta of 0 a logarithmic one.
+// AccountingTries is a truncated negative binomial distribution, or a logarithmic one if Eta is 0.
 type AccountingTries struct {
 	Mean  float64 `json:"mean"`
 	Eta   float64 `json:"eta"`
 	Gamma float64 `json:"gamma"`
 }
 
-// AccountingGrid is a grid of privacy losses on which the sum can be computed: Cells multiples of Step on
-// either side of 0.
+// AccountingGrid is a grid of privacy losses on which the sum can be computed: Cells multiples of Step on either side
+// of 0.
 type AccountingGrid struct {
 	Step  float64 `json:"step"`
 	Cells int     `json:"cells"`
 }
 
-// accountingOf states how the steps of a priced plan add up.
+// accountingOf describes how the steps of a priced plan add up.
 func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit) *Accounting {
 	if a.Tree.Name == "" {
-		return nil // of a result that no plan made
+		return nil // a result without a plan
 	}
 	out := &Accounting{Rule: a.Rule, Epsilon: a.Epsilon, SecretSplit: a.Coin, Grid: AccountingGrid{a.Step, a.Cells}}
 	part := func(n budget.Node, path string, raised float64) {
@@ -95,7 +95,7 @@ func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit)
 	return out
 }
 
-// lawsOf lists the kinds of laws of a tree.
+// lawsOf lists the kinds of noise distributions in a tree.
 func lawsOf(n budget.Node) []budget.Kind {
 	if n.Op == budget.OpLeaf {
 		return []budget.Kind{n.Leaf.Kind}
@@ -159,7 +159,7 @@ func (a *Accounting) has(op string) bool {
 	return slices.ContainsFunc(a.Parts, func(p AccountingPart) bool { return p.Plan.has(op) })
 }
 
-// formula says in words how the steps add up.
+// formula describes in sentences how the steps add up.
 func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []budget.Kind) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -205,7 +205,7 @@ func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []
 	return out
 }
 
-// noAmplification says why the secret split of a run does not raise its budget.
+// noAmplification explains why the secret split of a run does not raise its budget.
 func noAmplification(relation budget.Relation) string {
 	if relation == budget.AddRemove {
 		return ""
@@ -213,7 +213,7 @@ func noAmplification(relation budget.Relation) string {
 	return fmt.Sprintf(" That nobody knows which one does not raise the budget under the relation %v.", relation)
 }
 
-// sumFormula says in words how epsilons are added.
+// sumFormula describes in sentences how epsilons are added.
 func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 	out := []string{"sequence: the sum of the epsilons of its kids. A step costs its epsilon once a draw."}
 	if slices.Contains(laws, budget.Gaussian) {
@@ -234,7 +234,7 @@ func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 	return out
 }
 
-// curveText is the privacy curve of one draw of a law.
+// curveText is the privacy curve of one draw from a noise distribution.
 func curveText(kind budget.Kind) string {
 	switch kind {
 	case budget.Gaussian:
@@ -249,8 +249,8 @@ func curveText(kind budget.Kind) string {
 	return "approximate: d + (1 - d) times the curve of a pure step with the same epsilon, d the delta of the step; d alone where that epsilon is 0."
 }
 
-// problems compares an accounting with one that was made anew from the steps. The grid and the factors are no part of
-// the sum.
+// problems compares an accounting with one recomputed from the steps. The grid and the factors are not part of the
+// sum.
 func (a *Accounting) problems(again *Accounting) []string {
 	if a == nil || again == nil {
 		return []string{"accounting is missing"}
@@ -268,8 +268,8 @@ func (a *Accounting) problems(again *Accounting) []string {
 	return out
 }
 
-// comparable returns what must be equal in two accountings of the same steps, in one text. Numbers that a logarithm
-// went into may differ in their last digits.
+// comparable returns, as one text, the parts that must be equal in two accountings of the same steps. Numbers
+// computed with logarithms may differ in their last digits.
 func (a *Accounting) comparable() string {
 	x := *a
 	x.Epsilon, x.Grid = 0, AccountingGrid{}
@@ -286,7 +286,7 @@ func (a *Accounting) comparable() string {
 	return string(text)
 }
 
-// rounded returns a plan whose numbers have the digits in which two processors agree.
+// rounded returns a copy of the plan with numbers rounded to the digits on which two processors agree.
 func (n AccountingNode) rounded() AccountingNode {
 	n.Delta = rounded(n.Delta)
 	if t := n.Tries; t != nil {
@@ -306,13 +306,13 @@ func rounded(x float64) float64 {
 	return out
 }
 
-// factorProblems compares the factors of the parts with those of a plan made anew.
+// factorProblems compares the factors of the parts with those of a recomputed plan.
 func (a *Accounting) factorProblems(raised []float64) []string {
 	var stated []float64
 	for _, p := range a.Parts {
 		stated = append(stated, p.Raised)
 	}
-	// A factor is found to one part in a million.
+	// Factors are computed to one part in a million.
 	same := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*y }
 	if !slices.EqualFunc(stated, raised, same) {
 		return []string{"accounting states other factors of the parts than the plan of the recipe has"}
@@ -320,7 +320,7 @@ func (a *Accounting) factorProblems(raised []float64) []string {
 	return nil
 }
 
-// amplificationText says by how much the budget of each part is raised, and by what; "" if nothing raises it.
+// amplificationText describes how much the budget of each part is raised, and why; "" if there is no amplification.
 func (a *Accounting) amplificationText() string {
 	if a == nil {
 		return ""

@@ -12,8 +12,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// A CardColumn is a noisy histogram of the training records by the value of a column, in equal bins over [Lower, Upper]. The
-// outermost bins also count everything beyond. Each count has noise of standard deviation Scale.
+// A CardColumn is a noisy histogram of the training records by the value of a column, in equal bins over [Lower,
+// Upper]. The outermost bins also count all values outside this range. Each count has noise of standard deviation
+// Scale.
 type CardColumn struct {
 	Column string    `json:"column"`
 	Lower  float64   `json:"lower"`
@@ -22,7 +23,7 @@ type CardColumn struct {
 	Scale  float64   `json:"scale"`
 }
 
-// mostCard is the largest number of columns in the card of a report: the first ones of the table.
+// mostCard is the maximum number of columns in the card of a report: the first ones of the table.
 const mostCard = 512
 
 func cardOf(list []pipeline.Histogram) []CardColumn {
@@ -54,10 +55,10 @@ func (e estimate) text() string {
 	return fmt.Sprintf("%s (%s to %s)", short(e.value), short(e.lower), short(e.upper))
 }
 
-// unknownEstimate is one that the noise hides.
+// unknownEstimate is an estimate hidden by the noise.
 func unknownEstimate() estimate { return estimate{math.NaN(), math.Inf(-1), math.Inf(1)} }
 
-// width is that of a bin, and middle the middle of bin k.
+// width is the width of a bin, and middle the centre of bin k.
 func (c CardColumn) width() float64 { return (c.Upper - c.Lower) / float64(len(c.Counts)) }
 
 func (c CardColumn) middle(k int) float64 { return c.Lower + c.width()*(float64(k)+.5) }
@@ -72,7 +73,8 @@ func (c CardColumn) records() estimate {
 	return estimate{max(total, 0), max(total-half, 0), max(total+half, 0)}
 }
 
-// total is the noisy number of records with a value; ok is false if it is not told from 0, so that nothing follows from it.
+// total is the noisy number of records with a value; ok is false if it is not significantly above 0, so that no
+// estimate is possible.
 func (c CardColumn) total() (n float64, ok bool) {
 	for _, x := range c.Counts {
 		n += x
@@ -80,9 +82,9 @@ func (c CardColumn) total() (n float64, ok bool) {
 	return n, n > 4*c.Scale*math.Sqrt(float64(len(c.Counts)))
 }
 
-// mean estimates the mean of the values clamped to [Lower, Upper], m = Σ c mid / N. The noise e of the counts moves it by
-// Σ e (mid - m)/N to first order, of standard deviation Scale √Σ (mid - m)² / N, and a value differs from the middle of its
-// bin by at most half a width.
+// mean estimates the mean of the values clamped to [Lower, Upper], m = Σ c mid / N. To first order, the noise e of
+// the counts moves the mean by Σ e (mid - m)/N, with standard deviation Scale √Σ (mid - m)² / N, and a value differs
+// from the middle of its bin by at most half a width.
 func (c CardColumn) mean() estimate {
 	n, ok := c.total()
 	if !ok {
@@ -105,9 +107,9 @@ func (c CardColumn) moment(n float64, f func(float64) float64) (m, spread float6
 	return m, spread
 }
 
-// deviation estimates the standard deviation of the values clamped to [Lower, Upper]: v = Σ c (mid - m)² / N, with noise of
-// standard deviation Scale √Σ ((mid - m)² - v)² / N. Centring is a projection and binning moves the column by at most half a
-// width in the root mean square, so the ends move by no more than that.
+// deviation estimates the standard deviation of the values clamped to [Lower, Upper]: v = Σ c (mid - m)² / N, with
+// noise of standard deviation Scale √Σ ((mid - m)² - v)² / N. Centring is a projection and binning moves the column
+// by at most half a width in the root mean square, so the ends move by no more than that.
 func (c CardColumn) deviation() estimate {
 	n, ok := c.total()
 	if !ok {
@@ -160,7 +162,7 @@ func (c CardColumn) quantile(q float64) estimate {
 	return out
 }
 
-// cardBars is how many bars a histogram of the card has.
+// cardBars is the number of bars in a histogram of the card.
 const cardBars = 16
 
 // bars adds up neighbouring bins for a picture.
@@ -189,18 +191,18 @@ func (c CardColumn) bars() ([]chart.Bar, *document.Table) {
 	return out, table
 }
 
-// valid reports whether the histogram can be read.
+// valid reports whether the histogram is well-formed.
 func (c CardColumn) valid() bool {
 	return c.Lower < c.Upper && !math.IsInf(c.Upper-c.Lower, 0) && len(c.Counts) > 0 && c.Scale >= 0
 }
 
-// openCard is how many histograms are open on the page, and drawnCard how many are drawn.
+// openCard is the number of histograms that are open on the page, and drawnCard the number that are drawn.
 const (
 	openCard  = 2
 	drawnCard = 40
 )
 
-// cardBlocks describe the training data from what was released for the ranges of columns.
+// cardBlocks describes the training data, using the histograms released for the ranges of columns.
 func cardBlocks(r *Report) []document.Block {
 	table := &document.Table{Head: []string{"column", "records", "mean", "standard deviation", "lower quartile", "median", "upper quartile"}}
 	var pictures []document.Block
@@ -229,7 +231,7 @@ func cardBlocks(r *Report) []document.Block {
 	return append([]document.Block{{Text: text, Table: table}}, pictures...)
 }
 
-// card checks that the noise of the histograms is that of the step that released them.
+// card checks that the histograms and the step that released them state the same noise.
 func (v *verifier) card() {
 	card := v.report.training().Card
 	if len(card) == 0 {

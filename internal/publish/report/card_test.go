@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestCardCovers: over 400 noisy histograms of each of three tables, the intervals of the mean, the standard deviation and
-// the quartiles hold those of the values clamped to the histogram in at least 92% of the cases. The intervals have
-// confidence 95%, at which fewer than 368 of 400 hold with probability .004. The seed is fixed.
+// TestCardCovers checks the intervals of the mean, the standard deviation and the quartiles over 400 noisy histograms
+// of each of three tables: at least 92% must contain the value for the data clamped to the histogram. The intervals
+// have confidence 95%, at which fewer than 368 of 400 succeed with probability .004. The seed is fixed.
 func TestCardCovers(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for name, law := range map[string]func() float64{
@@ -58,7 +58,7 @@ func TestCardCovers(t *testing.T) {
 	}
 }
 
-// TestCardWithoutNoise: exact counts give the numbers themselves, and open ends where a quantile is in an outermost bin.
+// TestCardWithoutNoise checks that exact counts give exact numbers, and open ends for a quantile in an outermost bin.
 func TestCardWithoutNoise(t *testing.T) {
 	c := CardColumn{Column: "x", Lower: 0, Upper: 4, Counts: []float64{0, 100, 100, 0}}
 	if m := c.mean(); m.value != 2 || m.lower != 1.5 || m.upper != 2.5 {
@@ -80,7 +80,8 @@ func TestCardWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestCardOnThePage: the histograms are drawn with their numbers, and a report with a histogram that cannot be read has none.
+// TestCardOnThePage checks that the histograms are drawn with their numbers, and that a report with a malformed
+// histogram has no histograms on its page.
 func TestCardOnThePage(t *testing.T) {
 	s := evilSource(7)
 	s.Report.Card = []CardColumn{{Column: "<b>age", Lower: 0, Upper: 32, Counts: slices.Repeat([]float64{100}, 32), Scale: 9}}

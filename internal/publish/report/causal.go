@@ -16,7 +16,7 @@ type Causal struct {
 	// Protected says which records the guarantee is about: "all", or "test" for those that the
 	// baseline judges by.
 	Protected string `json:"protected"`
-	// Columns are those of the study, with the ranges that were cut into bins.
+	// Columns are the columns of the study, with the ranges that were cut into bins.
 	Columns []CausalColumn `json:"columns"`
 	Pairs   []CausalPair   `json:"pairs"`
 	// Redraws says how stabilities came about.
@@ -28,7 +28,7 @@ type CausalColumn struct {
 	Name  string  `json:"name"`
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
-	// Declared tells a range that the recipe states; others were released.
+	// Declared is true for a range stated in the recipe, and false for one that was released.
 	Declared bool `json:"declared"`
 	Unread   bool `json:"unread"` // no range was found
 }
@@ -44,37 +44,36 @@ const (
 type CausalPair struct {
 	X         string  `json:"x"`
 	Y         string  `json:"y"`
-	Direction string  `json:"direction"`      // of the likelihood, if it is stable: one of the three above
-	Preferred string  `json:"preferred"`      // the direction of the likelihood, stable or not
-	Stability float64 `json:"stability"`      // share of the redraws that prefer the same
+	Direction string  `json:"direction"`      // preferred by the likelihood, if stable: one of the three above
+	Preferred string  `json:"preferred"`      // preferred by the likelihood, stable or not
+	Stability float64 `json:"stability"`      // share of the redraws with the same preference
 	Vote      string  `json:"vote,omitempty"` // of hsic, anmlik and loci
-	// Dependence is the share of redraws without any dependence of x and y that look less
-	// dependent than the released counts.
+	// Dependence is the share of redraws, made with x and y independent, that appear less dependent than the released
+	// counts.
 	Dependence float64 `json:"dependence,omitempty"`
-	// Likelihood says which cells the score anmlik reads: "signed" or "projected".
+	// Likelihood names the cells used by the score anmlik: "signed" or "projected".
 	Likelihood string        `json:"likelihood,omitempty"`
-	Scores     []CausalScore `json:"scores,omitempty"` // blend first, which decides
+	Scores     []CausalScore `json:"scores,omitempty"` // first blend, which decides
 	Records    float64       `json:"records,omitempty"`
 	Noise      *CausalNoise  `json:"noise,omitempty"`
-	// Counts are the noisy counts: a row per bin of x and a column per bin of y, in
-	// increasing order.
+	// Counts are the noisy counts: one row per bin of x and one column per bin of y, in increasing order.
 	Counts [][]float64 `json:"counts,omitempty"`
-	// Baseline is what the method anm released, in place of all from vote on.
+	// Baseline is the result of the method anm, and replaces all fields from vote on.
 	Baseline *CausalBaseline `json:"baseline,omitempty"`
 }
 
-// CausalBaseline is what the method anm released of a pair.
+// CausalBaseline is the result of the method anm for a pair.
 type CausalBaseline struct {
 	Score string `json:"score"`
 	Train int    `json:"train"` // numbers of records, public
 	Test  int    `json:"test"`
-	// Difference is the score of y to x less that of x to y: above 0, x causes y is preferred.
+	// Difference is the score of y to x minus that of x to y: above 0, "x causes y" is preferred.
 	Difference float64   `json:"difference"`
 	Scale      float64   `json:"scale"`               // of the Laplace noise in it; 0 for iqr
-	Quartiles  []float64 `json:"quartiles,omitempty"` // of iqr, what was released
+	Quartiles  []float64 `json:"quartiles,omitempty"` // released by iqr
 }
 
-// CausalScore is a measure for both directions; the smaller value is preferred.
+// CausalScore is a measure for both directions; the direction with the smaller value is preferred.
 type CausalScore struct {
 	Name    string  `json:"name"`
 	XToY    float64 `json:"x_to_y"`
@@ -82,19 +81,19 @@ type CausalScore struct {
 	Prefers string  `json:"prefers"`
 }
 
-// CausalNoise is the noise in every count, before it was rounded to a whole number.
+// CausalNoise describes the noise in every count, before rounding to a whole number.
 type CausalNoise struct {
 	Law string `json:"law"` // laplace or gaussian
-	// Scale is that of Laplace noise, and the standard deviation of Gaussian noise.
+	// Scale is the scale of Laplace noise, or the standard deviation of Gaussian noise.
 	Scale float64 `json:"scale"`
 }
 
-// CausalRedraws says how the stability of a pair was found. The redraws of all pairs come
-// from one public stream with this seed, in the order of the pairs.
+// CausalRedraws describes how the stability of a pair was computed. The redraws of all pairs come from one public
+// stream with this seed, in the order of the pairs.
 type CausalRedraws struct {
 	Number int     `json:"number"`
 	Least  float64 `json:"least"` // stability below which a pair is undecided
-	// Dependent is the dependence below which it is.
+	// Dependent is the dependence below which a pair is undecided.
 	Dependent float64 `json:"dependent"`
 	Seed      string  `json:"seed"` // in hex
 }
@@ -153,7 +152,7 @@ func causalNoise(n direction.Noise) *CausalNoise {
 	return &CausalNoise{"laplace", n.Scale}
 }
 
-// directionText names a direction: 1, -1 or 0 for none.
+// directionText names a direction: 1, -1, or 0 for undecided.
 func directionText(d int) string {
 	return map[int]string{1: XCausesY, -1: YCausesX}[d] + map[bool]string{true: Undecided}[d == 0]
 }
@@ -229,7 +228,7 @@ func (c *Causal) text(r *Report) string {
 	return rows.finish(r)
 }
 
-// reasons says how sure the answer is.
+// reasons describes how certain the answer is.
 func (p CausalPair) reasons(r CausalRedraws) string {
 	s := fmt.Sprintf("stability %.2f: the share of %d redraws of the noisy histogram that agree", p.Stability, r.Number)
 	switch {
@@ -246,7 +245,7 @@ func (p CausalPair) reasons(r CausalRedraws) string {
 		p.Records, p.Noise.Law, p.Noise.Scale)
 }
 
-// baseline says what the method anm found.
+// baseline describes the result of the method anm.
 func (p CausalPair) baseline(least float64) string {
 	b := p.Baseline
 	s := fmt.Sprintf("baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
@@ -261,13 +260,13 @@ func (p CausalPair) baseline(least float64) string {
 	return s
 }
 
-// named says a direction with the names of the columns.
+// named describes a direction using the names of the columns.
 func (p CausalPair) named(d string) string {
 	p.Direction = d
 	return p.answer()
 }
 
-// scores lists the scores, the preferred direction of each, and the vote.
+// scores lists the scores, the direction preferred by each, and the vote.
 func (p CausalPair) scores() string {
 	var parts []string
 	for _, s := range p.Scores {

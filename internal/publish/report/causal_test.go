@@ -28,7 +28,7 @@ privacy: {epsilon: 2}
 causal: {columns: [x, "a<b"]}
 `
 
-// studied runs a study on made-up records and returns its files.
+// studied runs a study on synthetic records and returns its files.
 func studied(t *testing.T) Files {
 	t.Helper()
 	r, problems := recipe.Parse("recipe.yaml", []byte(studyRecipe))
@@ -74,7 +74,7 @@ func placed(t *testing.T, files Files) string {
 	return filepath.Join(dir, ReleaseDir)
 }
 
-// TestCausalRoundTrip: what is written reads back, gives the same bytes and holds together.
+// TestCausalRoundTrip checks that a written account can be read back, gives the same bytes and is consistent.
 func TestCausalRoundTrip(t *testing.T) {
 	dir := placed(t, studied(t))
 	data, err := os.ReadFile(filepath.Join(dir, CausalFile))
@@ -107,7 +107,7 @@ func TestCausalRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCausalPicture: the picture is well-formed and a function of the account.
+// TestCausalPicture checks that the picture is well-formed and depends only on the account.
 func TestCausalPicture(t *testing.T) {
 	c := studied(t).Report.Causal
 	var a, b bytes.Buffer
@@ -132,8 +132,8 @@ func TestCausalPicture(t *testing.T) {
 	}
 }
 
-// TestVerifyCausalFindsForgery: an edit is found although the checksums were made anew, and
-// names what does not fit.
+// TestVerifyCausalFindsForgery checks that an edit is found even if the checksums were recomputed, and that the
+// message names the inconsistency.
 func TestVerifyCausalFindsForgery(t *testing.T) {
 	for _, c := range []struct {
 		check string
@@ -171,7 +171,7 @@ func TestVerifyCausalFindsForgery(t *testing.T) {
 	}
 }
 
-// TestVerifyCausalFindsEdits: an edit of a file is found by its checksum.
+// TestVerifyCausalFindsEdits checks that an edit of a file is found by its checksum.
 func TestVerifyCausalFindsEdits(t *testing.T) {
 	for _, name := range []string{CausalFile, pictureFile, recipeFile} {
 		dir := placed(t, studied(t))
@@ -200,7 +200,7 @@ func TestVerifyCausalFindsEdits(t *testing.T) {
 	}
 }
 
-// TestDecodeCausalRefuses: counts that are no square, and other formats.
+// TestDecodeCausalRefuses checks that counts that do not form a square, and other formats, are rejected.
 func TestDecodeCausalRefuses(t *testing.T) {
 	encoded := func(edit func(*Causal)) string {
 		r := studied(t).Report
@@ -231,7 +231,7 @@ func TestDecodeCausalRefuses(t *testing.T) {
 	}
 }
 
-// TestCausalLedger: an entry takes the place of the warning that there is none.
+// TestCausalLedger checks that a ledger entry replaces the warning about a missing ledger.
 func TestCausalLedger(t *testing.T) {
 	c := NewCausal(&causal.Result{Guarantee: budget.Guarantee{Epsilon: 1}})
 	for _, w := range studied(t).Report.Warnings {

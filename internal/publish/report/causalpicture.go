@@ -16,9 +16,9 @@ const (
 	panelsPerRow = 4
 )
 
-// Picture writes the noisy histograms of a study as an SVG picture: a panel per pair, x to
-// the right and y upwards, darker for a larger count and red below zero. It is made of
-// released values alone, and equal accounts give equal bytes. It returns the errors of w.
+// Picture writes the noisy histograms of a study as an SVG picture: one panel per pair, with x to the right and y
+// upwards, darker for a larger count and red below zero. The picture depends only on released values, and equal
+// accounts give equal bytes. It returns the errors of w.
 func (c *Causal) Picture(w io.Writer) error {
 	columns := min(max(len(c.Pairs), 1), panelsPerRow)
 	rows := (len(c.Pairs) + panelsPerRow - 1) / panelsPerRow
@@ -66,7 +66,7 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2), shown(p.Y))
 }
 
-// columnNamed returns the column of that name, or one that says nothing.
+// columnNamed returns the column with that name, or a placeholder with only a name if there is none.
 func (c *Causal) columnNamed(name string) CausalColumn {
 	for _, x := range c.Columns {
 		if x.Name == name {
@@ -86,7 +86,7 @@ func shade(x float64) string {
 	return fmt.Sprintf("#%02x%02x%02x", mix(12, x), mix(60, x), mix(120, x))
 }
 
-// escaped is text for an element of SVG.
+// escaped returns s as text for an SVG element.
 func escaped(s string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {

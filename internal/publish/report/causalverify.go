@@ -70,7 +70,7 @@ func (c *Causal) verifyPlan(v *verifier) {
 	v.add("plan", "the recipe has these steps, law by law, and this guarantee; no table was read", problems)
 }
 
-// columnProblems compares the columns, and the pairs of them, with those of a study.
+// columnProblems compares the columns, and their pairs, with those of a study.
 func (c *Causal) columnProblems(names []string) []string {
 	var have []string
 	for _, x := range c.Columns {
@@ -94,7 +94,7 @@ func (c *Causal) columnProblems(names []string) []string {
 	return nil
 }
 
-// readingProblems reads the counts anew.
+// readingProblems recomputes the results from the counts.
 func (c *Causal) readingProblems() []string {
 	if c.Method == anmMethod {
 		return c.baselineProblems()
@@ -125,7 +125,7 @@ func (c *Causal) readingProblems() []string {
 // anmMethod is the name of the baseline.
 const anmMethod = "anm"
 
-// baselineProblems reads what the baseline released anew.
+// baselineProblems recomputes the results from the released values of the baseline.
 func (c *Causal) baselineProblems() []string {
 	var out []string
 	for i, p := range c.Pairs {
@@ -140,7 +140,7 @@ func (c *Causal) baselineProblems() []string {
 	return out
 }
 
-// again returns a pair with another reading of its counts.
+// again returns a copy of the pair with the results of another reading of its counts.
 func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	out := p
 	out.Preferred, out.Stability, out.Dependence = directionText(r.Preferred), r.Stability, r.Dependence
@@ -159,7 +159,7 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 	return out
 }
 
-// same reports whether two readings agree as far as two processors do.
+// same reports whether two readings agree up to the differences between processors.
 func (p CausalPair) same(q CausalPair) bool {
 	alike := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a)) }
 	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote && p.Likelihood == q.Likelihood &&

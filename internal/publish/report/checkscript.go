@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// CheckLibrary is the version of the public library that check scripts are tested with.
+// CheckLibrary is the version of the public library with which check scripts are tested.
 const CheckLibrary = "dp-accounting==0.6.0"
 
 // ErrNoScript is returned for a report whose sum has no check script.
@@ -32,7 +32,7 @@ func CheckScript(w io.Writer, data []byte) error {
 	case accounting.Rule == renyiRule:
 		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up", ErrNoScript)
 	}
-	if accounting.Lead != nil { // whose steps have a line of their own
+	if accounting.Lead != nil { // its steps have a line of their own
 		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return accounting.Lead.hasStep(e.ID) })
 	}
 	text := sumScript(accounting, events)
@@ -47,7 +47,7 @@ func CheckScript(w io.Writer, data []byte) error {
 	return err
 }
 
-// slackDelta is the delta below which what the accountants of dptrain add for rounding, up to 5e-11, may raise epsilon
+// slackDelta is the delta below which the rounding allowance of dptrain's accountants, up to 5e-11, may raise epsilon
 // by more than the usual tolerance of a script.
 const slackDelta = 1e-8
 
@@ -56,23 +56,23 @@ const scriptHead = `# Adds up the privacy cost of a release from its report alon
 # pip install ` + CheckLibrary + `    python check.py release/report.json
 `
 
-// openReport reads the file that a script is about.
+// openReport reads the file that a script checks.
 const openReport = `report = json.loads(text := open(sys.argv[1], "rb").read())
 account, promise, steps = report["accounting"], report["guarantee"], {e["id"]: e for e in report["events"]}
 `
 
-// lastLines compare what a script computed with the report.
+// lastLines compare the result of a script with the report.
 const lastLines = `print(f'epsilon {epsilon:.4f} at delta {promise["delta"]}; the report says {account["epsilon"]:.4f}')
 assert abs(epsilon - account["epsilon"]) <= TOLERANCE and account["epsilon"] <= promise["epsilon"] * 1.000001
 assert hashlib.sha256(text).hexdigest() == "SHA256" and not steps, "the report was edited"
 `
 
-// usesOf reports whether steps have a law.
+// usesOf reports whether a step has this noise distribution.
 func usesOf(events []Event, law budget.Kind) bool {
 	return slices.ContainsFunc(events, func(e Event) bool { return e.Law == law.String() })
 }
 
-// A script is put together of the lines that a plan needs.
+// A script is assembled from the lines that a plan needs.
 type script struct{ strings.Builder }
 
 // when adds text if it is needed.
@@ -82,7 +82,7 @@ func (s *script) when(needed bool, text string) {
 	}
 }
 
-// sumScript adds epsilons.
+// sumScript returns a script that adds epsilons.
 func sumScript(a *Accounting, events []Event) string {
 	var s script
 	gaussian := usesOf(events, budget.Gaussian)
@@ -117,7 +117,7 @@ func gaussians(a *Accounting, events []Event) bool {
 	return !a.has("largest") && !a.has("best") && !slices.ContainsFunc(events, func(e Event) bool { return e.Law != budget.Gaussian.String() })
 }
 
-// curveScript composes privacy loss distributions.
+// curveScript returns a script that composes privacy loss distributions.
 func curveScript(a *Accounting, events []Event) string {
 	mixes := a.Rule == mixtureRule
 	curves := a.has("largest") || a.has("best")
@@ -163,7 +163,7 @@ curves = [curve(part["plan"]) for part in account["parts"]]
 	return s.String()
 }
 
-// laws adds the functions that return the losses of one draw of each law.
+// laws adds the functions that return the losses of one draw from each noise distribution.
 func (s *script) laws(events []Event, connects, mirrors bool) {
 	s.when(connects, `def connect(delta):  # the losses whose curve runs through delta
     return pld.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(h, -n, n, np.clip(delta, 0, 1)))
@@ -208,8 +208,8 @@ func (s *script) compose(a *Accounting, curves bool) {
 	s.when(true, "curves = [compose(part[\"plan\"]).get_delta_for_epsilon(np.log(t)) for part in account[\"parts\"]]\n")
 }
 
-// bestText is the curve of a private selection. c is largest at a likelihood ratio of at least 1, where a smaller
-// event has the larger quotient.
+// bestText computes the curve of a private selection. c is largest at a likelihood ratio of at least 1, where a
+// smaller event has the larger quotient.
 const bestText = `def best(d, tries):  # the best of a secret number of tries
     without = -np.diff(d[n:]) / np.diff(t[n:])  # the probabilities of a likelihood ratio above t
     with_it = np.minimum(d[n + 1 :] + t[n + 1 :] * without, 1)
@@ -220,8 +220,9 @@ const bestText = `def best(d, tries):  # the best of a secret number of tries
     return mirrored(np.where(t < t[i], d[i] + (1 - d[i]) * (t[i] - t) / (1 + t[i]), d))
 `
 
-// mixtureText is the curve of two parts of which a secret coin decides who sees a record, at x = e^epsilon. The
-// probabilities of ratios below 1 follow from those above, which differences give with all their digits.
+// mixtureText computes the curve of two parts, where a secret coin decides which part contains a record, at x =
+// e^epsilon. The probabilities of ratios below 1 follow from those above, which the differences give to full
+// precision.
 const mixtureText = `above = np.diff(np.diff(g[n:]) / np.diff(t[n:]), append=0)  # of each ratio L > 1 without the record; of 1/L it is L times that
 mass = np.concatenate([(above * t[n + 1 :])[::-1], [1 - above @ (1 + t[n + 1 :])], above])
 def delta(x):
@@ -230,7 +231,7 @@ def delta(x):
     return max((1 - q) * mass @ np.where(k > t[0], np.interp(k, t, f), 1 - k) + q * g[-1], mass * u @ np.interp((1 - q) * x / u, t, f))
 `
 
-// leadText is the curve of what comes before all parts, and of them, at x = e^epsilon.
+// leadText computes the curve of the steps before all parts, composed with the parts, at x = e^epsilon.
 const leadText = `lead = account["lead"]  # pure steps on the records of all parts
 top = math.exp(sum(e["epsilon"] * e["draws"] for e in [steps.pop(kid["step"]) for kid in lead.get("kids", [lead])]))
 def whole(x):

@@ -12,11 +12,11 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 )
 
-// ErrEdited is returned for a report whose checksum is not that of its content.
+// ErrEdited is returned for a report whose checksum does not match its content.
 var ErrEdited = errors.New("it is not as dptrain wrote it: its checksum does not fit")
 
-// ReadClaim reads which entry of a ledger a report.json, causal.json or describe.json names as its run; entered is nil if it
-// names none. The error wraps [ErrFormat], [ErrContent] or [ErrEdited], or is one of the file system.
+// ReadClaim reads which ledger entry a report.json, causal.json or describe.json names as its run; entered is nil if
+// the file names no entry. The error wraps [ErrFormat], [ErrContent] or [ErrEdited], or comes from the file system.
 func ReadClaim(path string) (claim ledger.Claim, entered *Ledger, err error) {
 	data, err := readLimited(path, MaxBytes)
 	if err != nil {
@@ -53,8 +53,8 @@ func readUnedited(data []byte) (*Report, error) {
 	return r, nil
 }
 
-// release identifies the release of a report whose file is data: its checksum, or for versions without
-// one the SHA-256 of the file.
+// release identifies the release of a report with content data: by its checksum, or by the SHA-256 of the file for
+// versions without a checksum.
 func (r *Report) release(data []byte) string {
 	if r.hasChecksum() {
 		return r.Checksum
@@ -62,9 +62,9 @@ func (r *Report) release(data []byte) string {
 	return hashOf(data)
 }
 
-// EntryOf returns the entry of a ledger that the release in the output folder dir names, or nil if there is no
-// release or it names none. It reads releases of later versions too, and takes a file that is no JSON for
-// one that names none.
+// EntryOf returns the ledger entry that the release in the output folder dir names, or nil if there is no release or
+// it names no entry. It also reads releases of later versions. A file that is not JSON counts as one without an
+// entry.
 func EntryOf(dir string) (*ledger.Head, error) {
 	for _, name := range FileNames() {
 		path := filepath.Join(dir, ReleaseDir, name)

@@ -8,21 +8,20 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Recall is the share of the records of a class that are predicted so.
+// A Recall is the share of the records of a class that are classified correctly.
 type Recall struct {
 	Class string  `json:"class"`
 	Value float64 `json:"value"`
 	Lower float64 `json:"lower"` // of an interval as in [Share]
 	Upper float64 `json:"upper"`
 	Level float64 `json:"level"`
-	// Counts are, of more than two classes, noisy, rounded numbers of its records that are
-	// predicted wrongly and rightly, with the noise of the confusion matrix.
+	// Counts are noisy, rounded numbers of records of the class that are classified wrongly and correctly, with the
+	// noise of the confusion matrix. They are present for more than two classes.
 	Counts []int `json:"counts" format:"3+?"`
 }
 
-// LargestClass is the class with the largest noisy number of records: Value is its share,
-// which is the accuracy of always answering it. The accuracy of the model exceeds it by
-// GainLower to GainUpper.
+// LargestClass is the class with the largest noisy number of records. Value is its share, which is the accuracy of
+// always predicting it. The accuracy of the model exceeds Value by GainLower to GainUpper.
 type LargestClass struct {
 	Class     string  `json:"class"`
 	Value     float64 `json:"value"`
@@ -33,7 +32,7 @@ type LargestClass struct {
 	GainUpper float64 `json:"gain_upper"`
 }
 
-// Loss is the mean of -ln of the probability that was given to the true class.
+// Loss is the mean of -ln of the predicted probability of the true class.
 type Loss struct {
 	Value   float64 `json:"value"`
 	Lower   float64 `json:"lower"` // of an interval as in [Share]
@@ -48,29 +47,28 @@ type Loss struct {
 type Bin struct {
 	Above *float64 `json:"above"` // scores above this one, nil: any
 	UpTo  *float64 `json:"up_to"` // and up to this one, nil: any
-	// Counts are noisy, rounded numbers of records: of two classes those of the first and of the
-	// second, else those predicted wrongly and rightly.
+	// Counts are noisy, rounded numbers of records: for two classes those of the first and of the second, otherwise
+	// those classified wrongly and correctly.
 	Counts []int `json:"counts"`
-	// Share is that of the second number and StdError its standard deviation; both nil
-	// where the noise hides the bin.
+	// Share is the share of the second number and StdError its standard deviation; both are nil if the noise hides
+	// the bin.
 	Share    *float64 `json:"share"`
 	StdError *float64 `json:"std_error"`
-	// Probability is what the model gives to the second class in the bin; nil if it has no
-	// probabilities.
+	// Probability is the predicted probability of the second class in the bin; nil for a model without probabilities.
 	Probability *float64 `json:"probability"`
 }
 
-// A Threshold says what comes of predicting the second class above a score. Shares are
-// three numbers: value, lower and upper end of an interval as in [Share].
+// A Threshold holds the quality of the classifier that predicts the second class above a score. Shares are three
+// numbers: the value and the lower and upper end of an interval as in [Share].
 type Threshold struct {
 	Score       float64   `json:"score"`
-	Probability *float64  `json:"probability"` // at that score; nil if the model has none
+	Probability *float64  `json:"probability"` // at that score; nil if the model has no probabilities
 	Recall      []float64 `json:"recall"`      // of the second class
 	FirstRecall []float64 `json:"first_recall"`
 	Precision   []float64 `json:"precision"` // of the second class
 }
 
-// classes fills in what was released about a classifier.
+// classes fills in the released metrics of a classifier.
 func (m *Metrics) classes(res *pipeline.Result) {
 	c := res.Confusion
 	if c == nil {

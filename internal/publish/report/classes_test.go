@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// writeFrozen wrote testdata/report-2.json once.
+// writeFrozen is the flag with which testdata/report-2.json was written, once.
 var writeFrozen = flag.Bool("write-report-2", false, "write testdata/report-2.json anew; never after version 2 was published")
 
 // frozenClasses is the report of testdata/report-2.json.
@@ -34,7 +34,7 @@ func frozenClasses() *Report {
 	return r
 }
 
-// scored adds what version 3 has of a classifier.
+// scored adds the keys that version 3 has for a classifier.
 func scored(r *Report) *Report {
 	m := &r.Metrics
 	share := func(v, lower, upper float64) *Share { return &Share{v, lower, upper, .95, true, "holdout"} }
@@ -95,8 +95,8 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 	}
 }
 
-// TestReportOfClasses: a result becomes a report that reads back the same, with
-// null metrics where nothing was held out.
+// TestReportOfClasses checks that the report of a result can be read back unchanged, and has null metrics if no
+// records were held out.
 func TestReportOfClasses(t *testing.T) {
 	share := evaluate.Share{Value: .8, Lower: .7, Upper: .9, Level: .95}
 	res := &pipeline.Result{
@@ -135,8 +135,8 @@ func TestTextOfClasses(t *testing.T) {
 	}
 }
 
-// TestTextOfScores: the terminal shows the matrix where it fits, else the lowest recalls, and
-// no line is wider than 80 columns.
+// TestTextOfScores checks that the terminal shows the matrix if it fits, otherwise the lowest recalls, and that every
+// line has at most 80 columns.
 func TestTextOfScores(t *testing.T) {
 	wide := func(l int) *Report {
 		r := three(scored(frozenClasses()))

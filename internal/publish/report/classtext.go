@@ -60,7 +60,7 @@ func scoreQuality(m Metrics) string {
 	return strings.Join(parts, "; ")
 }
 
-// entropy is the log loss of the shares of two classes.
+// entropy is the log loss of predicting the shares of the two classes.
 func entropy(bins []Bin) float64 {
 	first, second := 0., 0.
 	for _, b := range bins {
@@ -75,7 +75,7 @@ func entropy(bins []Bin) float64 {
 	return -a*math.Log(a) - (1-a)*math.Log(1-a)
 }
 
-// cell is the largest width of a name in a table.
+// cell is the maximum width of a name in a table.
 const cell = 12
 
 // fitted shortens a name to the width of a cell.
@@ -95,8 +95,8 @@ func padRight(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
 }
 
-// otherLabels describes the records whose label is none of the classes of the model; "" where the report is of
-// an earlier version, or there are few of them at most.
+// otherLabels describes the records whose label is not a class of the model. It returns "" for a report of an earlier
+// version, and if there are at most a few such records.
 func otherLabels(m Metrics) string {
 	x := m.OtherLabels
 	switch {
@@ -109,7 +109,7 @@ func otherLabels(m Metrics) string {
 		percent(x.Share), 100*x.Level, percent(x.Lower), percent(x.Upper))
 }
 
-// fewUnknown is the share of records with other labels up to which nothing is said of them.
+// fewUnknown is the share of records with other labels up to which they are not mentioned.
 const fewUnknown = .01
 
 // otherRow names the last row of the confusion matrix.
@@ -120,8 +120,8 @@ func otherRow(m Metrics) string {
 	return "other label"
 }
 
-// matrix lays out the confusion matrix with the recalls, and reports whether it fits the
-// width of the text. other names its last row.
+// matrix lays out the confusion matrix with the recalls, and reports whether it fits the width of the text. other is
+// the name of its last row.
 func matrix(c *Confusion, recalls []Recall, other string) ([]string, bool) {
 	first, widths := max(len("true class"), len(other)), make([]int, len(c.Classes))
 	for k, name := range c.Classes {
@@ -170,10 +170,10 @@ func recall(r Recall) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", r.Value, r.Lower, r.Upper)
 }
 
-// mostRecalls is how many recalls are printed where the matrix does not fit.
+// mostRecalls is the number of recalls printed if the matrix does not fit.
 const mostRecalls = 10
 
-// worstRecalls lists the recalls of all classes, or the lowest ones.
+// worstRecalls lists all recalls, or the lowest ones if there are many.
 func worstRecalls(recalls []Recall) []string {
 	list := slices.Clone(recalls)
 	title := "recall by true class:"
@@ -201,9 +201,9 @@ func block(label string, lines []string) string {
 	return b.String()
 }
 
-// ScoreTable prints what was released about the scores of a classifier: for every
-// bin how often the second class (of two) or a right prediction is in it, and for every
-// threshold of two classes what comes of it. It returns the errors of w.
+// ScoreTable prints the released statistics about the scores of a classifier: for each bin the frequency of the
+// second class (of two) or of a correct prediction, and for each threshold of two classes the resulting quality. It
+// returns the errors of w.
 func ScoreTable(w io.Writer, r *Report) error {
 	m := r.Metrics
 	if len(m.Reliability) == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Commit writes the files and puts the two folders in place, once: it is
-// [Folder.Stage] and [Folder.Place] in one.
+// Commit writes the files and puts the two folders in place. It combines [Folder.Stage] and [Folder.Place], and may
+// be called once.
 func (f *Folder) Commit(ctx context.Context, files Files) error {
 	if err := f.Stage(ctx, files); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (f *Folder) Commit(ctx context.Context, files Files) error {
 	return f.Place(ctx)
 }
 
-// Stage writes the files beside their place, once, for Place or Keep. It ends with
-// the context's error when ctx does.
+// Stage writes the files to a temporary folder next to their place, for Place or Keep. It may be called once, and
+// ends with the context's error when ctx does.
 func (f *Folder) Stage(ctx context.Context, files Files) error {
 	if f.stage == "" {
 		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
@@ -42,15 +42,14 @@ func (f *Folder) Stage(ctx context.Context, files Files) error {
 	return nil
 }
 
-// Place puts what was staged in place. Until the last moment it ends with the
-// context's error when ctx does; after an error there is no new release/ or
-// curator/, and old ones are as they were.
+// Place puts the staged files in place. Until the last moment it ends with the context's error when ctx does. After
+// an error there is no new release/ or curator/, and old ones are unchanged.
 func (f *Folder) Place(ctx context.Context) error {
 	return f.alone(ctx, f.free, "", f.place, func() { syncDir(f.dir) })
 }
 
-// alone puts something in place while no other process does: place, if it is still free. Then it
-// syncs and closes the folder.
+// alone calls place, provided that the place is still free, while holding the lock that excludes other processes.
+// Then it syncs and closes the folder.
 func (f *Folder) alone(ctx context.Context, free func() error, name string, place func() error, sync func()) error {
 	if err := f.before(ctx, "rename"); err != nil {
 		return err
@@ -60,7 +59,7 @@ func (f *Folder) alone(ctx context.Context, free func() error, name string, plac
 		return err
 	}
 	defer unlock()
-	if err := free(); err != nil { // since it was prepared
+	if err := free(); err != nil { // may have changed since it was prepared
 		return err
 	}
 	if err := place(); err != nil {
@@ -71,12 +70,11 @@ func (f *Folder) alone(ctx context.Context, free func() error, name string, plac
 	return f.Close()
 }
 
-// patience is how long another process may take to put its results in place.
+// patience is the time that another process may take to put its results in place.
 const patience = 10 * time.Second
 
-// lock keeps other runs from putting their results into the folder meanwhile, so
-// that release/ and curator/ are of one run, and the results of a run that ends
-// first are seen by the one that ends second.
+// lock prevents other runs from putting their results into the folder at the same time, so that release/ and curator/
+// are of one run, and the run that ends second sees the results of the one that ends first.
 func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	dir, err := os.Open(f.dir)
 	if err != nil {
@@ -97,7 +95,7 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	return func() { dir.Close() }, nil
 }
 
-// before ends a commit that was cancelled.
+// before returns the error of a cancelled commit.
 func (f *Folder) before(ctx context.Context, name string) error {
 	if f.step != nil {
 		if err := f.step(name); err != nil {
@@ -107,7 +105,7 @@ func (f *Folder) before(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// explain names the place of a failure by its final name.
+// explain replaces the temporary path in a failure by its final name.
 func (f *Folder) explain(name string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError
@@ -118,7 +116,7 @@ func (f *Folder) explain(name string, err error) error {
 }
 
 type step struct {
-	name string // below the output folder
+	name string // relative to the output folder
 	do   func() error
 }
 
@@ -150,8 +148,8 @@ type publishedFile struct {
 	content func(io.Writer) error
 }
 
-// published lists the files of the release in the order in which they must be written: the last one holds the
-// hashes of the others. Writing it sets checksum to that of the release.
+// published lists the files of the release in the order in which they must be written: the last one holds the hashes
+// of the others. Writing it sets checksum to that of the release.
 func (files Files) published(checksum *string) []publishedFile {
 	var hashes Hashes
 	var list []publishedFile
@@ -199,8 +197,7 @@ func (files Files) drawnPage(hashes *Hashes) []publishedFile {
 	})}}
 }
 
-// Checksum returns the checksum that the release of these files will have. It is a function of what is
-// published.
+// Checksum returns the checksum that the release of these files will have. It depends only on the published files.
 func (files Files) Checksum() (string, error) {
 	var checksum string
 	for _, x := range files.published(&checksum) {
@@ -211,10 +208,10 @@ func (files Files) Checksum() (string, error) {
 	return checksum, nil
 }
 
-// Checksum returns the checksum of the release that was staged.
+// Checksum returns the checksum of the staged release.
 func (f *Folder) Checksum() string { return f.checksum }
 
-// hashed passes content through, and leaves its hash behind.
+// hashed returns a writer function that passes content through and stores its hash.
 func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		sum := sha256.New()
@@ -224,17 +221,16 @@ func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// oldPrefix begins the name of a folder that was moved aside.
+// oldPrefix starts the name of a folder that was moved aside.
 const oldPrefix = "old-"
 
-// errNoExchange: two folders cannot change places in one step here.
+// errNoExchange is returned on systems that cannot exchange two folders in one step.
 var errNoExchange = errors.New("no exchange")
 
-// place puts the new folders in place, and the old ones in theirs in the temporary
-// folder, which Close removes. The release comes last: where it stands, everything
-// does. Where the system can, old and new change places in one step, and there is
-// a release at every moment. Elsewhere the old one is moved aside first. What went
-// before a failure is taken back.
+// place puts the new folders in place, and moves the old ones into the temporary folder, which Close removes. The
+// release comes last, so that a release in place implies that everything is. If the system supports it, old and new
+// are exchanged in one step, and there is a release at every moment. Otherwise the old one is moved aside first. On
+// failure, the earlier steps are undone.
 func (f *Folder) place() error {
 	var undo []func() error
 	for _, name := range []string{CuratorDir, ReleaseDir} {
@@ -251,7 +247,7 @@ func (f *Folder) place() error {
 	return nil
 }
 
-// put moves fresh to final and returns what takes that back.
+// put moves fresh to final and returns a function that undoes the move.
 func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	name := filepath.Base(final)
 	_, err = os.Lstat(final)
@@ -273,7 +269,7 @@ func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	return func() error { return errors.Join(os.Rename(final, fresh), os.Rename(old, final)) }, nil
 }
 
-// exchange is the function exchange, but in tests of systems without it.
+// exchange calls the function exchange, except in tests that simulate systems without it.
 func (f *Folder) exchange(a, b string) error {
 	if f.noExchange {
 		return errNoExchange

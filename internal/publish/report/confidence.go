@@ -11,37 +11,36 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Confidence describes how sure the private choice of features is. It is computed from
-// released numbers and costs nothing (docs/proofs/confidence.md, "What each selector releases").
+// Confidence describes how certain the private choice of features is. It is computed from released numbers and costs
+// no budget (docs/proofs/confidence.md, "What each selector releases").
 type Confidence struct {
 	Selector string `json:"selector"`
-	// Columns has every candidate, the most probable first; empty for a selector that
-	// releases no scores.
+	// Columns has every candidate, in decreasing order of probability; empty for a selector that releases no scores.
 	Columns []ChoiceProbability `json:"columns"`
-	// Gap bounds how much a selector without released scores missed; nil, and absent from the
-	// file, for others and where nothing can be stated.
+	// Gap bounds the error of a selector that releases no scores. It is nil, and absent from the file, for other
+	// selectors and if no bound is known.
 	Gap     *ChoiceGap `json:"gap,omitempty"`
-	Meaning string     `json:"meaning"` // all this in words
+	Meaning string     `json:"meaning"` // a summary in sentences
 }
 
-// ChoiceProbability is the posterior probability of a column to be among those that the same
-// rule would choose without noise.
+// ChoiceProbability is the posterior probability that a column is among those that the same rule would choose without
+// noise.
 type ChoiceProbability struct {
 	Column      string  `json:"column"`
 	Chosen      bool    `json:"chosen"`
 	Probability float64 `json:"probability"`
 }
 
-// ChoiceGap bounds the error of a choice whose scores are not released: with probability Level
-// no choice missed the best score by more than Score.
+// ChoiceGap bounds the error of a choice whose scores are not released: with probability Level, every choice has a
+// score within Score of the best.
 type ChoiceGap struct {
 	Score  float64 `json:"score"` // in units of Scores
 	Level  float64 `json:"level"`
-	Scores string  `json:"scores"` // what the columns are ranked by
-	Reach  string  `json:"reach"`  // the largest score that is possible
+	Scores string  `json:"scores"` // the quantity by which the columns are ranked
+	Reach  string  `json:"reach"`  // the largest possible score
 }
 
-// confidenceOf returns the confidence of the choice of a run; nil where nothing was chosen in private.
+// confidenceOf returns the confidence of the choice of a run; nil if no features were chosen privately.
 func confidenceOf(res *pipeline.Result) *Confidence {
 	c := res.Confidence
 	if c == nil {
@@ -80,8 +79,8 @@ func confidenceOf(res *pipeline.Result) *Confidence {
 }
 
 const (
-	mostChoices = 12 // chosen columns that the terminal shows
-	mostMissed  = 4  // columns that were left out
+	mostChoices = 12 // number of chosen columns shown on the terminal
+	mostMissed  = 4  // number of rejected columns shown
 )
 
 // text describes the confidence on the terminal.
@@ -100,7 +99,7 @@ func (c *Confidence) text() string {
 	return s
 }
 
-// listed lists at most so many columns that were chosen, or left out, and returns the number of others.
+// listed lists at most the given number of columns that were chosen, or rejected, and returns the number of others.
 func (c *Confidence) listed(chosen bool, most int) (text string, more int) {
 	var out []string
 	for _, x := range c.Columns {
@@ -115,7 +114,7 @@ func (c *Confidence) listed(chosen bool, most int) (text string, more int) {
 	return strings.Join(out, ", "), more
 }
 
-// confidenceBlocks are the confidence on the page.
+// confidenceBlocks describes the confidence on the page.
 func confidenceBlocks(r *Report) []document.Block {
 	c := r.Confidence
 	switch {

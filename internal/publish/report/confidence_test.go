@@ -12,9 +12,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestConfidenceText: the report lists columns by falling probability and marks the chosen
-// ones; a selector without scores says so and states its gap; both survive a round trip and
-// appear on the terminal and on the page.
+// TestConfidenceText checks that the report lists columns by decreasing probability and marks the chosen ones, and
+// that a selector without scores is described as such, with its gap. Both must survive a round trip and appear on the
+// terminal and on the page.
 func TestConfidenceText(t *testing.T) {
 	res := &pipeline.Result{Task: "regression", Target: "y", Method: "joint-gram", Selected: []string{"b"}, Considered: []string{"a", "b", "c"},
 		Guarantee: budget.Guarantee{Epsilon: 1, Spent: 1, Delta: 1e-6, Mu: .2}}
@@ -73,7 +73,8 @@ func TestConfidenceText(t *testing.T) {
 	}
 }
 
-// TestConfidenceProblems: verify notices probabilities of columns that do not fit the features.
+// TestConfidenceProblems checks that verify notices probabilities of columns that are not consistent with the
+// features.
 func TestConfidenceProblems(t *testing.T) {
 	c := &Confidence{Columns: []ChoiceProbability{{"a", true, .5}, {"x", false, 1.5}, {"b", true, .5}}}
 	p := &pipeline.Pipeline{Target: "y"}

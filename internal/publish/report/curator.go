@@ -15,19 +15,17 @@ const AuditFile = "audit.json"
 // LookFile is the file of a look at the owner's table, in CuratorDir.
 const LookFile = "look.txt"
 
-// A CuratorFile is a file of the curator's folder that is written by itself, beside the
-// notes of a run or before there are any. It must be closed. It is not for concurrent
-// use.
+// A CuratorFile is a file of the curator's folder that is written on its own, in addition to the notes of a run or
+// before there are any. It must be closed, and is not safe for concurrent use.
 type CuratorFile struct {
 	folder Folder
 	name   string
 }
 
-// PrepareAudit takes the file AuditFile of the output folder dir. It makes dir where it
-// does not exist, and refuses what is there already ([ErrExists], unless force), a
-// curator/ that is a link or no folder ([ErrForeign]) and one that cannot be written to
-// or kept from others ([ErrUnwritable]). All are a [*DirError]. Close takes back what
-// PrepareAudit made.
+// PrepareAudit reserves the file AuditFile of the output folder dir. It creates dir if it does not exist. It fails
+// with [ErrExists] if the file exists, unless force is set, with [ErrForeign] if curator/ is a link or not a folder,
+// and with [ErrUnwritable] if curator/ cannot be written to or made private. All errors are a [*DirError]. Close
+// undoes PrepareAudit.
 func PrepareAudit(dir string, force bool) (*CuratorFile, error) {
 	return prepare(dir, AuditFile, force)
 }
@@ -44,11 +42,10 @@ func prepare(dir, name string, force bool) (*CuratorFile, error) {
 	return c, nil
 }
 
-// Close removes what is temporary, and a folder that was made for nothing.
+// Close removes temporary files, and a folder that was created but not used.
 func (c *CuratorFile) Close() error { return c.folder.Close() }
 
-// free checks that the file may be put in place. A folder that is there is closed to
-// others, as the file in it is.
+// free checks that the file may be put in place. An existing folder is made private, like the file in it.
 func (c *CuratorFile) free() error {
 	f := &c.folder
 	dir, shown := filepath.Join(f.dir, CuratorDir), filepath.Join(f.given, CuratorDir)
@@ -76,9 +73,9 @@ func (c *CuratorFile) free() error {
 	return nil
 }
 
-// Commit writes the file and puts it in place, once: with mode 0600, in a folder with
-// mode 0700. Until the last moment it ends with the context's error when ctx does;
-// after an error there is no new file, and an old one is as it was.
+// Commit writes the file and puts it in place, with mode 0600 in a folder with mode 0700. It may be called once.
+// Until the last moment it ends with the context's error when ctx does. After an error there is no new file, and an
+// old one is unchanged.
 func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error) error {
 	f := &c.folder
 	if f.stage == "" {
@@ -99,7 +96,7 @@ func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error)
 		}
 	}
 	place := func() error {
-		// Where there is no folder yet, it comes with the file in it.
+		// If there is no folder yet, it is moved into place together with the file.
 		if _, err := os.Lstat(final); err == nil {
 			fresh, final = filepath.Join(fresh, c.name), filepath.Join(final, c.name)
 		}

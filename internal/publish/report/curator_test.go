@@ -29,8 +29,8 @@ func writeAudit(t *testing.T, dir, content string, force bool) error {
 	return c.Commit(t.Context(), text(content))
 }
 
-// TestCuratorFile: the file is its owner's only, stands alone or beside the notes of a
-// run, is not replaced without force, and goes when a run replaces the folder.
+// TestCuratorFile checks that the file is readable only by its owner, exists on its own or next to the notes of a
+// run, is not replaced without force, and disappears when a run replaces the folder.
 func TestCuratorFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "out")
 	if err := writeAudit(t, dir, "first", false); err != nil {
@@ -69,7 +69,7 @@ func TestCuratorFile(t *testing.T) {
 	}
 }
 
-// TestCuratorFileRefused: links and other things in its place.
+// TestCuratorFileRefused checks that links and other kinds of files in its place are rejected.
 func TestCuratorFileRefused(t *testing.T) {
 	elsewhere := t.TempDir()
 	for name, c := range map[string]struct {
@@ -94,7 +94,7 @@ func TestCuratorFileRefused(t *testing.T) {
 			t.Errorf("%s: the folder changed:\n%s", name, diff)
 		}
 	}
-	// A link in place of the file is replaced, and what it names stays.
+	// A link in place of the file is replaced, and its target is unchanged.
 	dir, victim := t.TempDir(), filepath.Join(elsewhere, "victim")
 	if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), os.Mkdir(filepath.Join(dir, CuratorDir), 0o700), os.Symlink(victim, filepath.Join(dir, CuratorDir, AuditFile))); err != nil {
 		t.Fatal(err)
@@ -110,8 +110,8 @@ func TestCuratorFileRefused(t *testing.T) {
 	}
 }
 
-// TestCuratorFileInterrupted ends a commit at every step, by the context and by a
-// failure, and expects what was there before.
+// TestCuratorFileInterrupted interrupts a commit at every step, by the context and by a failure, and checks that the
+// earlier state is restored.
 func TestCuratorFileInterrupted(t *testing.T) {
 	names := []string{"curator", "curator/audit.json", "sync", "rename", "rename to curator/audit.json"}
 	failure := errors.New("disk full")

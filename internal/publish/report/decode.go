@@ -11,15 +11,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// MaxBytes is the largest report that is read.
+// MaxBytes is the maximum size of a report that can be read.
 const MaxBytes = 16 << 20
 
-// Errors of Decode, wrapped with what was wrong and where.
+// Errors of Decode, wrapped with the problem and its place.
 var (
-	// ErrFormat: the file is no report, or of a format this version cannot read.
+	// ErrFormat is returned for a file that is not a report, or is of a format that this version cannot read.
 	ErrFormat = errors.New("not a report of a known format")
-	// ErrContent: a key is unknown, absent or given twice, or a value has the
-	// wrong type.
+	// ErrContent is returned if a key is unknown, absent or given twice, or if a value has the wrong type.
 	ErrContent = errors.New("the report is damaged")
 )
 

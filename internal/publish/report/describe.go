@@ -29,7 +29,7 @@ func NewDescription(res *describe.Result) *Report {
 	return r
 }
 
-// setCard writes estimates.
+// setCard sets the estimates.
 func (d *Description) setCard(c *describe.Card) {
 	d.Records, d.Columns, d.Correlations, d.By = c.Records, c.Columns, c.Correlations, c.By
 }
@@ -54,7 +54,7 @@ func (d *Description) validate(*Report) error {
 	return d.checkCard()
 }
 
-// checkCard refuses estimates that a page cannot be made of.
+// checkCard rejects estimates that cannot be shown on a page.
 func (d *Description) checkCard() error {
 	whole := func(e describe.Estimate) bool { return e.Value != nil && e.Lower != nil && e.Upper != nil }
 	open := func(e describe.Estimate) bool { return e.Value == nil || whole(e) }
@@ -117,7 +117,8 @@ func grouped(x float64, decimals int) string {
 	return b.String()
 }
 
-// decimalsFor returns the decimals with which numbers are printed that differ by this much: their last digits differ by 2 to 20.
+// decimalsFor returns the number of decimals for numbers that differ by the given amount: their last digits differ by
+// 2 to 20.
 func decimalsFor(difference float64) int {
 	if !(difference > 0) || math.IsInf(difference, 0) {
 		return 3

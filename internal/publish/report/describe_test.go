@@ -25,7 +25,7 @@ import (
 
 var writeDescribeKeys = flag.Bool("write-describe-keys", false, "write testdata/describe-keys.txt anew; with a new version of the format only, once version 1 was published")
 
-// describedTable returns a study of d numeric columns and a column of groups, and a table of n records.
+// describedTable returns a study of d numeric columns and one column of groups, and a table of n records.
 func describedTable(t testing.TB, d, n int) (describe.Study, *dataset.Table) {
 	t.Helper()
 	s := describe.Study{By: "group", Budget: budget.Target{Epsilon: 20, Delta: 1e-6}}
@@ -102,7 +102,7 @@ func putDescription(t testing.TB, dir string, d *Report) {
 	}
 }
 
-// TestDescriptionKeys: the keys of describe.json are part of the format dptrain.describe/1.
+// TestDescriptionKeys checks the keys of describe.json, which are part of the format dptrain.describe/1.
 func TestDescriptionKeys(t *testing.T) {
 	s, table := describedTable(t, 2, 4000)
 	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))
@@ -161,7 +161,8 @@ func TestDescriptionKeys(t *testing.T) {
 	}
 }
 
-// TestDescriptionTextFitsAScreen: at most 39 lines of 78 characters, with one more by the command, whatever is described.
+// TestDescriptionTextFitsAScreen checks that every description has at most 39 lines of 78 characters; the command
+// adds one line.
 func TestDescriptionTextFitsAScreen(t *testing.T) {
 	for _, c := range []struct{ columns, records int }{{1, 4000}, {6, 4000}, {60, 4000}, {3, 0}, {25, 50}} {
 		s, table := describedTable(t, c.columns, c.records)
@@ -183,7 +184,8 @@ func TestDescriptionTextFitsAScreen(t *testing.T) {
 	}
 }
 
-// TestVerifyDescription: what was written fits, and every edit of what is checked is found although its checksum was made anew.
+// TestVerifyDescription checks that a written description is valid, and that every edit of a verified value is found
+// even if the checksum was recomputed.
 func TestVerifyDescription(t *testing.T) {
 	s, table := describedTable(t, 3, 4000)
 	dir := descriptionRelease(t, s, table)
@@ -241,7 +243,8 @@ func TestVerifyDescription(t *testing.T) {
 	}
 }
 
-// TestDescriptionDecodes: what was written is read back, and what does not fit is refused without a panic.
+// TestDescriptionDecodes checks that a written description can be read back, and that inconsistent ones are rejected
+// without a panic.
 func TestDescriptionDecodes(t *testing.T) {
 	s, table := describedTable(t, 2, 2000)
 	dir := descriptionRelease(t, s, table)
@@ -282,7 +285,8 @@ func TestDescriptionDecodes(t *testing.T) {
 	}
 }
 
-// TestDescriptionPage: the page has a section for what a description has, and the same text in Markdown.
+// TestDescriptionPage checks that the page has a section for each part of a description, and that the Markdown has
+// the same text.
 func TestDescriptionPage(t *testing.T) {
 	s, table := describedTable(t, 3, 4000)
 	d := readBack(t, descriptionRelease(t, s, table))
@@ -303,7 +307,7 @@ func TestDescriptionPage(t *testing.T) {
 	}
 }
 
-// TestNumbersForPeople: separators, decimals by the width of the interval, and open ends.
+// TestNumbersForPeople checks separators, decimals derived from the width of the interval, and open ends.
 func TestNumbersForPeople(t *testing.T) {
 	p := func(x float64) *float64 { return &x }
 	for _, c := range []struct {
@@ -331,8 +335,8 @@ func TestNumbersForPeople(t *testing.T) {
 	}
 }
 
-// TestDescriptionSurvivesEdits: whatever value of a description is replaced, it is refused with one of the two errors, or printed, drawn
-// and computed anew without a panic and without a character that a terminal obeys.
+// TestDescriptionSurvivesEdits replaces arbitrary values of a description and checks that it is either rejected with
+// one of the two errors, or printed, drawn and recomputed without a panic and without terminal control characters.
 func TestDescriptionSurvivesEdits(t *testing.T) {
 	s, table := describedTable(t, 2, 600)
 	data, err := os.ReadFile(filepath.Join(descriptionRelease(t, s, table), ReleaseDir, DescriptionFile))

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 )
 
-// TestDescriptionIsKept: a description whose run could not be entered as ended waits beside its place, names its entry, and is put in
-// place later.
+// TestDescriptionIsKept checks that a description whose run could not be committed to the ledger is kept next to its
+// place, names its entry, and can be put in place later.
 func TestDescriptionIsKept(t *testing.T) {
 	s, table := describedTable(t, 1, 500)
 	plan, err := s.Plan()

@@ -55,10 +55,11 @@ func shareText(e describe.Estimate) string {
 	return fmt.Sprintf("%.1f%% (%.1f%% to %.1f%%)", 100**e.Value, 100**e.Lower, 100**e.Upper)
 }
 
-// histogramBars is how many bars a histogram has, beside one for the values below its range and one for those above.
+// histogramBars is the number of bars of a histogram, in addition to one for the values below its range and one for
+// those above.
 const histogramBars = 16
 
-// mostBars is how many categories are drawn.
+// mostBars is the maximum number of categories drawn.
 const mostBars = 20
 
 // histogramBlocks draws each column.
@@ -98,7 +99,7 @@ func (d *Description) histogramBlocks() []document.Block {
 	return out
 }
 
-// mostAssociations is how many associations are listed.
+// mostAssociations is the maximum number of associations listed.
 const mostAssociations = 50
 
 func (d *Description) associationBlocks() []document.Block {

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-// The lines of a description on a terminal: at most 40 with the one that the command adds.
+// The number of lines of a description on a terminal: at most 40 with the one that the command adds.
 const (
 	columnLines      = 18
 	correlationLines = 9
@@ -83,7 +83,7 @@ func (d *Description) text(r *Report) string {
 	return strings.Join(lines, "")
 }
 
-// shortened cuts a text to so many characters.
+// shortened cuts a text to the given number of characters.
 func shortened(text string, most int) string {
 	text = strings.Map(printable, text)
 	if utf8.RuneCountInString(text) <= most {
@@ -183,7 +183,7 @@ func sparkline(c describe.ColumnCard) string {
 	return b.String()
 }
 
-// strongest returns the associations that are known, the largest first.
+// strongest returns the known associations in decreasing order.
 func (d *Description) strongest() []describe.Association {
 	var out []describe.Association
 	for _, a := range d.Correlations {

@@ -53,7 +53,7 @@ func (d *Description) verifyPlan(v *verifier) {
 	const name = "plan"
 	study, err := d.study(v.report.Guarantee)
 	if err != nil {
-		return // guarantee said so
+		return // reported by guarantee
 	}
 	plan, err := study.Plan()
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *Description) verifyPlan(v *verifier) {
 	v.add(name, "a description of these columns has these steps, law by law, and this guarantee; no table was read", out)
 }
 
-// estimateProblems computes the estimates anew.
+// estimateProblems compares the estimates with recomputed ones.
 func (d *Description) estimateProblems() []string {
 	again := *d
 	again.setCard(describe.Read(d.Released))
@@ -130,7 +130,8 @@ func (d *Description) noiseProblems(r *Report) []string {
 	return out
 }
 
-// nearJSON reports whether two values have the same JSON, but for numbers that differ in the last digits, as two processors compute them.
+// nearJSON reports whether two values have the same JSON, up to the differences in the last digits between
+// processors.
 func nearJSON(a, b any) bool {
 	var x, y any
 	for _, v := range []struct{ from, to any }{{a, &x}, {b, &y}} {
