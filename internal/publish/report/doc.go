@@ -1,4 +1,4 @@
-// Package report writes down what a run produced, in two folders.
+// Package report writes the results of a run into two folders.
 //
 //	release/model.json    the model                       may be published
 //	release/report.json   the account of the run          may be published

@@ -11,8 +11,7 @@ import (
 // Encode writes r as the report file of its release. Equal reports give equal bytes. It fails for a
 // report that holds a number that is not finite, and with the errors of w.
 //
-// The checksum, whatever r says, is the SHA-256 of the bytes with an empty text in its
-// place.
+// The checksum in r is ignored; the one written is the SHA-256 of the bytes with an empty string in its place.
 func Encode(w io.Writer, r *Report) error {
 	sealed, err := r.sealed()
 	if err != nil {
@@ -21,7 +20,7 @@ func Encode(w io.Writer, r *Report) error {
 	return encode(w, sealed, r.keysVersion())
 }
 
-// sealed returns a copy of r with its checksum, in the versions that have one.
+// sealed returns a copy of r with its checksum, for versions that have one.
 func (r *Report) sealed() (*Report, error) {
 	out := *r
 	out.Checksum = ""

@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A private run from start to end: build a pipeline in code, look at its price,
-// fit, predict, and write the two folders.
+// A private run from start to end: build a pipeline in code, look at its price, fit, predict, and write the two
+// folders.
 func Example() {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
@@ -36,7 +36,7 @@ func Example() {
 		Schema: schema, Target: "response", Holdout: pipeline.DefaultHoldout,
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove},
 	}
-	plan, err := p.Plan() // no row is needed
+	plan, err := p.Plan() // needs no data
 	check(err)
 	fmt.Println("steps:", len(plan.Leaves()))
 
@@ -71,7 +71,7 @@ func ExamplePrepare() {
 
 	folder, err := report.Prepare(filepath.Join(dir, "out"), false) // before any row is read
 	check(err)
-	folder.Close() // no results came: nothing is left
+	folder.Close() // without results it leaves no files
 	_, err = os.Stat(filepath.Join(dir, "out"))
 	fmt.Println(os.IsNotExist(err))
 	// Output:
@@ -141,7 +141,7 @@ func ExampleRegistry() {
 	// Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected.
 }
 
-// A file for the owner of the data, beside the notes of a run.
+// A file for the data owner, next to the notes of a run.
 func ExamplePrepareAudit() {
 	dir, err := os.MkdirTemp("", "")
 	check(err)

@@ -2,5 +2,5 @@
 
 package report
 
-// exchange is for systems that have it.
+// exchange always fails: this system cannot exchange two folders.
 func exchange(string, string) error { return errNoExchange }

@@ -23,15 +23,15 @@ const (
 
 // Errors about the output folder, wrapped in a [*DirError].
 var (
-	// ErrExists: there are results already, and they may not be replaced.
+	// ErrExists is returned if there are results already that may not be replaced.
 	ErrExists = fault.New(fault.Usage, "results exist already")
-	// ErrForeign: there is something that is not dptrain's where results go.
+	// ErrForeign is returned if something not written by dptrain is in the place of the results.
 	ErrForeign = fault.New(fault.Usage, "the folder holds other files")
-	// ErrUnwritable: the folder cannot be made or written to.
+	// ErrUnwritable is returned if the folder cannot be created or written to.
 	ErrUnwritable = fault.New(fault.Usage, "cannot write")
 )
 
-// DirError says what is wrong with an output folder and what to do.
+// DirError describes an unusable output folder and how to fix it.
 type DirError struct {
 	Path string
 	Msg  string
@@ -51,7 +51,7 @@ func (e *DirError) Error() string {
 // Unwrap returns the sentinel.
 func (e *DirError) Unwrap() error { return e.Err }
 
-// unwritable turns an error of the operating system into a DirError.
+// unwritable converts an error of the operating system into a DirError.
 func unwritable(path string, err error) error {
 	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", fault.Cause(err)), Hint: "check it, or choose another --out", Err: ErrUnwritable}
 }
@@ -64,8 +64,7 @@ type Files struct {
 	Run    *Run
 }
 
-// Write writes files into the folder dir, which is made if need be. It is
-// [Prepare] and [Folder.Commit] in one.
+// Write writes files into the folder dir, which is created if needed. It combines [Prepare] and [Folder.Commit].
 func Write(ctx context.Context, dir string, files Files, force bool) error {
 	f, err := Prepare(dir, force)
 	if err != nil {
@@ -75,8 +74,8 @@ func Write(ctx context.Context, dir string, files Files, force bool) error {
 	return f.Commit(ctx, files)
 }
 
-// A Folder is an output folder that was found fit to be written to. It must be
-// closed. It is not for concurrent use.
+// A Folder is an output folder that has been checked and can be written to. It must be closed, and is not safe for
+// concurrent use.
 type Folder struct {
 	dir   string // symbolic links resolved
 	given string // as the caller named it
@@ -91,13 +90,11 @@ type Folder struct {
 	noExchange bool                    // tests: the system cannot exchange folders
 }
 
-// Prepare takes the folder dir for the results of a run. It makes dir where it
-// does not exist, and refuses one that holds results already ([ErrExists], unless
-// force), or those of a run that is to be entered in its ledger ([Folder.Keep]), one
-// whose release/ or curator/ is not dptrain's ([ErrForeign]) and one
-// that cannot be written to ([ErrUnwritable]). All are a [*DirError]. Before it looks,
-// it clears away what runs left there that were killed. Close takes back what Prepare
-// made.
+// Prepare reserves the folder dir for the results of a run. It creates dir if it does not exist. It fails with
+// [ErrExists] if dir has results, unless force is set, or the results of a run still to be committed to its ledger
+// ([Folder.Keep]), with [ErrForeign] if release/ or curator/ is not dptrain's, and with [ErrUnwritable] if dir cannot
+// be written to. All errors are a [*DirError]. Before these checks, Prepare removes the remains of killed runs. Close
+// undoes Prepare.
 func Prepare(dir string, force bool) (*Folder, error) {
 	f := &Folder{given: filepath.Clean(dir), force: force}
 	if err := f.noneKept(); err != nil {
@@ -110,7 +107,7 @@ func Prepare(dir string, force bool) (*Folder, error) {
 	return f, nil
 }
 
-// open makes the folder and a temporary one in it; free checks what is there.
+// open creates the folder and a temporary one in it; free checks the existing files.
 func (f *Folder) open(free func() error) (err error) {
 	if f.made, err = makeAll(f.given, syncDir); err != nil {
 		return err
@@ -129,8 +126,7 @@ func (f *Folder) open(free func() error) (err error) {
 	return nil
 }
 
-// Close removes what is temporary, and folders that were made for results that
-// did not come.
+// Close removes temporary files, and folders that were created for results that were not written.
 func (f *Folder) Close() error {
 	var errs []error
 	if f.stage != "" {
@@ -138,14 +134,13 @@ func (f *Folder) Close() error {
 		f.stage = ""
 	}
 	for _, dir := range slices.Backward(f.made) {
-		os.Remove(dir) // fails for a folder that somebody else uses by now
+		os.Remove(dir) // fails for a folder that is in use by now
 	}
 	f.made = nil
 	return errors.Join(errs...)
 }
 
-// contents lists what each folder may hold. Only folders that hold nothing else
-// are ever replaced.
+// contents lists the files that each folder may hold. Only folders without other files are ever replaced.
 func contents(name string) []string {
 	if name != ReleaseDir {
 		return []string{"run.json", AuditFile}
@@ -171,7 +166,7 @@ func (f *Folder) free() error {
 			return unwritable(shown, err)
 		case !f.force:
 			return &DirError{shown, "exists already", "choose another --out, or replace it with --force", ErrExists}
-		case info.Mode()&fs.ModeSymlink != 0: // the link is replaced, not what it names
+		case info.Mode()&fs.ModeSymlink != 0: // the link is replaced, not its target
 			continue
 		case !info.IsDir():
 			return &DirError{shown, "is not a folder", "choose another --out", ErrForeign}
@@ -189,9 +184,9 @@ func (f *Folder) free() error {
 	return nil
 }
 
-// makeAll makes dir and its missing parents and returns those it made, outermost
-// first. sync puts the entries of a folder on disk: it is called for the parent of each that was made, so that results
-// which are on disk can be found after a power failure.
+// makeAll creates dir and its missing parents and returns the folders it created, outermost first. sync writes the
+// entries of a folder to disk: it is called for the parent of each new folder, so that results on disk can be found
+// after a power failure.
 func makeAll(dir string, sync func(folder string)) ([]string, error) {
 	var missing, made []string
 	for path := dir; ; path = filepath.Dir(path) {
@@ -212,14 +207,14 @@ func makeAll(dir string, sync func(folder string)) ([]string, error) {
 		case err == nil:
 			made = append(made, path)
 			sync(filepath.Dir(path))
-		case !errors.Is(err, fs.ErrExist): // another run made it, or it is a link to nowhere
+		case !errors.Is(err, fs.ErrExist): // created by another run, or a broken link
 			return made, unwritable(path, err)
 		}
 	}
 	return made, nil
 }
 
-// writeFile makes a new file, with everything on disk when it returns.
+// writeFile creates a file; all of it is on disk when the function returns.
 func writeFile(path string, mode fs.FileMode, content func(io.Writer) error) (err error) {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -232,8 +227,8 @@ func writeFile(path string, mode fs.FileMode, content func(io.Writer) error) (er
 	return out.Sync()
 }
 
-// syncDir puts the entries of a folder on disk. Not every file system can; the
-// files themselves are synced all the same.
+// syncDir writes the entries of a folder to disk. Some file systems do not support this; the files themselves are
+// synced in any case.
 func syncDir(path string) {
 	if d, err := os.Open(path); err == nil {
 		_ = d.Sync()

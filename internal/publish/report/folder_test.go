@@ -228,8 +228,8 @@ func steps(t *testing.T, files Files, noExchange bool) []string {
 	return names
 }
 
-// happens tells whether a step is one of a commit over an earlier run or not, on
-// a system without the exchange of folders or with it.
+// happens reports whether a step occurs in a commit with or without an earlier run, on a system with or without the
+// exchange of folders.
 func happens(step string, old, noExchange bool) bool {
 	switch {
 	case strings.HasPrefix(step, "exchange"):
@@ -242,13 +242,13 @@ func happens(step string, old, noExchange bool) bool {
 	return true
 }
 
-// canExchange tells whether folders can change places here.
+// canExchange reports whether this system can exchange two folders.
 func canExchange(t *testing.T) bool {
 	return !slices.Contains(steps(t, lineFiles(t), false), "rename to old-"+ReleaseDir)
 }
 
-// TestInterruptedCommit ends a commit at every step, by the context and by a
-// failure, and expects the folder as it was.
+// TestInterruptedCommit interrupts a commit at every step, by the context and by a failure, and checks that the
+// folder is unchanged.
 func TestInterruptedCommit(t *testing.T) {
 	files := lineFiles(t)
 	names := steps(t, files, true)
@@ -361,8 +361,7 @@ func TestSymbolicLinks(t *testing.T) {
 	}
 }
 
-// TestLinkToNowhere: an output folder that is a link to nothing is refused and
-// stays.
+// TestLinkToNowhere checks that an output folder that is a broken link is rejected and kept.
 func TestLinkToNowhere(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "out")
@@ -391,7 +390,7 @@ func TestCommitRefusesBadModel(t *testing.T) {
 	}
 }
 
-// TestMakeAllSyncs: the parent of every folder that is made is put on disk after that, and no other.
+// TestMakeAllSyncs checks that exactly the parents of the new folders are synced, each after the folder was created.
 func TestMakeAllSyncs(t *testing.T) {
 	root := t.TempDir()
 	var synced []string

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// childFull writes run 2 while no file may grow beyond some bytes, as on a full
-// disk, with more bytes each time, until it succeeds.
+// childFull writes run 2 with a limit on the size of files, as on a full disk, and raises the limit until it
+// succeeds.
 func childFull(folder string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	for size := uint64(0); ; size += 128 {
@@ -42,7 +42,7 @@ func childFull(folder string) {
 	}
 }
 
-// TestDiskFull: a run that cannot be written says so and leaves the earlier one.
+// TestDiskFull checks that a run that cannot be written fails with an error and leaves the earlier one in place.
 func TestDiskFull(t *testing.T) {
 	folder := t.TempDir()
 	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
@@ -57,7 +57,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// nobody is a user without rights to what the superuser made.
+// nobody is a user without access to the superuser's files.
 const nobody = 65534
 
 // childReadOnly tries to write without the superuser's rights.
@@ -76,15 +76,14 @@ func childReadOnly(folder string) {
 	fmt.Println("refused")
 }
 
-// TestReadOnlyFolder: a folder that may not be written to is refused at once, and
-// what is in it stays.
+// TestReadOnlyFolder checks that a folder without write permission is rejected at once, and its content is unchanged.
 func TestReadOnlyFolder(t *testing.T) {
 	folder := t.TempDir()
 	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
 		t.Fatal(err)
 	}
 	for dir := folder; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { // for nobody to get there
+		if err := os.Chmod(dir, 0o755); err != nil { // gives the user nobody access
 			t.Fatal(err)
 		}
 	}
@@ -104,8 +103,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestModesUnderAnyMask: the curator's notes are their owner's alone, whatever the mask
-// of the process allows, and so is everything before it is in place.
+// TestModesUnderAnyMask checks that the curator's notes, and all files that are not yet in place, are readable only
+// by their owner, for any umask of the process.
 func TestModesUnderAnyMask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	folder := t.TempDir()

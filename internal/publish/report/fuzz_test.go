@@ -10,9 +10,8 @@ import (
 	"unicode"
 )
 
-// FuzzDecode reads any bytes as a report: it is refused with one of the two
-// errors, or it is written back as it was read, and printed without a character
-// that a terminal obeys.
+// FuzzDecode reads arbitrary bytes as a report. The report must be rejected with one of the two errors, or be written
+// back unchanged and printed without terminal control characters.
 func FuzzDecode(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 2 {
@@ -54,8 +53,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestDeepReport: a file that nests deep and goes on long is refused without
-// writing out the path to every value of it.
+// TestDeepReport checks that a long, deeply nested file is rejected without writing out the path to each of its
+// values.
 func TestDeepReport(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 4000)
 	data := `{"format":"` + Format + `","unprotected":[{"name":"x","value":` + deep + strings.Repeat("0,", 1<<20) + `0` + strings.Repeat("]}", 4000) + "}]}"

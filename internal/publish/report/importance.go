@@ -8,10 +8,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// An Importance says how much a column moves the predictions of the model: the
-// standard deviation over the records of what it adds, in units of the target, or of
-// the scores of a classifier. The interval has confidence Level and covers privacy
-// noise; where Lower is 0 the column cannot be told from one that adds nothing.
+// An Importance measures how much a column moves the predictions of the model: the standard deviation, over the
+// records, of its contribution, in units of the target, or of the scores of a classifier. The interval has confidence
+// Level and covers privacy noise; if Lower is 0, the column may have no effect.
 type Importance struct {
 	Column string  `json:"column"`
 	Value  float64 `json:"value"`
@@ -29,11 +28,11 @@ func importances(list []regression.Importance) []Importance {
 }
 
 const (
-	mostImportances = 8  // columns that are shown
-	mostNameWidth   = 28 // characters of a name
+	mostImportances = 8  // number of columns shown
+	mostNameWidth   = 28 // maximum number of characters of a name
 )
 
-// weights prints the most important columns, one a line.
+// weights prints the most important columns, one per line.
 func weights(r *Report) string {
 	list := r.Importances
 	if len(list) == 0 {
@@ -67,7 +66,7 @@ func weights(r *Report) string {
 	return b.String()
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to the given number of characters.
 func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -11,23 +11,23 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Interactions says what the terms of all columns together add to the predictions of a model of the kind
-// "kernel", at its landmarks. Of a classifier, the score with the largest share says it.
+// Interactions describes the contribution of the terms of all columns together to the predictions of a model of the
+// kind "kernel", at its landmarks. For a classifier it is about the score with the largest share.
 type Interactions struct {
-	// Share is that of the variance of the prediction.
+	// Share is the share of these terms in the variance of the prediction.
 	Share float64 `json:"share"`
 	Pairs []Pair  `json:"pairs"` // the strongest first
 }
 
-// A Pair is two columns. Value is the standard deviation of what the terms say of the two together beyond what
-// they say of each, in units of the target or of the score.
+// A Pair is a pair of columns. Value is the standard deviation of their joint contribution beyond the contributions
+// of each, in units of the target or of the score.
 type Pair struct {
 	First  string  `json:"first"`
 	Second string  `json:"second"`
 	Value  float64 `json:"value"`
 }
 
-// interactions returns those of a model; nil for one without such terms.
+// interactions returns the interactions of a model; nil for a model without such terms.
 func interactions(m regression.Model) *Interactions {
 	of := strongest(m)
 	if of == nil {
@@ -41,8 +41,8 @@ func interactions(m regression.Model) *Interactions {
 	return out
 }
 
-// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share; nil for
-// a model without such terms.
+// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share; nil
+// for a model without such terms.
 func strongest(m regression.Model) *regression.Kernel {
 	models := []regression.Model{m}
 	if c, ok := m.(*regression.Classifier); ok {
@@ -67,7 +67,7 @@ func strongest(m regression.Model) *regression.Kernel {
 	return kernels[slices.Index(shares, slices.Max(shares))]
 }
 
-// mostPairs is how many pairs are drawn.
+// mostPairs is the number of pairs drawn.
 const mostPairs = 3
 
 // pairBlocks draws the strongest pairs.
@@ -107,7 +107,7 @@ func pairBlocks(s Source, unit string) []document.Block {
 
 func pairOf(p kernelmap.Pair) Pair { return Pair{p.First, p.Second, p.Value} }
 
-// sentence says it in words.
+// sentence describes the interactions in one sentence.
 func (x *Interactions) sentence(unit string) string {
 	text := fmt.Sprintf("interactions account for %s of the variance of the predictions", percent(x.Share))
 	var pairs []string

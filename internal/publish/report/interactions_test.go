@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestInteractions: the report of a model with terms of columns together says their share and pairs, in the file, in
-// text and on the page, and that of another model nothing.
+// TestInteractions checks that the report of a model with terms of several columns has their share and pairs, in the
+// file, in the text and on the page, and that the report of another model has no such section.
 func TestInteractions(t *testing.T) {
 	linear := regression.Linear{Target: "y", Columns: []regression.Column{{Name: "a", Upper: 1}, {Name: "b", Upper: 1}}, Upper: 9}
 	line := make([]int16, 256)

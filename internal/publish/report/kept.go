@@ -13,11 +13,11 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/strictjson"
 )
 
-// KeptDir is the folder with the results of a run that ended and could not be entered
-// in its ledger. It is for the owner of the data only (mode 0700) until they are.
+// KeptDir is the folder with the results of a run that ended but could not be committed to its ledger. Until it is
+// committed, the folder is for the data owner only (mode 0700).
 const KeptDir = "pending"
 
-// ErrKept is returned where there are no such results, or they cannot be read.
+// ErrKept is returned if there are no such results, or if they cannot be read.
 var ErrKept = fault.New(fault.Usage, "no results that wait for a ledger")
 
 // KeptFormat is the value of the key "format" of a kept run's pending.json.
@@ -25,7 +25,7 @@ const KeptFormat = "dptrain.pending/1"
 
 const keptFile = "pending.json"
 
-// A Kept says where a kept run is to be entered.
+// A Kept locates the ledger entry of a kept run.
 type Kept struct {
 	Format string `json:"format"`
 	Path   string `json:"path"`  // of the ledger
@@ -33,18 +33,18 @@ type Kept struct {
 	Head   string `json:"head"`  // its SHA-256, in hex
 }
 
-// noneKept refuses a folder in which results wait.
+// noneKept rejects a folder with kept results.
 func (f *Folder) noneKept() error {
 	path := filepath.Join(f.given, KeptDir)
 	if _, err := os.Lstat(path); err != nil {
-		return nil // what is not there, or cannot be seen: open says so
+		return nil // a missing or inaccessible folder is reported by open
 	}
 	return &DirError{path, "holds the results of a run that its ledger has not entered as ended",
 		"enter it with `dptrain ledger commit " + f.given + "`, or choose another --out", ErrExists}
 }
 
-// Keep moves what was staged to [KeptDir], where it stays until [PlaceKept], and returns
-// that folder. Nothing was published.
+// Keep moves the staged results to [KeptDir], where they stay until [PlaceKept], and returns that folder. Nothing is
+// published.
 func (f *Folder) Keep(k Kept) (string, error) {
 	if f.stage == "" {
 		return "", &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
@@ -67,11 +67,11 @@ func (f *Folder) Keep(k Kept) (string, error) {
 	}
 	f.made = nil
 	syncDir(f.dir)
-	return shown, f.Close() // its folder has moved
+	return shown, f.Close() // its folder was moved
 }
 
-// OpenKept returns where the run that is kept in dir is to be entered. The error is a
-// [*DirError] that wraps ErrKept.
+// OpenKept returns the location of the ledger entry of the run kept in dir. The error is a [*DirError] that wraps
+// ErrKept.
 func OpenKept(dir string) (Kept, error) {
 	path := filepath.Join(dir, KeptDir)
 	refuse := func(msg string) (Kept, error) { return Kept{}, &DirError{Path: path, Msg: msg, Err: ErrKept} }
@@ -98,8 +98,8 @@ func OpenKept(dir string) (Kept, error) {
 	return k, nil
 }
 
-// KeptStopped reports whether the run that is kept in dir stopped before it trained anything, so that its ledger is given
-// back what it did not spend.
+// KeptStopped reports whether the run kept in dir stopped before any training, so that its unspent budget goes back
+// to the ledger.
 func KeptStopped(dir string) (bool, error) {
 	folder := filepath.Join(dir, KeptDir, ReleaseDir)
 	name := reportIn(folder)
@@ -115,8 +115,8 @@ func KeptStopped(dir string) (bool, error) {
 	return r.HasStopped(), nil
 }
 
-// PlaceKept puts the results that are kept in dir in place, as [Folder.Place] does. The
-// run must have been entered as ended.
+// PlaceKept puts the results kept in dir in place, as [Folder.Place] does. The run must have been committed to its
+// ledger.
 func PlaceKept(ctx context.Context, dir string, force bool) error {
 	f := &Folder{given: filepath.Clean(dir), force: force}
 	var err error

@@ -22,10 +22,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// kills is how often TestKilledAtRandom kills; scripts/long.sh asks for 200.
+// kills is the number of kills in TestKilledAtRandom; scripts/long.sh sets it to 200.
 var kills = flag.Int("kills", 10, "how often the writing process is killed at a random time")
 
-// The environment of a child process: what to write into which folder.
+// The environment variables of a child process: the job and its folder.
 const (
 	childJob    = "DPTRAIN_REPORT_JOB" // commits, one, full, readonly or race
 	childFolder = "DPTRAIN_REPORT_FOLDER"
@@ -63,13 +63,13 @@ func child(t *testing.T, job, folder, extra string) *exec.Cmd {
 	return cmd
 }
 
-// fail ends a child process.
+// fail ends a child process with an error.
 func fail(err error) {
 	fmt.Println(err)
 	os.Exit(3)
 }
 
-// numbered are the files of run k: each of the four says k.
+// numbered returns the files of run k: each of the four contains k.
 func numbered(k int) Files {
 	name := strconv.Itoa(k)
 	return Files{
@@ -82,7 +82,7 @@ func numbered(k int) Files {
 	}
 }
 
-// childCommits writes one run after the other until it is killed.
+// childCommits writes runs in sequence until it is killed.
 func childCommits(folder, first string) {
 	k, err := strconv.Atoi(first)
 	for err == nil {
@@ -92,7 +92,7 @@ func childCommits(folder, first string) {
 	fail(err)
 }
 
-// childOne writes run 2 and kills itself at the step that it is told.
+// childOne writes run 2 and kills itself at the step named in extra.
 func childOne(folder, extra string) {
 	f, err := Prepare(folder, true)
 	if err != nil {
@@ -116,8 +116,8 @@ func childOne(folder, extra string) {
 	fail(errors.Join(f.Commit(context.Background(), numbered(2)), errors.New("the step never came")))
 }
 
-// runOf returns the number that all files of a release/ agree on, 0 if there is
-// no release. One that is not complete fails the test.
+// runOf returns the number on which all files of a release/ agree, or 0 if there is no release. An incomplete release
+// fails the test.
 func runOf(t *testing.T, release string) int {
 	t.Helper()
 	entries, err := os.ReadDir(release)
@@ -146,7 +146,7 @@ func runOf(t *testing.T, release string) int {
 	return k
 }
 
-// rowsOf returns the number in a curator/, 0 if there is none.
+// rowsOf returns the number in a curator/, or 0 if there is no such folder.
 func rowsOf(t *testing.T, folder string) int {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder, CuratorDir, "run.json"))
@@ -160,9 +160,8 @@ func rowsOf(t *testing.T, folder string) int {
 	return r.Rows
 }
 
-// TestKilledAtRandom kills, again and again, a process that writes one run after
-// the other into a folder. After each kill the release there is complete, of one
-// run, and not older than the one before.
+// TestKilledAtRandom repeatedly kills a process that writes runs in sequence into a folder. After each kill the
+// release must be complete, of one run, and not older than the one before.
 func TestKilledAtRandom(t *testing.T) {
 	folder := t.TempDir()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -197,8 +196,8 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Logf("%d kills, %d runs written, %d kills let a run through before", *kills, last, moved)
 }
 
-// TestKilledAtEveryStep kills a process at every step of writing a run, into a new
-// folder and over an earlier run, where folders can be exchanged and where not.
+// TestKilledAtEveryStep kills a process at every step of writing a run, into a new folder and over an earlier run,
+// with and without the exchange of folders.
 func TestKilledAtEveryStep(t *testing.T) {
 	exchanges := canExchange(t)
 	killed := 0
@@ -248,7 +247,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	t.Logf("%d kills", killed)
 }
 
-// nothingLeft expects no temporary folder, and nothing else that a run does not leave.
+// nothingLeft checks that there is no temporary folder, and no file other than those of a run.
 func nothingLeft(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -257,8 +256,8 @@ func nothingLeft(t *testing.T, folder string) {
 	}
 }
 
-// TestStaleFoldersOfOthers: a run clears away what a dead run left, and neither what
-// a live one needs nor what a user put there.
+// TestStaleFoldersOfOthers checks that a run removes the remains of a dead run, but not the files of a live run or of
+// a user.
 func TestStaleFoldersOfOthers(t *testing.T) {
 	folder := t.TempDir()
 	live, err := Prepare(folder, false)
@@ -310,8 +309,7 @@ func canLock(t *testing.T, folder string) bool {
 	return got
 }
 
-// childRace writes its run without force, as soon as the file go is there, and says
-// what came of it.
+// childRace writes its run without force, as soon as the file go exists, and prints the outcome.
 func childRace(folder, number string) {
 	k, err := strconv.Atoi(number)
 	if err != nil {
@@ -340,8 +338,8 @@ func childRace(folder, number string) {
 	}
 }
 
-// TestTwoProcessesOneFolder: of two runs for one new folder one is refused, also
-// when both were let in before either had results, and the other's are complete.
+// TestTwoProcessesOneFolder checks that of two runs for one new folder one is rejected, even if both were admitted
+// before either had results, and that the results of the other are complete.
 func TestTwoProcessesOneFolder(t *testing.T) {
 	for range 3 {
 		folder := t.TempDir()

@@ -5,31 +5,30 @@ import (
 	"math"
 )
 
-// An Attack bounds what a reader of the release finds out about one unit of protection
-// by guessing between two neighbouring tables, whatever else is known and with any
-// computing power: if at most the share FalseAlarms of guesses "the second" is wrong
-// where the table is the first, at most the share Found is right where it is the second.
+// An Attack bounds the success of an attacker who reads the release and tests which of two neighbouring tables it is
+// from, about one unit of protection, with any additional knowledge and any computing power: if the test answers "the
+// second" with probability at most FalseAlarms for the first table, it does so with probability at most Found for the
+// second.
 type Attack struct {
 	FalseAlarms float64 `json:"false_alarms"` // 0.05
 	Found       float64 `json:"found"`        // in [FalseAlarms, 1]
 }
 
-// falseAlarms is the rate for which reports state what an attack finds.
+// falseAlarms is the false-positive rate at which reports state the power of an attack.
 const falseAlarms = .05
 
 // alarmQuantile is -Φ⁻¹(falseAlarms).
 const alarmQuantile = 1.6448536269514722
 
-// muSlack is the delta below which the curve of a guarantee's mu is no bound; it moves an
-// attack by no more than that.
+// muSlack is the delta below which the curve of a guarantee's mu is not a bound. It changes the bound on an attack by
+// no more than that.
 const muSlack = 1e-10
 
-// AttackOf returns the smallest bound on an attack that the numbers of the guarantee
-// prove. Of the Gaussian curve of mu it is Φ(Φ⁻¹(a) + mu) at false alarms a (J. Dong,
-// A. Roth and W. J. Su, "Gaussian differential privacy", 2022, section 2.2). Of each
-// point (epsilon, delta) of the profile, and of the promise, it is the smaller of
-// e^epsilon a + delta and 1 - e^-epsilon (1 - delta - a) (P. Kairouz, S. Oh and P.
-// Viswanath, "The composition theorem for differential privacy", 2017, theorem 2.1).
+// AttackOf returns the smallest bound on an attack that the numbers of the guarantee prove. For the Gaussian curve of
+// mu it is Φ(Φ⁻¹(a) + mu) at false-positive rate a (J. Dong, A. Roth and W. J. Su, "Gaussian differential privacy",
+// 2022, section 2.2). For each point (epsilon, delta) of the profile, and for the promise, it is the smaller of
+// e^epsilon a + delta and 1 - e^-epsilon (1 - delta - a) (P. Kairouz, S. Oh and P. Viswanath, "The composition
+// theorem for differential privacy", 2017, theorem 2.1).
 func (g Guarantee) AttackOf() Attack {
 	found := 1.
 	for _, p := range append([]Point{{g.Epsilon, g.Delta}}, g.Profile...) {
@@ -45,15 +44,15 @@ func (g Guarantee) AttackOf() Attack {
 	return Attack{falseAlarms, math.Max(found, falseAlarms)}
 }
 
-// explained adds to a guarantee what it means.
+// explained adds the explanation of a guarantee to it.
 func (g Guarantee) explained() Guarantee {
 	a := g.AttackOf()
 	g.Attack, g.Meaning = &a, g.MeaningOf()
 	return g
 }
 
-// comparison says in one sentence what epsilon compares: the table with one that differs in what is protected, a
-// record unless the guarantee has a unit.
+// comparison describes in one sentence the two tables that epsilon compares: they differ in one protected unit, which
+// is a record unless the guarantee has a unit.
 func (g Guarantee) comparison() string {
 	const bounds = "Epsilon bounds what the release can teach anyone about "
 	switch {
@@ -67,7 +66,7 @@ func (g Guarantee) comparison() string {
 	return bounds + "one record beyond what would be known if it were not in the table."
 }
 
-// MeaningOf describes in one sentence what the guarantee means for an attacker who tests whether somebody is in the table.
+// MeaningOf describes in one sentence the guarantee against an attacker who tests whether somebody is in the table.
 func (g Guarantee) MeaningOf() string {
 	a := g.AttackOf()
 	positives, found := percent(a.FalseAlarms), percent(a.Found)
@@ -83,12 +82,13 @@ func (g Guarantee) MeaningOf() string {
 	return fmt.Sprintf("An attacker who accepts a %s false-positive rate detects a given record %s", positives, limit)
 }
 
-// versionsMeaning is the sentence of [Guarantee.MeaningOf] under substitution, which compares two versions of what is protected.
+// versionsMeaning is the sentence of [Guarantee.MeaningOf] under substitution, which compares two versions of a
+// protected unit.
 func versionsMeaning(protected, positives, limit string) string {
 	return fmt.Sprintf("An attacker who compares two versions of %s, and accepts a %s false-positive rate, recognises the second %s", protected, positives, limit)
 }
 
-// formerMeaningOf returns the sentence that earlier versions of dptrain wrote in place of that of [Guarantee.MeaningOf].
+// formerMeaningOf returns the sentence that earlier versions of dptrain wrote instead of [Guarantee.MeaningOf].
 func (g Guarantee) formerMeaningOf() string {
 	a := g.AttackOf()
 	alarms, found := percent(a.FalseAlarms), percent(a.Found)

@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestAttack: values by hand. Φ(Φ⁻¹(.05) + mu) is .05 + phi(1.6449) mu + ... = .08153 for mu
-// .25 (that is Φ(-1.39485)), .25951 for 1 (Φ(-.64485)); e .05 + 1e-6 is .135915; and of epsilon 4
-// 1 - e^-4 .95 is .98260.
+// TestAttack checks values computed by hand. Φ(Φ⁻¹(.05) + mu) is .05 + phi(1.6449) mu + ... = .08153 for mu .25 (that
+// is Φ(-1.39485)), and .25951 for mu 1 (Φ(-.64485)); e .05 + 1e-6 is .135915; and for epsilon 4, 1 - e^-4 .95 is
+// .98260.
 func TestAttack(t *testing.T) {
 	mu := func(x float64) *float64 { return &x }
 	for _, tt := range []struct {
@@ -52,7 +52,7 @@ func TestMeaning(t *testing.T) {
 			t.Errorf("%s: %q, %+v", relation, got.Meaning, got.Attack)
 		}
 	}
-	for relation, want := range map[string]string{ // of reports of earlier versions of the program
+	for relation, want := range map[string]string{ // in reports of earlier versions of the program
 		"add-remove": "Who guesses from the release whether a record is in the table, with 5% false alarms, finds one that is at most 8.4% of the time, whatever else is known.",
 		"substitute": "Who guesses from the release which of two versions of a record is in the table, and takes the first for the second 5% of the time, recognises the second at most 8.4% of the time, whatever else is known.",
 		"substitute-private-columns": "Who guesses from the release which of two versions of the private columns of a record is in the table, and takes the first for the second 5% of the time, " +
@@ -74,8 +74,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestNotTaken: the steps of the branch that a run left are marked, those of a search only
-// for the try that won.
+// TestNotTaken checks that the steps of the branch that a run did not take are marked; for a search, only those of
+// the winning try.
 func TestNotTaken(t *testing.T) {
 	events := func(paths ...string) []mechanism.Event {
 		var out []mechanism.Event

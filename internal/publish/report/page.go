@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// A Source is what a page is made of: the other files of a release.
+// A Source holds the files from which a page is generated: the other files of a release.
 type Source struct {
 	Report *Report
 	Model  regression.Model // nil when the method abstained
@@ -125,16 +125,15 @@ func (c *Causal) body(Source) pageBody { return pageBody{title: "Private study o
 // script. Equal releases give equal bytes. It returns the errors of w.
 func HTML(w io.Writer, s Source) error { return document.HTML(w, pageOf(s)) }
 
-// Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
-// the errors of w.
+// Markdown writes the same content in GitHub Markdown, with tables instead of pictures. It returns the errors of w.
 func Markdown(w io.Writer, s Source) error { return document.Markdown(w, pageOf(s)) }
 
-// greek writes the parameters of a guarantee as mathematicians do.
+// greek writes the parameters of a guarantee with Greek letters.
 var greek = strings.NewReplacer("(epsilon ", "(ε ", ", delta ", ", δ ", ", mu ", ", μ ")
 
 func prose(s string) document.Block { return document.Block{Text: s} }
 
-// figure is a picture and the numbers in it.
+// figure is a picture with a table of its numbers.
 func figure(svg chart.SVG, caption string, numbers *document.Table) document.Block {
 	return document.Block{Figure: svg, Caption: caption, Table: numbers}
 }

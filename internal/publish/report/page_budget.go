@@ -10,10 +10,10 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/document"
 )
 
-// mostColumns is how many importances are drawn.
+// mostColumns is the number of importances drawn.
 const mostColumns = 20
 
-// importanceBlocks draws how much each column moves a prediction.
+// importanceBlocks draws the importance of each column.
 func importanceBlocks(r *Report) []document.Block {
 	list := r.Importances
 	if len(list) == 0 || r.Model.Kind == "" {
@@ -36,10 +36,10 @@ func importanceBlocks(r *Report) []document.Block {
 			"If an interval includes 0, the column may have no effect.", unit, 100*list[0].Level), g)}
 }
 
-// price is what a step costs as zero-concentrated differential privacy, for comparison: mu²/2 of a Gaussian
-// release, epsilon²/8 of a choice by the exponential mechanism, epsilon²/2 of every other law
-// (M. Bun and T. Steinke, "Concentrated differential privacy", 2016; M. Cesar and R. Rogers, "Bounding,
-// concentrating, and truncating", 2021).
+// price is the cost of a step in zero-concentrated differential privacy, for comparison: mu²/2 for a Gaussian
+// release, epsilon²/8 for a choice by the exponential mechanism, epsilon²/2 for every other noise distribution (M.
+// Bun and T. Steinke, "Concentrated differential privacy", 2016; M. Cesar and R. Rogers, "Bounding, concentrating,
+// and truncating", 2021).
 func price(e Event) float64 {
 	x := e.Mu * e.Mu / 2
 	switch {
@@ -52,7 +52,7 @@ func price(e Event) float64 {
 	return x * float64(e.Draws)
 }
 
-// budgetBlocks draws what each stage cost, and the promise at other epsilons.
+// budgetBlocks draws the cost of each stage, and the guarantee at other epsilons.
 func budgetBlocks(r *Report) []document.Block {
 	type key struct{ part, stage string }
 	costs := map[key]float64{}
@@ -116,7 +116,7 @@ func profileBlocks(g Guarantee) []document.Block {
 	return []document.Block{figure(p.SVG(), "The privacy profile: the same run satisfies all of these pairs of epsilon and delta at once.", t)}
 }
 
-// declared lists what the recipe states.
+// declared lists the facts stated by the recipe.
 func declared(r *Report) []document.Block {
 	text := "The recipe states these facts"
 	if r.Description != nil {
@@ -140,7 +140,7 @@ func stated(v any) string {
 		return shown(v)
 	case float64:
 		return number(v)
-	case []any: // as a report is read
+	case []any: // in a report that was read back
 		return joined(v, stated)
 	case []string:
 		return joined(v, shown)
@@ -185,7 +185,7 @@ func stepBlocks(r *Report) []document.Block {
 	return []document.Block{{Text: text, Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
 }
 
-// accountingBlocks say how the steps add up to the guarantee.
+// accountingBlocks describes how the steps add up to the guarantee.
 func accountingBlocks(r *Report) []document.Block {
 	a := r.Accounting
 	if a == nil {
@@ -230,7 +230,7 @@ func (n AccountingNode) text() string {
 	return name + "(" + strings.Join(kids, ", ") + ")"
 }
 
-// useBlocks say how to predict and to verify, and show the recipe.
+// useBlocks explains how to predict and to verify, and shows the recipe.
 func useBlocks(s Source) []document.Block {
 	var out []document.Block
 	if s.Report.training().Model.Kind != "" {

@@ -14,7 +14,7 @@ var aboutNames = map[string]string{
 	"data_set": "Data set", "period": "Period", "purpose": "Purpose", "publisher": "Publisher", "contact": "Contact", "date": "Date",
 }
 
-// aboutFields lists the texts of the recipe's section about; nil for a recipe that cannot be read.
+// aboutFields lists the texts of the recipe's section about; nil for a malformed recipe.
 func (s Source) aboutFields() []recipe.NamedText {
 	data := s.Recipe
 	if len(data) == 0 {
@@ -27,7 +27,7 @@ func (s Source) aboutFields() []recipe.NamedText {
 	return r.About.Fields()
 }
 
-// about returns one of the texts of the section about; "" if it is not stated.
+// about returns one of the texts of the section about; "" if it is absent.
 func (s Source) about(key string) string {
 	for _, f := range s.aboutFields() {
 		if f.Key == key {
@@ -65,7 +65,7 @@ func metricPicture(r *Report) (chart.SVG, string) {
 		p := chart.Interval{Title: "R² and its interval", Value: m.R2.Value, Low: m.R2.Lower, High: m.R2.Upper, From: min(0, max(m.R2.Lower, -1)), To: 1,
 			ReferenceName: "a constant"}
 		if r.Format != format1 && m.R2.unknown() {
-			p.From, p.Value = -1, math.NaN() // the estimate itself says nothing
+			p.From, p.Value = -1, math.NaN() // the point estimate is not informative
 			return p.SVG(), fmt.Sprintf("R² is somewhere in this interval (%g%% confidence). The dashed line is a constant prediction.", 100*m.R2.Level)
 		}
 		return p.SVG(), fmt.Sprintf("R² with its %g%% interval. The dashed line is a constant prediction; 1 is perfect.", 100*m.R2.Level)

@@ -8,8 +8,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestPageHead: the texts of the recipe's section about are at the head of the page, escaped, with the title in the place of
-// the default one; the head shows the interval of the metric, and the trust model is a section.
+// TestPageHead checks that the texts of the recipe's section about are at the head of the page, escaped, with the
+// title in place of the default one; that the head shows the interval of the metric; and that the trust model is a
+// section.
 func TestPageHead(t *testing.T) {
 	s := evilSource(7)
 	s.Recipe = []byte("version: 1\ntask: regression\ndata:\n  target: y\n  header: [x, y]\nprivacy:\n  epsilon: 1\n" +
@@ -35,8 +36,8 @@ func TestPageHead(t *testing.T) {
 	}
 }
 
-// TestDrawnRange: the curve of a column with a private range is drawn between its noisy outer quantiles, and that of a
-// declared one over all of its range.
+// TestDrawnRange checks that the curve of a column with a private range is drawn between its noisy outer quantiles,
+// and the curve of a column with a declared range over that range.
 func TestDrawnRange(t *testing.T) {
 	x := Sum{stated: []string{"declared"}}
 	for name, want := range map[string][2]float64{"declared": {-30, 130}, "found": {0, 100}} {

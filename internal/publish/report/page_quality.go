@@ -92,7 +92,7 @@ func warned(r *Report) []document.Block {
 	return out
 }
 
-// qualities says how good the model is, and how well that is known.
+// qualities describes the quality of the model, with its uncertainty.
 func qualities(r *Report) []document.Block {
 	if r.Model.Kind == "" {
 		return nil
@@ -119,7 +119,7 @@ func qualities(r *Report) []document.Block {
 	return out
 }
 
-// allErrorsBlocks compare R² with its worst case.
+// allErrorsBlocks compares R² with its worst case.
 func allErrorsBlocks(m *R2) []document.Block {
 	text := allErrors(m)
 	if text == "" {
@@ -142,7 +142,7 @@ func allErrorsBlocks(m *R2) []document.Block {
 		fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table))
 }
 
-// classBlocks are the metrics of a classifier.
+// classBlocks shows the metrics of a classifier.
 func classBlocks(r *Report) []document.Block {
 	m := r.Metrics
 	out := []document.Block{prose("Accuracy is the share of new records with a label that are classified correctly: " + accuracy(m) + ".")}
@@ -173,7 +173,7 @@ func classBlocks(r *Report) []document.Block {
 	return out
 }
 
-// confusionBlock draws the confusion matrix, rows by their shares; other names its last row.
+// confusionBlock draws the confusion matrix, with each row as shares; other is the name of its last row.
 func confusionBlock(c *Confusion, other string) document.Block {
 	h := chart.Heat{Title: "Confusion matrix", XLabel: "predicted", YLabel: "true class"}
 	g := &document.Table{Head: []string{"true class"}}
@@ -201,7 +201,7 @@ func confusionBlock(c *Confusion, other string) document.Block {
 	return figure(h.SVG(), fmt.Sprintf("Held-out records by true and by predicted class, as noisy numbers (standard deviation %s); colour is the share of the row.", short(c.Scale)), g)
 }
 
-// calibration draws how often the second class is there where the model gives it a probability.
+// calibration draws the frequency of the second class against its predicted probability.
 func calibration(m Metrics) document.Block {
 	s := chart.Series{Points: true}
 	g := &document.Table{Head: []string{"predicted probability", "share", "standard deviation"}}

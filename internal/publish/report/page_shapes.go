@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	openShapes = 8   // columns whose pictures are open
-	mostShapes = 48  // pictures of a page
-	curveSteps = 160 // points of a curve
-	lineSteps  = 10  // of a line, and of the table beside either
-	mostLevels = 40  // categories that are drawn
+	openShapes = 8   // number of columns whose pictures are open
+	mostShapes = 48  // number of pictures on a page
+	curveSteps = 160 // number of points of a curve
+	lineSteps  = 10  // number of points of a line, and of the table next to a line or curve
+	mostLevels = 40  // number of categories drawn
 )
 
-// A Sum is a model that adds up what its columns say, or the score of a class.
+// A Sum is a model, or the score of a class, that is a sum of the contributions of its columns.
 type Sum struct {
 	Class string // "" for a whole model
 	*regression.Additive
-	stated []string // columns whose whole range is drawn: it is declared, or computed from a public column
+	stated []string // columns drawn over their whole range: it is declared, or computed from a public column
 }
 
-// SumsOf takes a model apart; nil for a kind that is no sum, and for no model.
+// SumsOf returns the sums that a model consists of; nil for another kind of model, and for no model.
 func SumsOf(m regression.Model) []Sum {
 	if m == nil {
 		return nil
@@ -45,7 +45,7 @@ func SumsOf(m regression.Model) []Sum {
 	return out
 }
 
-// shapeBlocks draws what each column adds, the most important first.
+// shapeBlocks draws the contribution of each column, the most important first.
 func shapeBlocks(s Source) []document.Block {
 	sums := SumsOf(s.Model)
 	if len(sums) == 0 {
@@ -132,7 +132,7 @@ func (x Sum) adds(name string) bool {
 	return (term || shape) && (words || x.Columns[j].Lower < x.Columns[j].Upper)
 }
 
-// draw returns the picture of a column; false if it adds nothing here.
+// draw returns the picture of a column; false if the column does not contribute to this sum.
 func (x Sum) draw(name, unit string) (document.Block, bool) {
 	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
 	if j < 0 {
@@ -168,10 +168,11 @@ func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": contribution of each category, with 1.96 standard deviations of the noise.", g), true
 }
 
-// widest is the widest range that is drawn. A column whose range nobody found has one that says nothing, and a line.
+// widest is the widest range that is drawn. A column without a known range has an uninformative one, and is described
+// in a line of text.
 const widest = 1e30
 
-// slope says what a number adds whose range is too wide for a picture.
+// slope describes the contribution of a numeric column whose range is too wide for a picture.
 func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (document.Block, bool) {
 	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
 	if deviation > 0 {
@@ -193,7 +194,7 @@ func (r *Report) statedRanges() []string {
 		switch list := f.Value.(type) {
 		case []string:
 			out = append(out, list...)
-		case []any: // as a report is read
+		case []any: // in a report that was read back
 			for _, name := range list {
 				out = append(out, fmt.Sprint(name))
 			}
@@ -248,7 +249,7 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 		}
 	}
 	steps := curveSteps
-	if step == nil { // two lines, which meet in the middle
+	if step == nil { // two lines that meet in the middle
 		steps = lineSteps
 	}
 	lower, upper := x.drawnRange(c)

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// evil is a name that would run in a page that does not escape it.
+// evil is a name that would be executed by a page without escaping.
 const evil = "<img src=x onerror=\"alert(1)\">|*_`\n\u202e"
 
 // evilSource is a release whose every name is hostile.
@@ -63,8 +63,8 @@ func pageOn(t *testing.T, s Source) (html, markdown string) {
 	return h.String(), m.String()
 }
 
-// TestPageIsAlone: a page asks for nothing from elsewhere and runs nothing, whatever the names in a
-// release are; its elements are balanced, and it is below 1 MB with 300 columns.
+// TestPageIsAlone checks that a page loads no external resources and runs no code, whatever the names in a release;
+// that its elements are balanced; and that it is below 1 MB with 300 columns.
 func TestPageIsAlone(t *testing.T) {
 	files := lineFiles(t)
 	for name, s := range map[string]Source{
@@ -102,11 +102,11 @@ func TestPageIsAlone(t *testing.T) {
 				}
 			}
 		}
-		// The names of two languages are addresses.
+		// The namespaces of SVG and XLink are addresses.
 		if rest := strings.NewReplacer("http://www.w3.org/2000/svg", "", "http://www.w3.org/1999/xlink", "").Replace(html); regexp.MustCompile(`https?:|url\(|@import`).MatchString(rest) {
 			t.Errorf("%s: asks for something from elsewhere", name)
 		}
-		markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // the recipe stands there as it is
+		markdown = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(markdown, "") // the recipe is included verbatim
 		if strings.Contains(html, "<img") || strings.Contains(markdown, "<img") || strings.Contains(html+markdown, "\u202e") {
 			t.Errorf("%s: a name is not escaped", name)
 		}
@@ -116,8 +116,8 @@ func TestPageIsAlone(t *testing.T) {
 	}
 }
 
-// TestPageSays: the promise, the metric, the warnings by severity, the steps, the recipe and how to check are on
-// the page, in HTML and in Markdown, and equal releases give equal bytes.
+// TestPageSays checks that the guarantee, the metric, the warnings by severity, the steps, the recipe and the
+// instructions for verification are on the page, in HTML and in Markdown, and that equal releases give equal bytes.
 func TestPageSays(t *testing.T) {
 	s := evilSource(7)
 	html, markdown := pageOn(t, s)
@@ -142,7 +142,7 @@ func TestPageSays(t *testing.T) {
 	}
 }
 
-// TestPagePrices: the share of a stage is that of its zero-concentrated price.
+// TestPagePrices checks that the share of a stage is that of its zero-concentrated price.
 func TestPagePrices(t *testing.T) {
 	for _, c := range []struct {
 		e    Event

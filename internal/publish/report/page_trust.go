@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/document"
 )
 
-// trustBlocks state the trust model, the privacy unit and the limits of the guarantee, in the terms of NIST SP 800-226,
-// "Guidelines for evaluating differential privacy guarantees".
+// trustBlocks states the trust model, the privacy unit and the limits of the guarantee, in the terms of NIST SP
+// 800-226, "Guidelines for evaluating differential privacy guarantees".
 func trustBlocks(r *Report) []document.Block {
 	g := r.Guarantee
 	unit := "One record. If several records belong to one person, only each of them is protected, not the person: a privacy unit (privacy.unit) protects people."

@@ -8,9 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// placeOf reads the place of a step from its id, the path of a leaf of a plan of package
-// pipeline: a report is all that a reader of it has. Where a plan is at hand, its leaves
-// say where they stand.
+// placeOf parses the place of a step from its id, the path of a leaf of a plan of package pipeline. It is for readers
+// who have only the report; the leaves of a plan know their place.
 //
 //	fit/part/[branch/]stage/...
 //	fit/train/vocabulary/..., and then fit/train/train/ in place of fit/train/
@@ -26,9 +25,9 @@ func placeOf(id string) budget.Place {
 	out := budget.Place{Part: names[1]}
 	at := 2
 	for more := true; more; {
-		left := len(names) - at // names from here on
+		left := len(names) - at // number of remaining names
 		switch {
-		case left > 1 && at == 2 && names[at] == names[1]: // what comes after the vocabulary
+		case left > 1 && at == 2 && names[at] == names[1]: // the steps after the vocabulary
 			at++
 		case left > 2 && pipeline.IsWay(names[at+1]) && names[at] == pipeline.UndeclaredName:
 			out.Branch = path.Join(out.Branch, names[at+1])

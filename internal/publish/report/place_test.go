@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestPlaceOf: what is read from the id of a step is what the plan says of its leaf.
+// TestPlaceOf checks that the place parsed from the id of a step is that of its leaf in the plan.
 func TestPlaceOf(t *testing.T) {
 	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil || len(files) == 0 {

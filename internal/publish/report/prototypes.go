@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// mostTypical is how many prototypes are described in text.
+// mostTypical is the number of prototypes described in text.
 const mostTypical = 12
 
 // A typical is a prototype of a class with the columns of its model.
@@ -35,7 +35,7 @@ func typicalOf(m regression.Model) []typical {
 		for _, p := range m.Prototypes {
 			class := len(c.Classes) - len(c.Scores) + i
 			if p.Against {
-				class-- // of two classes the first has no score
+				class-- // with two classes, the first has no score
 			}
 			out = append(out, typical{shown(c.Classes[class]), m.Columns, p})
 		}
@@ -43,8 +43,8 @@ func typicalOf(m regression.Model) []typical {
 	return out
 }
 
-// describe says what a record at the prototype has in the first columns: a number, or of a
-// category the likeliest one with its share.
+// describe lists the values of the prototype in the first columns: a number, or the likeliest category with its
+// share.
 func (p typical) describe() string {
 	best := make([]int, len(p.columns))
 	for j := range best {
@@ -73,7 +73,7 @@ func (p typical) describe() string {
 	return strings.Join(parts, ", ")
 }
 
-// rough prints a number with four digits, and whole a share in whole percent: noise hides the rest.
+// rough prints a number with four digits, and whole a share in whole percent: noise hides further digits.
 func rough(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
 func whole(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
@@ -85,8 +85,8 @@ func levelOf(t regression.Term) string {
 	return shown(t.Category)
 }
 
-// Typical prints what a typical member of each class looks like, for a model of prototypes; nothing for
-// another one. Everything in it is public. It returns the errors of w.
+// Typical prints a typical member of each class for a model of prototypes, and prints nothing for other models.
+// Everything in it is public. It returns the errors of w.
 func Typical(w io.Writer, m regression.Model) error {
 	list := typicalOf(m)
 	var b strings.Builder
@@ -101,7 +101,7 @@ func Typical(w io.Writer, m regression.Model) error {
 	return err
 }
 
-// typicalBlocks is the table of all prototypes: a row per number, level and missing cell.
+// typicalBlocks is the table of all prototypes: one row per number, level and missing cell.
 func typicalBlocks(s Source) []document.Block {
 	list := typicalOf(s.Model)
 	if len(list) == 0 {
@@ -141,5 +141,5 @@ func typicalBlocks(s Source) []document.Block {
 	return []document.Block{out}
 }
 
-// mostCells is the largest table of prototypes that is not folded.
+// mostCells is the largest table of prototypes that is shown unfolded.
 const mostCells = 200

@@ -26,8 +26,8 @@ func prototypeModel() *regression.Classifier {
 	}
 }
 
-// TestTypical: every prototype says its class and what is likeliest, and the page has a row for every term;
-// nothing is printed of another model.
+// TestTypical checks that every prototype names its class and its likeliest values, that the page has a row for every
+// term, and that the output for another model is empty.
 func TestTypical(t *testing.T) {
 	m := prototypeModel()
 	if err := m.Validate(); err != nil {
@@ -59,7 +59,7 @@ func TestTypical(t *testing.T) {
 	}
 }
 
-// TestTypicalIsShort: many columns and prototypes are counted, not listed.
+// TestTypicalIsShort checks that columns and prototypes beyond a limit are counted, not listed.
 func TestTypicalIsShort(t *testing.T) {
 	m := prototypeModel()
 	score := m.Scores[0].(*regression.Prototypes)

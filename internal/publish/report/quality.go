@@ -11,19 +11,19 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// A Quality is an error of predictions, measured on the records of Part. The interval
-// [Lower, Upper] has confidence Level and is about fresh records.
+// A Quality is an error of predictions, measured on the records of Part. The interval [Lower, Upper] has confidence
+// Level and is about new records.
 type Quality Share
 
-// An Interval of prediction holds the target of a fresh record, the prediction plus or minus
-// HalfWidth, with probability Level.
+// An Interval is a prediction interval: it contains the target of a new record with probability Level and is the
+// prediction plus or minus HalfWidth.
 type Interval struct {
 	Level     float64 `json:"level"`
 	HalfWidth float64 `json:"half_width"` // in units of the target
 }
 
-// Missing is a noisy number of records of Part whose target cannot be read, and
-// their share with its interval for the noise, which has confidence Level.
+// Missing is a noisy number of records of Part without a usable target, and their share, with an interval of
+// confidence Level for the noise.
 type Missing struct {
 	Value   float64 `json:"value"` // may be negative
 	Scale   float64 `json:"scale"` // standard deviation of the noise
@@ -57,7 +57,7 @@ func r2Of(r *evaluate.R2) *R2 {
 	}
 }
 
-// transform returns that of the target.
+// transform returns the transform of the target.
 func (r *Report) transform() rescale.Transform {
 	for _, f := range r.Unprotected {
 		if word, ok := f.Value.(string); ok && f.Name == pipeline.TransformFact {
@@ -67,11 +67,10 @@ func (r *Report) transform() rescale.Transform {
 	return rescale.None
 }
 
-// scale names what the terms of the model add up to: the target, or the transformed one.
+// scale names the quantity that the terms of the model add up to: the target, or the transformed one.
 func (r *Report) scale() string { return r.transform().Name(shown(r.Target)) }
 
-// counts fills in how many held-out records have a target that can be read, and have
-// not.
+// counts fills in the numbers of held-out records with and without a usable target.
 func (m *Metrics) counts(records, missing evaluate.Count) {
 	share := evaluate.ShareOf(missing, records)
 	m.Records = &Count{Value: records.Value, Scale: records.Sigma, Private: true, Part: "holdout"}
@@ -84,7 +83,7 @@ func (m *Metrics) counts(records, missing evaluate.Count) {
 // metric prints R².
 func metric(r *Report) string { return metricOf(r, r.Metrics.R2) }
 
-// transformedMetric prints R² of a transformed target; empty where there is none.
+// transformedMetric prints R² of a transformed target; empty without a transform.
 func transformedMetric(r *Report) string {
 	if r.Metrics.R2Transformed == nil {
 		return ""
@@ -116,17 +115,17 @@ func metricOf(r *Report, m *R2) string {
 	return s
 }
 
-// fewBeyond is the share of targets outside the limits from which a text mentions them, and leastBeyond the one from which
-// it states an estimate.
+// fewBeyond is the share of targets outside the limits from which a text mentions them, and leastBeyond the share
+// from which it states an estimate.
 const (
 	fewBeyond   = .005
 	leastBeyond = .0005
 )
 
-// unknown reports whether the interval is so wide that the value says nothing.
+// unknown reports whether the interval is too wide for the value to be informative.
 func (m *R2) unknown() bool { return m.Upper-m.Lower > 1 }
 
-// allErrors says what R² can be if every error counts in full; empty where that is not known.
+// allErrors describes the possible R² if every error counts in full; empty if it is not known.
 func allErrors(m *R2) string {
 	if m == nil || m.AllErrors == nil || m.unknown() {
 		return ""
@@ -143,7 +142,7 @@ func allErrors(m *R2) string {
 
 const notMeasured = "not measured: no records were held out"
 
-// errorsOf prints the errors of predictions; empty where there are none.
+// errorsOf prints the prediction errors; empty if there are no such metrics.
 func errorsOf(r *Report) string {
 	m := r.Metrics
 	if m.MAE == nil || m.RMSE == nil {
@@ -153,7 +152,7 @@ func errorsOf(r *Report) string {
 		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value), short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
 }
 
-// intervals prints the intervals of prediction; empty where there are none.
+// intervals prints the prediction intervals; empty without intervals.
 func intervals(r *Report) string {
 	list := r.Metrics.Intervals
 	if len(list) == 0 {
@@ -166,7 +165,7 @@ func intervals(r *Report) string {
 	return s
 }
 
-// amongRecords describes the number of test records; empty where it is not known.
+// amongRecords describes the number of test records; empty if it is not known.
 func amongRecords(m Metrics) string {
 	if m.Records == nil {
 		return ""
@@ -177,8 +176,7 @@ func amongRecords(m Metrics) string {
 // limit2 prints a limit with at most two decimals.
 func limit2(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }
 
-// heldOut prints how many records were held out, and what that says about the targets
-// of the whole table.
+// heldOut prints the number of held-out records, and its implication for the targets of the whole table.
 func heldOut(r *Report) string {
 	records, missing := r.Metrics.Records, r.Metrics.MissingTargets
 	if records == nil {
@@ -204,8 +202,7 @@ func heldOutShare(r *Report) (float64, bool) {
 	return 0, false
 }
 
-// about prints a noisy number of records, rounded to what its noise leaves of it, with
-// separators.
+// about prints a noisy number of records with separators, rounded to the precision that the noise allows.
 func about(x, scale float64) string {
 	unit := 1.
 	for unit*5 < scale && unit < 1e15 {

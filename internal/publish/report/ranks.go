@@ -9,13 +9,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// A rank orders warnings for a reader.
+// A rank orders warnings by urgency.
 type rank int
 
 // The ranks, the most urgent first.
 const (
 	rankError   rank = iota // the result must not be used
-	rankWarning             // a limit to know before relying on a number
+	rankWarning             // a limit to know before using a number
 	rankNote                // for completeness
 )
 
@@ -25,7 +25,7 @@ func (k rank) String() string { return []string{"error", "warning", "note"}[k] }
 // errorCodes are the warnings after which there is no usable result.
 var errorCodes = []string{"abstained", "few-records", "no-classes", "no-signal", noTargetCode, "several-names", "training-unprotected"}
 
-// rankOf returns the rank of a warning. The ledger is optional, so a run outside it gets a note.
+// rankOf returns the rank of a warning. The ledger is optional, so a run without one gets a note.
 func rankOf(w pipeline.Warning) rank {
 	switch {
 	case slices.Contains(errorCodes, w.Code):
@@ -36,7 +36,7 @@ func rankOf(w pipeline.Warning) rank {
 	return rankWarning
 }
 
-// ranked returns the warnings with the most urgent first, without those of the codes that are left out.
+// ranked returns the warnings in decreasing order of urgency, without those with the codes in without.
 func ranked(list []pipeline.Warning, without ...string) []pipeline.Warning {
 	out := slices.DeleteFunc(slices.Clone(list), func(w pipeline.Warning) bool { return slices.Contains(without, w.Code) })
 	slices.SortStableFunc(out, func(a, b pipeline.Warning) int { return int(rankOf(a)) - int(rankOf(b)) })

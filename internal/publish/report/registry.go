@@ -12,10 +12,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Deployment holds the fields of a record of the public registry of deployments of
-// differential privacy (github.com/opendp/deployments-registry-data, the template
-// of its tests), in its order. What a report does not know is empty or absent and
-// is for the owner to fill in.
+// Deployment holds the fields of a record in the public registry of deployments of differential privacy
+// (github.com/opendp/deployments-registry-data, the template of its tests), in the order of the registry. Fields that
+// a report does not contain are empty or absent, for the data owner to fill in.
 type Deployment struct {
 	Deployment struct {
 		Basic          RegistryBasic          `json:"basic"`
@@ -27,8 +26,7 @@ type Deployment struct {
 	} `json:"deployment"`
 }
 
-// RegistryBasic says what was published. All but Type and Description are the
-// owner's to fill in.
+// RegistryBasic describes the published data. All fields except Type and Description are for the owner to fill in.
 type RegistryBasic struct {
 	Name            string   `json:"name"`
 	Curators        []string `json:"data_curators"`
@@ -40,14 +38,14 @@ type RegistryBasic struct {
 	PublicationDate string   `json:"publication_date"`
 }
 
-// RegistryVariant is the definition of privacy and what it does not cover.
+// RegistryVariant is the definition of privacy and the facts that it does not cover.
 type RegistryVariant struct {
 	Name        string `json:"variant_name"`
 	Domain      string `json:"data_domain"`
 	Unprotected string `json:"unprotected_quantities"`
 }
 
-// RegistryLoss is the promise.
+// RegistryLoss is the guarantee.
 type RegistryLoss struct {
 	Unit              string             `json:"privacy_unit"`
 	UnitDetails       string             `json:"privacy_unit_details"`
@@ -62,7 +60,7 @@ type RegistryParameters struct {
 	Delta   float64 `json:"delta"`
 }
 
-// RegistryModel says who trusts whom.
+// RegistryModel describes the trust model.
 type RegistryModel struct {
 	Name           string `json:"model_name"`
 	NameDetails    string `json:"model_name_details"`
@@ -76,7 +74,7 @@ type RegistryModel struct {
 	AccessDetails  string `json:"access_type_details"`
 }
 
-// RegistryImplementation says how the promise is kept.
+// RegistryImplementation describes how the guarantee is enforced.
 type RegistryImplementation struct {
 	Preprocessing  string `json:"preprocessing_and_hyperparameter_tuning"`
 	Mechanisms     string `json:"mechanisms"`
@@ -94,8 +92,7 @@ type RegistryAdministrative struct {
 	Authors []string `json:"registry_authors"`
 }
 
-// Registry returns what a report says of a deployment in the registry's fields.
-// All of it is public.
+// Registry converts a report to the registry's fields. All of them are public.
 func Registry(r *Report) *Deployment {
 	out := new(Deployment)
 	d := &out.Deployment
@@ -163,7 +160,7 @@ func quoted(names []string) []string {
 
 func bullets(items ...string) string { return "- " + strings.Join(items, "\n- ") }
 
-// unprotected lists what the recipe states, with its values.
+// unprotected lists the facts stated by the recipe, with their values.
 func unprotected(r *Report) string {
 	items := []string{"The names of the columns, that the table exists, and that this run was made."}
 	for _, fact := range r.Unprotected {
@@ -186,9 +183,9 @@ func neighbours(relation string) string {
 	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
 }
 
-// neighboursOf is neighbours where the records of a privacy unit are protected together. It
-// says nothing about single records: where one record of each unit is used, a record
-// that comes may take the place of another of its unit.
+// neighboursOf describes the neighbouring relation if the records of a privacy unit are protected together. It makes
+// no claim about single records: if one record of each unit is used, a new record may replace another record of its
+// unit.
 func neighboursOf(u Unit) string {
 	return fmt.Sprintf("A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
 		"The number of users and the number of records are protected. Records that name no user were not used.", u.Column, u.MaxRows)
@@ -205,7 +202,7 @@ func parameters(g Guarantee) string {
 	return s
 }
 
-// across says what other runs on the same records cost.
+// across describes the cost of other runs on the same records.
 func across(r *Report) string {
 	if l := r.Ledger; l != nil {
 		return fmt.Sprintf("This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.", l.Entry, l.Dataset, l.Head)
@@ -244,7 +241,7 @@ func mechanisms(events []Event) string {
 	return bullets(items...)
 }
 
-// tuning says what a search tried.
+// tuning describes the candidates of a search.
 func tuning(r *Report) string {
 	if x := r.Sizes; x != nil {
 		return fmt.Sprintf("One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ", len(x.Sizes), number(x.Runs))
@@ -256,7 +253,7 @@ func tuning(r *Report) string {
 		len(r.Search.Candidates), number(r.Search.Runs))
 }
 
-// preparation says what was released before the model.
+// preparation describes the releases before the model.
 func preparation(r *Report) string {
 	released := func(stage string) bool {
 		return slices.ContainsFunc(r.Events, func(e Event) bool { return strings.Contains(e.ID, "/"+stage+"/") })
@@ -320,7 +317,7 @@ func utility(r *Report) string {
 	return "Not measured: no records were held out."
 }
 
-// ToFillIn lists the fields of a [Deployment] that are the owner's, in its order.
+// ToFillIn lists the fields of a [Deployment] that the owner has to fill in, in its order.
 func ToFillIn() []string {
 	return []string{"basic.name", "basic.data_curators", "basic.intended_use", "basic.data_product_region",
 		"basic.data_product_sector", "basic.publication_date", "implementation.justification", "administrative"}

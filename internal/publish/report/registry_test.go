@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// TestRegistryUnit: the registry states the unit of protection of the report, what
-// was chosen and found by mechanisms, and nothing that was not.
+// TestRegistryUnit checks that the registry fields state the unit of protection of the report and the choices and
+// ranges found by mechanisms, and no others.
 func TestRegistryUnit(t *testing.T) {
 	r := &report.Report{
 		Training: &report.Training{

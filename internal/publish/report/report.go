@@ -18,7 +18,7 @@ import (
 type Report struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
-	// Accounting says how the events add up to the guarantee; reports of version 4 have it.
+	// Accounting describes how the events add up to the guarantee, from version 4 on.
 	Accounting *Accounting `json:"accounting" format:"4+?"`
 	Events     []Event     `json:"events"` // in the order of the plan
 	*Training
@@ -45,30 +45,29 @@ type Training struct {
 	// Confidence describes how sure the choice of features is; nil, and absent from the file, where nothing was
 	// chosen in private.
 	Confidence *Confidence `json:"confidence" format:"4+?"`
-	// Importances says how much each column moves the predictions, the largest first;
-	// absent where the method releases nothing of how columns are spread.
+	// Importances has the importance of each column for the predictions, the largest first; absent if the method
+	// releases nothing about the spread of the columns.
 	Importances []Importance `json:"importances" format:"3+?"`
-	// Interactions says what terms of all columns together add; absent for a model without such terms.
+	// Interactions describes the contribution of terms of all columns together; absent for a model without such
+	// terms.
 	Interactions *Interactions `json:"interactions,omitempty" format:"3+?"`
-	// Columns lists the numeric columns of which few cells could be read as numbers;
-	// absent if there are none.
+	// Columns lists the numeric columns with few numeric cells; absent if there are no such columns.
 	Columns []Unread `json:"columns" format:"3+?"`
-	// Card holds noisy histograms of the training records, released with the ranges of the columns; absent if no range was
-	// found privately.
+	// Card holds noisy histograms of the training records, released with the ranges of the columns; absent if no
+	// range was found privately.
 	Card []CardColumn `json:"card" format:"4+?"`
-	// Stopped says why the run trained nothing: too few records have a target that can be read. It is nil, and absent
-	// from the file, for every other run.
+	// Stopped explains why the run trained no model: too few records have a usable target. It is nil, and absent from
+	// the file, for every other run.
 	Stopped *Stopped `json:"stopped" format:"4+?"`
-	// Search is the result of a search; nil, and absent from the file, for a run
-	// without one.
+	// Search is the result of a search; nil, and absent from the file, for a run without one.
 	Search *Search `json:"search,omitempty"`
 	// Sizes is the result of choosing the number of features; nil, and absent from the
 	// file, for a run without a list of sizes.
 	Sizes *Sizes `json:"sizes,omitempty"`
 }
 
-// Hashes are the SHA-256 of the other files of a release, in hex; empty, and absent from
-// the report, for a file that the release does not have.
+// Hashes are the SHA-256 hashes of the other files of a release, in hex; empty, and absent from the report, for a
+// file that is not in the release.
 type Hashes struct {
 	Model   string `json:"model.json,omitempty"`
 	Picture string `json:"causal.svg,omitempty"`
@@ -76,76 +75,71 @@ type Hashes struct {
 	Page    string `json:"report.html,omitempty"` // releases of earlier versions have none
 }
 
-// Ledger is the reservation of a run. Head is that of the chain right after the
-// run was entered, before its first row was read, so it depends on no record.
+// Ledger is the ledger reservation of a run. Head is the head of the chain right after the reservation, before the
+// first row was read, so it does not depend on any record.
 type Ledger struct {
 	Dataset string `json:"dataset"`
 	Entry   int64  `json:"entry"`
 	Head    string `json:"head"` // SHA-256, in hex
-	// Nonce is that of the reservation: 128 random bits, in hex.
+	// Nonce is the nonce of the reservation: 128 random bits, in hex.
 	Nonce string `json:"nonce" format:"4+"`
 }
 
-// Enter notes that the run is in a ledger and takes back the warning that it is
-// not.
+// Enter records the ledger entry of the run and removes the warning about a missing ledger.
 func (r *Report) Enter(l Ledger) {
 	r.Ledger = &l
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
 }
 
-// Warn adds a warning.
 func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
 
-// Stopped says why a run trained nothing. The numbers of records are noisy.
+// Stopped explains why a run trained no model. The numbers of records are noisy.
 type Stopped struct {
-	Readable float64 `json:"readable"` // records with a target that can be read: a number, or one of the classes
-	Text     float64 `json:"text"`     // with text in the place of a number, or in no declared class
-	Empty    float64 `json:"empty"`    // with nothing there
+	Readable float64 `json:"readable"` // records with a usable target: a number, or one of the classes
+	Text     float64 `json:"text"`     // with text instead of a number, or in no declared class
+	Empty    float64 `json:"empty"`    // with an empty target
 	Scale    float64 `json:"scale"`    // of the Laplace noise in each number; 0 if they are exact
-	Spent    float64 `json:"spent"`    // the epsilon of the one step that was taken
-	Meaning  string  `json:"meaning"`  // all this in words
+	Spent    float64 `json:"spent"`    // the epsilon of the only step that was taken
+	Meaning  string  `json:"meaning"`  // a summary in sentences
 }
 
-// Unread is a numeric column of which few cells could be read as numbers.
+// Unread is a numeric column with few numeric cells.
 type Unread struct {
 	Column string `json:"column"`
-	// Left says that no range was found, so that the column has left the model (the
-	// target: that the model predicts a constant), and TooFew that the records might have been too few
-	// for the budget to find one.
+	// Left reports that no range was found, so that the column is not in the model (or, for the target, that the
+	// model predicts a constant). TooFew reports that there may have been too few records to find a range with this
+	// budget.
 	Left   bool `json:"left"`
 	TooFew bool `json:"too_few"`
-	// Unread is the share of the cells that are missing or no numbers, in [0, 1], and
-	// StdError the standard deviation of the noise in it; 0 for a column that has left.
+	// Unread is the share of missing or non-numeric cells, in [0, 1], and StdError the standard deviation of the
+	// noise in it; 0 for a column that is not in the model.
 	Unread   float64 `json:"unread"`
 	StdError float64 `json:"std_error"`
 }
 
-// Guarantee is the promise of a run.
+// Guarantee is the privacy guarantee of a run.
 type Guarantee struct {
 	Epsilon  float64 `json:"epsilon"` // > 0
 	Delta    float64 `json:"delta"`   // in [0, 1)
 	Relation string  `json:"relation"`
-	// Unit is what the relation adds or removes; nil, and absent from the file,
-	// where that is one record.
+	// Unit is the unit that the relation adds or removes; nil, and absent from the file, if it is one record.
 	Unit *Unit `json:"unit,omitempty"`
-	// Mu is the parameter of the smallest Gaussian curve above the profile; nil
-	// (null) when no Gaussian covers it.
+	// Mu is the parameter of the smallest Gaussian curve above the profile; nil (null) if there is no such curve.
 	Mu *float64 `json:"mu"`
-	// Composition says how the steps were added up: "tight" or "basic".
+	// Composition is the way in which the steps were added up: "tight" or "basic".
 	Composition string `json:"composition"`
-	// Spent is the epsilon that the laws guarantee at Delta, at most Epsilon.
+	// Spent is the epsilon that the noise distributions guarantee at Delta, at most Epsilon.
 	Spent float64 `json:"spent"`
-	// Profile is the delta that holds at other epsilons, in increasing order.
+	// Profile lists the delta at other epsilons, in increasing order.
 	Profile []Point `json:"profile"`
-	// Attack is what the promise leaves to a reader who guesses, and Meaning says it in
-	// words; see [Guarantee.AttackOf] and [Guarantee.MeaningOf]. Reports of version 3
-	// have both; prices of plans have neither.
+	// Attack bounds the success of an attacker, and Meaning states it in a sentence; see [Guarantee.AttackOf] and
+	// [Guarantee.MeaningOf]. Reports have both from version 3 on; prices of plans have neither.
 	Attack  *Attack `json:"attack,omitempty" format:"3+?"`
 	Meaning string  `json:"meaning,omitempty" format:"3+?"`
 }
 
-// Unit is the unit of protection of a run that keeps at most MaxRows records of
-// everyone whom a value of Column stands for.
+// Unit is the unit of protection of a run that keeps at most MaxRows records of each entity, identified by the value
+// of Column.
 type Unit struct {
 	Column  string `json:"column"`
 	MaxRows int    `json:"max_rows"` // from 1 to 1000
@@ -157,69 +151,69 @@ type Point struct {
 	Delta   float64 `json:"delta"`
 }
 
-// Event is one step that was paid for. Draws are equal; law parameters are for
-// one draw.
+// Event is one step that was paid for. All draws of a step are equal; the parameters of the noise distribution are
+// for one draw.
 type Event struct {
 	ID    string `json:"id"`    // path in the plan, such as fit/train/model/gram
 	Stage string `json:"stage"` // such as scaling, model, r2
 	Law   string `json:"law"`   // gaussian, laplace, exponential, pure or approximate
 	Draws int    `json:"draws"` // paid for, >= 1
-	// Sensitivity is the bound on how far neighbouring tables can move the
-	// statistic (for a choice: the width of the scores' change), and Scale the
-	// noise scale (Gaussian: standard deviation; 0 for a choice), both in the
-	// statistic's own measure. They are 0 if nothing was released.
+	// Sensitivity bounds the change of the statistic between neighbouring tables (for a choice: the width of the
+	// scores' change), and Scale is the noise scale (Gaussian: standard deviation; 0 for a choice), both in the units
+	// of the statistic. They are 0 if nothing was released.
 	Sensitivity float64 `json:"sensitivity"`
 	Scale       float64 `json:"scale"`
-	Part        string  `json:"part"` // the records it sees: all, train, score (of a search) or holdout
+	Part        string  `json:"part"` // the records that the step uses: all, train, score (of a search) or holdout
 
 	Mu       float64 `json:"mu,omitempty"`      // gaussian
-	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
+	Epsilon  float64 `json:"epsilon,omitempty"` // every other distribution
 	Delta    float64 `json:"delta,omitempty"`   // approximate
-	Released int     `json:"released"`          // draws made; the others were paid for all the same
-	// Taken is false for a step of a branch that the run did not take, and for one that came after the run had stopped; nil,
-	// and absent from the file, for every other.
+	Released int     `json:"released"`          // draws made; the others were paid for too
+	// Taken is false for a step of a branch that the run did not take, and for one after the run had stopped; nil,
+	// and absent from the file, for every other step.
 	Taken *bool `json:"taken" format:"3+?"`
-	// Threshold is the noisy count from which a text category of one of Columns columns was published, in the step that
-	// pays for new ones; 0, and absent from the file, for every other and for none released.
+	// Threshold is the noisy count from which a text category of one of Columns columns was published, in the step
+	// that pays for new categories; 0, and absent from the file, for every other step and if no category was
+	// released.
 	Threshold float64 `json:"threshold" format:"4+?"`
 	Columns   int     `json:"columns" format:"4+?"`
 }
 
-// Features are the names of the columns that a model may use and does use.
+// Features are the names of the columns that a model may use and of those that it uses.
 type Features struct {
 	Considered []string `json:"considered"`
 	Selected   []string `json:"selected"`
 }
 
-// Model says what was trained.
+// Model describes the trained model.
 type Model struct {
 	Method string `json:"method"`
-	Kind   string `json:"kind"` // layout of model.json; empty where there is none, as the method abstained or the run stopped
+	Kind   string `json:"kind"` // layout of model.json; empty without a model, if the method abstained or the run stopped
 }
 
-// Metrics are the private measures of quality; nil where none was taken: absent from the
-// file, or null in the version before 3 that has the key.
+// Metrics are the private measures of quality; nil if no quality was measured: absent from the file, or null in the
+// version before 3 that has the key.
 type Metrics struct {
 	R2               *R2        `json:"r2" format:"1,3+?"`
 	R2Transformed    *R2        `json:"r2_transformed" format:"3+?"` // of a transformed target, in transformed units
 	MAE              *Quality   `json:"mae" format:"3+?"`            // mean absolute error, in units of the target
 	RMSE             *Quality   `json:"rmse" format:"3+?"`           // root of the mean squared error, in units of the target
-	Intervals        []Interval `json:"intervals" format:"3+?"`      // of prediction, by level; those of model.json
+	Intervals        []Interval `json:"intervals" format:"3+?"`      // prediction intervals, by level; the same as in model.json
 	Accuracy         *Share     `json:"accuracy" format:"2,3+?"`
 	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3+?"`
 	Confusion        *Confusion `json:"confusion" format:"2,3+?"`
-	// Records is the noisy number of held-out records that the metrics are about: those
-	// with a target that can be read, of a classification those with a label. MissingTargets is about the others.
+	// Records is the noisy number of held-out records behind the metrics: those with a usable target, or for a
+	// classification those with a label. MissingTargets is about the other held-out records.
 	Records        *Count   `json:"records" format:"3+?"`
 	MissingTargets *Missing `json:"missing_targets" format:"3+?"`
-	// OtherLabels is about the records of Records whose label is none of the classes of the model. They count as
-	// errors in the accuracy. Reports of earlier versions have none: there the accuracy is about the records of
-	// the classes alone, and those with another label are among MissingTargets.
+	// OtherLabels is about those of Records with a label that is not a class of the model. They count as errors in
+	// the accuracy. Reports of earlier versions do not have this key: there the accuracy is about the records of the
+	// classes alone, and those with another label are among MissingTargets.
 	OtherLabels *Missing `json:"other_labels" format:"4+?"`
 
-	// Of a classification; the last four are about its scores, and AUC, LogLoss and
-	// Thresholds of two classes only.
-	Recalls      []Recall      `json:"recalls" format:"3+?"` // one a class
+	// These are for classifications; the last four are about the scores, and AUC, LogLoss and Thresholds are for two
+	// classes only.
+	Recalls      []Recall      `json:"recalls" format:"3+?"` // one per class
 	LargestClass *LargestClass `json:"largest_class" format:"3+?"`
 	AUC          *Share        `json:"auc" format:"3+?"`
 	LogLoss      *Loss         `json:"log_loss" format:"3+?"`
@@ -235,9 +229,8 @@ type Count struct {
 	Part    string  `json:"part"`    // "holdout"
 }
 
-// A Share is a number from 0 to 1 about records like those of Part. The interval
-// [Lower, Upper] has confidence Level; it covers the privacy noise and, from version 3 on, the
-// luck of which records were held out.
+// A Share is a number from 0 to 1 about records like those of Part. The interval [Lower, Upper] has confidence Level;
+// it covers the privacy noise and, from version 3 on, sampling error.
 type Share struct {
 	Value   float64 `json:"value"`
 	Lower   float64 `json:"lower"`
@@ -250,19 +243,19 @@ type Share struct {
 // Confusion holds noisy, rounded numbers of the records of Part.
 type Confusion struct {
 	Classes []string `json:"classes"`
-	// Counts has a row for every true class and, last, one for the records with another label; a
-	// column for every predicted class. Without Metrics.OtherLabels the last row has those without a label too.
+	// Counts has one row for every true class, a last row for the records with another label, and one column for
+	// every predicted class. Without Metrics.OtherLabels the last row also counts the records without a label.
 	Counts [][]int `json:"counts"`
 	Scale  float64 `json:"scale"` // standard deviation of the noise in each
-	// NoneScale is that in the last row, where it is another, as in reports of earlier versions.
+	// NoneScale is the noise in the last row, if it is different, as in reports of earlier versions.
 	NoneScale float64 `json:"none_scale" format:"3+?"`
 	Private   bool    `json:"private"` // released by a mechanism
 	Part      string  `json:"part"`    // "holdout"
 }
 
-// R2 is the coefficient of determination, measured on the records of Part. The interval
-// [Lower, Upper] has confidence Level and is about new records; in version 1 it covers
-// the privacy noise only. From version 4 on an error counts as at most ErrorLimit.
+// R2 is the coefficient of determination, measured on the records of Part. The interval [Lower, Upper] has confidence
+// Level and is about new records; in version 1 it covers the privacy noise only. From version 4 on an error counts as
+// at most ErrorLimit.
 type R2 struct {
 	Value   float64 `json:"value"` // in [-1, 1]; -1 stands for "-1 or less"
 	Lower   float64 `json:"lower"`
@@ -270,30 +263,29 @@ type R2 struct {
 	Level   float64 `json:"level"`
 	Private bool    `json:"private"` // released by a mechanism
 	Part    string  `json:"part"`    // "holdout"
-	// In version 1 residuals were clipped to ±ResidualClip. Targets are cut to
-	// [TargetLower, TargetUpper]. All are in units of the target.
+	// In version 1 residuals were clipped to ±ResidualClip. Targets are clamped to [TargetLower, TargetUpper]. All
+	// are in units of the target.
 	ResidualClip float64 `json:"residual_clip" format:"1"`
 	TargetLower  float64 `json:"target_lower"`
 	TargetUpper  float64 `json:"target_upper"`
-	// Beyond is the share of targets beyond these limits, BeyondUpper its upper 97.5%
-	// limit.
+	// Beyond is the share of targets outside these limits, and BeyondUpper its upper 97.5% confidence limit.
 	Beyond      float64 `json:"beyond" format:"3+"`
 	BeyondUpper float64 `json:"beyond_upper" format:"3+"`
-	// ErrorLimit is the size, in units of the target, above which an error counts as that size. ErrorsSeenBeyond says
-	// that larger errors were seen, so that the limit was raised.
+	// ErrorLimit is the size, in units of the target, above which an error counts as that size. ErrorsSeenBeyond
+	// reports that larger errors were detected, so that the limit was raised.
 	ErrorLimit       float64    `json:"error_limit" format:"4+"`
 	ErrorsSeenBeyond bool       `json:"errors_seen_beyond" format:"4+"`
 	AllErrors        *AllErrors `json:"all_errors" format:"4+?"`
-	// PredictionsCut says that predictions are cut to [TargetLower, TargetUpper] too.
+	// PredictionsCut reports that predictions are clamped to [TargetLower, TargetUpper] too.
 	PredictionsCut bool `json:"predictions_cut" format:"4+"`
-	// NoiseShare is the part of the variance of Value that is privacy noise, in [0, 1]: a larger budget reduces it. The
-	// rest is sampling error, which more held-out records reduce.
+	// NoiseShare is the part of the variance of Value due to privacy noise, in [0, 1], which a larger budget reduces.
+	// The rest is sampling error, which more held-out records reduce.
 	NoiseShare float64 `json:"noise_share" format:"4+"`
 }
 
-// AllErrors bounds R² of errors that count in full, however large.
+// AllErrors bounds R² if every error counts in full, however large.
 type AllErrors struct {
-	Lower float64 `json:"lower"` // the lowest R² that they can have, whatever their distribution; at most R2.Lower
+	Lower float64 `json:"lower"` // the lowest possible R², for any distribution of the errors; at most R2.Lower
 	Level float64 `json:"level"` // confidence level of this one-sided bound
 }
 
@@ -358,7 +350,7 @@ func share(s evaluate.Share) *Share {
 	return &Share{Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level, Private: true, Part: "holdout"}
 }
 
-// GuaranteeOf returns a guarantee in the form of the report.
+// GuaranteeOf converts a guarantee to the form used in reports.
 func GuaranteeOf(g budget.Guarantee) Guarantee {
 	out := Guarantee{
 		Epsilon: g.Epsilon, Delta: g.Delta, Relation: g.Relation.String(),
@@ -389,9 +381,8 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 	return out
 }
 
-// leftOut reports whether a step is of a branch that a run, or the winning try of a
-// search, did not take. What tries that lost took is not told: it would say that they
-// were made.
+// leftOut reports whether a step is of a branch that a run, or the winning try of a search, did not take. The steps
+// of losing tries are not reported, because this would reveal that the tries were made.
 func leftOut(at budget.Place, res *pipeline.Result) bool {
 	taken := choices(res.Branch)
 	for i, name := range choices(at.Branch) {
@@ -402,7 +393,7 @@ func leftOut(at budget.Place, res *pipeline.Result) bool {
 	return false
 }
 
-// choices lists what was chosen on the way to a branch, the first choice first.
+// choices lists the choices that lead to a branch, the first choice first.
 func choices(branch string) []string {
 	if branch == "" {
 		return nil
@@ -410,7 +401,7 @@ func choices(branch string) []string {
 	return strings.Split(branch, "/")
 }
 
-// list returns an empty list for nil: the files write [], not null.
+// list returns an empty list for nil, so that files contain [] instead of null.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}

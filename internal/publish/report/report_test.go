@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of texts (never those of frozen formats)")
 
-// frozen is the report of testdata/report-1.json, which was written when the
-// format was frozen and is never written again.
+// frozen is the report of testdata/report-1.json, which was written when the format was frozen and is never written
+// again.
 func frozen() *Report {
 	mu := 0.25
 	return &Report{
@@ -302,8 +302,8 @@ func TestParagraph(t *testing.T) {
 	}
 }
 
-// TestUnitRoundTrip: the privacy unit of a guarantee is written, read back and
-// stated, and a file without one is about records.
+// TestUnitRoundTrip checks that the privacy unit of a guarantee is written, read back and stated, and that a file
+// without a unit is about records.
 func TestUnitRoundTrip(t *testing.T) {
 	want := frozen()
 	want.Guarantee.Unit = &Unit{Column: "patient_id", MaxRows: 4}
@@ -328,7 +328,7 @@ func TestUnitRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRegistryRanges: exact ranges of public columns are not called private.
+// TestRegistryRanges checks that exact ranges of public columns are not called private.
 func TestRegistryRanges(t *testing.T) {
 	for relation, want := range map[string]bool{"add-remove": false, "substitute": false, "substitute-private-columns": true} {
 		scaled := []Event{{ID: "fit/train/scaling/bins", Part: "train", Law: "gaussian", Draws: 1, Mu: 1}}

@@ -16,11 +16,11 @@ import (
 // RunFormat is the value of the key "format" in the curator's file.
 const RunFormat = "dptrain.run/1"
 
-// notice heads the curator's file.
+// notice is the header of the curator's file.
 const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them. The sizes of the parts also say something of who is held out, which the guarantee takes to be unknown."
 
-// A Run holds what only the owner of the data may read: exact facts about the
-// records and the circumstances of the run. Its fields are the keys of run.json.
+// A Run holds facts that only the data owner may read: exact facts about the records and the circumstances of the
+// run. Its fields are the keys of run.json.
 type Run struct {
 	Format string `json:"format"`
 	Notice string `json:"notice"`
@@ -31,13 +31,13 @@ type Run struct {
 	Rows        int `json:"rows"`
 	TrainRows   int `json:"train_rows"`
 	HoldoutRows int `json:"holdout_rows"`
-	// ScoreRows are those of the training rows that scored the tries of a search;
-	// nil, and absent from the file, for a run without one.
+	// ScoreRows is the number of training rows used to score the tries of a search; nil, and absent from the file,
+	// for a run without a search.
 	ScoreRows *int `json:"score_rows,omitempty"`
-	// Cells counts the cells that took a missing value, by column; nil (null)
-	// for a table that was not read from a file.
+	// Cells counts the cells that were treated as missing, by column; nil (null) for a table that was not read from a
+	// file.
 	Cells *dataset.Stats `json:"cells"`
-	// Seconds is the wall time by stage; of a search, that of its best try.
+	// Seconds is the wall time by stage; for a search, that of its best try.
 	Seconds map[string]float64 `json:"seconds"`
 }
 
@@ -71,9 +71,9 @@ const module = "github.com/dptrain/dptrain"
 // (scripts/release.sh).
 const Version = "1.0.0-rc.1"
 
-// ThisTool describes the build of this module. The commit is empty if the build does not record it, and ends in + for
-// a modified tree. In a program that imports the module, and in one that "go install" built from another commit than that
-// of a release, the version is the one that Go resolved.
+// ThisTool describes the build of this module. The commit is empty if the build does not record it, and has the
+// suffix + for a modified tree. In a program that imports the module, and in one that "go install" built from a
+// commit other than that of a release, the version is the one that Go resolved.
 func ThisTool() Tool {
 	t := Tool{Version: Version, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()

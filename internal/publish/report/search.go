@@ -7,40 +7,39 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Search says how a search found the model: it tried candidates a secret number of
-// times, drawn from the truncated negative binomial law of Eta and Gamma, and kept
-// the try with the best private score on records that trained nothing.
+// Search describes how a search found the model: it tried candidates a secret number of times, drawn from the
+// truncated negative binomial distribution with Eta and Gamma, and kept the try with the best private score on
+// records not used for training.
 type Search struct {
 	Runs       float64     `json:"runs"`    // mean number of tries
-	Eta        float64     `json:"eta"`     // 0: the logarithmic law
+	Eta        float64     `json:"eta"`     // 0: the logarithmic distribution
 	Gamma      float64     `json:"gamma"`   // in (0, 1)
-	Holdout    float64     `json:"holdout"` // share of the training records that scored
+	Holdout    float64     `json:"holdout"` // share of the training records used for scoring
 	Candidates []Candidate `json:"candidates"`
 	Chosen     int         `json:"chosen"` // number of the winner, from 1
 	Score      Score       `json:"score"`  // of the winning try
 }
 
-// Sizes says how the number of features of a classifier was chosen: by a search as
-// in Search, with a noisy number of right predictions on the training records as
-// the score.
+// Sizes describes how the number of features of a classifier was chosen: by a search as in Search, with the noisy
+// number of correct predictions on the training records as the score.
 type Sizes struct {
-	Sizes  []int   `json:"sizes"` // what may have been tried
+	Sizes  []int   `json:"sizes"` // the sizes that may have been tried
 	Runs   float64 `json:"runs"`  // mean number of tries
 	Eta    float64 `json:"eta"`
 	Gamma  float64 `json:"gamma"`
 	Chosen int     `json:"chosen"` // the size that won
-	// Right is the released number of training records that the model predicts
-	// rightly: a maximum, and on records that it was trained on.
+	// Right is the released number of training records that the model classifies correctly. It is a maximum, and is
+	// measured on the records used for training.
 	Right float64 `json:"right"`
 }
 
-// Candidate is one of the ways that a search may have tried.
+// Candidate is one of the strategies that a search may have tried.
 type Candidate struct {
 	ID        string `json:"id"`          // its name in the plan, such as candidate-1
-	Selection string `json:"selection"`   // method; auto if it chooses by itself
-	K         int    `json:"k,omitempty"` // of the selection, where it is told how many to choose
+	Selection string `json:"selection"`   // method; auto if the selection is automatic
+	K         int    `json:"k,omitempty"` // number of selected columns, if specified
 	Model     string `json:"model"`
-	Form      string `json:"form,omitempty"` // of the model, where it is told
+	Form      string `json:"form,omitempty"` // form of the model, if specified
 }
 
 // CandidateOf describes candidate i, from 0.
@@ -48,7 +47,7 @@ func CandidateOf(i int, c pipeline.Candidate) Candidate {
 	return Candidate{pipeline.CandidateName(i), c.SelectionName(), c.K(), c.ModelName(), c.Form()}
 }
 
-// Way says in words how a candidate selects and trains.
+// Way describes in text how a candidate selects and trains.
 func (c Candidate) Way() string {
 	s := "selection " + shown(c.Selection)
 	if c.K > 0 {
@@ -61,8 +60,8 @@ func (c Candidate) Way() string {
 	return s
 }
 
-// Score is the largest of several noisy numbers and therefore biased upwards; a
-// metric on the held-out records is not.
+// Score is the largest of several noisy numbers and therefore biased upwards, unlike a metric on the held-out
+// records.
 type Score struct {
 	Metric  string  `json:"metric"` // "r2" or "accuracy"
 	Value   float64 `json:"value"`

@@ -9,19 +9,18 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/sign"
 )
 
-// SignatureSuffix ends the name of the signature of a report: report.json.minisig signs report.json, which has the SHA-256
-// of the other files of the release.
+// SignatureSuffix is the suffix of signature files: report.json.minisig signs report.json, which has the SHA-256 of
+// the other files of the release.
 const SignatureSuffix = ".minisig"
 
-// isSignature reports whether name is that of the signature of one of the files of a release that have the hashes of the
-// others.
+// isSignature reports whether name is the signature of one of the files that contain the hashes of a release.
 func isSignature(name string) bool {
 	report, isSigned := strings.CutSuffix(name, SignatureSuffix)
 	return isSigned && kindOfFile(report) != nil
 }
 
-// signature checks the signature of the file called name, whose bytes were read, and hands the bytes out. Without a key it is not checked, and not
-// mentioned unless there is one.
+// signature checks the signature of the file called name, whose bytes were read, and stores these bytes in the
+// verification. Without a key, a signature is reported as skipped, and a missing one is not mentioned.
 func (v *verifier) signature(name string, key *sign.PublicKey) {
 	const check = "signature"
 	v.out.Signed = v.raw

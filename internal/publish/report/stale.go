@@ -9,13 +9,12 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/tempdir"
 )
 
-// stagePrefix begins the names of the temporary folders of runs.
+// stagePrefix starts the names of the temporary folders of runs.
 const stagePrefix = ".dptrain-run-"
 
-// sweep clears away what runs that were killed left in an output folder, and puts a
-// folder back in its place that one of them had moved aside (where folders cannot change
-// places, that takes two renames). It does nothing while another run is putting its
-// results in place, and where there are no locks: then the next run does it.
+// sweep removes the remains of killed runs from an output folder, and restores a folder that one of them had moved
+// aside (where folders cannot be exchanged, a replacement takes two renames). It does nothing while another run is
+// putting its results in place, and on systems without locks; the next run then does it.
 func sweep(dir string) {
 	home, err := os.Open(dir)
 	if err != nil {
@@ -30,7 +29,7 @@ func sweep(dir string) {
 			restore(home, dead, name, folder)
 			for _, at := range []string{folder, oldPrefix + folder} {
 				for _, file := range contents(folder) {
-					_ = dead.Remove(at + "/" + file) // follows no link out of the folder
+					_ = dead.Remove(at + "/" + file) // does not follow links out of the folder
 				}
 				_ = dead.Remove(at)
 			}
@@ -39,7 +38,7 @@ func sweep(dir string) {
 	})
 }
 
-// restore moves an old folder back if no other is in its place.
+// restore moves an old folder back if its place is free.
 func restore(home, dead *os.Root, name, folder string) {
 	if _, err := home.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
 		return

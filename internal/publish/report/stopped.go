@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Codes of warnings that say what a row of a report says: that the run stopped, and that errors above the limit may hide
-// in the noise.
+// Codes of warnings whose content has its own row in a report: that the run stopped, and that the noise may hide
+// errors above the limit.
 const (
 	noTargetCode    = "no-target"
 	largeErrorsCode = "large-errors"
@@ -29,7 +29,7 @@ func (r *Report) WhyNoModel() string {
 	return r.Model.Method + " abstained"
 }
 
-// stoppedText says why a run stopped and what it spent.
+// stoppedText describes why a run stopped and how much it spent.
 func (r *Report) stoppedText() string {
 	spent := "Nothing was released, and nothing was spent."
 	if r.Stopped.Scale > 0 {
@@ -38,8 +38,8 @@ func (r *Report) stoppedText() string {
 	return r.Stopped.Meaning + ". " + spent
 }
 
-// stopProblems lists what contradicts itself in the report of a run that stopped: it released its first step, or nothing where
-// the target is public, and has neither a model nor a metric.
+// stopProblems lists the contradictions in the report of a run that stopped: such a run released its first step, or
+// no step if the target is public, and has neither a model nor a metric.
 func stopProblems(r *Report) []string {
 	var out []string
 	for _, e := range r.Events {
@@ -57,7 +57,7 @@ func stopProblems(r *Report) []string {
 	return out
 }
 
-// leadPrefix begins the names of the steps on all records.
+// leadPrefix starts the names of the steps on all records.
 func leadPrefix(r *Report) string {
 	root := ""
 	if len(r.Events) > 0 {

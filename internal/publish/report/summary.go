@@ -21,16 +21,16 @@ const (
 
 const (
 	summaryMargin   = 10 // width of the labels
-	mostSummaryBars = 6  // columns that are drawn
+	mostSummaryBars = 6  // number of columns drawn
 	barWidth        = 10 // characters of the longest bar
 	barNameWidth    = 14 // characters of a column's name
 	barCellWidth    = 34 // characters of a name, its bar and its value
-	mostRecallsRow  = 3  // classes whose recall is printed; of more the lowest and the highest
+	mostRecallsRow  = 3  // number of classes whose recall is printed; of more classes, the lowest and the highest
 )
 
-// Summary prints the result of a run in at most [SummaryLines] lines of [SummaryWidth] characters: the model, its metrics,
-// the guarantee, the most important columns, the warnings by rank, and the folders under dir. What does not fit is in
-// [Text] and on the page. Everything in it is public. It returns the errors of w.
+// Summary prints the result of a run in at most [SummaryLines] lines of [SummaryWidth] characters: the model, its
+// metrics, the guarantee, the most important columns, the warnings by rank, and the folders under dir. [Text] and the
+// page contain the rest. Everything in it is public. It returns the errors of w.
 func Summary(w io.Writer, r *Report, dir string) error {
 	title := wrapSummary("", r.summaryTitle())
 	for i := range title {
@@ -41,7 +41,7 @@ func Summary(w io.Writer, r *Report, dir string) error {
 	used := 0
 	for _, lines := range append(head, tail) {
 		if len(lines) > 0 {
-			used += len(lines) + 1 // with the empty line before, which the title has not
+			used += len(lines) + 1 // with an empty line before, except for the title
 		}
 	}
 	warnings := ranked(r.Warnings, largeErrorsCode)
@@ -79,7 +79,7 @@ func (r *Report) summaryTitle() string {
 	return fmt.Sprintf("%s from %s · %s", target, countOf(len(r.Features.Selected), "column"), r.Model.Method)
 }
 
-// summaryMetrics prints the metrics; none for a run without a model.
+// summaryMetrics prints the metrics; it returns an empty list for a run without a model.
 func (r *Report) summaryMetrics() []string {
 	var out []string
 	row := func(label, text string) {
@@ -146,7 +146,7 @@ func (m Metrics) accuracySummary() string {
 	return s
 }
 
-// recallSummary prints the recalls of a few classes, or the lowest and the highest.
+// recallSummary prints the recalls of a few classes, or the lowest and the highest of many.
 func recallSummary(list []Recall) string {
 	list = slices.DeleteFunc(slices.Clone(list), func(x Recall) bool { return x.Lower == 0 && x.Upper == 1 })
 	if len(list) == 0 {
@@ -185,8 +185,8 @@ func (r *Report) summaryPrivacy() []string {
 		wrapSummary("", fmt.Sprintf("An attacker with a %s false-positive rate %s at most %s of the time.", percent(a.FalseAlarms), does, percent(a.Found)))...)
 }
 
-// summaryColumns draws the most important columns in at most most lines, two columns a line. Without importances it lists
-// the columns of the model.
+// summaryColumns draws the most important columns in at most most lines, two columns per line. Without importances it
+// lists the columns of the model.
 func (r *Report) summaryColumns(most int) []string {
 	if r.Model.Kind == "" || most < 1 {
 		return nil
@@ -223,7 +223,7 @@ func (r *Report) summaryColumns(most int) []string {
 	return out
 }
 
-// summaryFolders prints the entry of the ledger and the two folders of a run.
+// summaryFolders prints the ledger entry and the two folders of a run.
 func (r *Report) summaryFolders(dir string) []string {
 	var out []string
 	if l := r.Ledger; l != nil {
@@ -240,7 +240,7 @@ func (r *Report) summaryFolders(dir string) []string {
 	return append(out, padRight(release, width)+"   "+what, padRight(curator, width)+"   exact counts: keep private")
 }
 
-// actions are what a reader can do about a warning, by its code; see [brief].
+// actions are the possible actions for a warning, by its code; see [brief].
 var actions = map[string]string{
 	"no-ledger":       "See `dptrain ledger init`.",
 	"no-signal":       "`dptrain plan --explain` estimates how much more budget or records help.",
@@ -256,7 +256,7 @@ var actions = map[string]string{
 	"no-metric":       "Set --holdout 0.2 to measure it.",
 }
 
-// briefLines is the most lines of a warning in a summary.
+// briefLines is the maximum number of lines of a warning in a summary.
 func briefLines(k rank) int {
 	switch k {
 	case rankError:
@@ -306,7 +306,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-// briefWarnings prints as many warnings as fit into room lines, the first ones first, and names the others below them.
+// briefWarnings prints the first warnings that fit into room lines, and names the others below them.
 func briefWarnings(list []pipeline.Warning, room int) []string {
 	for n := len(list); n >= 0; n-- {
 		var out []string

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestSummaryBounds: whatever a report contains, its summary has at most 24 lines of 80 characters, apart from the paths
+// TestSummaryBounds checks that the summary of any report has at most 24 lines of 80 characters, apart from the paths
 // of the folders, and names every error and every warning.
 func TestSummaryBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -56,7 +56,7 @@ func TestSummaryBounds(t *testing.T) {
 			}
 		}
 		if len(urgent) > 4 {
-			urgent = urgent[:0] // more than the screen has room for
+			urgent = urgent[:0] // more than fit on the screen
 		}
 		var b strings.Builder
 		if err := Summary(&b, x, "out"); err != nil {

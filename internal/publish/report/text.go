@@ -17,7 +17,7 @@ import (
 const (
 	textWidth  = 78
 	labelWidth = 11
-	mostNames  = 20 // features that are named one by one
+	mostNames  = 20 // maximum number of features listed by name
 )
 
 // Text prints a report for a person: the guarantee, the results of the task and the warnings by rank. Everything in it is
@@ -154,7 +154,7 @@ func strategyName(branch string) string {
 	return "the strategy " + shown(branch)
 }
 
-// countOf prints a number of things.
+// countOf prints a number and the noun it counts.
 func countOf(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -162,7 +162,7 @@ func countOf(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// firstLeft returns the first choice on the way to a branch of which no step was taken.
+// firstLeft returns the first choice on the path to a branch without any taken step.
 func firstLeft(events []Event, branch string) string {
 	names := choices(branch)
 	for i := range names {
@@ -289,8 +289,8 @@ func shown(name string) string {
 	return name
 }
 
-// printable replaces what could move the cursor or the colours of a terminal: a
-// report may come from anybody.
+// printable replaces characters that could move the cursor or change the colours of a terminal: a report may come
+// from an untrusted source.
 func printable(c rune) rune {
 	if unicode.IsSpace(c) || unicode.IsPrint(c) {
 		return c
@@ -298,11 +298,11 @@ func printable(c rune) rune {
 	return utf8.RuneError
 }
 
-// Paragraph lays out text in lines of at most 78 characters, with label in the
-// margin of the first, and a newline at the end.
+// Paragraph lays out text in lines of at most 78 characters, with label in the margin of the first, and a newline at
+// the end.
 func Paragraph(label, text string) string { return paragraph(label, text, labelWidth) }
 
-// paragraph is Paragraph with another width of the margin.
+// paragraph is Paragraph with a given margin width.
 func paragraph(label, text string, labelWidth int) string {
 	var b strings.Builder
 	margin := label + strings.Repeat(" ", max(labelWidth-utf8.RuneCountInString(label), 1))

@@ -10,23 +10,22 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// What a tree whose features have a cost sends where, and what a record pays on its way.
+// This file describes the routes through a tree whose features have a cost, and the cost of a record along its route.
 
-// mostNodes is how many nodes are listed.
+// mostNodes is the number of nodes listed.
 const mostNodes = 63
 
-// A visit is a node as a record meets it.
+// A visit is a node as it is reached by a record.
 type visit struct {
 	node  int    // from 1
 	depth int    // 0 for the root
-	when  string // a record gets there
+	when  string // condition for a record to reach the node
 	buys  []string
-	paid  float64 // up to here
+	paid  float64 // cost up to this node
 	leaf  bool
 }
 
-// treesOf returns the trees that a model is made of, by class if it is a classifier; nil if it
-// is no tree.
+// treesOf returns the trees of a model, with the class of each for a classifier; nil for a model that is not a tree.
 func treesOf(m regression.Model) (trees []*regression.Tree, classes []string) {
 	switch m := m.(type) {
 	case *regression.Tree:
@@ -65,7 +64,7 @@ func visits(m *regression.Tree) []visit {
 	return out
 }
 
-// bought lists the columns that a node reads and no node on the way to it.
+// bought lists the columns that a node reads and its ancestors do not.
 func bought(m *regression.Tree, paths [][]int, i int) []string {
 	before := map[int]bool{}
 	for k := range m.Nodes {
@@ -84,7 +83,7 @@ func bought(m *regression.Tree, paths [][]int, i int) []string {
 	return out
 }
 
-// purchases prints what a node buys.
+// purchases prints the columns that a node buys.
 func (v visit) purchases() string {
 	switch n := len(v.buys); {
 	case n == 0:
@@ -95,8 +94,8 @@ func (v visit) purchases() string {
 	return strings.Join(v.buys, ", ")
 }
 
-// PathCosts prints what the records of a model that is a tree pay, node by node; nothing for
-// another model. It returns the errors of w.
+// PathCosts prints the costs of records in a model that is a tree, node by node; it prints nothing for another model.
+// It returns the errors of w.
 func PathCosts(w io.Writer, m regression.Model) error {
 	trees, _ := treesOf(m)
 	if len(trees) == 0 {

@@ -21,7 +21,7 @@ func costTree() *regression.Tree {
 	}
 }
 
-// TestPathCosts: every node with its way, what it buys and what was paid by then.
+// TestPathCosts checks that every node is listed with its path, its purchases and the cost up to it.
 func TestPathCosts(t *testing.T) {
 	var b strings.Builder
 	if err := PathCosts(&b, costTree()); err != nil {
@@ -48,7 +48,8 @@ func TestPathCosts(t *testing.T) {
 	}
 }
 
-// TestPageOfTree: the page lists the nodes and their terms, of classes once per class in leaves.
+// TestPageOfTree checks that the page lists the nodes and their terms; for a classifier, leaves have one list per
+// class.
 func TestPageOfTree(t *testing.T) {
 	r := &Report{Format: Format, Training: &Training{Task: regression.TaskClassification, Target: "y", Model: Model{"cost-tree", "classifier"}}}
 	c := &regression.Classifier{Target: "y", Classes: []string{"u", "v", "w"}, Scores: []regression.Model{costTree(), costTree(), costTree()}}

@@ -30,18 +30,17 @@ const (
 type Check struct {
 	Name  string // what was compared, such as "model.json"
 	State State
-	// Text says what holds, why it was not checked, or, one thing an item, what does not
-	// fit.
+	// Text describes the result, or why the check was skipped. For a failed check it has one item per problem.
 	Text []string
 }
 
-// A Verification is what [Verify] found.
+// A Verification is the result of [Verify].
 type Verification struct {
 	Checks []Check
-	Signed []byte // the bytes of the file that has the hashes of the others, as they were checked
+	Signed []byte // the verified bytes of the file with the hashes of the other files
 }
 
-// Misfits counts the checks that do not fit.
+// Misfits counts the failed checks.
 func (v *Verification) Misfits() int { return v.count(Misfit) }
 
 func (v *Verification) count(s State) int {
@@ -54,8 +53,7 @@ func (v *Verification) count(s State) int {
 	return n
 }
 
-// Text prints one paragraph a check, and a verdict if no check failed. It returns the
-// errors of w.
+// Text prints one paragraph per check, and a verdict if no check failed. It returns the errors of w.
 func (v *Verification) Text(w io.Writer) error {
 	const width = 13
 	var b strings.Builder
@@ -84,12 +82,11 @@ func (v *Verification) counts() string {
 	return s
 }
 
-// VerifyOptions are the optional parts of a verification. The zero value looks at the
-// release alone.
+// VerifyOptions are the optional parts of a verification. The zero value checks the release alone.
 type VerifyOptions struct {
-	Ledger *ledger.Ledger // where the run was entered; nil if it is not at hand
-	// Others are what other releases claim of a ledger. A release that names the entry of another one
-	// does not fit.
+	Ledger *ledger.Ledger // ledger of the run; nil if it is not available
+	// Others are the ledger claims of other releases. A release that names the entry of another one is not
+	// consistent.
 	Others []ledger.Claim
 	// Key is the public key of the publisher; nil if signatures are not checked.
 	Key *sign.PublicKey
@@ -160,10 +157,10 @@ type verifier struct {
 	out    *Verification
 	// release identifies the release in its ledger.
 	release string
-	before  bool // the guarantee is priced as by the first versions
+	before  bool // the guarantee is priced as in the first versions
 }
 
-// add notes a check that fits if there are no problems.
+// add records a check, which passes if there are no problems.
 func (v *verifier) add(name, holds string, problems []string) {
 	if len(problems) == 0 {
 		v.out.Checks = append(v.out.Checks, Check{name, Fits, []string{holds}})
@@ -176,15 +173,15 @@ func (v *verifier) add(name, holds string, problems []string) {
 	v.out.Checks = append(v.out.Checks, Check{name, Misfit, problems})
 }
 
-// skip notes what was not checked.
+// skip records a check that was not made.
 func (v *verifier) skip(name, why string) {
 	v.out.Checks = append(v.out.Checks, Check{name, NotChecked, []string{why}})
 }
 
-// earlier reports whether the report is of a version that held no checksums.
+// earlier reports whether the version of the report has no checksums.
 func (v *verifier) earlier() bool { return !v.report.hasChecksum() }
 
-// checksum compares the report with what it would be if it were written now.
+// checksum compares the report with its encoding by this version.
 func (v *verifier) checksum() {
 	name := v.report.FileName()
 	var b strings.Builder
@@ -270,12 +267,12 @@ func (v *verifier) checkFile(f hashedFile, noun string) {
 // were known, and shows neither.
 func (v *verifier) page() {
 	data, err := readLimited(filepath.Join(v.dir, pageFile), maxPageBytes)
-	if err != nil || hashOf(data) != v.report.Files.Page { // files said so, or there is none
+	if err != nil || hashOf(data) != v.report.Files.Page { // reported by files, or there is no page
 		return
 	}
 	s, err := ReadSource(v.dir)
 	if err != nil {
-		return // said for the other files
+		return // reported for the other files
 	}
 	others := v.report.section().kind().remade
 	var b bytes.Buffer
@@ -290,13 +287,13 @@ func (v *verifier) page() {
 	v.add("page", "it says what "+others+" "+verb+", byte for byte", nil)
 }
 
-// maxPageBytes is more than any page has.
+// maxPageBytes is more than the size of any page.
 const maxPageBytes = 8 << 20
 
-// errLarge is the reason of a file that is not read.
+// errLarge is the error for a file that is too large to read.
 var errLarge = errors.New("it is larger than any that dptrain writes")
 
-// readLimited reads a file of at most so many bytes.
+// readLimited reads a file of at most the given number of bytes.
 func readLimited(path string, most int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -310,7 +307,7 @@ func readLimited(path string, most int) ([]byte, error) {
 	return data, err
 }
 
-// reasonOf is an error without the path of its file.
+// reasonOf returns an error without the path of its file.
 func reasonOf(err error) string {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

@@ -25,14 +25,14 @@ const lineRecipe = `data: {path: x.csv, target: y, columns: {x: {lower: 0, upper
 privacy: {epsilon: 1}
 `
 
-// release writes the release of a run of a recipe on a table of x and y = 2x + 1, where
-// further columns are copies of x, and returns its folder and the files.
+// release writes the release of a run of a recipe on a table of x and y = 2x + 1, where further columns are copies of
+// x, and returns its folder and the files.
 func release(t testing.TB, text string, header ...string) (string, Files) {
 	t.Helper()
 	return releaseOf(t, text, func(*pipeline.Pipeline) {}, header...)
 }
 
-// releaseOf is release of a run that change has changed.
+// releaseOf is like release, for a run modified by change.
 func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), header ...string) (string, Files) {
 	t.Helper()
 	r, problems := recipe.Parse("r.yaml", []byte(text))
@@ -44,9 +44,9 @@ func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), heade
 		t.Fatal(err)
 	}
 	change(p)
-	rows := 4000 // so many that the ranges of columns are found
+	rows := 4000 // enough to find the ranges of columns
 	if r.Model.Method == "tukey" {
-		rows = 400 // so few that it abstains
+		rows = 400 // too few, so that it abstains
 	}
 	var data []dataset.ColumnData
 	for _, c := range p.Schema.Columns {
@@ -84,7 +84,7 @@ func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), heade
 	return filepath.Join(dir, ReleaseDir), files
 }
 
-// verified verifies a release and prints what was found.
+// verified verifies a release and returns the printed result.
 func verified(t testing.TB, dir string, l *ledger.Ledger) (string, error) {
 	t.Helper()
 	v, err := Verify(t.Context(), dir, VerifyOptions{Ledger: l})
@@ -98,8 +98,8 @@ func verified(t testing.TB, dir string, l *ledger.Ledger) (string, error) {
 	return b.String(), v.Err()
 }
 
-// TestVerify: releases of every shape of a plan hold together: a choice between branches,
-// a search, sizes, classes, basic composition, every relation, a unit.
+// TestVerify checks that releases with every form of plan are consistent: a choice between branches, a search, sizes,
+// classes, basic composition, every relation, a unit.
 func TestVerify(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text   string
@@ -139,8 +139,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyEarlierPrices: releases of before the prices of docs/proofs/prices.md, "What stays as it was",
-// hold together at the price that they state, and not at a lower one.
+// TestVerifyEarlierPrices checks that releases from before the prices of docs/proofs/prices.md, "What stays as it
+// was", are consistent at the price that they state, and not at a lower one.
 func TestVerifyEarlierPrices(t *testing.T) {
 	earlier := func(p *pipeline.Pipeline) { p.Budget.Earlier = true }
 	for name, text := range map[string]string{
@@ -164,7 +164,7 @@ func TestVerifyEarlierPrices(t *testing.T) {
 	}
 }
 
-// asEarlier turns a release into one of an earlier version and verifies it.
+// asEarlier converts a release into one of an earlier version and verifies it.
 func asEarlier(t *testing.T, dir string, files Files, format string) {
 	t.Helper()
 	old := *files.Report
@@ -198,7 +198,7 @@ func put(t testing.TB, dir, name string, data []byte) {
 	}
 }
 
-// putReport writes a report into a release, with its checksums made anew if forge.
+// putReport writes a report into a release, with its checksums recomputed if forge is set.
 func putReport(t testing.TB, dir string, r *Report, forge bool) {
 	t.Helper()
 	if forge {
@@ -224,11 +224,11 @@ func putReport(t testing.TB, dir string, r *Report, forge bool) {
 	put(t, dir, "report.json", b.Bytes())
 }
 
-// TestVerifyFindsForgery: edits of a release whose checksums were all made anew.
+// TestVerifyFindsForgery checks that edits of a release are found even if all checksums were recomputed.
 func TestVerifyFindsForgery(t *testing.T) {
 	header := strings.Fields("x y a b c d e f")
 	dir, files := release(t, lineRecipe, header...)
-	for len(files.Report.Features.Selected) == 0 { // noise hid every column: then there is nothing to strike off
+	for len(files.Report.Features.Selected) == 0 { // noise hid every column, so there is no feature to remove
 		dir, files = release(t, lineRecipe, header...)
 	}
 	original := map[string][]byte{}
@@ -341,8 +341,8 @@ func TestVerifyFindsForgery(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsAnotherModel: the model of another run, with the same promise, is found
-// by its hash, and one with another promise also if the hash is made anew.
+// TestVerifyFindsAnotherModel checks that the model of another run with the same guarantee is found by its hash, and
+// one with another guarantee even if the hash was recomputed.
 func TestVerifyFindsAnotherModel(t *testing.T) {
 	dir, files := release(t, lineRecipe, "x", "y")
 	for epsilon, forge := range map[string]bool{"epsilon: 1": false, "epsilon: 1.5": true} {
@@ -363,7 +363,7 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsEdits: of 500 random single edits of the three files none passes.
+// TestVerifyFindsEdits checks that all of 500 random single edits of the three files are found.
 func TestVerifyFindsEdits(t *testing.T) {
 	dir, _ := release(t, strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
 	original := map[string][]byte{}
@@ -396,7 +396,7 @@ func TestVerifyFindsEdits(t *testing.T) {
 	}
 }
 
-// randomEdit makes one edit of a file and says which.
+// randomEdit makes one edit of a file and returns its kind.
 func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 	out := slices.Clone(data)
 	lines := bytes.SplitAfter(out, []byte("\n"))
@@ -426,8 +426,8 @@ func randomEdit(rng *rand.Rand, data []byte) (kind string, edited []byte) {
 	return "a space", slices.Insert(out, rng.IntN(len(out)), ' ')
 }
 
-// TestVerifyUnreadable: a release without a report, or with another file in its place, is
-// an error of its own.
+// TestVerifyUnreadable checks that a release without a report, or with another file in its place, is a distinct
+// error.
 func TestVerifyUnreadable(t *testing.T) {
 	dir, _ := release(t, lineRecipe, "x", "y")
 	put(t, dir, "report.json", []byte("{}"))

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// entered writes a release of a run that is in a ledger, and returns both.
+// entered writes the release of a run with a ledger, and returns both.
 func entered(t *testing.T, path string, total float64, commit bool) (string, Files, *ledger.Ledger) {
 	t.Helper()
 	text := lineRecipe + "ledger: {dataset: lines}\n"
@@ -127,8 +127,7 @@ func headAt(t *testing.T, book *ledger.Book, sequence int64) ledger.Head {
 	return ledger.Head{}
 }
 
-// TestVerifyOtherEntry: the entry of a run with another price, target or promise is not
-// that of the report.
+// TestVerifyOtherEntry checks that a ledger entry with another price, target or guarantee does not match the report.
 func TestVerifyOtherEntry(t *testing.T) {
 	dir, files := release(t, lineRecipe+"ledger: {dataset: lines}\n", "x", "y")
 	other, problems := recipe.Parse("r.yaml", []byte(strings.Replace(lineRecipe, "epsilon: 1", "epsilon: .5", 1)))

@@ -24,7 +24,7 @@ func (v *verifier) model() {
 		v.add(name, "there is none: "+v.report.WhyNoModel(), nil)
 		return
 	case err != nil:
-		return // files said so
+		return // reported by files
 	case r.Model.Kind == "":
 		v.add(name, "", []string{"there is one, and the report says that there is none: " + r.WhyNoModel()})
 		return
@@ -53,7 +53,7 @@ type modelGuarantee struct {
 	Unit     *Unit   `json:"unit"`
 }
 
-// is reports whether a model makes the promise of a report.
+// is reports whether a model has the guarantee of a report.
 func (m *modelGuarantee) is(g Guarantee) bool {
 	mu := 0.
 	if g.Mu != nil {
@@ -63,7 +63,7 @@ func (m *modelGuarantee) is(g Guarantee) bool {
 		(m.Unit == nil) == (g.Unit == nil) && (m.Unit == nil || *m.Unit == *g.Unit)
 }
 
-// modelProblems compares what a model predicts, and from what, with the report.
+// modelProblems compares the target and the inputs of a model with the report.
 func modelProblems(m regression.Model, r *Report) []string {
 	var out []string
 	o := m.Output()
@@ -104,8 +104,7 @@ func modelProblems(m regression.Model, r *Report) []string {
 	return out
 }
 
-// ledger looks for the run in its ledger. The error is that of a ledger that cannot be
-// read.
+// ledger looks for the run in its ledger. It returns an error if the ledger cannot be read.
 func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	const name = "ledger"
 	entered := v.report.Ledger
@@ -156,8 +155,8 @@ func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	return nil
 }
 
-// sharedProblems lists the other releases that name the entry of a release. Without a ledger only those with the
-// same head do so for certain: entries of two ledgers may have one number.
+// sharedProblems lists the other releases that name the entry of a release. Without a ledger, only releases with the
+// same head certainly do: entries of two ledgers may have the same number.
 func sharedProblems(c ledger.Claim, o VerifyOptions) []string {
 	var out []string
 	for _, other := range o.Others {
@@ -202,7 +201,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 		target.Earlier = v.before
 		priced, err := repriced(v.report, target)
 		if err != nil {
-			return out // guarantee said so
+			return out // reported by guarantee
 		}
 		due, err := a.Price(priced)
 		if err != nil || undercharged(due.Cost, run.Charge.Cost) || undercharged(due.Delta, run.Charge.Delta) {
@@ -212,8 +211,8 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	return out
 }
 
-// undercharged reports whether less was charged than is due, by more than two processors may differ
-// in the last bits.
+// undercharged reports whether less was charged than is due, by more than the differences between processors in the
+// last bits.
 func undercharged(due, charged int64) bool {
 	return float64(due-charged) > 1+computedTolerance*float64(due)
 }
@@ -222,7 +221,7 @@ func undercharged(due, charged int64) bool {
 func leavesOf(s ledger.Step, path string) []ledger.Step {
 	if len(s.Kids) == 0 {
 		if s.Draws == 0 {
-			return nil // a sequence of nothing
+			return nil // an empty sequence
 		}
 		s.Name = path
 		return []ledger.Step{s}
@@ -237,8 +236,7 @@ func leavesOf(s ledger.Step, path string) []ledger.Step {
 // ErrBroken is returned by [Verification.Err].
 var ErrBroken = fault.New(fault.Broken, "the release does not hold together")
 
-// Err returns nil if every check fits or was not made, and else an error that wraps
-// [ErrBroken].
+// Err returns nil if every check passed or was skipped, and otherwise an error that wraps [ErrBroken].
 func (v *Verification) Err() error {
 	if n := v.Misfits(); n > 0 {
 		return fmt.Errorf("%w: %d of %d checks do not fit", ErrBroken, n, len(v.Checks))

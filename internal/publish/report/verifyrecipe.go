@@ -16,11 +16,10 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// maxRecipeBytes is the largest recipe that is read.
+// maxRecipeBytes is the maximum size of a recipe that is read.
 const maxRecipeBytes = recipe.MaxSize
 
-// recipeAndPlan compares the report with the recipe, and with the plan that the recipe
-// has, for which no table is needed.
+// recipeAndPlan compares the report with the recipe, and with the plan of the recipe, which needs no table.
 func (v *verifier) recipeAndPlan() {
 	const name = "plan"
 	r, header, ok := v.recipe()
@@ -45,7 +44,7 @@ func (v *verifier) recipeAndPlan() {
 	}
 }
 
-// paddedClasses reports whether the training was planned once for all numbers of classes, as by earlier versions.
+// paddedClasses reports whether the training was planned once for all numbers of classes, as in earlier versions.
 func (v *verifier) paddedClasses() bool {
 	return !slices.ContainsFunc(v.report.Events, func(e Event) bool {
 		return slices.ContainsFunc(strings.Split(e.ID, "/"), pipeline.IsNumberOfClasses)
@@ -102,7 +101,7 @@ func (v *verifier) dataSetProblems(r *recipe.Recipe) []string {
 	return []string{fmt.Sprintf("the data set in the ledger is %s in the report, and %s in the recipe", shown(entered), shown(stated))}
 }
 
-// recipeProblems compares the parts of the report that a recipe states.
+// recipeProblems compares the report with the facts stated in a recipe.
 func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []string {
 	var out []string
 	differ := func(what, report, stated any) {
@@ -143,8 +142,8 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 	return append(out, featureProblems(v.report.Features, v.report.Confidence, p)...)
 }
 
-// sameFacts compares what two lists state in any order, and of the columns too: without a
-// header the place of the target among them is not known.
+// sameFacts compares two lists of facts in any order. The order of columns is ignored too, because without a header
+// the position of the target among them is not known.
 func sameFacts(a, b []pipeline.Fact) bool {
 	sorted := func(facts []pipeline.Fact) []string {
 		var out []string
@@ -161,7 +160,7 @@ func sameFacts(a, b []pipeline.Fact) bool {
 	return slices.Equal(sorted(a), sorted(b))
 }
 
-// sortedNames returns the names of a list from a file or from the program.
+// sortedNames returns the names in a list, which may come from a file or from the program.
 func sortedNames(value any) []string {
 	var out []string
 	switch names := value.(type) {
@@ -176,14 +175,14 @@ func sortedNames(value any) []string {
 	return out
 }
 
-// sameJSON compares values as they stand in a file.
+// sameJSON reports whether two values have the same JSON.
 func sameJSON(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// featureProblems compares the columns that a model may use and does use.
+// featureProblems compares the columns that a model may use and those that it uses.
 func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	var out, columns []string
 	for _, c := range p.Schema.Columns {
@@ -213,7 +212,7 @@ func featureProblems(f Features, c *Confidence, p *pipeline.Pipeline) []string {
 	return out
 }
 
-// planProblems compares the report with a plan made anew.
+// planProblems compares the report with a recomputed plan.
 func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []string {
 	out, aligned := v.leafProblems(plan.Priced)
 	if !aligned {

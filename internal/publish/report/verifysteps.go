@@ -13,16 +13,15 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// computedTolerance is by how much, relatively, two processors may differ in a number
-// that both compute.
+// computedTolerance is the relative difference allowed between numbers computed on two processors.
 const computedTolerance = 1e-9
 
-// near compares a number of the report with one that was computed anew.
+// near compares a number in the report with a recomputed one.
 func near(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= computedTolerance*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// lawOf reads the law of a step.
+// lawOf returns the noise distribution of a step.
 func lawOf(e Event) (budget.Law, error) {
 	law := budget.Law{Draws: e.Draws, Mu: e.Mu, Epsilon: e.Epsilon, Delta: e.Delta}
 	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
@@ -34,7 +33,7 @@ func lawOf(e Event) (budget.Law, error) {
 	return law, fmt.Errorf("there is no law %.40q", e.Law)
 }
 
-// steps checks each step by itself.
+// steps checks each step separately.
 func (v *verifier) steps() {
 	var problems []string
 	seen := map[string]bool{}
@@ -56,7 +55,7 @@ func (v *verifier) steps() {
 		len(v.report.Events)), problems)
 }
 
-// stepProblems lists what contradicts itself in a step.
+// stepProblems lists the contradictions within a step.
 func stepProblems(e Event) []string {
 	var out []string
 	law, err := lawOf(e)
@@ -73,7 +72,7 @@ func stepProblems(e Event) []string {
 		least = e.Sensitivity / law.Mu
 	case budget.Laplace:
 		least = e.Sensitivity / law.Epsilon
-	case budget.Pure: // with noise, if it has a scale, and counts of all records have one
+	case budget.Pure: // with noise if it has a scale; counts of all records have one
 		if e.Scale > 0 || e.Part == pipeline.AllName {
 			least = e.Sensitivity / law.Epsilon
 		}
@@ -96,8 +95,8 @@ func stepProblems(e Event) []string {
 	return out
 }
 
-// branchProblems checks that of a run that chose between ways, all but one are marked as
-// not taken. Those of a search tell nothing of the tries that lost.
+// branchProblems checks that in a run that chose between branches, all but one are marked as not taken. The steps of
+// a search do not reveal the losing tries.
 func branchProblems(r *Report) []string {
 	if !r.hasChecksum() {
 		return nil
@@ -108,7 +107,7 @@ func branchProblems(r *Report) []string {
 	return nil
 }
 
-// choiceProblem is [branchProblems] for the steps after so many choices.
+// choiceProblem is [branchProblems] for the steps after the first made choices.
 func choiceProblem(r *Report, events []Event, made int) string {
 	kids, taken := map[string][]Event{}, map[string]bool{}
 	search := r.training().Search
@@ -147,7 +146,7 @@ func choiceProblem(r *Report, events []Event, made int) string {
 	return choiceProblem(r, next, made+1)
 }
 
-// guarantee adds the steps up anew.
+// guarantee recomputes the sum of the steps.
 func (v *verifier) guarantee() {
 	const name = "guarantee"
 	g := v.report.Guarantee
@@ -176,8 +175,8 @@ func (v *verifier) guarantee() {
 		strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
 }
 
-// again adds the steps up and compares the sum with the guarantee. The first versions of
-// dptrain asked for more: a report that states their price is taken to be one of theirs.
+// again adds the steps up and compares the sum with the guarantee. The first versions of dptrain charged a higher
+// price: a report that states such a price is treated as one of theirs.
 func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, problems []string, err error) {
 	add := func(target budget.Target) (Guarantee, []string, error) {
 		priced, err := repriced(v.report, target)
@@ -204,7 +203,7 @@ func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, pr
 	return again, problems, err
 }
 
-// targetOf reads what a guarantee promises.
+// targetOf returns the budget target of a guarantee.
 func targetOf(g Guarantee) (budget.Target, error) {
 	t := budget.Target{Epsilon: g.Epsilon, Delta: g.Delta}
 	if g.Unit != nil {
@@ -218,8 +217,7 @@ func targetOf(g Guarantee) (budget.Target, error) {
 	return t, err
 }
 
-// guaranteeProblems compares a guarantee with one that was computed anew. says begins the
-// message about a number.
+// guaranteeProblems compares a guarantee with a recomputed one. says is the start of the message about a number.
 func guaranteeProblems(g, again Guarantee, says string) []string {
 	var out []string
 	differ := func(what string, a, b float64) {
@@ -258,7 +256,7 @@ func guaranteeProblems(g, again Guarantee, says string) []string {
 	return out
 }
 
-// repriced prices the steps of a report anew, as they stand.
+// repriced recomputes the price of the steps of a report, without changing them.
 func repriced(r *Report, target budget.Target) (*budget.Priced, error) {
 	tree, err := treeOf(r)
 	if err != nil {
@@ -266,15 +264,14 @@ func repriced(r *Report, target budget.Target) (*budget.Priced, error) {
 	}
 	priced, err := budget.Calibrate(tree, target)
 	if err != nil {
-		// The laws were found as the largest that fit; added up, they may not come back to the
-		// last bit.
+		// The distributions were chosen as the largest that fit; their recomputed sum may differ in the last bits.
 		target.Epsilon *= 1 + nudge
 		return budget.Calibrate(tree, target)
 	}
 	return priced, err
 }
 
-// dearer says what is wrong with steps that have no price within a target.
+// dearer describes the problem with steps that exceed a target.
 func dearer(r *Report, target budget.Target, err error) string {
 	over := target
 	over.Epsilon = 1e6
@@ -288,14 +285,14 @@ func dearer(r *Report, target budget.Target, err error) string {
 	return "the steps have no price: " + err.Error()
 }
 
-// nudge is by how much, relatively, repriced may have to raise epsilon, and muTolerance
-// what that does to a mu, which is found to one part in 1e4.
+// nudge is the relative amount by which repriced may have to raise epsilon, and muTolerance the resulting change of
+// mu, which is computed to one part in 1e4.
 const (
 	nudge       = 1e-10
 	muTolerance = 1e-3
 )
 
-// unnudge takes back from a guarantee what repriced added to the epsilon of want.
+// unnudge removes the increase by repriced of the epsilon of want from a guarantee.
 func (g *Guarantee) unnudge(want Guarantee) {
 	at := slices.IndexFunc(g.Profile, func(p Point) bool { return p.Epsilon == g.Epsilon })
 	if g.Epsilon == want.Epsilon || at < 0 {
@@ -310,9 +307,9 @@ func (g *Guarantee) unnudge(want Guarantee) {
 	}
 }
 
-// treeOf rebuilds the plan that the names of the steps come from (package pipeline): the
-// root and the candidates of a search run on disjoint records, but for what the root begins with on all of them; a count chooses
-// between branches, candidates and sizes are tried, and everything else is a sequence.
+// treeOf rebuilds the plan from the names of the steps (package pipeline): the root and the candidates of a search
+// run on disjoint records, except for the first steps of the root, which run on all records; a count chooses between
+// branches, candidates and sizes are tried, and every other node is a sequence.
 func treeOf(r *Report) (budget.Node, error) {
 	root := &budget.Node{Op: budget.OpPar}
 	for _, e := range r.Events {
@@ -341,7 +338,7 @@ func treeOf(r *Report) (budget.Node, error) {
 	return *root, nil
 }
 
-// shareHeldOut returns the share of records that a report says were held out.
+// shareHeldOut returns the share of held-out records stated in a report.
 func shareHeldOut(r *Report) float64 {
 	for _, f := range r.Unprotected {
 		if share, ok := f.Value.(float64); ok && f.Name == pipeline.HoldoutFact && share <= .5 {
@@ -351,10 +348,10 @@ func shareHeldOut(r *Report) float64 {
 	return 0
 }
 
-// maxDepth bounds the names in the path of a step.
+// maxDepth is the maximum number of names in the path of a step.
 const maxDepth = 20
 
-// kidOf returns the inner node of that name beneath n, which it makes if need be.
+// kidOf returns the inner node with that name beneath n, and creates it if needed.
 func kidOf(n *budget.Node, name string) *budget.Node {
 	for i := range n.Kids {
 		if n.Kids[i].Name == name && n.Kids[i].Op != budget.OpLeaf {
@@ -365,7 +362,7 @@ func kidOf(n *budget.Node, name string) *budget.Node {
 	return &n.Kids[len(n.Kids)-1]
 }
 
-// shapeTree says how the kids of the nodes beneath n add up, by their names.
+// shapeTree sets the composition of the children of the nodes beneath n, based on their names.
 func shapeTree(n *budget.Node, r *Report) {
 	for i := range n.Kids {
 		if n.Kids[i].Op == budget.OpLeaf {
@@ -394,7 +391,7 @@ func shapeTree(n *budget.Node, r *Report) {
 		return
 	}
 	n.Op = budget.OpOneOf
-	if pipeline.IsBranch(n.Kids[0].Name) { // a public count chose
+	if pipeline.IsBranch(n.Kids[0].Name) { // chosen by a public count
 		n.Kids = append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
 	}
 }

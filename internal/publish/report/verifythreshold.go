@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// threshold computes anew from which noisy count new text categories were published. A report without such a step has no
-// check of that name.
+// threshold recomputes the noisy count from which new text categories were published. For a report without such a
+// step there is no such check.
 func (v *verifier) threshold() {
 	const name = "threshold"
 	var steps []Event
@@ -41,8 +41,8 @@ func (v *verifier) threshold() {
 	v.add(name, "a new text category is published with at most the delta of its step, by the noise and the number of columns", problems)
 }
 
-// thresholdProblems compares the threshold of a step with the one that its delta, the noise of the counts and the
-// number of columns ask for.
+// thresholdProblems compares the threshold of a step with the one required by its delta, the noise of the counts and
+// the number of columns.
 func (v *verifier) thresholdProblems(e Event) []string {
 	records := 1
 	if u := v.report.Guarantee.Unit; u != nil {
@@ -72,5 +72,5 @@ func (v *verifier) thresholdProblems(e Event) []string {
 	return nil
 }
 
-// wordCountsName is the name of the step whose noisy counts a threshold is compared with.
+// wordCountsName is the name of the step whose noisy counts are compared with a threshold.
 const wordCountsName = "counts"

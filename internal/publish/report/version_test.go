@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writeThree writes the golden files of version 3.
+// writeThree is the flag with which the golden files of version 3 were written.
 var writeThree = flag.Bool("write-report-3", false, "write testdata/report-3*.json anew; never after version 3 was published")
 
-// three is a report in version 3 with every key of its task.
+// three returns a report in version 3 with every key of its task.
 func three(r *Report) *Report {
 	r.Format = format3
 	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
@@ -68,8 +68,8 @@ func TestFormatThree(t *testing.T) {
 	}
 }
 
-// TestChecksum: the checksum is that of the text with nothing in its place, and any edit
-// of a value changes it.
+// TestChecksum checks that the checksum is that of the text with an empty string in its place, and that every edit of
+// a value changes it.
 func TestChecksum(t *testing.T) {
 	file, err := os.ReadFile("testdata/report-3.json")
 	if err != nil {
@@ -90,12 +90,12 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestKeysOfVersions: a key is refused in the versions that do not know it, may be absent
-// where it is optional, and must be there elsewhere.
+// TestKeysOfVersions checks that a key is rejected in versions that do not know it, may be absent if it is optional,
+// and is required otherwise.
 func TestKeysOfVersions(t *testing.T) {
 	for _, tt := range []struct {
 		name, path, old, new string
-		says                 string // empty: it is read
+		says                 string // empty if the report is valid
 	}{
 		{"a key of 3 in 1", "report-1.json", `"metrics": {`, `"metrics": {"records":{"value":1,"scale":1,"private":true,"part":"holdout"},`, `metrics: unknown key "records"`},
 		{"a key of 3 in 2", "report-2.json", `"metrics": {`, `"metrics": {"records":null,`, `metrics: unknown key "records"`},
