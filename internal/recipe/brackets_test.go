@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestOpenBracket: the place of a mistake with brackets is that of the bracket, not
-// the line that the library has.
+// TestOpenBracket checks that the position of a bracket mistake is that of the bracket, not the line reported by the
+// library.
 func TestOpenBracket(t *testing.T) {
 	for _, tt := range []struct {
 		src       string
-		line, col int // 0: all match
+		line, col int // 0 if all brackets match
 	}{
 		{"data: {a: 1, b: [1, 2", 1, 7},
 		{"data:\n  x: [a, b\n  y: c\n", 2, 6},
@@ -31,7 +31,7 @@ func TestOpenBracket(t *testing.T) {
 	}
 }
 
-// TestSyntaxPlaces: mistakes that the library finds are told where they are.
+// TestSyntaxPlaces checks that mistakes found by the library are reported at their positions.
 func TestSyntaxPlaces(t *testing.T) {
 	for src, want := range map[string][2]int{
 		"task: classification\ndata: {path: x, classes: [no, yes]\nprivacy: {epsilon: 1}\n": {2, 7},

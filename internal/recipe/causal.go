@@ -12,12 +12,12 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// TaskCausal is the task that asks for causal directions and trains no model.
+// TaskCausal is the task that estimates causal directions and trains no model.
 const TaskCausal = "causal"
 
 // Causal selects the columns and the method of a causal study.
 type Causal struct {
-	// Columns are 2 to direction.MaxColumns numeric columns, of which every pair is examined.
+	// Columns are 2 to direction.MaxColumns numeric columns; every pair of them is examined.
 	Columns []string `yaml:"columns" json:"columns" takes:"name" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
 	// Method is "histogram" or "anm", the baseline.
 	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`
@@ -32,7 +32,7 @@ type Causal struct {
 	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 6, 8 or 12, by a noisy count of the records."`
 }
 
-// causal checks a recipe that trains no model.
+// causal checks a recipe for a causal study.
 func (c *checker) causal() {
 	r := c.r
 	if c.bench {
@@ -211,7 +211,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	return s, nil
 }
 
-// noModel is the problem of a recipe with task: causal where a model is asked for.
+// noModel is the problem reported if a model is requested from a recipe with task: causal.
 func (r *Recipe) noModel() Problems {
 	return Problems{r.src.problem("task", "task: causal trains no model", "`dptrain causal` runs it")}
 }

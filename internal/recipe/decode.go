@@ -33,7 +33,7 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 		}
 	case reflect.Pointer:
 		fresh := reflect.New(v.Type().Elem())
-		if !v.IsNil() { // what is not set stays
+		if !v.IsNil() { // unset values remain nil
 			fresh.Elem().Set(v.Elem())
 		}
 		decodeInto(n, path, fresh.Elem(), given)

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestFoundDefaults: without a key text columns and classes are found wherever that has a price, and up to how many
-// classes follows from the methods.
+// TestFoundDefaults checks that, without a key, text columns and classes are found whenever this has a price, and
+// that the maximum number of classes follows from the methods.
 func TestFoundDefaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		text       string
@@ -52,8 +52,8 @@ func TestFoundDefaults(t *testing.T) {
 	}
 }
 
-// TestEarlierDefaults: a recipe that an earlier version published keeps the defaults of that version, with a table or without
-// one, and one that a person writes does not.
+// TestEarlierDefaults checks that a recipe published by an earlier version keeps the defaults of that version, with
+// and without a table, and that a recipe written by a user does not.
 func TestEarlierDefaults(t *testing.T) {
 	const published = `version: 1
 task: classification

@@ -7,7 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/describe"
 )
 
-// TaskDescribe is the task of a description of the columns of a table. Flags ask for one; no recipe file does.
+// TaskDescribe is the task of a description of the columns of a table. It is selected by flags, never by a recipe
+// file.
 const TaskDescribe = "describe"
 
 // describeSection is the section of the paths of a description in problems.

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestDescribe: the columns of a description are those of the header that were asked for, with their declarations.
+// TestDescribe checks that a description has the requested columns of the header, with their declarations.
 func TestDescribe(t *testing.T) {
 	header := []string{"id", "age", "born", "ward", "cost"}
 	build := func(d Description, change func(*Recipe)) *Recipe {

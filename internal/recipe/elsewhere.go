@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// elsewhere is the name of a method that gives no privacy. Experiments run it on public
-// data; a pipeline with it has a schema and no plan.
+// elsewhere is the name of a method without privacy. Experiments run it on public data; a pipeline with it has a
+// schema and no plan.
 type elsewhere string
 
 // Name returns the name.

@@ -1,8 +1,8 @@
 package recipe
 
-// FromSettings builds the recipe of a command line without a file, as `dptrain fit --data … --target …` has it. It applies the
-// same rules as to a file; its problems name a flag instead of a position: that of a setting, or that of a missing key in
-// o.Flags.
+// FromSettings builds the recipe of a command line without a file, such as `dptrain fit --data … --target …`. It
+// applies the same rules as to a file; its problems name a flag instead of a position: the flag of a setting, or the
+// flag in o.Flags of a missing key.
 func (o Options) FromSettings() (*Recipe, Problems) {
 	root := &node{kind: mapping}
 	if o.Task == TaskCausal {
@@ -22,7 +22,7 @@ func (o Options) FromSettings() (*Recipe, Problems) {
 
 func textNode(s string) *node { return &node{kind: text, literal: s} }
 
-// numberNode is a number where s is one, else text: ln(3), or a mistake.
+// numberNode returns a number if s is one, otherwise a text: ln(3), or a mistake.
 func numberNode(s string) *node {
 	x, err := ParseNumber(s)
 	if err != nil {

@@ -59,7 +59,7 @@ func dateNames(name string, d Column) []string {
 	return out
 }
 
-// same checks that the table has the columns of data.header, and no other.
+// same checks that the table has exactly the columns of data.header.
 func (h *headerCheck) same() {
 	want := h.r.Data.Header
 	if len(want) == 0 || slices.Equal(want, h.header) {
@@ -183,7 +183,7 @@ func (h *headerCheck) candidates() []string {
 	return out
 }
 
-// enough checks that there is something to learn from, and k columns of it.
+// enough checks that there are enough columns to train on, and at least k of them for the selection.
 func (h *headerCheck) enough() {
 	n := len(h.candidates())
 	if n == 0 {

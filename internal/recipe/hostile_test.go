@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHostileYAML: texts that make other readers of YAML run out of memory or
-// stack are refused in words, and cost what their size allows.
+// TestHostileYAML checks that texts that exhaust the memory or the stack of other YAML readers are rejected with a
+// message, at a cost in proportion to their size.
 func TestHostileYAML(t *testing.T) {
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := 1; i < 12; i++ {

@@ -14,8 +14,8 @@ import (
 // ErrTargetAbsent is returned by [Init] when the target is not a column.
 var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of the table")
 
-// ErrHeader is returned by [Init] when the header cannot be written as names:
-// it is empty, or a name is empty, repeated or not UTF-8.
+// ErrHeader is returned by [Init] if the header cannot be written as names: it is empty, or a name is empty, repeated
+// or not UTF-8.
 var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 
 // Init writes a commented starter recipe for the table at path (as the recipe should name it), whose columns
@@ -31,8 +31,8 @@ func (d Data) Init(header []string, target string, classes Names) ([]byte, error
 	return d.InitUnit(header, target, Unit{}, false, classes)
 }
 
-// InitUnit is Init with a privacy unit, where its column is not empty: the recipe has it, or only proposes it in a
-// comment.
+// InitUnit is Init with a privacy unit if its column is not empty. The unit is part of the recipe, or only proposed
+// in a comment if propose is set.
 func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, classes Names) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err

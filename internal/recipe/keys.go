@@ -40,5 +40,5 @@ func AllKeys() []Key {
 	return out
 }
 
-// sectionsOfHelp are keys that only hold others.
+// sectionsOfHelp are keys that only contain other keys.
 var sectionsOfHelp = []string{"data", "privacy", "scaling", "budget", "count", "selection", "model", "search", "causal", "ledger", "about", "output", "data.format", "data.sql", "privacy.unit"}

@@ -15,24 +15,22 @@ const MaxSize = 1 << 20
 
 // Options modify how a recipe is read. The zero value is the one for runs on private data.
 type Options struct {
-	// Bench reads a recipe for an experiment on public data: the names that
-	// give no privacy are accepted, data.path and data.target may be missing,
-	// and epsilon and delta default to ln(3) and 1e-5.
+	// Bench reads a recipe for an experiment on public data: names of methods without privacy are accepted, data.path
+	// and data.target may be missing, and epsilon and delta default to ln(3) and 1e-5.
 	Bench bool
 	// Set overrides values of the text.
 	Set []Setting
-	// Flags has the flags of a command by the paths of their keys. Problems of a key that nothing sets name its flag, if there is
-	// no text, or if another flag sets a key of the same section.
+	// Flags maps the paths of keys to the flags of a command. Problems of an unset key name its flag if there is no
+	// text, or if another flag sets a key of the same section.
 	Flags map[string]string
-	// Task is the task that the recipe must have; empty for any but [TaskDescribe].
+	// Task is the required task of the recipe; empty for any task except [TaskDescribe].
 	Task string
-	// Description is not nil for a description, which no text has.
+	// Description is not nil for a description, which never comes from a text.
 	Description *Description
 }
 
-// Parse reads a recipe from src; name is what problems call the file. It
-// returns the recipe with every default filled in, or every problem it has
-// (and a nil recipe). It never panics, whatever src holds.
+// Parse reads a recipe from src; name is the file name used in problems. It returns the recipe with every default
+// filled in, or all problems of the recipe (and a nil recipe). It never panics on any src.
 func Parse(name string, src []byte) (*Recipe, Problems) { return Options{}.Parse(name, src) }
 
 // Load reads the recipe at path and parses it. The error is [Problems], even if the file cannot be read;
@@ -109,8 +107,7 @@ func taskOf(n *node) string {
 	return quoted(n.literal)
 }
 
-// looksLikeRecipe keeps files that are something else, a table above all, out
-// of the messages.
+// looksLikeRecipe detects files that are not recipes, above all tables, so that messages do not quote them.
 func looksLikeRecipe(root *node) bool {
 	if root.kind != mapping {
 		return false
@@ -142,8 +139,8 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 	return &r, nil
 }
 
-// isOptional reports whether a finding is about a key that an experiment takes from its flags. For a description the rules
-// alone require it.
+// isOptional reports whether a finding is about a key that an experiment takes from its flags, or that only the rules
+// require of a description.
 func isOptional(f finding) bool {
 	return !f.structural && slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"}, f.Path)
 }

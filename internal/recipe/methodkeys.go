@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// Keys of the sections selection and model that belong to methods. Their names, values and descriptions come
-// from the methods themselves: see [method.Key].
+// Keys of the sections selection and model that belong to methods. Their names, values and descriptions come from the
+// methods themselves: see [method.Key].
 
 // An ownedKey is a key with the methods of a section that have it.
 type ownedKey struct {
@@ -39,8 +39,8 @@ const (
 // sections holds the types of these sections.
 var sections = map[reflect.Type]string{reflect.TypeFor[Selection](): selectionSection, reflect.TypeFor[Model](): modelSection}
 
-// keysOf lists the keys of the methods of a section, in the order of documents; nil for
-// other sections. Nobody changes the list: it is made once.
+// keysOf lists the keys of the methods of a section, in the order of documents; nil for other sections. The list is
+// computed once and must not be changed.
 func keysOf(section string) []ownedKey {
 	switch section {
 	case modelSection:
@@ -94,10 +94,10 @@ func gatherKeys(section string) []ownedKey {
 	return out
 }
 
-// A namedColumn is a column that a key of a method names, and where.
+// A namedColumn is a column named by a key of a method, with its position.
 type namedColumn struct {
 	path, name string
-	what       string // it is, in messages
+	what       string // kind of the column, for messages
 	key        bool   // whether the name is a key of a mapping, not an item of a list
 }
 
@@ -261,8 +261,7 @@ func (k ownedKey) schema() *generate.Schema {
 	return s
 }
 
-// asName makes a schema that of a name. Names are taken as written, so a bare 7 or true is
-// one too.
+// asName converts a schema to that of a name. Names are taken literally, so a bare 7 or true is a name too.
 func asName(s *generate.Schema) *generate.Schema {
 	s.Type = ""
 	s.Extras = map[string]any{"type": []string{"string", "number", "boolean"}}

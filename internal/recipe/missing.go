@@ -8,8 +8,7 @@ const missingIndicator = "indicator"
 // Missing is the treatment of a cell that is missing or not a finite number.
 type Missing struct {
 	Number float64 `json:"-"`
-	// Indicator leaves Number to the run and gives such cells a term of their own in
-	// the model. Number is 0 then.
+	// Indicator gives missing cells a term of their own in the model and leaves Number, which is 0, to the run.
 	Indicator bool `json:"-"`
 }
 
@@ -24,7 +23,7 @@ func (m *Missing) number() *float64 {
 // asIndicator reports whether missing cells have a term of their own.
 func (m *Missing) asIndicator() bool { return m != nil && m.Indicator }
 
-// text is m as a recipe has it.
+// text is m as written in a recipe.
 func (m Missing) text() string {
 	if m.Indicator {
 		return missingIndicator

@@ -65,8 +65,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestTableIsNotRepeated: text that is no recipe, whatever its name, never
-// comes back in a message.
+// TestTableIsNotRepeated checks that messages never quote a text that is not a recipe, whatever its name.
 func TestTableIsNotRepeated(t *testing.T) {
 	for _, text := range []string{
 		"name,note\nAda,secret\n", "name: secret\nname: secret\n", "secret: *secret\n", "secret: !secret x\n",
@@ -82,7 +81,7 @@ func TestTableIsNotRepeated(t *testing.T) {
 	}
 }
 
-// typed has the values of the flags of a run as they are typed; empty ones are not given.
+// typed has the values of the flags of a run as they are typed; empty ones are absent.
 type typed struct{ Data, Target, Epsilon, Delta, Out string }
 
 // options returns the options of a command line.
@@ -183,7 +182,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitClasses: a starter for classification parses with its classes.
+// TestInitClasses checks that a starter recipe for classification can be parsed with its classes.
 func TestInitClasses(t *testing.T) {
 	classes := []string{"<=50K", "over: 50 K", `"#1"`, "null"}
 	src, err := Init([]string{"age", "income"}, "adult.csv", "income", Names{List: classes})
@@ -200,8 +199,8 @@ func TestInitClasses(t *testing.T) {
 	everyLineIsUsable(t, src, []string{"age"})
 }
 
-// everyLineIsUsable takes the comment signs off the columns and fills in the
-// ranges: the result must declare every column by its name.
+// everyLineIsUsable removes the comment signs from the columns and fills in the ranges: the result must declare every
+// column by its name.
 func everyLineIsUsable(t *testing.T, src []byte, header []string) {
 	t.Helper()
 	text := strings.ReplaceAll(string(src), "\n  # columns:", "\n  columns:")
@@ -237,8 +236,7 @@ func TestInitRefuses(t *testing.T) {
 	}
 }
 
-// TestPublicRoundTrip: whatever names a recipe has, what is published reads
-// back as the same recipe.
+// TestPublicRoundTrip checks that the published recipe reads back as the same recipe, for any names in it.
 func TestPublicRoundTrip(t *testing.T) {
 	name := rapid.StringMatching(`[\x20-\x7eäß\t\n#:'"{}\[\]&*!|>%@\-?\x{1F600}\x{2028}\x{FEFF}\x{85}\x{0}]{1,8}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -272,7 +270,7 @@ func trimmed(names []string) []string {
 	return out
 }
 
-// TestSelectionOfTheFuture: rules about choosing columns, for a build that can.
+// TestSelectionOfTheFuture checks the rules about feature selection, for a build that supports it.
 func TestSelectionOfTheFuture(t *testing.T) {
 	for line, want := range map[string]string{
 		"{method: kendall, k: 1e300}":               "r.yml:3:33: selection.k must be at most 1000000",
@@ -292,8 +290,7 @@ func TestSelectionOfTheFuture(t *testing.T) {
 	}
 }
 
-// TestDefaultShares: what a selection spends unless told, as the documentation
-// says, also where it is published.
+// TestDefaultShares checks the default share of a selection against the documentation, also in the published recipe.
 func TestDefaultShares(t *testing.T) {
 	for method, want := range map[string]float64{
 		"kendall": pipeline.DefaultSelectionShare, "sis": pipeline.DefaultSelectionShare, "sublasso": pipeline.DefaultSelectionShare,
@@ -315,8 +312,8 @@ func TestDefaultShares(t *testing.T) {
 	}
 }
 
-// TestLargeFilesAreBounded: a file at the size limit, made of mistakes only,
-// is judged, and the message stays short.
+// TestLargeFilesAreBounded checks that a file at the size limit with mistakes only is validated, and that the message
+// stays short.
 func TestLargeFilesAreBounded(t *testing.T) {
 	const head = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
 	fill := func(prefix, unit, suffix string) []byte {
@@ -374,7 +371,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestPlace: a problem that a change brought about is put where its key is.
+// TestPlace checks that a problem caused by a change is reported at the position of its key.
 func TestPlace(t *testing.T) {
 	r, problems := Parse("r.yaml", []byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"))
 	if problems != nil {

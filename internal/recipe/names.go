@@ -73,26 +73,24 @@ func thisBuild() availability {
 	}
 }
 
-// NeedsClasses reports whether a name of selection.method or model.method is for
-// classification only.
+// NeedsClasses reports whether a name of selection.method or model.method is for classification only.
 func NeedsClasses(name string) bool {
 	return pipeline.NeedsClasses(name) || openClassifier(name)
 }
 
-// Available returns the names that this build accepts for selection.method and
-// model.method. The closed lists are longer; their other names are refused as
-// not available.
+// Available returns the names that this build accepts for selection.method and model.method. The closed lists are
+// longer; their other names are rejected as not available.
 func Available() (selection, model []string) {
 	a := thisBuild()
 	return slices.Clone(a.selections), slices.Clone(a.models)
 }
 
-// AvailableInBench returns the names that this build accepts for model.method
-// in an experiment on public data only: they give no privacy.
+// AvailableInBench returns the names of methods without privacy that this build accepts for model.method, only in an
+// experiment on public data.
 func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
 
-// choosesColumns reports whether a selection method can spend budget on choosing: auto does if the number of
-// columns is set and the build has a method that chooses.
+// choosesColumns reports whether a selection method can spend budget on feature selection: auto does if the number of
+// columns is set and the build has such a method.
 func (a availability) choosesColumns(method string) bool {
 	rest := func(name string) bool { m, _ := pipeline.SelectorNamed(name); return m.Private }
 	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
@@ -138,8 +136,8 @@ func Nearest(word string, names []string) (name string, ok bool) {
 	return "", false
 }
 
-// editDistance is the Damerau-Levenshtein distance (adjacent transpositions
-// count one; the restricted form), or limit if it is not smaller.
+// editDistance is the Damerau-Levenshtein distance (an adjacent transposition counts as one edit; the restricted
+// form), or limit if the distance is not smaller.
 func editDistance(a, b string, limit int) int {
 	if d := len(a) - len(b); d >= limit || -d >= limit {
 		return limit

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// kind is the shape of a node of the text.
+// kind is the type of a node of the text.
 type kind int
 
 const (
@@ -29,7 +29,7 @@ type node struct {
 	num       float64 // numbers; may be infinite or NaN
 	whole     bool    // numbers: written as an integer
 	truth     bool    // booleans
-	notation  bool    // texts: a number to YAML, in a notation that is not plain; see [IsPlainNumber]
+	notation  bool    // texts: a number in YAML, in a notation that is not plain; see [IsPlainNumber]
 	keys      []*node // mappings: parallel to kids; always scalars
 	kids      []*node // mappings and lists
 }
@@ -65,7 +65,7 @@ func (n *node) describe() string {
 // place is the position of a key and its value in the text.
 type place struct{ keyLine, keyCol, line, col int }
 
-// source remembers where each path of a recipe was written.
+// source records the position of each path of a recipe in its text.
 type source struct {
 	file        string
 	at          map[string]place

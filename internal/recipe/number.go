@@ -10,16 +10,16 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// plainNumber is the form of every number that a person gives: decimal digits with a point and an exponent if they are wanted.
-// Leading zeros, underscores, other bases and minutes mean different numbers to different programs: 010 is 8 to YAML and 10 to
-// a reader.
+// plainNumber is the form of every number in user input: decimal digits with an optional point and exponent. Leading
+// zeros, underscores, other bases and minutes mean different numbers to different programs: 010 is 8 in YAML and 10
+// to a human reader.
 var plainNumber = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*|0?\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?$`)
 
 // IsPlainNumber reports whether a text is a plain decimal number, such as 10, -0.5 or 1e-6.
 func IsPlainNumber(text string) bool { return plainNumber.MatchString(text) }
 
-// ParseNumber reads a plain decimal number. The error is [strconv.ErrSyntax] for any other text, and [strconv.ErrRange] for a
-// number that float64 does not hold.
+// ParseNumber reads a plain decimal number. The error is [strconv.ErrSyntax] for any other text, and
+// [strconv.ErrRange] for a number outside the range of float64.
 func ParseNumber(text string) (float64, error) {
 	if !IsPlainNumber(text) {
 		return 0, strconv.ErrSyntax

@@ -7,11 +7,11 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// An openMethod is a method of bench that gives no privacy, for public data.
+// An openMethod is a method without privacy, for experiments on public data.
 type openMethod struct {
 	name    string
 	summary string
-	classes bool // it needs them
+	classes bool // it needs classes
 	keys    []method.Key
 }
 
@@ -68,8 +68,8 @@ func OpenSummaries() (names, summaries []string) {
 	return names, summaries
 }
 
-// NumberKey returns the key that the number in MODEL:NUMBER is the value of, and whether that is a whole number; ok is
-// false for models without such a key.
+// NumberKey returns the key for the number in MODEL:NUMBER, and whether it is a whole number; ok is false for models
+// without such a key.
 func NumberKey(model string) (key string, whole, ok bool) {
 	for _, name := range []string{"budget", "penalty", "rounds"} {
 		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool { return k.Name == name }); i >= 0 {
@@ -84,7 +84,7 @@ func NumberKey(model string) (key string, whole, ok bool) {
 // exactDepth is the default depth of the exact forms.
 const exactDepth = 2
 
-// Exact are the settings of the exact forms of trees that pay for features.
+// Exact holds the settings of the exact forms of trees that pay for features.
 type Exact struct {
 	Depth           int
 	Budget, Penalty float64

@@ -68,7 +68,7 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	return p
 }
 
-// outlineSearch is nil if a candidate names a method that is unknown.
+// outlineSearch returns nil if a candidate names an unknown method.
 func (r *Recipe) outlineSearch() *pipeline.Search {
 	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
 	for _, x := range r.Search.Candidates {

@@ -10,11 +10,9 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// Pipeline returns the run that the recipe describes for a table with the
-// given header (column names in file order). The candidate features are the
-// columns of the header but the target, the excluded ones and the one that
-// identifies the privacy unit, in that order.
-// It is Problems if the recipe and the header do not fit; see
+// Pipeline returns the run that the recipe describes for a table with the given header (column names in file order).
+// The candidate features are the columns of the header, in order, except the target, the excluded columns and the
+// column that identifies the privacy unit. The error is Problems if the recipe and the header do not match; see
 // [Recipe.Validate].
 func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	if r.Task == TaskCausal {

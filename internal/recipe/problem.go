@@ -10,21 +10,20 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// A Problem is one thing wrong with a recipe. It speaks of the recipe and of
-// names of columns only, never of a cell of the data.
+// A Problem is one mistake in a recipe. It quotes only the recipe and names of columns, never a cell of the data.
 type Problem struct {
 	File   string // as the caller named it; empty for flags and recipes built in code
-	Line   int    // 1-based; 0 when there is no text to point at
-	Column int    // 1-based, in characters; 0 when there is no text to point at
+	Line   int    // 1-based; 0 without a text
+	Column int    // 1-based, in characters; 0 without a text
 	Path   string // key, such as privacy.epsilon or data.columns.age.lower; empty for the file as a whole
 	Msg    string // the problem
-	Hint   string // what to do about it; may be empty
+	Hint   string // the remedy; may be empty
 
-	// Header reports that the problem is about the columns of the table: one that the recipe names is absent, or another than
-	// the recipe expects is there.
+	// Header reports that the problem is about the columns of the table: a column named by the recipe is missing, or
+	// an unexpected one is present.
 	Header bool
 
-	flag string // the command-line flag to blame, for recipes made from flags
+	flag string // the command-line flag with the mistake, for recipes made from flags
 	err  error  // cause from the operating system, if any
 }
 
@@ -49,17 +48,17 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Flag returns the flag that gave the value, or would give the missing one; empty for a value in a file.
+// Flag returns the flag that gave the value, or that can give the missing one; empty for a value in a file.
 func (p Problem) Flag() string { return p.flag }
 
-// Unwrap returns the operating system's error, if that is what went wrong.
+// Unwrap returns the operating system's error, if that is the cause.
 func (p Problem) Unwrap() error { return p.err }
 
-// Problems is everything wrong with a recipe, sorted by position. It is an
-// error; errors.As finds it in what [Load] and [Options.FromSettings] return.
+// Problems are all mistakes in a recipe, sorted by position. It is an error; errors.As finds it in the errors of
+// [Load] and [Options.FromSettings].
 type Problems []Problem
 
-// maxPrinted bounds what Error prints; the slice itself is never cut.
+// maxPrinted is the maximum number of problems printed by Error; the slice itself is never cut.
 const maxPrinted = 50
 
 // Error prints one problem per line, the first fifty at most.
@@ -78,7 +77,7 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
-// Unwrap lets errors.Is and errors.As look at each problem.
+// Unwrap gives errors.Is and errors.As access to each problem.
 func (ps Problems) Unwrap() []error {
 	errs := make([]error, len(ps))
 	for i, p := range ps {
@@ -95,7 +94,7 @@ func (ps Problems) AboutHeader() bool {
 // FaultKind returns [fault.Recipe].
 func (ps Problems) FaultKind() fault.Kind { return fault.Recipe }
 
-// Err returns ps, or nil without a type if there is no problem.
+// Err returns ps, or an untyped nil if there is no problem.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -103,7 +102,7 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// sorted orders by position, then by path and text, and drops repetitions.
+// sorted sorts by position, then by path and text, and removes duplicates.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),

@@ -42,11 +42,10 @@ func (d *Data) published() publishedData {
 	return publishedData{Header: d.Header, MultilineQuotes: d.MultilineQuotes, Format: d.Format, Numbers: d.Numbers, Columns: d.Columns}
 }
 
-// Public returns the recipe as published with the model: YAML with every value
-// resolved, defaults included, and without data.path, ledger.path, engine, output and
-// comments. With data.header it is a recipe that has a plan; a run needs data.path too.
-// A header that would make it longer than [MaxSize] is left out. The bytes depend on the
-// values of r only.
+// Public returns the recipe as published with the model: YAML with every value resolved, defaults included, and
+// without data.path, ledger.path, engine, output and comments. With data.header it can be planned; a run needs
+// data.path too. A header that would make it longer than [MaxSize] is left out. The bytes depend only on the values
+// of r.
 func (r *Recipe) Public() ([]byte, error) {
 	if r.Task == TaskCausal {
 		return r.publicCausal(), nil

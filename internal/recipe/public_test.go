@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPublicHeader: a published recipe with the columns of the table is a recipe without
-// one, with the same run.
+// TestPublicHeader checks that a published recipe with the columns of the table describes the same run as one without
+// them.
 func TestPublicHeader(t *testing.T) {
 	src := "data: {path: x.csv, target: y, exclude: ['007']}\nprivacy: {epsilon: 1}\n"
 	r, problems := Parse("r.yml", []byte(src))
@@ -40,7 +40,7 @@ func TestPublicHeader(t *testing.T) {
 	}
 }
 
-// TestLongHeader: a recipe that its columns would make too long to read does without.
+// TestLongHeader checks that the header is left out of a recipe that would be too long to read with it.
 func TestLongHeader(t *testing.T) {
 	r := Default()
 	r.Data.Target = "y"

@@ -14,9 +14,8 @@ import (
 // Version is the recipe format this package reads and writes.
 const Version = 1
 
-// A Recipe describes one private training run. Obtain one from [Parse],
-// [Load] or [Options.FromSettings]: these fill in every default and check every rule. A
-// Recipe is plain data; it may be copied, and holds no file open.
+// A Recipe describes one private training run. Obtain one from [Parse], [Load] or [Options.FromSettings]: these fill
+// in every default and check every rule. A Recipe is plain data; it may be copied, and keeps no file open.
 type Recipe struct {
 	// Version is the format of the file, always [Version].
 	Version int `yaml:"version" json:"version" jsonschema:"default=1" jsonschema_description:"Format of this file."`
@@ -24,7 +23,7 @@ type Recipe struct {
 	Task string `yaml:"task" json:"task" jsonschema:"default=regression" jsonschema_description:"What the target is: a number (regression) or one of the declared classes (classification); or causal, which trains no model."`
 	// Data names the table and declares public knowledge about its columns.
 	Data Data `yaml:"data" json:"data" jsonschema:"required" jsonschema_description:"The table, the target, and what is public knowledge about the columns."`
-	// Privacy is the budget and how it is counted.
+	// Privacy is the budget and the accounting rule.
 	Privacy Privacy `yaml:"privacy" json:"privacy" jsonschema:"required" jsonschema_description:"The privacy budget and how it is counted."`
 	// Holdout is the share of records, in [0, 0.5], kept apart for the private
 	// held-out metric; 0 means no metric. Each record draws its own coin.
@@ -44,14 +43,14 @@ type Recipe struct {
 	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
 	// Causal is nil except for the task "causal", for which Holdout, Scaling, Selection and Model are ignored.
 	Causal *Causal `yaml:"causal,omitempty" json:"causal,omitempty" jsonschema_description:"With task causal: between which columns a direction is looked for, and how."`
-	// Description is nil but with the task [TaskDescribe], which no file has.
+	// Description is nil except for the task [TaskDescribe], which never comes from a file.
 	Description *Description `yaml:"-" json:"-"`
-	// Ledger is nil unless spending is kept across runs.
+	// Ledger is nil unless spending is recorded across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
 	// Engine selects where the table is kept during the run: "auto" (also if empty), "memory" or "stream". The
 	// release does not depend on it.
 	Engine string `yaml:"engine,omitempty" json:"engine,omitempty" jsonschema:"default=auto" jsonschema_description:"Where the table is kept during the run. memory; stream: an encrypted scratch file; auto: stream if the table may need more than half of the memory and the plan allows it. The release does not depend on it."`
-	// About identifies the release for its readers; nil for nothing. It is published as it is.
+	// About identifies the release for its readers; nil if it is absent. It is published verbatim.
 	About *About `yaml:"about,omitempty" json:"about,omitempty" jsonschema_description:"Who publishes the release, of what and for what purpose. The report shows it; nothing else depends on it. It is published as it is."`
 	// Output configures where results are written.
 	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
@@ -106,8 +105,8 @@ type Data struct {
 	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=32" jsonschema_description:"How many classes are found at most, where they are private. The default is 2 with methods that take two classes only."`
 }
 
-// Column declares public knowledge about one column: a range, or the list of
-// its categories. What is declared is not protected by the guarantee.
+// Column declares public knowledge about one column: a range, or the list of its categories. Declarations are not
+// protected by the guarantee.
 type Column struct {
 	// Lower and Upper bound the column, in its own units; both or neither,
 	// Lower < Upper. Values outside are clamped.
@@ -128,8 +127,8 @@ type Column struct {
 	// Encode is "target" for a column whose values are replaced by means of the target, or "none" (also if
 	// empty).
 	Encode string `yaml:"encode,omitempty" json:"encode,omitempty" jsonschema:"default=none" jsonschema_description:"target: each value becomes one number, the mean of the target over the records that have it, released with noise. For category columns of many values, and a target of numbers or two classes."`
-	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
-	// Between the first and the last day, written 2006-01-02.
+	// Date converts the dates in the column to numbers: it is a layout of package time, or "auto". Parts lists the
+	// numbers, and Between the first and the last day, written 2006-01-02.
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`
 	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" needs:"date" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
 	Between []string `yaml:"between,omitempty" json:"between,omitempty" needs:"date" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
@@ -141,7 +140,7 @@ type Column struct {
 	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column, which may be the target (only with relation substitute-private-columns, where every other column is public)."`
 }
 
-// Privacy is the budget of the run and how it is counted.
+// Privacy is the budget of the run and the accounting rule.
 type Privacy struct {
 	// Epsilon is finite and greater than 0. The text may be ln(3).
 	Epsilon float64 `yaml:"epsilon" json:"epsilon" jsonschema:"required" jsonschema_description:"Privacy loss bound of the whole run: a number greater than 0, or ln(number)."`
@@ -153,8 +152,7 @@ type Privacy struct {
 	// Composition is "tight" (privacy loss distributions) or "basic" (sums of
 	// epsilon, as the papers split it).
 	Composition string `yaml:"composition" json:"composition" jsonschema:"default=tight" jsonschema_description:"How the steps add up: tight (privacy loss distributions) or basic (sums of epsilon)."`
-	// Unit is nil where the record is the unit of protection. It needs the relation
-	// add-remove.
+	// Unit is nil if the record is the unit of protection. It needs the relation add-remove.
 	Unit *Unit `yaml:"unit,omitempty" json:"unit,omitempty" jsonschema_description:"Who is protected where one person may have several records. Leave out to protect single records."`
 }
 
@@ -204,7 +202,7 @@ func Stages() []string {
 	return out
 }
 
-// SettleShares drops the default of selection.share where budget.selection was set after the recipe was read.
+// SettleShares drops the default of selection.share if budget.selection was set after the recipe was read.
 func (r *Recipe) SettleShares() {
 	if r.Budget.shares().Selection == 0 {
 		return
@@ -248,7 +246,6 @@ func (r *Recipe) countFailure() float64 {
 	return r.Count.Failure
 }
 
-// Selection configures feature selection.
 type Selection struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"How features are chosen."`
 	// Keys are the values of keys that belong to methods, such as k and features of "fixed"; see
@@ -273,7 +270,6 @@ func (s *Selection) Set(key string, value any) {
 	s.Keys[key] = value
 }
 
-// Model configures the model.
 type Model struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"What is trained."`
 	// Fallback is the method used if Method abstains, or "none". A fallback is paid for whether it is used or
@@ -292,7 +288,7 @@ func (m *Model) Set(key string, value any) {
 	m.Keys[key] = value
 }
 
-// Search tries several ways to select and train and keeps the best.
+// Search tries several combinations of selection and model and keeps the best.
 type Search struct {
 	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; the actual number is secret.
 	Runs float64 `yaml:"runs" json:"runs" jsonschema:"exclusiveMinimum=1,maximum=1000,default=5" jsonschema_description:"Mean number of tries. How many there are is drawn at random and stays secret."`
@@ -308,7 +304,7 @@ type Candidate struct {
 	Model     Model     `yaml:"model" json:"model" jsonschema_description:"What is trained."`
 }
 
-// Ledger keeps spending across runs.
+// Ledger records spending across runs.
 type Ledger struct {
 	// Path is the ledger file, relative to the recipe unless absolute; see
 	// [Recipe.LedgerFile].
@@ -317,7 +313,7 @@ type Ledger struct {
 	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name under which all runs on this data set are added up; give every copy and extract the same name."`
 }
 
-// About identifies a release. Every field is a text of one line and optional.
+// About identifies a release. Every field is an optional text of one line.
 type About struct {
 	Title     string `yaml:"title,omitempty" json:"title,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"Title of the report. By default it names the target."`
 	DataSet   string `yaml:"data_set,omitempty" json:"data_set,omitempty" jsonschema:"minLength=1,maxLength=500" jsonschema_description:"What the table is."`
@@ -331,7 +327,7 @@ type About struct {
 // A NamedText is a field of [About].
 type NamedText struct{ Key, Text string }
 
-// Fields lists the fields of a by key, in the order of a report's head, with empty texts for what is not stated.
+// Fields lists the fields of a by key, in the order of a report's head, with empty texts for absent fields.
 func (a *About) Fields() []NamedText {
 	if a == nil {
 		a = &About{}
@@ -413,7 +409,7 @@ func (r *Recipe) movesShare() bool {
 	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 && pipeline.MayAbstain(r.Model.Method)
 }
 
-// divided returns the shares of the run, and the value of selection.share where that is no share of the whole.
+// divided returns the shares of the run, and the value of selection.share if it is not a share of the whole.
 func (r *Recipe) divided() (shares pipeline.Shares, selectionShare float64) {
 	shares, selectionShare = r.Budget.shares(), r.Selection.Share()
 	if r.movesShare() && shares.Selection == 0 {
@@ -442,8 +438,8 @@ func (r *Recipe) unitColumn() string {
 	return r.Privacy.Unit.Column
 }
 
-// DataFile returns the path of the table: data.path, taken relative to the
-// folder of the recipe file unless a flag gave it. Empty if the recipe has no data.path.
+// DataFile returns the path of the table: data.path, relative to the folder of the recipe file unless it was given by
+// a flag. It returns "" if the recipe has no data.path.
 func (r *Recipe) DataFile() string {
 	if r.SetByFlag("data.path") {
 		return r.Data.Path
@@ -451,8 +447,8 @@ func (r *Recipe) DataFile() string {
 	return r.beside(r.Data.Path)
 }
 
-// LedgerFile returns the path of the ledger, taken relative to the folder of
-// the recipe file unless flags gave it. Empty if the recipe keeps no ledger.
+// LedgerFile returns the path of the ledger, relative to the folder of the recipe file unless it was given by flags.
+// It returns "" if the recipe has no ledger.
 func (r *Recipe) LedgerFile() string {
 	if r.Ledger == nil {
 		return ""

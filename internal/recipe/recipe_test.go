@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the expected messages in testda
 
 var sameRecipe = cmp.Options{cmpopts.IgnoreUnexported(Recipe{}), cmpopts.EquateEmpty()}
 
-// everything is a build in which every name of the closed lists works.
+// everything is a build that supports every name of the closed lists.
 func everything() availability {
 	return availability{
 		tasks: tasks, relations: relations, compositions: compositions, scalings: scalings,
@@ -47,7 +47,7 @@ func read(t testing.TB, name string) []byte {
 	return b
 }
 
-// golden compares problems with the text beside a fixture.
+// golden compares problems with the text next to a fixture.
 func golden(t *testing.T, fixture string, problems Problems) {
 	t.Helper()
 	if len(problems) == 0 {
@@ -121,8 +121,8 @@ func TestHeaderThatFits(t *testing.T) {
 	}
 }
 
-// TestHeaderIsNotRepeated: a table without a header offers its first record as
-// one; none of its cells may reach a message.
+// TestHeaderIsNotRepeated passes the first record of a table without a header as the header; none of its cells may
+// appear in a message.
 func TestHeaderIsNotRepeated(t *testing.T) {
 	for _, method := range []string{"private", "declared"} {
 		r := Default()
@@ -165,7 +165,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// reporter is what helpers need of a test, be it Go's or rapid's.
+// reporter is the part of a test that helpers need, for Go's tests and rapid's.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -173,7 +173,7 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
-// roundTrip publishes r, adds the path, and wants r back.
+// roundTrip publishes r, adds the path, and checks that the result is r.
 func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	t.Helper()
 	pub, err := r.Public()
@@ -194,7 +194,7 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	want := *r
 	want.Output = Default().Output
 	want.Engine = ""
-	if r.Task != TaskCausal { // what is published states these defaults
+	if r.Task != TaskCausal { // the published recipe states these defaults
 		want.Data.Undeclared, want.Data.Classes = r.Undeclared(), r.Classes()
 		if want.Data.Classes.Found {
 			want.Data.MostClasses = r.mostClasses()
@@ -295,8 +295,7 @@ func TestDataFileIsBesideTheRecipe(t *testing.T) {
 	}
 }
 
-// TestAvailableIsPartOfTheClosedLists guards the one place that names what
-// this build can do.
+// TestAvailableIsPartOfTheClosedLists checks the only place that lists the features of this build.
 func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	can := thisBuild()
 	all := everything()
@@ -326,8 +325,7 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 	}
 }
 
-// TestEveryNameIsJudged: each name of a closed list is accepted exactly when
-// it is available.
+// TestEveryNameIsJudged checks that each name of a closed list is accepted exactly if it is available.
 func TestEveryNameIsJudged(t *testing.T) {
 	const base = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
 	const classes = "task: classification\ndata: {path: a.csv, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n"

@@ -16,8 +16,8 @@ import (
 
 var writeReference = flag.Bool("write", false, "write the tables of methods in docs/reference/recipe.md anew")
 
-// TestReferenceTables: the tables of methods and their keys in the reference are those of
-// the lists of methods. With -write they are written.
+// TestReferenceTables compares the tables of methods and their keys in the reference with the lists of methods. With
+// -write it writes the tables.
 func TestReferenceTables(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "reference", "recipe.md")
 	old := string(read(t, file))
@@ -131,7 +131,7 @@ func relationNames(relations []budget.Relation) string {
 func keyTable(section string) string {
 	x := table("key", "methods", "value", "default", "meaning")
 	for _, k := range keysOf(section) {
-		if k.Common { // the page says it once, beside method
+		if k.Common { // described once on the page, next to method
 			continue
 		}
 		var values, defaults []string
@@ -147,7 +147,7 @@ func keyTable(section string) string {
 	return x.String()
 }
 
-// ofEach is what the methods of a key have in common, or what each has.
+// ofEach returns the common text of the methods of a key, or the text of each.
 func ofEach(k ownedKey, texts []string) string {
 	if len(slices.Compact(slices.Clone(texts))) == 1 {
 		return texts[0]
@@ -190,7 +190,7 @@ func defaultOf(k method.Key) string {
 	return k.Absent
 }
 
-// TestInitListsWhatFits: a starter lists the methods of its task only, and parses.
+// TestInitListsWhatFits checks that a starter recipe lists only the methods for its task, and can be parsed.
 func TestInitListsWhatFits(t *testing.T) {
 	for _, x := range []struct {
 		classes  []string

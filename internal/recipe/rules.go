@@ -201,7 +201,7 @@ func (c *checker) delta() {
 	}
 }
 
-// budget puts a budget to the rules of package budget. Only key can be wrong in it.
+// budget validates a budget by the rules of package budget. Only key can have a mistake.
 func (c *checker) budget(key string, t budget.Target) {
 	var wrong *budget.TargetError
 	path := "privacy." + key
@@ -263,7 +263,7 @@ func (c *checker) ledgerAndOutput() {
 	}
 }
 
-// mostAbout is the largest number of characters of a text of the section about.
+// mostAbout is the maximum number of characters of a text of the section about.
 const mostAbout = 500
 
 // about checks that the texts about the release are short and of one line.

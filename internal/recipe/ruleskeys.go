@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// The rules of the keys that belong to methods.
+// This file contains the rules for keys that belong to methods.
 
 // A keyed is a section with keys of methods.
 type keyed struct {
@@ -35,7 +35,7 @@ func (c *checker) keys(s keyed) {
 		case !set:
 		case needs.Key != "" && len(needs.Words) == 0 && !c.isSet(s, needs.Key):
 			c.add(path, path+" has no effect without "+needs.Named(s.section), needs.Hint)
-		case !has && needs.Key != "" && len(needs.Words) == 0: // reported for the key that it needs
+		case !has && needs.Key != "" && len(needs.Words) == 0: // reported for the required key
 		case !has:
 			c.add(path, path+" has no effect with method "+s.method, k.remedy())
 		case !needs.Met(s.values):
@@ -75,8 +75,7 @@ func (c *checker) required(path, name string, k method.Key) {
 	c.add(path, path+" is required with method "+name+": "+k.Required, "")
 }
 
-// value checks the value of a key of a method. That it has the type of its kind the
-// decoder has seen to.
+// value checks the value of a key of a method. The decoder has already checked its type.
 func (c *checker) value(path string, s keyed, k method.Key) {
 	switch k.Kind {
 	case method.Word:
@@ -94,7 +93,7 @@ func (c *checker) value(path string, s keyed, k method.Key) {
 		c.columnNames(path, s.values.Names(k.Name))
 	case method.Prices:
 		c.prices(path, k, s.values.Prices(k.Name))
-	case method.Flag: // true or false, as the decoder has seen to
+	case method.Flag: // checked by the decoder
 	}
 }
 

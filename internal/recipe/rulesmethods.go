@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The rules of the sections selection and model.
+// This file contains the rules for the sections selection and model.
 
 func (c *checker) selection() {
 	s := c.r.Selection

@@ -91,15 +91,15 @@ func schema() *generate.Schema {
 	return root
 }
 
-// The tags of fields that the JSON Schema library does not know: takes:"name" marks texts that may be written as a number
-// or as true or false, and needs:"KEY" another key that goes with a key.
+// The tags of fields that the JSON Schema library does not know: takes:"name" marks texts that may be written as a
+// number or as true or false, and needs:"KEY" names another key that is required together with a key.
 const (
 	takesTag  = "takes"
 	takesName = "name"
 	needsTag  = "needs"
 )
 
-// addFieldTags adds to the schema of a struct of the recipe the effect of these tags.
+// addFieldTags adds the effect of these tags to the schema of a struct of the recipe.
 func addFieldTags(s *generate.Schema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -149,7 +149,7 @@ func inOnePlace(target, column *generate.Schema) {
 	}
 }
 
-// addConditions adds the rules between keys that editors can show.
+// addConditions adds the rules between keys that editors can check.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}, {Required: []string{"spark"}}}
 	when := func(key, value, then string) *generate.Schema {
@@ -165,7 +165,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 			addLinks(at(home+section), section, when)
 		}
 	}
-	at("search.candidates[].selection").Not = &generate.Schema{Required: []string{"sizes"}} // a search of its own
+	at("search.candidates[].selection").Not = &generate.Schema{Required: []string{"sizes"}} // nested searches
 	at("search.candidates[]").MinProperties = new(uint64(1))
 	for _, key := range []string{"selection", "model"} {
 		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not), &generate.Schema{Required: []string{"search", key}})}
@@ -187,8 +187,8 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	root.AllOf = []*generate.Schema{causal}
 }
 
-// addLinks adds which keys of a section need each other, or exclude each other, and which
-// ones a method needs.
+// addLinks adds the rules about keys of a section that require or exclude each other, and about keys that a method
+// requires.
 func addLinks(s *generate.Schema, section string, when func(key, value, then string) *generate.Schema) {
 	for _, k := range keysOf(section) {
 		if k.Needs.Key != "" && !slices.ContainsFunc(k.owners, func(o owner) bool { return o.key.Needs.Key != k.Needs.Key }) {
@@ -220,7 +220,7 @@ func anyOf(s *generate.Schema) []*generate.Schema {
 	return s.AnyOf
 }
 
-// schemaAt finds a property; [] steps into a list or a mapping by name.
+// schemaAt returns a property; [] steps into a list or a mapping by name.
 func schemaAt(s *generate.Schema, path string) *generate.Schema {
 	for _, step := range strings.Split(path, ".") {
 		name, inner := strings.CutSuffix(step, "[]")
@@ -246,8 +246,7 @@ func anys(names []string) []any {
 	return out
 }
 
-// keysAt lists the keys a mapping at these steps may have, in order, or nil
-// where any name is allowed.
+// keysAt lists the keys allowed in the mapping at these steps, in order, or nil if any name is allowed.
 func keysAt(steps []string) []string {
 	t := reflect.TypeFor[Recipe]()
 	for _, step := range steps {

@@ -27,7 +27,7 @@ func instanceOf(t *testing.T, fixture string) any {
 	return root.instance()
 }
 
-// compiledSchema is the validator of all of the schema.
+// compiledSchema is the validator of the whole schema.
 var compiledSchema = sync.OnceValue(func() *validate.Schema { return compile(schema()) })
 
 // compile compiles a schema, as an editor does.
@@ -48,7 +48,7 @@ func compile(s *generate.Schema) *validate.Schema {
 	return c.MustCompile(name)
 }
 
-// instance turns the tree into the values a JSON Schema validator takes.
+// instance converts the tree to the values that a JSON Schema validator accepts.
 func (n *node) instance() any {
 	switch n.kind {
 	case boolean:
@@ -75,8 +75,9 @@ func (n *node) instance() any {
 	return nil
 }
 
-// comparedWithSchema checks that an editor with the schema and this package agree about a recipe, as far as a schema can
-// express the rules: a recipe that the schema refuses is refused, and so is one with a wrong structure by the schema.
+// comparedWithSchema checks that an editor with the schema and this package agree about a recipe, as far as a schema
+// can express the rules: this package must reject a recipe that the schema rejects, and the schema must reject one
+// with a wrong structure.
 func comparedWithSchema(t reporter, root *node) (refused bool) {
 	t.Helper()
 	bySchema := compiledSchema().Validate(root.instance())
@@ -88,7 +89,7 @@ func comparedWithSchema(t reporter, root *node) (refused bool) {
 	case bySchema != nil && len(problems) == 0 && len(all) == 0:
 		t.Fatalf("the schema refuses a recipe that is accepted: %v\n%s", bySchema, printed(root))
 	case bySchema == nil && len(structural) == 1 && structural[0].Path == "privacy.epsilon" && root.get("privacy").get("epsilon").kind == text:
-		// a schema does not compute logarithms
+		// A schema does not compute logarithms.
 	case bySchema == nil && len(structural) > 0:
 		t.Fatalf("the schema accepts %q\n%s", structural[0].Error(), printed(root))
 	}
@@ -118,7 +119,7 @@ func printed(n *node) string {
 	return b.String()
 }
 
-// TestSchemaAgrees: recipes that are one random change, or two, away from a fixture.
+// TestSchemaAgrees checks recipes that are one or two random changes away from a fixture.
 func TestSchemaAgrees(t *testing.T) {
 	var roots []*node
 	for _, fixture := range slices.Concat(files(t, ".good.yml"), files(t, ".bad.yml")) {
@@ -177,7 +178,7 @@ func change(t *rapid.T, root *node) {
 	}
 }
 
-// everyKey lists the keys of all sections, and one that no section has.
+// everyKey lists the keys of all sections, and one that is not in any section.
 var everyKey = sync.OnceValue(func() []string {
 	var out []string
 	for _, k := range AllKeys() {
@@ -229,9 +230,8 @@ func TestSchemaAcceptsTheGood(t *testing.T) {
 	}
 }
 
-// beyondSchema lists the rejected fixtures that only our own rules can reject,
-// by the part before the dot. All others must fail the schema alone, as an
-// editor would see it.
+// beyondSchema lists the rejected fixtures that only our own rules can reject, by the part before the dot. All others
+// must be rejected by the schema alone, as in an editor.
 var beyondSchema = strings.Fields(`
 	epsilon-ln-one epsilon-ln-negative epsilon-ln-word
 	delta-zero delta-tiny
@@ -267,7 +267,7 @@ func TestSchemaRejectsTheBad(t *testing.T) {
 	for _, fixture := range files(t, ".bad.yml") {
 		name := strings.TrimSuffix(filepath.Base(fixture), ".bad.yml")
 		if strings.HasPrefix(name, "yaml-") {
-			continue // not a tree that a schema could look at
+			continue // not a tree that a schema can validate
 		}
 		err := compiledSchema().Validate(instanceOf(t, fixture))
 		if semantic[name] {
@@ -284,7 +284,7 @@ func TestSchemaRejectsTheBad(t *testing.T) {
 	}
 }
 
-// TestSchemaDefaults: the defaults editors show are the defaults in force.
+// TestSchemaDefaults checks that the defaults shown by editors are the defaults in force.
 func TestSchemaDefaults(t *testing.T) {
 	var schema struct{ Properties map[string]any }
 	if err := json.Unmarshal(Schema(), &schema); err != nil {
@@ -336,7 +336,7 @@ func TestSchemaIsStable(t *testing.T) {
 	}
 }
 
-// TestDocumentedKeys: the reference names every key of the recipe.
+// TestDocumentedKeys checks that the reference names every key of the recipe.
 func TestDocumentedKeys(t *testing.T) {
 	page := string(read(t, filepath.Join("..", "..", "docs", "reference", "recipe.md")))
 	for _, section := range keysAt(nil) {

@@ -13,8 +13,7 @@ type choice struct {
 	model     *Model
 }
 
-// choices lists the selections and models that the run may make: its own, or those of the
-// candidates of a search.
+// choices lists the possible selections and models of the run: its own, or those of the candidates of a search.
 func (r *Recipe) choices() []choice {
 	if r.Search == nil {
 		return []choice{{"", &r.Selection, &r.Model}}
@@ -74,8 +73,8 @@ func (c *checker) search() {
 	}
 }
 
-// candidate checks one candidate, also as a run of its own unless the search is put to the rules
-// as a whole. Methods without privacy are never one.
+// candidate checks one candidate. Unless the search is validated as a whole, the candidate is also checked as a
+// separate run. Methods without privacy cannot be candidates.
 func (c *checker) candidate(i int, whole bool) {
 	x := c.r.Search.Candidates[i]
 	path := candidatePath(i)

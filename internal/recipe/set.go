@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// A Setting is the value of one key from the command line, which overrides or replaces a recipe. It is of the flag --set, or
-// of a flag of its own: then [SetText] and its like make it.
+// A Setting is the value of one key from the command line, which overrides or replaces a recipe. It comes from the
+// flag --set, or from a flag of its own: then [SetText] and similar functions create it.
 type Setting struct {
 	Path  string // of the key, such as model.rounds or data.columns["blood pressure"].lower
 	Value string // in YAML
@@ -21,7 +21,7 @@ type Setting struct {
 	steps []string              // of the path, unless it is parsed
 	value *node                 // unless Value is parsed
 	place func(*node) []string  // returns the steps of the path in a recipe; nil for steps
-	skip  func(root *node) bool // reports whether the recipe makes the setting idle; nil for never
+	skip  func(root *node) bool // reports whether the setting has no effect on the recipe; nil for never
 }
 
 // SetText sets a key to a text.
@@ -29,7 +29,7 @@ func SetText(flag, path, text string) Setting {
 	return Setting{Path: path, Flag: flag, value: textNode(text)}
 }
 
-// SetNumber sets a key to a number. A text that is no plain number is left to the rules of the key.
+// SetNumber sets a key to a number. A text that is not a plain number is left to the rules of the key.
 func SetNumber(flag, path, text string) Setting {
 	return Setting{Path: path, Flag: flag, value: numberNode(text)}
 }
@@ -57,7 +57,7 @@ func SetBool(flag, path string, truth bool) Setting {
 	return Setting{Path: path, Flag: flag, value: &node{kind: boolean, literal: strconv.FormatBool(truth), truth: truth}}
 }
 
-// SetNames sets a key to a list of names, or to private for the list of that word alone.
+// SetNames sets a key to a list of names, or to private if the list has only this name.
 func SetNames(flag, path string, items []string) Setting {
 	if len(items) == 1 && items[0] == privateWord {
 		return SetText(flag, path, privateWord)
@@ -65,13 +65,14 @@ func SetNames(flag, path string, items []string) Setting {
 	return SetList(flag, path, items)
 }
 
-// OfColumn returns the setting for a key of the declaration of a column, in place of a key of the recipe.
+// OfColumn returns the setting for a key of the declaration of a column, instead of a key of the recipe.
 func (s Setting) OfColumn(name string) Setting {
 	s.steps = []string{"data", "columns", name, s.Path}
 	return s
 }
 
-// OfTarget returns the setting for a key of the declaration of the target. It is idle in a recipe without a target.
+// OfTarget returns the setting for a key of the declaration of the target. It has no effect on a recipe without a
+// target.
 func (s Setting) OfTarget() Setting {
 	key := s.Path
 	s.place = func(root *node) []string { return []string{"data", "columns", targetOf(root), key} }
@@ -79,8 +80,8 @@ func (s Setting) OfTarget() Setting {
 	return s
 }
 
-// FindCategories makes a column one of categories that are found privately, unless it is the target or declares categories or
-// buckets.
+// FindCategories declares that the categories of a column are found privately, unless it is the target or has
+// declared categories or buckets.
 func FindCategories(flag, column string) Setting {
 	s := SetText(flag, "categories", privateWord).OfColumn(column)
 	s.skip = func(root *node) bool {
@@ -101,7 +102,7 @@ func targetOf(root *node) string {
 // pathStep matches one step of a path: a name, or a quoted name in brackets.
 var pathStep = regexp.MustCompile(`^(?:\.?([^.\[\]"=]+)|\["((?:[^"\\]|\\.)*)"\])`)
 
-// pathSteps splits a path into the keys on the way to it. It reports whether the path is one.
+// pathSteps splits a path into its keys. It reports whether the path is valid.
 func pathSteps(path string) ([]string, bool) {
 	var steps []string
 	for rest := path; rest != ""; {
@@ -136,8 +137,8 @@ func (s Setting) in(root *node) (steps []string, ok bool) {
 	return pathSteps(s.Path)
 }
 
-// apply puts the value into the tree of a recipe and returns the path. The keys of a selection or a model that belong to
-// another method than the one that is set are dropped, unless they are set too.
+// apply puts the value into the tree of a recipe and returns the path. If the setting changes the method of a
+// selection or a model, keys of other methods are removed, unless they are set too.
 func (s Setting) apply(root *node, all []Setting) (path string, problems Problems) {
 	wrong := func(message, hint string) (string, Problems) {
 		return "", Problems{{flag: s.flagOf(), Path: s.Path, Msg: message, Hint: hint}}
@@ -154,7 +155,7 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 		return wrong("the value cannot be read: "+quoted(s.Value), "a value is written as in a recipe, such as 3, [a, b] or {lower: 0, upper: 1}")
 	}
 	path = joined(steps)
-	if steps[0] == describeSection { // no recipe has the section: the caller of the parser has its values
+	if steps[0] == describeSection { // not in any recipe: the caller of the parser has its values
 		return path, nil
 	}
 	if s.isOwn() {
@@ -180,8 +181,8 @@ func (s Setting) apply(root *node, all []Setting) (path string, problems Problem
 	return path, nil
 }
 
-// makeRoom drops what a key takes the place of, where a flag sets it: a file that of a query, and a share of the selection that
-// of the older key.
+// makeRoom removes the alternatives of a key that is set by a flag: a query for a file, and the older key for a share
+// of the selection.
 func (n *node) makeRoom(path string) {
 	switch path {
 	case "data.path":
@@ -197,7 +198,7 @@ func (n *node) makeRoom(path string) {
 	}
 }
 
-// put gives a key of a mapping a value.
+// put sets the value of a key of a mapping.
 func (n *node) put(key string, value *node) {
 	for i, k := range n.keys {
 		if k.literal == key {
@@ -208,7 +209,7 @@ func (n *node) put(key string, value *node) {
 	n.keys, n.kids = append(n.keys, textNode(key)), append(n.kids, value)
 }
 
-// drop removes a key of a mapping, if n is one that has it.
+// drop removes a key of a mapping, if n is a mapping with this key.
 func (n *node) drop(key string) {
 	if n.get(key) == nil {
 		return
@@ -218,7 +219,7 @@ func (n *node) drop(key string) {
 	n.kids = slices.Delete(n.kids, i, i+1)
 }
 
-// keepOnly drops the keys of methods from a section, but for those that a setting names.
+// keepOnly removes the keys of methods from a section, except those named by a setting.
 func (n *node) keepOnly(root *node, section string, all []Setting) {
 	kept := map[string]bool{}
 	for _, s := range all {
@@ -233,7 +234,7 @@ func (n *node) keepOnly(root *node, section string, all []Setting) {
 	}
 }
 
-// applyAll puts all settings into the tree and returns them by path. Those that depend on others come last.
+// applyAll puts all settings into the tree and returns them by path. Settings that depend on others come last.
 func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 	byPath := map[string]Setting{}
 	var problems Problems
@@ -252,7 +253,7 @@ func applyAll(root *node, settings []Setting) (map[string]Setting, Problems) {
 	return byPath, problems
 }
 
-// joined writes the path of a setting as problems have it.
+// joined writes the path of a setting in the form used by problems.
 func joined(steps []string) string {
 	out := ""
 	for _, step := range steps {
@@ -261,8 +262,8 @@ func joined(steps []string) string {
 	return out
 }
 
-// setting returns the setting that sets a path, an ancestor of it, or a descendant that occurs nowhere else, and the path that
-// it sets.
+// setting returns the setting for a path, for an ancestor of it, or for a descendant that occurs nowhere else, and
+// the path that the setting sets.
 func (s *source) setting(path string) (found Setting, at string, ok bool) {
 	for at := path; at != ""; at = parent(at) {
 		if found, ok := s.settings[at]; ok {
@@ -298,8 +299,8 @@ func (s *source) setsBelow(section string) bool {
 // SetByFlag reports whether a flag of its own, not --set, sets the key at a path.
 func (r *Recipe) SetByFlag(path string) bool { return r.src != nil && r.src.settings[path].isOwn() }
 
-// With returns the section with the settings of its keys, which describe how a table is read, or the problems of all keys that
-// do.
+// With returns the section with the given settings, which describe how a table is read, or the problems of all these
+// settings.
 func (d Data) With(settings []Setting) (Data, Problems) {
 	root := &node{kind: mapping}
 	byPath, problems := applyAll(root, settings)
@@ -317,7 +318,7 @@ func (d Data) With(settings []Setting) (Data, Problems) {
 	return r.Data, append(problems, merge(s.found, c.ps)...)
 }
 
-// settleHeader makes the columns that a flag lists those of a table without a header line.
+// settleHeader makes the columns listed by a flag those of a table without a header line.
 func (r *Recipe) settleHeader() {
 	if kind, _, _ := tablefile.Of(r.Data.Path); !r.SetByFlag("data.header") || kind.JSON {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestPathSteps: paths of keys are read as problems write them.
+// TestPathSteps checks that paths of keys are read in the form used by problems.
 func TestPathSteps(t *testing.T) {
 	for path, want := range map[string][]string{
 		"holdout":                               {"holdout"},
@@ -33,7 +33,8 @@ func TestPathSteps(t *testing.T) {
 	}
 }
 
-// TestSettings: a setting takes the place of what the text says, and a method that is set drops the keys of the other one.
+// TestSettings checks that a setting replaces the value in the text, and that setting a method removes the keys of
+// the previous one.
 func TestSettings(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: sis, k: 3, score: tau}\nmodel: {method: joint-gram}\n"
 	parse := func(settings ...Setting) *Recipe {
@@ -60,7 +61,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsRefused: a problem of a key that a setting gives names the flag in place of a line.
+// TestSettingsRefused checks that a problem of a key given by a setting names the flag instead of a line.
 func TestSettingsRefused(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
 	for _, c := range []struct {
@@ -82,8 +83,8 @@ func TestSettingsRefused(t *testing.T) {
 	}
 }
 
-// TestShareOfSelection: beside a model with a fixed law selection.share is budget.selection, and is published as such; a
-// recipe that an earlier version published keeps the plan that it had.
+// TestShareOfSelection checks that with a model with a fixed noise distribution selection.share is converted to
+// budget.selection, and published in this form, and that a recipe published by an earlier version keeps its plan.
 func TestShareOfSelection(t *testing.T) {
 	const text = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 3}\nselection: {method: kendall, k: 2, share: .4}\nmodel: {method: tukey}\n"
 	header := []string{"a", "b", "c", "y"}

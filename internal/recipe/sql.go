@@ -28,7 +28,7 @@ var secrets = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/@]*@`)
 // inMemory is the DSN of a DuckDB query that reads Parquet files only.
 const inMemory = ":memory:"
 
-// mostDSN is the largest file with a dsn.
+// mostDSN is the maximum size of a file with a DSN.
 const mostDSN = 1 << 16
 
 // sql checks the section data.sql.
@@ -59,7 +59,7 @@ func (c *checker) sql() {
 	}
 }
 
-// dsnElsewhere reports whether a dsn is in a variable or a file.
+// dsnElsewhere reports whether a DSN is in a variable or a file.
 func dsnElsewhere(dsn string) bool {
 	return strings.HasPrefix(dsn, "env:") || strings.HasPrefix(dsn, "file:")
 }

@@ -22,7 +22,7 @@ type finding struct {
 }
 
 // checkStructure checks the tree against the types of the fields of [Recipe] and against the limits in their tags,
-// from which [Schema] is made too.
+// from which [Schema] is generated too.
 func checkStructure(root *node, src *source) []finding {
 	s := &structure{src: src}
 	s.value(root, "", keyType{Type: reflect.TypeFor[Recipe]()}, noLimits())
@@ -50,10 +50,10 @@ type limits struct {
 	full                  bool    // a text is not empty
 	inList                bool    // it is an item of a list
 	required              bool
-	needs                 string // another key that goes with this one
+	needs                 string // another key that is required together with this one
 }
 
-// noLimits returns the limits of a key without limits.
+// noLimits returns limits that allow every value.
 func noLimits() limits { return limits{least: math.NaN(), most: math.NaN()} }
 
 // weak adds a finding that a rule may explain better.
@@ -66,7 +66,7 @@ func (s *structure) strong(path, msg, hint string) {
 	s.found = append(s.found, finding{s.src.problem(path, msg, hint), true, ""})
 }
 
-// wrongType adds the finding about a value of another type than expected.
+// wrongType adds the finding about a value of an unexpected type.
 func (s *structure) wrongType(n *node, path, expected, hint string) {
 	name := shown(path)
 	if name == "" {
@@ -134,8 +134,8 @@ func (s *structure) value(n *node, path string, t keyType, l limits) {
 	}
 }
 
-// text checks a text, or a name that may look like a number. Texts that are no names have a closed list of values, or are not
-// empty.
+// text checks a text, or a name that may look like a number. Texts that are not names have a closed list of values,
+// or must not be empty.
 func (s *structure) text(n *node, path string, name bool, l limits) {
 	switch {
 	case n.kind == text && n.literal == "" && (l.full || !name && !l.inList):
@@ -148,12 +148,12 @@ func (s *structure) text(n *node, path string, name bool, l limits) {
 	}
 }
 
-// refuse adds a finding about a value for which a rule has the reason.
+// refuse adds a finding about a value for which a rule gives the reason.
 func (s *structure) refuse(n *node, path string) {
 	s.weak(path, shown(path)+" is not accepted: "+n.describe())
 }
 
-// logarithm matches the way to write an epsilon as a logarithm.
+// logarithm matches an epsilon written as a logarithm.
 var logarithm = regexp.MustCompile(epsilonPattern)
 
 // epsilonPattern is the pattern of such texts in the JSON Schema.
@@ -230,7 +230,7 @@ func repeated(items []*node) (first, second int, found bool) {
 	return 0, 0, false
 }
 
-// equal reports whether n and m are the same value, wherever and however they are written.
+// equal reports whether n and m are the same value, regardless of position and notation.
 func (n *node) equal(m *node) bool {
 	switch {
 	case n.kind != m.kind || len(n.kids) != len(m.kids):
@@ -359,7 +359,7 @@ func limitsOf(tag reflect.StructTag) limits {
 	return l
 }
 
-// nameHint returns the remedy for a value that is no name.
+// nameHint returns the remedy for a value that is not a name.
 func nameHint(n *node) string {
 	if n.kind == null {
 		return "put it in quotes if it is meant as a name"
@@ -370,7 +370,7 @@ func nameHint(n *node) string {
 // nullHint is the remedy for a key without a value.
 const nullHint = "give a value, or remove the key to use its default"
 
-// mappingHint returns the remedy for a value in the place of a mapping with these keys.
+// mappingHint returns the remedy for a value that should be a mapping with these keys.
 func mappingHint(n *node, keys []string) string {
 	switch {
 	case n.kind == null:
@@ -436,8 +436,8 @@ var keyHomes = sync.OnceValue(func() map[string]string {
 	return only
 })
 
-// merge joins the findings about the structure with the problems of the rules: one
-// mistake, one message.
+// merge combines the findings about the structure with the problems of the rules, so that each mistake has one
+// message.
 func merge(found []finding, rules Problems) Problems {
 	var out Problems
 	strong := newPathSet()

@@ -72,7 +72,7 @@ func spreadTarget(root *node, file string) Problems {
 	return ps
 }
 
-// transform returns that of the target.
+// transform returns the transform of the target.
 func (d *Data) transform() rescale.Transform {
 	if word := d.Columns[d.Target].Transform; word != rescale.NoneWord {
 		return rescale.Transform(word)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Tidy prints the recipe in src, JSON or YAML, as a person would write it: its keys and no other, in their order, sections
-// and columns one entry a line. Comments are left out. What it prints has the same values, whether they keep the rules
-// or not. The error is [Problems], of a src that is not YAML.
+// Tidy prints the recipe in src, JSON or YAML, as a user would write it: only its keys, in their order, with one line
+// per entry of a section or column. Comments are removed. The output has the same values, even if they are not valid.
+// The error is [Problems] if src is not YAML.
 func Tidy(src []byte) ([]byte, error) {
 	root, problems := readYAML("", src)
 	if len(problems) > 0 || root.kind != mapping {

@@ -41,7 +41,7 @@ holdout: 0.2
 	}
 }
 
-// TestTidyKeepsValues: whatever JSON a page sends, the text has the same values.
+// TestTidyKeepsValues checks that the text has the same values as any JSON sent by a page.
 func TestTidyKeepsValues(t *testing.T) {
 	name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"null", "~", "1e3", "yes", "- a", "a: b", "#", "\"", "\\", "\u2028", "0x1", "<<", " ", "é\n"}))
 	value := rapid.Custom(func(t *rapid.T) any {

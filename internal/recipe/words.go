@@ -13,24 +13,24 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Names are the values of a column: the categories of one, or the classes of the target. They are listed, or found by the run.
-// The zero value declares none.
+// Names are the values of a column: the categories of a column, or the classes of the target. They are listed, or
+// found by the run. The zero value declares no names.
 type Names struct {
 	List []string
 	// Found reports that the run finds the names privately; List is nil then.
 	Found bool
 }
 
-// privateWord is the value for names that are to be found privately.
+// privateWord is the value that requests names found privately.
 const privateWord = "private"
 
-// Private returns the names that are to be found privately.
+// Private returns names that are found privately.
 func Private() Names { return Names{Found: true} }
 
-// Declared reports whether names are listed or to be found.
+// Declared reports whether names are listed or found privately.
 func (n Names) Declared() bool { return n.Found || n.List != nil }
 
-// NamesOf converts a list from the command line: the value "private" alone means names that are to be found.
+// NamesOf converts a list from the command line: the value "private" alone means names that are found privately.
 func NamesOf(list []string) Names {
 	if len(list) == 1 && list[0] == privateWord {
 		return Private()
@@ -53,7 +53,7 @@ func (Names) JSONSchema() *generate.Schema {
 
 var namesType = reflect.TypeFor[Names]()
 
-// decodeNames stores the names of a list, or that they are to be found. It reports whether the value was one of them.
+// decodeNames stores a list of names, or the request to find them. It reports whether the value was one of these.
 func decodeNames(n *node, path string, v reflect.Value, given map[string]bool) bool {
 	switch {
 	case n.kind == text && n.literal == privateWord:
@@ -66,7 +66,7 @@ func decodeNames(n *node, path string, v reflect.Value, given map[string]bool) b
 	return true
 }
 
-// orPrivate extends the schema of a list to that value.
+// orPrivate adds the value "private" to the schema of a list.
 func orPrivate(s *generate.Schema) {
 	list := *s
 	list.Description = ""
@@ -96,7 +96,7 @@ func (r *Recipe) textOf(c Column) cell.Text {
 	return rule
 }
 
-// values returns listed names as cells of the column have them.
+// values returns listed names in the form of the cells of the column.
 func (r *Recipe) values(names []string, c Column) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
@@ -134,7 +134,7 @@ func (c *checker) foldChecks() {
 	}
 }
 
-// EncodeTarget is the value of encode of a column whose values become numbers; the other one is encodeNone.
+// EncodeTarget is the value of encode for a column whose values become numbers, and encodeNone the other value.
 const (
 	EncodeTarget = "target"
 	encodeNone   = "none"
@@ -181,8 +181,8 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// Classes returns the classes of the target: the listed ones, or [Private] for a classification that lists
-// none. It is nil for other tasks.
+// Classes returns the classes of the target: the listed ones, or [Private] for a classification without a list. It is
+// empty for other tasks.
 func (r *Recipe) Classes() Names {
 	if r.Task == regression.TaskClassification && len(r.Data.Classes.List) == 0 {
 		return Private()

@@ -21,12 +21,11 @@ const (
 	maxExpanded = 100_000 // nodes that aliases may add
 )
 
-// readYAML turns text into a tree, or explains why it cannot. Messages of this
-// stage never repeat the text: it may be a table given by mistake.
+// readYAML converts text to a tree, or explains why it cannot. Messages of this stage never quote the text: it may be
+// a table given by mistake.
 func readYAML(file string, src []byte) (root *node, problems Problems) {
 	c := &converter{file: file}
-	// The library is known to have panicked on hostile input; a bad file
-	// must stay a bad file.
+	// The library has panicked on hostile input in the past; a bad file must lead to an error.
 	defer func() {
 		if recover() != nil {
 			root, problems = nil, c.fail(1, 1, "the file is not valid YAML", "")
@@ -67,8 +66,8 @@ func (c *converter) fail(line, col int, msg, hint string) Problems {
 	return c.problems
 }
 
-// convert copies n, following aliases. It always returns a node; what could
-// not be converted is null and named in problems.
+// convert copies n, following aliases. It always returns a node; parts that could not be converted are null and
+// reported in problems.
 func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
 	out := &node{line: n.Line, col: n.Column}
 	if c.stopped {
@@ -142,7 +141,7 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	out.literal = n.Value
 	ok := true
 	switch tag := n.ShortTag(); tag {
-	case "!!str", "!!timestamp": // a date is a text here
+	case "!!str", "!!timestamp": // a date is a text in a recipe
 		out.kind = text
 	case "!!bool":
 		out.kind = boolean
@@ -152,7 +151,7 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 		out.whole = tag == "!!int"
 		ok = n.Decode(&out.num) == nil
 		if !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num) {
-			out.kind, out.notation = text, true // a name may be written so, and is taken as written
+			out.kind, out.notation = text, true // a name may have this form, and is taken literally
 		}
 	case "!!null":
 		out.kind = null
@@ -214,9 +213,8 @@ func (c *converter) syntax(err error, src []byte) Problems {
 	return c.fail(line, col, "not valid YAML", "")
 }
 
-// placeOf finds where a mistake of syntax is that the library puts into a line: a
-// bracket, or an alias without its anchor, is looked for; of others it is the first
-// character of the line.
+// placeOf locates a syntax mistake that the library reports for a line: it searches for a bracket, or for an alias
+// without an anchor; for other mistakes it returns the first character of the line.
 func placeOf(what string, lines []string, line int) (int, int) {
 	at := func(line, bytes int) (int, int) { return line, utf8.RuneCountInString(lines[line-1][:bytes]) + 1 }
 	if strings.Contains(what, "did not find expected ',' or") {

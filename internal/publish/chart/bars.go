@@ -4,15 +4,14 @@ import (
 	"math"
 )
 
-// A Bar is one row of a bar chart. Low and High are the ends of its interval; where they are
-// equal there is none.
+// A Bar is one row of a bar chart. Low and High are the ends of its interval; equal ends mean no interval.
 type Bar struct {
 	Label            string
 	Value, Low, High float64
 	Text             string // printed at the end of the row
 }
 
-// The places of a bar chart.
+// The layout of a bar chart.
 const (
 	barRow    = 22.
 	barLabel  = 150. // right end of the labels
@@ -21,7 +20,7 @@ const (
 	barLetter = 22   // characters of a line of a label
 )
 
-// Bars draws horizontal bars from 0, one a row. Long labels take several lines.
+// Bars draws horizontal bars that start at 0, one per row. Long labels take several lines.
 func Bars(title string, bars []Bar) SVG {
 	labels, height := make([][]string, len(bars)), 6.
 	for i, b := range bars {

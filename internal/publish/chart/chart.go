@@ -1,17 +1,17 @@
-// Package chart draws the pictures of reports and of the pages of suites as svg elements that
-// need nothing from elsewhere: no script, no font, no colour. Colours are those of the page's
-// style sheet (package document), by class, so that a picture is right in light, dark and print:
+// Package chart draws the pictures of reports and of the pages of suites as self-contained svg elements without
+// scripts, fonts or colours. Colours come from the style sheet of the page (package document), by class, so that a
+// picture works in light and dark mode and in print:
 //
 //	axis   lines and text of axes       grid   faint lines
-//	mark   bars and curves              band   what an interval covers
+//	mark   bars and curves              band   the area of an interval
 //	note   text in a picture            hot    cells of a heat map, with an opacity, those below 0 cold
-//	mark2 to mark7   further curves     dash2 to dash7   how their lines are broken
+//	mark2 to mark7   further curves     dash2 to dash7   the dash patterns of their lines
 //	curve  a line                       open   a glyph that is not filled
 //	error  the interval of a point      whisker   the same in the colour of text
 //
-// The library svgo writes the elements and escapes texts; layout is done here. A picture has a
-// title, which a screen reader reads, and every place is rounded to a tenth of a unit, so that
-// equal numbers give equal bytes. What is not finite is left out.
+// The library svgo writes the elements and escapes texts; this package does the layout. A picture has a title for
+// screen readers, and every coordinate is rounded to a tenth of a unit, so that equal numbers give equal bytes.
+// Values that are not finite are left out.
 package chart
 
 import (
@@ -25,21 +25,21 @@ import (
 	svg "github.com/ajstarks/svgo/float"
 )
 
-// width is that of every picture, in units of the picture; a page scales it.
+// width is the width of every picture, in units of the picture; a page scales it.
 const width = 480.
 
-// An SVG is one element of markup that a page may hold as it is: every text in it was escaped.
+// An SVG is an element of markup that can be embedded in a page without changes: every text in it is escaped.
 type SVG string
 
-// canvas collects the elements of a picture. Attributes are constants of this package and
-// numbers: svgo escapes texts only.
+// canvas collects the elements of a picture. Attributes are constants of this package or numbers, because svgo
+// escapes only texts.
 type canvas struct {
 	*svg.SVG
 	out    *strings.Builder
 	height float64
 }
 
-// newCanvas returns a canvas that holds nothing yet.
+// newCanvas returns an empty canvas.
 func newCanvas(height float64) *canvas {
 	out := &strings.Builder{}
 	c := &canvas{svg.New(out), out, height}
@@ -47,7 +47,7 @@ func newCanvas(height float64) *canvas {
 	return c
 }
 
-// newTitled opens a picture.
+// newTitled starts a picture with a title.
 func newTitled(title string, height float64) *canvas {
 	c := newCanvas(height)
 	c.Startraw(viewBox(width, height), `role="img"`)
@@ -55,22 +55,23 @@ func newTitled(title string, height float64) *canvas {
 	return c
 }
 
-// viewBox is the attribute that says how large a picture is in its own units.
+// viewBox is the attribute with the size of a picture in its own units.
 func viewBox(width, height float64) string {
 	return fmt.Sprintf(`viewBox="0 0 %g %g"`, roundCoordinate(width), roundCoordinate(height))
 }
 
-// endSVG closes the picture. An element of a page has no prologue, which svgo writes for files.
+// endSVG ends the picture. It removes the prologue that svgo writes for files, because an element of a page has no
+// prologue.
 func (c *canvas) endSVG() SVG {
 	c.End()
 	_, element, _ := strings.Cut(c.out.String(), "<svg")
 	return SVG("<svg" + element)
 }
 
-// roundCoordinate rounds a place; 0 has no sign.
+// roundCoordinate rounds a coordinate and removes the sign of 0.
 func roundCoordinate(x float64) float64 { return math.Round(x*10)/10 + 0 }
 
-// classAttribute is the attribute of that name. Its value is never a text of somebody else.
+// classAttribute returns the class attribute. names must not contain untrusted text.
 func classAttribute(names string) string { return `class="` + names + `"` }
 
 func (c *canvas) line(names string, x1, y1, x2, y2 float64) {
@@ -86,14 +87,15 @@ func (c *canvas) text(names, anchor string, x, y float64, s string, more ...stri
 	c.Text(roundCoordinate(x), roundCoordinate(y), replaceControls(s), append([]string{classAttribute(names), `text-anchor="` + anchor + `"`}, more...)...)
 }
 
-// A path is a list of places.
+// A path is a list of points.
 type path struct{ x, y []float64 }
 
 func (p *path) addPoint(x, y float64) {
 	p.x, p.y = append(p.x, roundCoordinate(x)), append(p.y, roundCoordinate(y))
 }
 
-// replaceControls replaces what could turn or hide text: names may come from anybody. svgo escapes the rest.
+// replaceControls replaces characters that could reverse or hide text, because names may come from untrusted sources.
+// svgo escapes the rest.
 func replaceControls(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) || c == ' ' {
@@ -103,10 +105,10 @@ func replaceControls(s string) string {
 	}, s)
 }
 
-// mostLines bounds the lines of a label: a name may come from anybody, and be as long as a page.
+// mostLines is the maximum number of lines of a label, because untrusted names may be as long as a page.
 const mostLines = 8
 
-// breakLines breaks a text into lines of at most so many characters, between words where that is possible. It shortens a text of
+// breakLines breaks a text into lines of at most most characters, between words if possible. It shortens a text of
 // more than mostLines lines.
 func breakLines(s string, most int) []string {
 	var out []string
@@ -140,7 +142,7 @@ func breakLines(s string, most int) []string {
 	return out
 }
 
-// fitWidth shortens a text to so many characters.
+// fitWidth shortens a text to the given number of characters.
 func fitWidth(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// wellFormed returns the texts of a picture, and fails if it is no XML.
+// wellFormed returns the texts of a picture, and fails if it is not XML.
 func wellFormed(t *testing.T, svg SVG) []string {
 	t.Helper()
 	var out []string
@@ -31,7 +31,7 @@ func wellFormed(t *testing.T, svg SVG) []string {
 	}
 }
 
-// TestPictures: every picture is XML with its title, whatever the names and the numbers are.
+// TestPictures checks that every picture is XML with its title, for any names and numbers.
 func TestPictures(t *testing.T) {
 	const name = `<b onload="x">&'</title><script>alert(1)</script>`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
@@ -56,8 +56,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestHostileNames: a name is text of the picture and nothing else, whatever is in it; what turns or hides text is
-// replaced.
+// TestHostileNames checks that any name is only text in the picture, and that characters that reverse or hide text
+// are replaced.
 func TestHostileNames(t *testing.T) {
 	const odd = "\"><rect onclick='x'/>\n\u202e]]>&#x3c;\x00"
 	const want = "\"><rect onclick='x'/>\ufffd\ufffd]]>&#x3c;\ufffd"
@@ -76,7 +76,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestReaders: a picture is one to a screen reader, with its title; the sign of a legend is none.
+// TestReaders checks that screen readers see a picture as an image with its title, and ignore the signs of a legend.
 func TestReaders(t *testing.T) {
 	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") || !strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
 		t.Error(s)
@@ -86,7 +86,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestStyles: two styles of fifty have the same colour, dash and glyph only if they are 49 apart.
+// TestStyles checks that two styles of fifty have the same colour, dash and glyph only if they are 49 apart.
 func TestStyles(t *testing.T) {
 	seen := map[SVG]int{}
 	for i := range 49 {
@@ -99,7 +99,8 @@ func TestStyles(t *testing.T) {
 	wellFormed(t, Swatch(1e6))
 }
 
-// TestLogPlaces: on a logarithmic axis equal ratios are equal distances, and what is beyond the drawn range lies at its edge.
+// TestLogPlaces checks that on a logarithmic axis equal ratios have equal distances, and that values outside the
+// drawn range are drawn at its edge.
 func TestLogPlaces(t *testing.T) {
 	svg := string(Plot{LogX: true, Ticks: []float64{1, 10, 100}, YMax: 1, Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}}}.SVG())
 	if !strings.Contains(svg, `points="72.0,200.0 265.0,105.0 458.0,10.0"`) {
@@ -110,7 +111,7 @@ func TestLogPlaces(t *testing.T) {
 	}
 }
 
-// TestBarPlaces: the length of a bar is proportional to its value, and bars begin at 0.
+// TestBarPlaces checks that the length of a bar is proportional to its value, and that bars start at 0.
 func TestBarPlaces(t *testing.T) {
 	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
 	for _, want := range []string{`x="234.7" y="7.0" width="76.7"`, `x="234.7" y="29.0" width="153.3"`, `x="158.0" y="51.0" width="76.7"`} {
@@ -141,7 +142,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestLabelsAreWhole: long labels take several lines, and no character of them is lost.
+// TestLabelsAreWhole checks that long labels take several lines without losing a character.
 func TestLabelsAreWhole(t *testing.T) {
 	const name = "number of previous inpatient admissions within 12 months (any_hospital_in_the_region_or_abroad)"
 	for _, picture := range []SVG{
@@ -162,7 +163,8 @@ func TestLabelsAreWhole(t *testing.T) {
 	}
 }
 
-// TestInterval: the interval and the estimate are within the picture, wherever they are, and what is not finite is left out.
+// TestInterval checks that the interval and the estimate are always within the picture, and that values that are not
+// finite are left out.
 func TestInterval(t *testing.T) {
 	for _, p := range []Interval{
 		{Title: "t", Value: .5, Low: .4, High: .6, To: 1}, {Title: "t", Value: -7, Low: -9, High: 3, To: 1, Reference: .3, ReferenceName: "a"},

@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// A Heat is a table of shares as a picture: the larger the share, the fuller the colour. A negative one has another.
+// A Heat is a heat map of a table of shares: the larger the share, the more intense the colour. Negative shares have
+// another colour.
 type Heat struct {
 	Title, XLabel, YLabel string
 	Rows, Columns         []string
 	Shares                [][]float64 // one row per name of Rows; clamped to [-1, 1]
-	Texts                 [][]string  // printed in the cells where these are wide enough; nil for none
+	Texts                 [][]string  // printed in cells that are wide enough; nil for no texts
 }
 
-// The places of a heat map.
+// The layout of a heat map.
 const (
 	heatLeft = 118.
 	heatTop  = 34.

@@ -1,7 +1,7 @@
 package chart
 
-// An Interval is an estimate with its confidence interval on an axis. Reference, if it has a name, is a value to compare
-// it with.
+// An Interval is an estimate with its confidence interval on an axis. Reference, if it has a name, is a value for
+// comparison.
 type Interval struct {
 	Title            string
 	Value, Low, High float64

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Series is a curve through points. Where Low and High are given, one per point, they are
-// the ends of a band; NaN stands for none.
+// A Series is a curve through points. Low and High, if given, have one value per point: the ends of a band, or NaN
+// for a point without one.
 type Series struct {
 	Name      string
 	Style     int // colour, dash and glyph, from 0
 	X, Y      []float64
 	Low, High []float64
-	Points    bool // glyphs in place of a curve, and whiskers in place of a band
-	Marked    bool // glyphs on the curve, and whiskers in place of a band
+	Points    bool // glyphs instead of a curve, and whiskers instead of a band
+	Marked    bool // glyphs on the curve, and whiskers instead of a band
 }
 
 // A Plot is a picture of curves over two axes.
@@ -22,16 +22,16 @@ type Plot struct {
 	Title, XLabel, YLabel string
 	// Square fixes both axes to [0, 1] and draws the diagonal.
 	Square bool
-	// LogX and LogY have the decimal logarithm on an axis; what is not above 0 is left out.
+	// LogX and LogY make an axis logarithmic; values that are not positive are left out.
 	LogX, LogY bool
-	// Ticks are the marked places of X, the ends of its range among them; nil leaves both to
-	// the data. TickNames is what is written there; nil writes the numbers.
+	// Ticks are the marked positions of X, including the ends of its range; nil derives both from the data. TickNames
+	// are their labels; nil prints the numbers.
 	Ticks     []float64
 	TickNames []string
-	// YMin and YMax are the drawn range, at whose edge lies what is beyond; both 0 mean that of
+	// YMin and YMax are the drawn range; values outside are drawn at its edge. If both are 0, the range is that of
 	// the data.
 	YMin, YMax float64
-	// Sticks has an upright line from 0 in the place of each point.
+	// Sticks draws a vertical line from 0 to each point.
 	Sticks bool
 	Series []Series
 }
@@ -43,14 +43,14 @@ const (
 	plotRight  = 12.
 	plotTop    = 10.
 	plotBottom = 40.
-	plotInset  = 10. // from the axis to the first marked place
-	plotLine   = 16. // height of a line of the name of the upright axis, which is above it
+	plotInset  = 10. // from the axis to the first marked position
+	plotLine   = 16. // height of a line of the name of the vertical axis, which is above it
 )
 
-// plotLetters is the number of characters in a line of the name of the upright axis.
+// plotLetters is the number of characters in a line of the name of the vertical axis.
 const plotLetters = 72
 
-// A field is where a plot draws: the scales of its axes.
+// A field is the drawing area of a plot: the scales of its axes.
 type field struct {
 	p    Plot
 	x, y scale
@@ -104,7 +104,7 @@ func (p Plot) newField(height, top float64) field {
 	if p.Sticks && f.y.low <= f.y.high {
 		f.y.low, f.y.high = math.Min(f.y.low, 0), math.Max(f.y.high, 0)
 	}
-	if f.x.low > f.x.high { // nothing to draw
+	if f.x.low > f.x.high { // no data to draw
 		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
 	}
 	if f.y.low == f.y.high {
@@ -121,7 +121,7 @@ func (p Plot) newField(height, top float64) field {
 	return f
 }
 
-// includePoint widens both axes to hold a point.
+// includePoint extends both axes to include a point.
 func (f *field) includePoint(x, y float64) {
 	x, y = exponentiate(f.p.LogX, x), exponentiate(f.p.LogY, y)
 	if !isFinite(x) || !isFinite(y) {
@@ -131,7 +131,7 @@ func (f *field) includePoint(x, y float64) {
 	f.y.low, f.y.high = math.Min(f.y.low, y), math.Max(f.y.high, y)
 }
 
-// values are a point's own and, if it has an interval, the ends of this.
+// values returns the value of a point and, if it has an interval, the ends of the interval.
 func (s Series) values(i int) []float64 {
 	if s.Low == nil {
 		return []float64{s.Y[i]}
@@ -139,7 +139,7 @@ func (s Series) values(i int) []float64 {
 	return []float64{s.Y[i], s.Low[i], s.High[i]}
 }
 
-// exponentiate is the place of a value on an axis, before scaling.
+// exponentiate returns the position of a value on an axis, before scaling.
 func exponentiate(log bool, v float64) float64 {
 	if !log {
 		return v
@@ -150,7 +150,7 @@ func exponentiate(log bool, v float64) float64 {
 	return math.Log10(v)
 }
 
-// position returns the place of a point; false if it is nowhere.
+// position returns the coordinates of a point; ok is false if the point cannot be drawn.
 func (f field) position(x, y float64) (px, py float64, ok bool) {
 	x, y = exponentiate(f.p.LogX, x), exponentiate(f.p.LogY, y)
 	if !isFinite(x) || !isFinite(y) {
@@ -182,10 +182,10 @@ func (f field) drawFrame(c *canvas) {
 	c.text("axis", "end", right, f.y.from+33, f.p.XLabel)
 }
 
-// letter is about how wide a character of a tick is.
+// letter is the approximate width of a character of a tick label.
 const letter = 7.
 
-// drawLegend draws the ticks of the lower axis. A name that would touch the one before it is left out.
+// drawLegend draws the ticks of the horizontal axis. A label that would touch the previous one is left out.
 func (f field) drawLegend(c *canvas) {
 	end := math.Inf(-1)
 	mark := func(x float64, name string) {
@@ -269,7 +269,7 @@ func (f field) drawBand(c *canvas, s Series) {
 	}
 }
 
-// drawIntervals draws an upright line from 0 in the place of each point.
+// drawIntervals draws a vertical line from 0 to each point.
 func (f field) drawIntervals(c *canvas, s Series) {
 	for i := range s.X {
 		x, y, ok := f.position(s.X[i], s.Y[i])

@@ -2,14 +2,14 @@ package chart
 
 import "fmt"
 
-// styles is how many colours, dashes and glyphs there are. Styles beyond repeat the colours
-// with another dash and another glyph, so that curves are told apart without colour too.
+// styles is the number of colours, dashes and glyphs. Further styles repeat the colours with another dash and another
+// glyph, so that curves can be distinguished without colour too.
 const styles = 7
 
-// colourClass is the class of a style's colour.
+// colourClass is the class for the colour of a style.
 func colourClass(style int) string { return numberedClass("mark", style%styles) }
 
-// dashPattern is the class of how a style's line is broken, after a space; "" for a whole line.
+// dashPattern is the class for the dash pattern of a style, after a space; "" for a solid line.
 func dashPattern(style int) string {
 	if n := (style + style/styles) % styles; n > 0 {
 		return numberedClass(" dash", n)
@@ -24,7 +24,7 @@ func numberedClass(name string, n int) string {
 	return fmt.Sprintf("%s%d", name, n+1)
 }
 
-// drawGlyph draws the sign of a style.
+// drawGlyph draws the glyph of a style.
 func (c *canvas) drawGlyph(style int, x, y float64) {
 	names := colourClass(style)
 	switch (style + style/styles) % styles {
@@ -46,7 +46,7 @@ func (c *canvas) drawGlyph(style int, x, y float64) {
 	}
 }
 
-// drawTriangle points upwards, and downwards if size is below 0.
+// drawTriangle draws a triangle that points upwards, or downwards if size is negative.
 func (c *canvas) drawTriangle(names string, x, y, size float64) {
 	var p path
 	p.addPoint(x, y-size)
@@ -55,7 +55,7 @@ func (c *canvas) drawTriangle(names string, x, y, size float64) {
 	c.Polygon(p.x, p.y, classAttribute(names))
 }
 
-// Swatch draws a piece of the curve of a style for a legend. A screen reader passes it over.
+// Swatch draws a piece of the curve of a style for a legend. Screen readers ignore it.
 func Swatch(style int) SVG {
 	const width, height = 36, 12
 	c := newCanvas(height)

@@ -1,10 +1,10 @@
-// Package document writes pages for a person: the report of a release, and the results of a
-// suite of experiments. A [Page] says what is on it; [HTML] and [Markdown] say it in a format.
+// Package document writes pages for human readers: the report of a release, and the results of a suite of
+// experiments. A [Page] is the content; [HTML] and [Markdown] write it in a format.
 //
-// A page of HTML is one file that needs nothing from elsewhere: no network, no script. It is
-// right in light, dark and print and on a phone's width, and its pictures are those of package
-// chart. Equal pages give equal bytes. Every text is escaped, and what could turn or hide text
-// is replaced, so that a page may hold names that come from anybody.
+// An HTML page is one self-contained file without network access or scripts. It supports light and dark mode, print
+// and the width of a phone, and its pictures are those of package chart. Equal pages give equal bytes. Every text is
+// escaped, and characters that could reverse or hide text are replaced, so that a page may contain names from
+// untrusted sources.
 package document
 
 import (
@@ -27,18 +27,17 @@ type Page struct {
 	Sections []Section
 }
 
-// A Fact is a number that heads the page.
+// A Fact is a key figure at the head of a page.
 type Fact struct{ Name, Value, Note string }
 
-// A Section of a page has a title and blocks in order. ID is a word of this program, which
-// links and styles name.
+// A Section of a page has a title and a list of blocks. ID is a constant of this program, used in links and styles.
 type Section struct {
 	ID, Title string
 	Blocks    []Block
 }
 
-// A Block is one of: a paragraph, a warning, a picture with its numbers, a gallery, a table, a
-// listing. One that has a Fold is hidden behind that text until it is opened.
+// A Block is one of: a paragraph, a warning, a picture with its numbers, a gallery, a table, a listing. A block with
+// a Fold is hidden behind that text until it is opened.
 type Block struct {
 	Text     string
 	Severity string // of a warning, whose message is Text: error, warning or note
@@ -51,34 +50,34 @@ type Block struct {
 	Gallery  *Gallery
 }
 
-// A Gallery holds small pictures that share a legend.
+// A Gallery is a group of small pictures with a common legend.
 type Gallery struct {
 	Legend   []Sign
 	Pictures []Picture
 }
 
-// A Sign of a legend says what curves of a style are.
+// A Sign is an entry of a legend: the meaning of a curve style.
 type Sign struct {
 	Swatch chart.SVG
 	Name   string
 }
 
-// A Picture has a title, which stands above it.
+// A Picture is a drawing with a title above it.
 type Picture struct {
 	Title string
 	SVG   chart.SVG
 }
 
-// A Table is a table of texts. The first column names the row.
+// A Table is a table of texts. The first column contains the names of the rows.
 type Table struct {
 	Head  []string
 	Rows  [][]string
-	Words bool // cells are words, which may be many
-	// Marks are what cells have beside their texts, one row per row of Rows; nil for nothing.
+	Words bool // cells are texts, possibly long ones
+	// Marks are decorations of cells, one row per row of Rows; nil if there are no decorations.
 	Marks [][]Mark
 }
 
-// A Mark is what a cell has beside its text.
+// A Mark is the decoration of a cell.
 type Mark struct {
 	Note   string  // shown below the text, smaller
 	Heat   float64 // the colour, from -1 through 0 (none) to 1
@@ -86,7 +85,7 @@ type Mark struct {
 	Prose  bool // the text is a sentence
 }
 
-// markAt returns that of a cell.
+// markAt returns the mark of a cell.
 func (t *Table) markAt(row, column int) Mark {
 	if t.Marks == nil {
 		return Mark{}
@@ -94,7 +93,7 @@ func (t *Table) markAt(row, column int) Mark {
 	return t.Marks[row][column]
 }
 
-// replaceControls replaces characters that could turn or hide text.
+// replaceControls replaces characters that could reverse or hide text.
 func replaceControls(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsPrint(c) {

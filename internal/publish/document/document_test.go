@@ -10,10 +10,10 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/chart"
 )
 
-// evil is a text that would run in a page that does not escape it.
+// evil is a text that would be executed by a page without escaping.
 const evil = "<img src=x onerror=\"alert(1)\">'&\u202e|"
 
-// hostile is a page all of whose texts are evil.
+// hostile returns a page in which every text is evil.
 func hostile() Page {
 	table := &Table{Head: []string{evil, evil}, Rows: [][]string{{evil, evil}}, Marks: [][]Mark{{{}, {Note: evil, Heat: -.5, Strong: true, Prose: true}}}}
 	picture := chart.Bars(evil, []chart.Bar{{Label: evil, Value: 1, Text: evil}})

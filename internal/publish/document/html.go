@@ -13,8 +13,7 @@ import (
 //go:embed style.css
 var style string
 
-// A literal is markup that stands in this package: only constants become one without a
-// conversion.
+// A literal is constant markup of this package: only constants can become a literal without a conversion.
 type literal string
 
 // markup is HTML under construction. Whatever is neither a literal nor a picture is escaped, for text and for values of
@@ -26,7 +25,7 @@ func (m *markup) writeTags(s literal) { m.WriteString(string(s)) }
 
 func (m *markup) writePicture(s chart.SVG) { m.WriteString(string(s)) }
 
-// escapes are those of html/template.
+// escapes are the same replacements as in html/template.
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\uFFFD")
 
 func (m *markup) writeText(s string) { m.WriteString(escapes.Replace(replaceControls(s))) }
@@ -38,7 +37,7 @@ func (m *markup) writeWithin(before literal, s string, after literal) {
 	m.writeTags(after)
 }
 
-// HTML writes a page as one file that needs nothing from elsewhere. It returns the errors of w.
+// HTML writes a page as one self-contained file. It returns the errors of w.
 func HTML(w io.Writer, p Page) error {
 	var m markup
 	m.writePage(p)
@@ -56,7 +55,7 @@ func (m *markup) writePage(p Page) {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 `)
 	m.writeWithin("<title>", p.Title, "</title>\n<style>")
-	m.WriteString(style) // ours: no data is in it
+	m.WriteString(style) // constant, without data
 	m.writeTags("</style>\n</head>\n")
 	if p.Wide {
 		m.writeTags("<body class=\"wide\">\n<header>\n")
@@ -109,7 +108,7 @@ func (m *markup) writeFacts(facts []Fact) {
 	m.writeTags("</dl>\n")
 }
 
-// writeContents links the sections.
+// writeContents writes links to the sections.
 func (m *markup) writeContents(sections []Section) {
 	if len(sections) == 0 {
 		return
@@ -193,7 +192,7 @@ func (m *markup) writeGallery(g *Gallery) {
 	m.writeTags("</div>\n")
 }
 
-// writeTable writes a table, which scrolls by itself.
+// writeTable writes a table, which can be scrolled separately.
 func (m *markup) writeTable(t *Table) {
 	m.writeTags(`<div class="scroll" tabindex="0">`)
 	if t.Words {
@@ -215,7 +214,7 @@ func (m *markup) writeTable(t *Table) {
 	m.writeTags("</tbody></table></div>")
 }
 
-// writeCell writes a cell, which names its row if it is the first.
+// writeCell writes a cell; the first cell is the name of its row.
 func (m *markup) writeCell(first bool, s string, x Mark) {
 	if first {
 		m.writeWithin(`<th scope="row">`, s, "</th>")
@@ -230,7 +229,7 @@ func (m *markup) writeCell(first bool, s string, x Mark) {
 	m.writeTags("</td>")
 }
 
-// writeAttributes writes the classes of a cell, and how full its colour is.
+// writeAttributes writes the classes of a cell and its colour intensity.
 func (m *markup) writeAttributes(x Mark) {
 	var names []string
 	if x.Strong {

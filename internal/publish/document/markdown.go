@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown writes a page as text in the Markdown of GitHub: pictures as their tables. It
-// returns the errors of w.
+// Markdown writes a page in GitHub Markdown, with tables instead of pictures. It returns the errors of w.
 func Markdown(w io.Writer, p Page) error {
 	var b strings.Builder
 	b.WriteString("# " + escapeMarkdown(p.Title) + "\n")

@@ -11,12 +11,10 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// A data set of the relation substitute-private-columns lists the columns that it
-// protects by name, before there is a table to compare the names with. A name that
-// is misspelt there protects nothing, and the column that was meant is used as
-// public. The names of the header are public, so a run can look: a protected name that
-// the table has not is said aloud, and where the run uses a column as public whose
-// name is nearly the same, the run is refused.
+// A data set of the relation substitute-private-columns lists its protected columns by name, before there is a table
+// to compare the names with. A misspelt name there protects no column, and the intended column is used as public. The
+// names in the header are public, so a run can check: a protected name that is not in the table gives a warning, and
+// if the run uses a column with a similar name as public, the run is refused.
 
 // absentColumns is [Absent] for the account of a request.
 func absentColumns(ctx context.Context, r Request) ([]string, error) {
@@ -30,9 +28,8 @@ func absentColumns(ctx context.Context, r Request) ([]string, error) {
 	return Absent(acc, r.Ledger.Path(), r.Header, r.Run.Public)
 }
 
-// Absent returns the protected columns of an account that a table with this header does
-// not have. It refuses a run that uses as public what may be one of them; path is that of
-// the ledger.
+// Absent returns the protected columns of an account that are missing from a table with this header. It refuses a run
+// that uses a column as public that may be one of them; path is the path of the ledger.
 func Absent(acc *ledger.Account, path string, header, public []string) (absent []string, err error) {
 	for _, name := range acc.Private {
 		has := func(column string) bool { return strings.ToValidUTF8(column, "\uFFFD") == name }

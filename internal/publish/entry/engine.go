@@ -11,19 +11,19 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// The engines say where the table is kept while a run goes over it. The release does not depend on it.
+// The engines: where the table is kept during a run. The release does not depend on the engine.
 const (
 	EngineAuto   = "auto"
 	EngineMemory = "memory"
 	EngineStream = "stream" // in a scratch file
 )
 
-// Engines lists them.
+// Engines lists the engines.
 func Engines() []string { return []string{EngineAuto, EngineMemory, EngineStream} }
 
-// Streams reports whether a run keeps its table in a scratch file. [EngineAuto] decides by the plan, the size of
-// the file at path, if there is one, and the number of its fields. A plan that the engine cannot carry
-// out is refused.
+// Streams reports whether a run keeps its table in a scratch file. [EngineAuto] decides by the plan, the size of the
+// file at path, if there is one, and the number of its fields. It returns an error for a plan that the engine cannot
+// carry out.
 func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path string, fields int) (bool, error) {
 	if !slices.Contains(Engines(), engine) {
 		return false, fault.New(fault.Usage, "the engine is one of "+strings.Join(Engines(), ", "))
@@ -39,8 +39,7 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 	return engine == EngineStream, nil
 }
 
-// FitStreamed reads a table into a scratch file and trains on that. read is called when the table has been
-// read.
+// FitStreamed reads a table into a scratch file and trains on it. read is called after the table has been read.
 func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from stream.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
 	from.Most = plan.MostRecords()
 	e, stats, err := stream.Open(ctx, from, p.Schema)

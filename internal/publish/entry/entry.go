@@ -1,5 +1,5 @@
-// Package entry enters a run in a ledger: its price before a row is read, its place in the
-// report, and its end before anything is published.
+// Package entry records a run in a ledger: it reserves the price before a row is read, names the reservation in the
+// report, and commits the run before anything is published.
 package entry
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// A Request is a run that asks to be entered. All of it is public.
+// A Request asks for the reservation of a run. All of it is public.
 type Request struct {
 	Ledger  *ledger.Ledger
 	Dataset string         // the name under which runs are added up
@@ -28,19 +28,18 @@ type Request struct {
 	Run     Run
 }
 
-// A Run is what a ledger asks of a run.
+// A Run is the part of a run that a ledger needs.
 type Run struct {
 	Priced *budget.Priced
-	Budget budget.Target // that Priced was calibrated to
+	Budget budget.Target // for which Priced was calibrated
 	Method string
-	Target string   // what the run is about: the column that is predicted
+	Target string   // the predicted column, or another description of the purpose of the run
 	Public []string // columns that are read and not protected
-	// Price prices the run at another epsilon. It fails if there is no plan for that.
+	// Price prices the run at another epsilon. It fails if there is no plan for that epsilon.
 	Price func(epsilon float64) (*budget.Priced, error)
 }
 
-// RunOf returns the run of a pipeline and its plan; of a run that is not carried out plan may
-// be nil.
+// RunOf returns the run of a pipeline and its plan; plan may be nil for a run that is not carried out.
 func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
 	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(), Price: func(epsilon float64) (*budget.Priced, error) {
 		q := *p
@@ -57,19 +56,18 @@ func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
 	return r
 }
 
-// An Entry is the reservation of a run. The methods of a nil Entry, which is that of a run
-// without a ledger, do nothing.
+// An Entry is the reservation of a run. A nil Entry is that of a run without a ledger; its methods do nothing.
 type Entry struct {
 	reservation *ledger.Reservation
 	request     Request
 	absent      []string // protected columns that the table does not have
 	stopped     bool     // the run stopped after the first step of its plan
 	committed   bool
-	release     string // with which the run was entered as ended
+	release     string // the release with which the run was committed
 }
 
-// Reserve enters the price of a run, or refuses it; no row may be read before. Errors are
-// those of package ledger, with what to do about it; see [Hint].
+// Reserve reserves the price of a run, or refuses the run; no row may be read before. Errors are those of package
+// ledger, with a hint; see [Hint].
 func Reserve(ctx context.Context, r Request) (*Entry, error) {
 	absent, err := absentColumns(ctx, r)
 	if err != nil {
@@ -128,19 +126,19 @@ func (e *Entry) Enter(r *report.Report) {
 	}
 }
 
-// ErrChanged is returned for results that were changed after their run was entered as ended.
+// ErrChanged is returned for results that were changed after their run was committed.
 var ErrChanged = errors.New("the results were changed after the ledger entered the run as ended with them")
 
-// Stop notes that the run stopped after the first step of its plan: Commit gives back what it did not spend.
+// Stop records that the run stopped after the first step of its plan: Commit then gives back the unspent budget.
 func (e *Entry) Stop() {
 	if e != nil {
 		e.stopped = true
 	}
 }
 
-// Commit enters that the run has ended with a release, by its checksum. Nothing may have been published
-// before. It may be called again after an error, and does nothing once it has succeeded, unless the release is
-// another one: [ErrChanged].
+// Commit records that the run has ended with a release, given by its checksum. It must be called before anything is
+// published. It may be called again after an error, and does nothing once it has succeeded, unless the release is a
+// different one: [ErrChanged].
 func (e *Entry) Commit(ctx context.Context, release string) error {
 	switch {
 	case e == nil:
@@ -155,7 +153,7 @@ func (e *Entry) Commit(ctx context.Context, release string) error {
 		end = e.reservation.Stop
 	}
 	err := end(ctx, release)
-	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
+	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call that was interrupted
 		err = nil
 	}
 	if err == nil {
@@ -164,9 +162,9 @@ func (e *Entry) Commit(ctx context.Context, release string) error {
 	return err
 }
 
-// Publish commits the run, if that was not done before, and puts what was staged in folder in place. A run
-// that cannot be committed is kept beside its place: the error is a [*KeptError] then. out is the folder as the caller
-// named it.
+// Publish commits the run, unless this was done before, and puts the staged results of folder in place. The results
+// of a run that cannot be committed are kept next to their place, with a [*KeptError]. out is the folder as the
+// caller named it.
 func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) error {
 	err := e.Commit(ctx, folder.Checksum())
 	switch {
@@ -178,7 +176,7 @@ func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) 
 	return folder.Place(ctx)
 }
 
-// keep puts the results of a run aside that could not be entered as ended.
+// keep keeps the results of a run that could not be committed.
 func (e *Entry) keep(err error, folder *report.Folder, out string) error {
 	path := e.request.Ledger.Path()
 	if absolute, failed := filepath.Abs(path); failed == nil {
@@ -192,8 +190,8 @@ func (e *Entry) keep(err error, folder *report.Folder, out string) error {
 	return &KeptError{err, kept, out}
 }
 
-// Spent returns the error of a run that ended after its price was entered: a
-// [*SpentError] that wraps err, or err itself if there is no error or no entry.
+// Spent returns the error of a run that ended after its price was reserved: a [*SpentError] that wraps err, or err
+// itself if there is no error or no entry.
 func (e *Entry) Spent(err error) error {
 	if e == nil || err == nil {
 		return err
@@ -201,20 +199,19 @@ func (e *Entry) Spent(err error) error {
 	return &SpentError{err, e.request.Ledger.Path()}
 }
 
-// SpentError is the error of a run that ended after its price was entered.
+// SpentError is the error of a run that ended after its price was reserved.
 type SpentError struct {
 	error
 	ledger string
 }
 
-// Error says what went wrong and that the price stays spent.
+// Error returns the error and the fact that the price stays spent.
 func (e *SpentError) Error() string { return e.error.Error() + e.Consequence() }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the underlying error.
 func (e *SpentError) Unwrap() error { return e.error }
 
-// Consequence says that the price stays spent, and where results are kept. It begins with
-// a semicolon.
+// Consequence states that the price stays spent, and where kept results are. It starts with a semicolon.
 func (e *SpentError) Consequence() string {
 	var kept *KeptError
 	if errors.As(e.error, &kept) {
@@ -224,14 +221,13 @@ func (e *SpentError) Consequence() string {
 	return "; the price of this run stays spent in " + e.ledger
 }
 
-// KeptError is the error of a run that could not be entered as ended, and whose results
-// are kept ([report.Folder.Keep]).
+// KeptError is the error of a run that could not be committed, and whose results are kept ([report.Folder.Keep]).
 type KeptError struct {
 	error
 	folder, out string
 }
 
-// Unwrap returns why the run could not be entered.
+// Unwrap returns the reason why the run could not be committed.
 func (e *KeptError) Unwrap() error { return e.error }
 
 // othersText is the warning about a table that has runs under other names.

@@ -27,7 +27,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// run is a run on a data set of a ledger in a folder of its own.
+// run is a run on a data set of a ledger in a separate folder.
 type run struct {
 	Request
 	Pipeline *pipeline.Pipeline
@@ -48,7 +48,7 @@ func aRun(t *testing.T, target budget.Target, private ...string) *run {
 	return r
 }
 
-// price plans the run anew under a budget.
+// price plans the run again under another budget.
 func (r *run) price(target budget.Target) {
 	private := target.Relation == budget.SubstitutePrivateColumns
 	r.Pipeline = &pipeline.Pipeline{
@@ -61,12 +61,12 @@ func (r *run) price(target budget.Target) {
 	r.Run = RunOf(r.Pipeline, r.Plan)
 }
 
-// account returns what the ledger says.
+// account returns the account in the ledger.
 func (r *run) account() *ledger.Account {
 	return must(must(r.Ledger.Read(context.Background())).Account(r.Dataset))
 }
 
-// away moves the ledger away and returns what brings it back.
+// away moves the ledger away and returns a function that moves it back.
 func (r *run) away(t *testing.T) (back func()) {
 	t.Helper()
 	path := r.Ledger.Path()
@@ -79,7 +79,7 @@ func (r *run) away(t *testing.T) (back func()) {
 	return func() { move(path+".away", path) }
 }
 
-// files trains and returns what is published.
+// files trains and returns the files to publish.
 func (r *run) files(t *testing.T) report.Files {
 	t.Helper()
 	x := make([]float64, 500)
@@ -93,7 +93,7 @@ func (r *run) files(t *testing.T) report.Files {
 
 var oneEpsilon = budget.Target{Epsilon: 1, Delta: 1e-6}
 
-// TestReserve: the price is entered before there is a table, and nothing else is.
+// TestReserve checks that only the price is recorded, before there is a table.
 func TestReserve(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e, err := Reserve(t.Context(), r.Request)
@@ -111,7 +111,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestReserveRefuses: a run that the ledger refuses is told why and what to do, and leaves no entry.
+// TestReserveRefuses checks that the refusal of a run contains the reason and a hint, and that it leaves no entry.
 func TestReserveRefuses(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(*run)
@@ -145,7 +145,7 @@ func TestReserveRefuses(t *testing.T) {
 	}
 }
 
-// unit plans the run anew for units of a column.
+// unit plans the run again for units of a column.
 func (r *run) unit(column string) {
 	r.Pipeline.Schema.Unit = column
 	r.Pipeline.Budget.Unit = budget.Unit{Column: column, MaxRows: 2}
@@ -159,7 +159,7 @@ func write(path, text string) {
 	}
 }
 
-// TestReserveRecords: a run that takes other records from the table than the first one is refused.
+// TestReserveRecords checks that a run that reads other records from the table than the first run is refused.
 func TestReserveRecords(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
@@ -174,8 +174,8 @@ func TestReserveRecords(t *testing.T) {
 	}
 }
 
-// TestReserveProtected: a run may not use a protected column as public, also under a name that is nearly its own; one that the
-// table does not have is said in the report.
+// TestReserveProtected checks that a run may not use a protected column as public, even under a similar name, and
+// that the report mentions a protected column that is missing from the table.
 func TestReserveProtected(t *testing.T) {
 	target := budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}
 	r := aRun(t, target, "dose", "weight")
@@ -199,7 +199,7 @@ func TestReserveProtected(t *testing.T) {
 	}
 }
 
-// TestReserveInterrupted: a run that is interrupted before it is entered costs nothing.
+// TestReserveInterrupted checks that a run interrupted before its reservation costs nothing.
 func TestReserveInterrupted(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -212,7 +212,8 @@ func TestReserveInterrupted(t *testing.T) {
 	}
 }
 
-// TestEnter: the report names the reservation, which the ledger then contains, and loses the warning that there is none.
+// TestEnter checks that the report names the reservation, which the ledger then contains, and no longer warns about a
+// missing ledger.
 func TestEnter(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
@@ -250,7 +251,7 @@ func TestEnter(t *testing.T) {
 // aRelease is the checksum of a release.
 const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
 
-// TestCommit: an end is entered once, whoever entered it, and tried again after an error.
+// TestCommit checks that a run is committed once, by any process, and that a commit can be repeated after an error.
 func TestCommit(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
@@ -275,7 +276,7 @@ func TestCommit(t *testing.T) {
 	entries := must(r.Ledger.Read(t.Context())).Head().Sequence
 	r.price(oneEpsilon)
 	other := must(Reserve(t.Context(), r.Request))
-	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // what an interrupted call may have done
+	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // as an interrupted call may have done
 		t.Fatal(err)
 	}
 	if err := other.Commit(t.Context(), aRelease); err != nil {
@@ -302,8 +303,8 @@ func listed(t *testing.T, dir string) string {
 	return strings.Join(out, " ")
 }
 
-// TestPublish: results are in place after the end is entered, never before. Where it cannot be entered, they are kept and
-// can be published later, with the same bytes.
+// TestPublish checks that results are put in place only after the commit. If the commit fails, they are kept and can
+// be published later, with the same bytes.
 func TestPublish(t *testing.T) {
 	for _, name := range []string{"at once", "later", "interrupted"} {
 		t.Run(name, func(t *testing.T) {
@@ -362,7 +363,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// checkKept: nothing is published, and the error says where the results are and what to do.
+// checkKept checks that the results are not published, and that the error names their place and the next step.
 func checkKept(t *testing.T, e *Entry, err error, out string) {
 	t.Helper()
 	var kept *KeptError
@@ -383,7 +384,7 @@ func checkKept(t *testing.T, e *Entry, err error, out string) {
 	}
 }
 
-// TestSpent: the error of a run that was paid for says so, and wraps what went wrong.
+// TestSpent checks that the error of a run that was paid for states this, and wraps the cause.
 func TestSpent(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
@@ -397,7 +398,7 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestNoEntry: a run without a ledger is neither entered nor spent.
+// TestNoEntry checks that a run without a ledger is neither recorded nor spent.
 func TestNoEntry(t *testing.T) {
 	var e *Entry
 	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
@@ -410,7 +411,8 @@ func TestNoEntry(t *testing.T) {
 	}
 }
 
-// TestLargestEpsilon: what is named fits, as often as asked, and 1% more does not.
+// TestLargestEpsilon checks that the suggested epsilon fits for the requested number of runs, and that 1% more does
+// not.
 func TestLargestEpsilon(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
@@ -441,7 +443,7 @@ func TestLargestEpsilon(t *testing.T) {
 	}
 }
 
-// TestTimes: equal prices add up to their multiple.
+// TestTimes checks that the sum of equal prices is their multiple.
 func TestTimes(t *testing.T) {
 	c := budget.Charge{Cost: 3, Delta: 5}
 	for _, n := range []int{1, 2, 3, 10, 1023} {
@@ -451,7 +453,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestSmallerDelta: it has two digits, fits, and is left out where delta is not what is too much.
+// TestSmallerDelta checks that the suggested delta has two digits, fits, and is omitted if delta is not the reason
+// for the refusal.
 func TestSmallerDelta(t *testing.T) {
 	black := func(delta float64) budget.Charge { return budget.BlackBoxCharge(budget.ZCDP, 1, delta) }
 	limit := budget.Charge{Cost: math.MaxInt64 / 4, Delta: black(1e-6).Delta}
@@ -467,7 +470,8 @@ func TestSmallerDelta(t *testing.T) {
 	}
 }
 
-// TestHoldable: a table is refused from the size of its file, and one that may fit is not.
+// TestHoldable checks that a table is rejected based on the size of its file, and that a table that may fit is
+// accepted.
 func TestHoldable(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b", Kind: dataset.Category}}}
 	if got := atLeast(1000*3*longCell, 3, schema); got != 1000*(8+4) {
@@ -486,7 +490,7 @@ func TestHoldable(t *testing.T) {
 	}
 }
 
-// TestRecordsOfTables: what one record is is a choice for lines of text alone.
+// TestRecordsOfTables checks that the definition of a record can be chosen for lines of text alone.
 func TestRecordsOfTables(t *testing.T) {
 	for _, x := range []struct {
 		table  string

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 )
 
-// Hint adds to a refusal of the ledger at path what to do about it; nil stays nil. A run r that would
-// cross the total is told the largest epsilon that fits.
+// Hint adds a hint to a refusal of the ledger at path; nil stays nil. If run r would cross the total, the hint
+// contains the largest epsilon that fits.
 func Hint(ctx context.Context, err error, path string, r Run) error {
 	switch {
 	case errors.Is(err, ledger.ErrSpent):
@@ -31,8 +31,8 @@ func Hint(ctx context.Context, err error, path string, r Run) error {
 	return err
 }
 
-// fitting adds to the refusal of a run that would cross the total the largest epsilon that
-// would be admitted, with the same delta.
+// fitting adds to the refusal of a run that would cross the total the largest epsilon that would be admitted, with
+// the same delta.
 func fitting(ctx context.Context, refusal error, r Run) error {
 	var spent *ledger.SpentError
 	if !errors.As(refusal, &spent) {
@@ -52,9 +52,9 @@ func fitting(ctx context.Context, refusal error, r Run) error {
 	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, r.Budget.Delta, e)
 }
 
-// smallerDelta returns the delta in place of that given at which the black boxes of a refused run would
-// fit, to two digits and rounded down; 0 where they are not what is too much, or no
-// delta that a recipe can have is small enough.
+// smallerDelta returns the delta, instead of the given one, at which the black boxes of a refused run would fit, to
+// two digits and rounded down. It returns 0 if they are not the reason for the refusal, or if no valid delta is small
+// enough.
 func smallerDelta(spent *ledger.SpentError, delta float64) float64 {
 	_, cost := spent.Charge.Value()
 	_, left := spent.Limit.Left(spent.Spent).Value()
@@ -73,7 +73,7 @@ func smallerDelta(spent *ledger.SpentError, delta float64) float64 {
 	return rounded
 }
 
-// times is the price of equal runs; what does not fit an integer fits no total.
+// times is the price of equal runs; a price that overflows an integer exceeds any total.
 func times(c budget.Charge, runs int) budget.Charge {
 	total := budget.Charge{}
 	for ; runs > 0; runs >>= 1 {
@@ -85,10 +85,9 @@ func times(c budget.Charge, runs int) budget.Charge {
 	return total
 }
 
-// LargestEpsilon returns the largest epsilon at which so many equal runs fit, to three
-// digits and rounded down: between a thousandth and a thousand times that of the run, 0 if
-// there is none. A smaller epsilon never costs more, but some methods have no plan at a
-// small one.
+// LargestEpsilon returns the largest epsilon at which the given number of equal runs fit, to three digits and rounded
+// down: between a thousandth and a thousand times that of the run, or 0 if there is no such epsilon. A smaller
+// epsilon never costs more, but some methods have no plan at a small one.
 func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (float64, error) {
 	fits := func(epsilon float64) (bool, error) {
 		if err := ctx.Err(); err != nil {
@@ -118,8 +117,8 @@ func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (fl
 	return math.Round(math.Floor(lo/digit)*digit*1e9) / 1e9, nil
 }
 
-// bracket returns an epsilon that fits and a larger one that does not, by steps away from
-// one; lo is 0 if nothing fits, and hi is lo if everything does.
+// bracket returns an epsilon that fits and a larger one that does not, searching in steps from the given one; lo is 0
+// if no epsilon fits, and hi is lo if all of them do.
 func bracket(epsilon float64, fits func(float64) (bool, error)) (lo, hi float64, err error) {
 	parts := []float64{1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000}
 	ok, err := fits(epsilon)

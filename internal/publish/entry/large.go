@@ -9,22 +9,22 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Large reports whether a table in a file, or in all files of a pattern, may take more than half of
-// the memory that the process can have. It goes by the size of the files and by public facts alone, and is a
-// guess: cells are taken to have bytes as few as is usual.
+// Large reports whether a table in a file, or in all files of a pattern, may take more than half of the memory
+// available to the process. It is an estimate based only on the size of the files and public facts, and assumes short
+// cells.
 func Large(path string, fields int, schema dataset.Schema) bool {
 	limit := memlimit.Available()
 	return limit > 0 && uint64(likely(path, sizeOf(path), fields, schema)) > limit/2
 }
 
-// Bytes of a cell of a file, if they are few, and of what a method keeps of a record beside its cells.
+// The bytes of a short cell of a file, and the bytes that a method keeps for a record in addition to its cells.
 const (
 	textCell   = 8
 	packedCell = 3
 	keptBytes  = 64
 )
 
-// likely returns how many bytes a table takes in memory that comes from files of so many bytes.
+// likely estimates the bytes that a table takes in memory from the size of its files.
 func likely(path string, size int64, fields int, schema dataset.Schema) int64 {
 	cell := int64(textCell)
 	if kind, _, _ := tablefile.Of(path); kind.Offsets() || kind.Decode != nil {
@@ -33,7 +33,7 @@ func likely(path string, size int64, fields int, schema dataset.Schema) int64 {
 	return size / (cell * int64(max(1, fields))) * (rowBytes(schema) + keptBytes)
 }
 
-// sizeOf returns the bytes of the files that a path stands for, 0 if they are no files.
+// sizeOf returns the total size of the files that match a path, 0 if there are no such files.
 func sizeOf(path string) int64 {
 	paths := []string{path}
 	if _, err := os.Stat(path); err != nil {

@@ -8,14 +8,13 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/memlimit"
 )
 
-// longCell is how many bytes of a file a cell takes at most, on average, in a table
-// that is refused: numbers and categories take fewer.
+// longCell is the maximum average number of bytes of a cell in a file that is rejected: numbers and categories take
+// fewer.
 const longCell = 32
 
-// Holdable refuses a table in a file that cannot be held under the limits of the process,
-// before anything is spent on it. fields is the number of columns of the file, schema
-// declares those that are read, and copies is how many tables are held at once. It goes
-// by the size of the file alone. A table that passes may still be too large: then the
+// Holdable rejects a table in a file that exceeds the memory limits of the process, before any budget is spent on it.
+// fields is the number of columns of the file, schema declares the columns that are read, and copies is the number of
+// tables held at once. The check uses only the size of the file. A table that passes may still be too large: then the
 // system ends the process. The error wraps [dataset.ErrTooLarge].
 func Holdable(path string, fields int, schema dataset.Schema, copies int) error {
 	limit, limited := memlimit.Tightest()
@@ -26,7 +25,7 @@ func Holdable(path string, fields int, schema dataset.Schema, copies int) error 
 	return holdable(path, atLeast(info.Size(), fields, schema)*int64(copies), limit)
 }
 
-// holdable refuses a table that needs more memory than a limit leaves.
+// holdable rejects a table that needs more memory than a limit leaves.
 func holdable(path string, need int64, limit memlimit.Limit) error {
 	if need <= 0 || uint64(need) <= limit.Free {
 		return nil
@@ -36,13 +35,12 @@ func holdable(path string, need int64, limit memlimit.Limit) error {
 		Hint: "raise the limit, exclude columns (data.exclude), or fit with --engine stream"}
 }
 
-// atLeast returns how many bytes a table takes in memory, if the cells of its file
-// have longCell bytes on average.
+// atLeast returns the bytes that a table takes in memory, if the cells of its file have longCell bytes on average.
 func atLeast(size int64, fields int, schema dataset.Schema) int64 {
 	return size / int64(longCell*max(1, fields)) * rowBytes(schema)
 }
 
-// rowBytes returns how many bytes a record takes in memory.
+// rowBytes returns the bytes that a record takes in memory.
 func rowBytes(schema dataset.Schema) int64 {
 	row := int64(0)
 	for _, c := range schema.Columns {

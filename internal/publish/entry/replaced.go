@@ -10,11 +10,11 @@ import (
 	"github.com/dptrain/dptrain/internal/publish/report"
 )
 
-// CheckReplaced refuses to replace the release in the output folder out if it names an entry that the ledger
-// does not have. Such a release shows that the ledger was put back to an earlier state or is another one, and
-// nothing else does. l is nil for a run without a ledger, which may replace no release that names one. A
-// release that names the entry own is that of the run itself. It also refuses a ledger that is one of the files to be replaced. Errors are a [*ledger.FileError] or a
-// [*report.DirError].
+// CheckReplaced refuses to replace the release in the output folder out if it names an entry that the ledger does not
+// have. Only such a release shows that the ledger was reset to an earlier state or is a different one. l is nil for a
+// run without a ledger, which may not replace a release that names an entry. A release that names the entry own is
+// that of the run itself. CheckReplaced also rejects a ledger that is one of the files to be replaced. Errors are a
+// [*ledger.FileError] or a [*report.DirError].
 func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger.Head) error {
 	if l != nil {
 		if inside := fileWithin(out, l.Path()); inside != "" {
@@ -44,8 +44,8 @@ func CheckReplaced(ctx context.Context, l *ledger.Ledger, out string, own ledger
 	return nil
 }
 
-// fileWithin returns the file in the folders of results below out that is the file at path, under any name; "" if there
-// is none.
+// fileWithin returns the file in the result folders of out that is the same as the file at path, under any name, or
+// "" if there is no such file.
 func fileWithin(out, path string) string {
 	file, err := os.Stat(path)
 	if err != nil {

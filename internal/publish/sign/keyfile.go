@@ -8,10 +8,10 @@ import (
 	"runtime"
 )
 
-// maxFileBytes is more than any key file or signature file has.
+// maxFileBytes is more than the size of any key file or signature file.
 const maxFileBytes = 1 << 13
 
-// ErrReadable is returned for a secret key file that others than its owner may read.
+// ErrReadable is returned for a secret key file that users other than its owner may read.
 var ErrReadable = errors.New("others than its owner may read it; run chmod 600 on it, or make a new key if somebody may have copied it")
 
 // ReadFile reads a key file or a signature file.
@@ -28,8 +28,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// ReadSecretFile reads a secret key file or a password file. It refuses one that others than its owner may read, with
-// [ErrReadable], where the system has such permissions.
+// ReadSecretFile reads a secret key file or a password file. On systems with file permissions it rejects, with
+// [ErrReadable], a file that users other than its owner may read.
 func ReadSecretFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -41,8 +41,8 @@ func ReadSecretFile(path string) ([]byte, error) {
 	return ReadFile(path)
 }
 
-// WriteNew writes a file that must not exist yet, with the given permissions whatever the umask is. An incomplete file is
-// removed.
+// WriteNew writes a file that must not exist yet, with the given permissions regardless of the umask. An incomplete
+// file is removed.
 func WriteNew(path string, data []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

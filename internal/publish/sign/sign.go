@@ -1,9 +1,9 @@
-// Package sign signs files with Ed25519 keys in the formats of minisign (https://jedisct1.github.io/minisign/), so that
-// either program verifies what the other one signed.
+// Package sign signs files with Ed25519 keys in the formats of minisign (https://jedisct1.github.io/minisign/), so
+// that either program can verify the signatures of the other.
 //
-// A key file holds an algorithm, an identifier and the key, in base64 below a comment. A secret key may be encrypted under a
-// password by scrypt. A signature file holds a signature of the BLAKE2b-512 hash of the signed file, and a trusted comment
-// with a second signature over the first one and the comment.
+// A key file holds an algorithm, an identifier and the key, in base64 below a comment. A secret key may be encrypted
+// under a password by scrypt. A signature file holds a signature of the BLAKE2b-512 hash of the signed file, and a
+// trusted comment with a second signature over the first one and the comment.
 package sign
 
 import (
@@ -46,7 +46,7 @@ var (
 	blake2    = [2]byte{'B', '2'}
 )
 
-// An ID distinguishes keys. It is not secret and proves nothing.
+// An ID identifies a key. It is neither secret nor a proof of identity.
 type ID [idSize]byte
 
 // String returns the identifier as minisign prints it.
@@ -88,7 +88,7 @@ func (k *SecretKey) Public() PublicKey {
 	return out
 }
 
-// String returns the key in base64, as minisign takes it with the flag -P.
+// String returns the key in base64, as accepted by the -P flag of minisign.
 func (k PublicKey) String() string {
 	return base64.StdEncoding.EncodeToString(slices.Concat(pure[:], k.ID[:], k.key[:]))
 }
@@ -134,7 +134,7 @@ const (
 	mostMemoryLimit = 1 << 30
 )
 
-// checksum is that of the body of a secret key.
+// checksum is the checksum of the body of a secret key.
 func (k *SecretKey) checksum() [blake2b.Size256]byte {
 	return blake2b.Sum256(slices.Concat(pure[:], k.id[:], k.key))
 }
@@ -191,7 +191,7 @@ func ParseSecretKey(text, password []byte) (*SecretKey, error) {
 		return nil, ErrPassword
 	}
 	if !k.key.Equal(ed25519.NewKeyFromSeed(k.key.Seed())) {
-		return nil, ErrKey // its public half is not that of its seed, and signatures would reveal the key
+		return nil, ErrKey // its public half does not match its seed, and signatures would reveal the key
 	}
 	return k, nil
 }

@@ -20,7 +20,7 @@ QtKMXWyYcwdpZAlPF7tE2ENJkRd1ujvKjlj1m9RtHTBnZPa5WKU5uWRs5GoP5M/VqE81QFuMKI5k/SfN
 `
 )
 
-// TestKnownSignature: a signature that minisign made, of the file with the text "test", is verified.
+// TestKnownSignature checks that a signature made by minisign, of the file with the text "test", is verified.
 func TestKnownSignature(t *testing.T) {
 	k, err := ParsePublicKey([]byte(knownKey))
 	if err != nil || k.String() != knownKey || k.ID.String() != "E7620F1842B4E81F" {
@@ -35,7 +35,8 @@ func TestKnownSignature(t *testing.T) {
 	}
 }
 
-// TestSign: what a key signs its public key verifies, and no edit of the file, the signature or the comment passes.
+// TestSign checks that the public key verifies the signatures of its secret key, and that every edit of the file, the
+// signature or the comment is detected.
 func TestSign(t *testing.T) {
 	k, err := Generate()
 	if err != nil {
@@ -78,13 +79,14 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// linesWith is the line of a signature by forger under the identifier of k.
+// linesWith returns the line of a signature by forger under the identifier of k.
 func linesWith(forger, k *SecretKey, data []byte) string {
 	forged := &SecretKey{k.id, forger.key}
 	return strings.SplitAfter(string(forged.Sign(data, "")), "\n")[1]
 }
 
-// TestSecretKeyFiles: a key is read back with and without a password, and a wrong password or a damaged file is refused.
+// TestSecretKeyFiles checks that a key can be read back with and without a password, and that a wrong password or a
+// damaged file is rejected.
 func TestSecretKeyFiles(t *testing.T) {
 	k, err := Generate()
 	if err != nil {
@@ -120,7 +122,7 @@ func TestSecretKeyFiles(t *testing.T) {
 	}
 }
 
-// TestScryptParameters: the limits of minisign and of this package give the parameters that libsodium derives.
+// TestScryptParameters checks that the limits of minisign and of this package give the same parameters as libsodium.
 func TestScryptParameters(t *testing.T) {
 	for _, tt := range []struct {
 		ops, memory uint64
