@@ -32,7 +32,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/cells.md")
 
-// A columnKind is one way to declare a column. Its model has the column alone, and its prediction shows what a cell is.
+// A columnKind is one way to declare a column. Its model has only this column, and its prediction shows how a cell
+// was read.
 type columnKind struct {
 	name       string
 	strict     bool
@@ -50,7 +51,7 @@ var columnKinds = []columnKind{
 	{name: "date", date: true},
 }
 
-// The predictions for cells that are no number, and no category.
+// The predictions for cells that are neither a number nor a category.
 const (
 	noNumber   = -777
 	noCategory = -1
@@ -58,7 +59,7 @@ const (
 
 func (k *columnKind) text() bool { return k.categories != nil }
 
-// model returns the model: of a number or a date the value, of a category its place from 1.
+// model returns the model: it predicts the value of a number or a date, and the position from 1 of a category.
 func (k *columnKind) model() regression.Model {
 	m := &regression.Linear{Target: "y", Lower: -1e300, Upper: 1e300}
 	c := regression.Column{Name: "cell", Lower: -1e300, Upper: 1e300, Missing: noNumber}
@@ -86,7 +87,7 @@ func (k *columnKind) model() regression.Model {
 	return m
 }
 
-// schema returns what a fit declares about the column.
+// schema returns the declarations of the column for a fit.
 func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 	c := dataset.Column{Name: "cell"}
 	switch {
@@ -103,7 +104,7 @@ func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
 	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}}, dataset.ReadOptions{}
 }
 
-// show writes a prediction as the table does.
+// show formats a prediction as in the table.
 func (k *columnKind) show(prediction float64) string {
 	switch {
 	case k.text() && prediction == noCategory:
@@ -124,8 +125,8 @@ func (k *columnKind) show(prediction float64) string {
 // A form is one way to write a cell.
 type form struct {
 	text    string
-	literal string    // a value of JSON that is no text; empty: the form is a text
-	sql     [2]string // the type of a column that holds the value, and the value; empty: none does
+	literal string    // a JSON value that is not a text; empty: the form is a text
+	sql     [2]string // the type of a column that holds the value, and the value; empty if there is no such type
 }
 
 var valueForms = []form{
@@ -151,10 +152,10 @@ var textForms = func() []form {
 	return out
 }()
 
-// brokenForms are texts with ends of lines, which CSV holds in quotes only if it is declared.
+// brokenForms are texts with line breaks, which CSV allows in quotes only if this is declared.
 var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: "\n"}, {text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"}, {text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
 
-// shown is the form as the table has it: characters that do not show are written as escapes.
+// shown returns the form as in the table: invisible characters are written as escapes.
 func (f *form) shown() string {
 	if f.literal != "" {
 		return code(f.literal)
@@ -186,7 +187,7 @@ func (f *form) shown() string {
 
 func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
 
-// json is the form as a value of JSON.
+// json returns the form as a JSON value.
 func (f *form) json(t *testing.T) string {
 	t.Helper()
 	if f.literal != "" {
@@ -199,7 +200,7 @@ func (f *form) json(t *testing.T) string {
 	return string(text)
 }
 
-// csvOf is a table with a record of each form. A column more keeps records that hold nothing else.
+// csvOf returns a table with one record per form. A second column preserves records whose first cell is empty.
 func csvOf(t *testing.T, forms []form) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -242,7 +243,7 @@ func parquetOf(t *testing.T, forms []form) []byte {
 	return out.Bytes()
 }
 
-// fitted returns what a fit reads from a table, as the model of the column would predict it.
+// fitted returns the values read from a table during a fit, as predicted by the model of the column.
 func (k *columnKind) fitted(t *testing.T, name string, table []byte) []float64 {
 	t.Helper()
 	schema, opts := k.schema()
@@ -271,7 +272,7 @@ func (k *columnKind) fitted(t *testing.T, name string, table []byte) []float64 {
 	return out
 }
 
-// headerOf lists the columns of a table that does not name them.
+// headerOf lists the columns of a table without a header.
 func headerOf(name string) []string {
 	if strings.HasSuffix(name, ".jsonl") {
 		return []string{"row", "cell"}
@@ -279,12 +280,13 @@ func headerOf(name string) []string {
 	return nil
 }
 
-// A way is one of the ways in which cells reach a fit or a model.
+// A way is a path by which cells reach a fit or a model.
 type way struct {
 	name, takes string
-	// accepts reports whether the way can be given a form in a column; nil: every form.
+	// accepts reports whether the path supports a form in a column; nil means every form.
 	accepts func(k *columnKind, f *form) bool
-	// expects returns what the way predicts in the place of what the fit reads; nil: the same.
+	// expects returns the prediction of the path if it differs from the value read by the fit; nil means that it
+	// never differs.
 	expects func(k *columnKind, f *form, fit float64) float64
 	predict func(t *testing.T, k *columnKind, forms []form) []float64
 }
@@ -295,7 +297,7 @@ func isLine(_ *columnKind, f *form) bool {
 	return f.literal == "" && !strings.ContainsAny(f.text, "\r\n")
 }
 
-// notLong refuses a whole number that a decoder of JSON rounds to a double.
+// notLong rejects a whole number that a JSON decoder rounds to a double.
 func notLong(_ *columnKind, f *form) bool { return f.literal != longNumber }
 
 const longNumber = "100000000000000000"
@@ -372,7 +374,7 @@ func ways() []way {
 	return out
 }
 
-// inGraph reports whether a graph knows a text: it holds lists of texts and computes none.
+// inGraph reports whether a graph knows a text: graphs contain lists of texts and compute no texts.
 func inGraph(k *columnKind, f *form) bool {
 	if f.literal != "" || !k.text() || cell.Normal(f.text) != f.text {
 		return false
@@ -383,7 +385,7 @@ func inGraph(k *columnKind, f *form) bool {
 	return held || class != cell.Good
 }
 
-// plainOnly replaces a number that only a lenient rule reads by a missing one.
+// plainOnly replaces a number accepted only by the lenient rule by a missing one.
 func plainOnly(k *columnKind, f *form, fit float64) float64 {
 	if k.text() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
 		return fit
@@ -394,10 +396,10 @@ func plainOnly(k *columnKind, f *form, fit float64) float64 {
 	return fit
 }
 
-// buildProgram returns the path of the program, which the first call builds. TestCells sets it.
+// buildProgram returns the path of the program, and builds it at the first call. TestCells sets it.
 var buildProgram func() (string, error)
 
-// programIn returns a buildProgram that builds into a folder.
+// programIn returns a buildProgram function that builds into a folder.
 func programIn(dir string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path := filepath.Join(dir, "dptrain")
@@ -419,7 +421,7 @@ func builtProgram(t *testing.T) string {
 	return path
 }
 
-// writeModel writes the file of a model to a folder of its own.
+// writeModel writes the file of a model to a separate folder.
 func writeModel(t *testing.T, m regression.Model) string {
 	t.Helper()
 	var file bytes.Buffer
@@ -467,7 +469,7 @@ func parseLines(t *testing.T, lines []string) []float64 {
 	return out
 }
 
-// served returns what the server predicts for the records of a body.
+// served returns the predictions of the server for the records of a body.
 func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
 	t.Helper()
 	m := k.model()
@@ -593,7 +595,7 @@ func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
 	return out
 }
 
-// predictCells predicts in a database: texts in a column of texts, and each value in a column of its type.
+// predictCells predicts in a database: texts in a text column, and each value in a column of its type.
 func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []float64 {
 	t.Helper()
 	var sql strings.Builder
@@ -649,8 +651,9 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 	return out
 }
 
-// TestCells: a cell means the same by every way in and in every form of a model as it does to a fit, for texts as people
-// and programs write them and for all types of JSON, in columns of every kind. docs/reference/cells.md shows the table.
+// TestCells checks that every path by which a cell can reach a model, and every exported form of a model, reads a
+// cell as a fit does, for texts in the notations of people and programs and for all JSON types, in columns of every
+// kind. docs/reference/cells.md shows the table.
 func TestCells(t *testing.T) {
 	buildProgram = programIn(t.TempDir())
 	forms := slices.Concat(textForms, brokenForms, valueForms)

@@ -1,5 +1,5 @@
-// Package export writes models in forms that need no dptrain: programs in Python, JavaScript and Go, queries in
-// SQL, graphs of ONNX, and documents of PMML. What they predict agrees with [regression.Model] to 1e-9.
+// Package export writes models in forms that run without dptrain: programs in Python, JavaScript and Go, SQL queries,
+// ONNX graphs, and PMML documents. Their predictions agree with [regression.Model] to 1e-9.
 package export
 
 import (

@@ -60,7 +60,7 @@ func kinds(t *testing.T) map[string]regression.Model {
 	return out
 }
 
-// readingModels are models that say how the cells of their table were written.
+// readingModels are models with settings for the notation of the cells of their table.
 func readingModels() map[string]regression.Model {
 	out := map[string]regression.Model{}
 	for name, reading := range map[string]regression.Reading{
@@ -102,7 +102,7 @@ func readingModels() map[string]regression.Model {
 	return out
 }
 
-// transformed returns a copy of a model whose predictions lie in a range and are turned back.
+// transformed returns a copy of a model whose predictions are clamped to a range and transformed back.
 func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper float64) regression.Model {
 	t.Helper()
 	var file bytes.Buffer
@@ -122,7 +122,7 @@ func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper 
 	return out
 }
 
-// hostile are cells that mean little in a numeric column, in texts or as they are.
+// hostile are unusual cells for a numeric column, as texts or as values.
 var hostile = []any{
 	nil, "", " ", "NA", "?", "abc", "1e400", "-inf", "NaN", "nan", "0x10", "1_000", "1,5", " 2.5\t", "+7", ".5", "5.", "1e-3", "1e", ".", "-", true, false,
 	1e300, -1e300, 5e-324, 1e21, 1e-7, "Infinity", "\u0661", "12\n", "𝟏",
@@ -136,7 +136,7 @@ var dated = []any{
 	"2024-02-30", "29.02.2023 00:00", "15.01.2024 24:00", "yesterday", true, 1e300, "\u00a02024-01-15\u202f08:15", "0001-01-01", "1969-12-31 23:59:59", "9999-12-31",
 }
 
-// foldable are texts of which several are one value by the rules of a column.
+// foldable are texts, some of which are equal by the rules of a column.
 var foldable = []string{
 	"Grün Tee", "GRÜN \t TEE", "grün tee", "NEW  York", "New York", "new york ", "A b", "A  b", "A\tB", "a b", "A01", "A01.3", " a01", "B2", "B2 ", "B2 x", "B2\t9",
 	"yes\u00a0", "New\u00a0York", "Gru\u0308n Tee", "GRU\u0308N\u2003TEE", "E\u0301", "a\u200b01", "Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
@@ -146,7 +146,7 @@ func ruleOf(c regression.Column) bool {
 	return c.Values != nil || c.TextRule != cell.Text{}
 }
 
-// record returns a record of all inputs: cells of the right kind, or not.
+// record returns a record of all inputs, with cells of the right or of a wrong type.
 func record(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
@@ -178,7 +178,7 @@ func record(r *rand.Rand, columns []regression.Column) map[string]any {
 	return out
 }
 
-// answer is what a model says of a record: the number, or the index of a class, and probabilities, if any.
+// answer is the output of a model for a record: the number, or the index of a class, and probabilities, if any.
 type answer struct {
 	Prediction    any
 	Probabilities []float64
@@ -204,7 +204,7 @@ func expected(t *testing.T, m regression.Model, records []map[string]any) []answ
 			for _, input := range m.Inputs() {
 				cells = append(cells, regression.CellOf(record[input.Name]))
 			}
-			out[i].Probabilities, _ = p.ClassProbabilitiesRow(cells) // nil without
+			out[i].Probabilities, _ = p.ClassProbabilitiesRow(cells) // nil for models without probabilities
 		}
 	}
 	return out
@@ -212,7 +212,7 @@ func expected(t *testing.T, m regression.Model, records []map[string]any) []answ
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
 
-// compare reports where two lists of answers differ by more than 1e-9.
+// compare reports the differences above 1e-9 between two lists of answers.
 func compare(t *testing.T, name string, records []map[string]any, want, got []answer) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -239,8 +239,9 @@ func compare(t *testing.T, name string, records []map[string]any, want, got []an
 	}
 }
 
-// A runtime runs programs, each on records in a file of JSON lines, in one process. The program of the k-th model is the file
-// that file names for k, its records are the file records<k>, and the process prints the answers of all in that order.
+// A runtime runs several programs in one process, each on records in a file of JSON lines. file returns the name of
+// the program of model k, whose records are in the file records<k>; the process prints the answers of all programs in
+// order.
 type runtime struct {
 	name    string
 	file    func(k int) string
@@ -329,7 +330,7 @@ func run(name string, predict func(map[string]any) (float64, error), probabiliti
 `}
 }
 
-// TestPrograms: programs in every language agree with the model on 10,000 records, hostile ones among them.
+// TestPrograms checks that programs in every language agree with the model on 10,000 records, including hostile ones.
 func TestPrograms(t *testing.T) {
 	for _, rt := range runtimes {
 		t.Run(rt.name, func(t *testing.T) {
@@ -355,7 +356,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// run returns the answers of models to their records.
+// run returns the answers of models for their records.
 func (rt *runtime) run(t *testing.T, models []regression.Model, records [][]map[string]any) [][]answer {
 	t.Helper()
 	if _, err := exec.LookPath(rt.command[0]); err != nil {
@@ -410,14 +411,14 @@ func (rt *runtime) run(t *testing.T, models []regression.Model, records [][]map[
 	return answers
 }
 
-// TestONNX: onnxruntime agrees with the model on 10,000 records, hostile ones among them: numbers that are missing,
-// infinite and out of range, and texts that are no category.
+// TestONNX checks that onnxruntime agrees with the model on 10,000 records, including hostile ones: missing, infinite
+// and out-of-range numbers, and texts that are not categories.
 func TestONNX(t *testing.T) {
 	runFiles(t, "onnx", ONNX, onnxHarness, typed)
 }
 
-// runFiles writes models to files of a form, has a harness of Python run them on 10,000 records of each kind, and
-// compares. Kernels may have no form. cellOf returns a cell and what the runtime is given for it.
+// runFiles writes models to files of a form, runs them on 10,000 records of each kind in a Python harness, and
+// compares. A form may not support kernels. cellOf returns a cell and the corresponding input of the runtime.
 func runFiles(t *testing.T, form string, write func(io.Writer, regression.Model) error, harness string,
 	cellOf func(*rand.Rand, regression.Column) (cell, given any)) {
 	t.Helper()
@@ -486,7 +487,8 @@ for name, columns in json.load(sys.stdin).items():
 json.dump(answers, sys.stdout)
 `
 
-// typed returns a cell and what a typed runtime is given for it: a number, as a text if it is none, or a text.
+// typed returns a cell and the corresponding input of a typed runtime: a number, a number written as a text, or a
+// text.
 func typed(r *rand.Rand, c regression.Column) (cell, given any) {
 	if c.Text() {
 		text := []string{"unknown", "", "it's", "2"}[r.IntN(4)]
@@ -520,7 +522,7 @@ func python(t *testing.T) string {
 	return name
 }
 
-// printed runs a harness, and skips where its runtime is not installed.
+// printed returns the output of a harness, and skips the test if its runtime is not installed.
 func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -535,11 +537,11 @@ func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// A database runs SQL and returns the rows of all its queries, one after the other.
+// A database runs SQL and returns the rows of all its queries, in order.
 type database struct {
 	dialect string
-	special map[string]string // numbers that are not finite, as literals
-	copies  bool              // fills tables from CSV files, which it does faster than it parses rows
+	special map[string]string // literals of numbers that are not finite
+	copies  bool              // fills tables from CSV files, which is faster than parsing rows
 	run     func(t *testing.T, sql string) [][]string
 }
 
@@ -598,13 +600,14 @@ for s in sys.stdin.read().split(";\n"):
 	},
 }
 
-// TestSQL: databases agree with the model on 10,000 records, on missing and infinite cells and unknown categories too.
+// TestSQL checks that databases agree with the model on 10,000 records, including missing and infinite cells and
+// unknown categories.
 func TestSQL(t *testing.T) {
 	for _, db := range databases {
 		t.Run(db.dialect, func(t *testing.T) {
 			t.Parallel()
 			models := kinds(t)
-			groups := map[string][]string{} // names of models by their inputs, which share a table
+			groups := map[string][]string{} // names of models that have the same inputs and share a table
 			for _, name := range slices.Sorted(maps.Keys(models)) {
 				inputs := fmt.Sprintf("%+v", models[name].Inputs())
 				groups[inputs] = append(groups[inputs], name)
@@ -616,7 +619,7 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// check compares the answers to the queries of some models, which have the same inputs.
+// check compares the answers of queries for models with the same inputs.
 func (db *database) check(t *testing.T, models map[string]regression.Model, names []string) {
 	t.Helper()
 	inputs := models[names[0]].Inputs()
@@ -643,7 +646,7 @@ func (db *database) check(t *testing.T, models map[string]regression.Model, name
 		want := expected(t, models[name], records)
 		for i := range want {
 			if len(want[i].Probabilities) > 2 {
-				want[i].Probabilities = nil // queries have those of two classes
+				want[i].Probabilities = nil // queries have only the probability of the second of two classes
 			}
 		}
 		got := make([]answer, len(records))
@@ -676,7 +679,7 @@ func queried(t *testing.T, cells []string, number bool) answer {
 	return a
 }
 
-// table returns records and the statements that make a table of them.
+// table returns records and the SQL statements that create a table of them.
 func (db *database) table(t *testing.T, inputs []regression.Column) (records []map[string]any, sql string) {
 	t.Helper()
 	table := quoteIdentifier(`the "rows"`)
@@ -725,7 +728,7 @@ func quoted(text string, null bool) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// literal returns a cell of a column as SQL.
+// literal returns a cell of a column as an SQL literal.
 func (db *database) literal(c regression.Column, text string, null bool) string {
 	switch {
 	case null:

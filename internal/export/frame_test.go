@@ -17,9 +17,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// frameHarness predicts with the estimators of the Python package. Its arguments are the folder of the package and a folder
-// with, for each of some tables, a folder that holds a model and records. Every table is passed as a data frame of objects and
-// as one with columns of float64 where all cells are numbers or missing; if that holds for all columns, as arrays of both memory orders too.
+// frameHarness predicts with the estimators of the Python package. Its arguments are the folder of the package and a
+// folder with one folder per table, which holds a model and records. Every table is passed as a data frame of objects
+// and as one with float64 columns if all cells of the column are numbers or missing; if this holds for all columns,
+// also as arrays in both memory orders.
 const frameHarness = `
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
@@ -51,8 +52,9 @@ for name in sorted(os.listdir(sys.argv[2])):
     print(json.dumps(answers))
 `
 
-// TestPythonPackage: the estimators of the Python package predict in process, without the program, and agree with the model
-// for every kind of model and cell. A table has the dates of a model or their parts, and hostile cells or numbers alone.
+// TestPythonPackage checks that the estimators of the Python package predict in process, without the program, and
+// agree with the model for every kind of model and cell. A table has the dates of a model or their parts, and hostile
+// cells or numbers alone.
 func TestPythonPackage(t *testing.T) {
 	folder, err := filepath.Abs("../../python")
 	if err != nil {
@@ -133,8 +135,8 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
-// frameRecord returns a record with the same columns for all records of a form: in "dates" the dates in place of their parts,
-// in "numbers" no cell but numbers and missing ones in columns of numbers.
+// frameRecord returns a record with the same columns for all records of a form: for "dates" with dates instead of
+// their parts, for "numbers" with only numeric and missing cells in numeric columns.
 func frameRecord(r *rand.Rand, columns []regression.Column, form string) map[string]any {
 	found, out := record(r, columns), map[string]any{}
 	for _, c := range columns {

@@ -51,10 +51,11 @@ type onnxModel struct {
 	treated map[string]onnxCell // by column and its properties
 }
 
-// An onnxCell is a treated cell: of a number its value and 1 if it is missing, of a category its code, -1 for others.
+// An onnxCell is a treated cell: for a number its value and 1 if it is missing, for a category its code, or -1 for
+// others.
 type onnxCell struct{ value, missing, code string }
 
-// unusedName returns a name that no input has.
+// unusedName returns a name that is not the name of an input.
 func (x *onnxModel) unusedName(name string) string {
 	for slices.Contains(x.names, name) {
 		name += "_"
@@ -168,16 +169,16 @@ func (x *onnxModel) addUp(list []string) string {
 	return out
 }
 
-// A design is the columns that linear sums multiply: of a number its value and whether it is missing, of a
+// A design is the set of columns that linear sums multiply: for a number its value and whether it is missing, for a
 // category one column for others and one for each category.
 type design struct {
 	columns string
 	width   int
-	first   []int // of each column of the model; -1 if no sum has it
+	first   []int // for each column of the model; -1 if it is in no sum
 	model   *regression.Linear
 }
 
-// concatDesign concatenates the columns that some of the terms use.
+// concatDesign concatenates the columns used by any of the terms.
 func (x *onnxModel) concatDesign(m *regression.Linear, terms ...[]regression.Term) design {
 	d := design{model: m, first: make([]int, len(m.Columns))}
 	for i := range d.first {
@@ -214,7 +215,7 @@ func (x *onnxModel) concatDesign(m *regression.Linear, terms ...[]regression.Ter
 	return d
 }
 
-// termWeights are the coefficients of terms by the columns of a design.
+// termWeights returns the coefficients of terms by the columns of a design.
 func (d *design) termWeights(terms []regression.Term) []float64 {
 	out := make([]float64, d.width)
 	for _, t := range terms {
@@ -245,7 +246,7 @@ func (x *onnxModel) linearSums(m *regression.Linear, lines []line) string {
 		lists[i], intercepts[i] = l.terms, l.intercept
 	}
 	d := x.concatDesign(m, lists...)
-	if d.width == 0 { // as many rows as there are records
+	if d.width == 0 { // as many rows as records
 		return x.addOp("Add", []string{x.addOp("Mul", []string{x.zeroColumn(m), x.rowConstant(0)}), x.rowConstant(intercepts...)})
 	}
 	matrix := make([]float64, d.width*len(lines))

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The types of elements and of attributes, and the versions of operators, of the ONNX format
-// (github.com/onnx/onnx, onnx/onnx.proto3). Numbers of fields are written where they are used.
+// The types of elements and attributes, and the versions of operators, of the ONNX format (github.com/onnx/onnx,
+// onnx/onnx.proto3). Field numbers are written at their uses.
 const (
 	onnxInt64  = 7
 	onnxString = 8
@@ -41,11 +41,11 @@ func (m *message) addBytes(field protowire.Number, x []byte) {
 
 func (m *message) addText(field protowire.Number, x string) { m.addBytes(field, []byte(x)) }
 
-// An onnxGraph is a graph under construction. A value is known by its name. Values have one row per
-// record, and constants are rows.
+// An onnxGraph is a graph under construction. Values are identified by name. Values have one row per record, and
+// constants are rows.
 type onnxGraph struct {
 	nodes, constants, inputs, outputs [][]byte
-	prefix                            string // of the names of values, which no input has
+	prefix                            string // prefix of the names of values, which no input has
 	names                             int
 	known                             map[string]string // names of constants, by content
 }
@@ -69,7 +69,7 @@ func (g *onnxGraph) newName() string {
 	return g.prefix + strconv.Itoa(g.names)
 }
 
-// addOp adds a node and returns the name of its one value. Attributes come in the order of their names.
+// addOp adds a node and returns the name of its only value. Attributes must be sorted by name.
 func (g *onnxGraph) addOp(kind string, inputs []string, attributes ...[]byte) string {
 	return g.addNode("", kind, inputs, g.newName(), attributes)
 }
@@ -119,7 +119,7 @@ func stringsAttribute(name string, list []string) []byte {
 	return a
 }
 
-// addConstant adds a tensor, or returns the one with the same content.
+// addConstant adds a tensor, or returns the existing one with the same content.
 func (g *onnxGraph) addConstant(kind int64, dims []int, content message) string {
 	var t message // TensorProto
 	for _, d := range dims {

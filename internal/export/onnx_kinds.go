@@ -52,7 +52,7 @@ func (x *onnxModel) additiveScore(m *regression.Additive, total string) string {
 	return total
 }
 
-// stepLookup looks numbers up: the value after the edges that are at most the number.
+// stepLookup looks up numbers: the value after the edges that are at most the number.
 func (x *onnxModel) stepLookup(s regression.Step, of string) string {
 	if len(s.Edges) == 0 {
 		return x.rowConstant(s.Values[0])
@@ -80,8 +80,8 @@ func (x *onnxModel) reduceRows(kind, of string) string {
 	return x.addOp(kind, []string{of, x.integerConstant(1)}, integerAttribute("keepdims", 1))
 }
 
-// treeScore adds the score of the leaf of each record. A record is at a leaf if it turns low where the way there does, and
-// high where that does: the number of turns that agree is the length of the way.
+// treeScore adds the score of the leaf of each record. A record is in a leaf if at each split on the path to the leaf
+// it turns in the direction of the path: the number of turns that agree is the length of the path.
 func (x *onnxModel) treeScore(m *regression.Tree, total string) string {
 	t := treePaths{m: m, place: map[int]int{}}
 	t.collectPaths(0, nil)
@@ -109,7 +109,7 @@ func (x *onnxModel) treeScore(m *regression.Tree, total string) string {
 	return x.addOp("Add", []string{total, x.reduceRows("ReduceSum", x.addOp("Where", []string{there, leaves, x.rowConstant(0)}))})
 }
 
-// treePaths collects the splits, the leaves and the way to each leaf.
+// treePaths collects the splits, the leaves and the path to each leaf.
 type treePaths struct {
 	m              *regression.Tree
 	splits, leaves []line
@@ -163,7 +163,7 @@ func (x *onnxModel) kernelBins(m *regression.Kernel) []string {
 		cell := x.treatCells(c)
 		switch in.Of {
 		case kernelmap.Categories:
-			table := make([]int64, 1, len(in.Bins)) // others come first here
+			table := make([]int64, 1, len(in.Bins)) // other categories come first here
 			for k, b := range in.Bins {
 				if k == len(in.Bins)-1 {
 					table[0] = int64(b)
@@ -189,8 +189,8 @@ func (x *onnxModel) kernelBins(m *regression.Kernel) []string {
 	return out
 }
 
-// kernelSum adds the features of a map times coefficients up, in whole numbers that doubles hold exactly but for the
-// last step, as [kernelmap.Map] does.
+// kernelSum adds up the products of the features of a map and their coefficients, in whole numbers that doubles
+// represent exactly except for the last step, as [kernelmap.Map] does.
 func (x *onnxModel) kernelSum(k kernelmap.Term, landmarks [][]uint8, bins []string) string {
 	dims := 0
 	if len(k.Map.Metric) > 0 {
@@ -267,13 +267,14 @@ func mapPoints(m *kernelmap.Map, landmarks [][]uint8, reach int32) [][]int32 {
 	return out
 }
 
-// wrapToInt32 makes whole numbers of doubles, modulo 2^32 and around 0.
+// wrapToInt32 converts doubles to whole numbers, modulo 2^32 and around 0.
 func (x *onnxModel) wrapToInt32(v string) string {
 	v = x.addOp("Add", []string{x.castTo(v, onnxInt64), x.integerConstant(1 << 31)})
 	return x.addOp("Sub", []string{x.addOp("BitwiseAnd", []string{v, x.integerConstant(1<<32 - 1)}), x.integerConstant(1 << 31)})
 }
 
-// gaussianKernel is the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the fraction.
+// gaussianKernel returns the kernel of squared distances, on the grid 2^-14: 2^-d/65536 by a polynomial of the
+// fraction.
 func (x *onnxModel) gaussianKernel(d string) string {
 	d = x.addOp("BitwiseAnd", []string{x.castTo(d, onnxInt64), x.integerConstant(1<<32 - 1)})
 	f := x.addOp("BitwiseAnd", []string{d, x.integerConstant(1<<16 - 1)})

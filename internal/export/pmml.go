@@ -12,11 +12,12 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// PMML writes a document of PMML 4.4 in double precision, a table of a regression or a tree of classes, over fields
-// that are derived as [regression.Model] treats cells and adds up. Its inputs are the columns: doubles, missing, NaN or
-// infinite if a number is missing, or texts. Its outputs are prediction, or of a classifier class and, if the model has
-// them, a probability for each class. An output that is named as an input has an underscore more. The error wraps [ErrKind]
-// for kernels, for which a document would be too large, for a column without a name, and for a text that XML cannot hold.
+// PMML writes a PMML 4.4 document in double precision: a regression table or a tree of classes, over derived fields
+// that treat cells and add up terms as [regression.Model] does. Its inputs are the columns: doubles, which are
+// absent, NaN or infinite if a number is missing, or texts. Its outputs are prediction, or for a classifier class
+// and, if the model has them, a probability for each class. An output with the name of an input gets a trailing
+// underscore. The error wraps [ErrKind] for kernels, whose document would be too large, for a column without a name,
+// and for a text that XML cannot represent.
 func PMML(w io.Writer, m regression.Model) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -56,7 +57,7 @@ func PMML(w io.Writer, m regression.Model) error {
 		dictionary.addInside(field), model))
 }
 
-// What a field holds.
+// The content types of a field.
 const (
 	pmmlNumber = "continuous"
 	pmmlText   = "categorical"
@@ -82,7 +83,7 @@ type pmmlTerm struct {
 	field       string
 }
 
-// unusedName returns a name that no field has yet.
+// unusedName returns a name that is not in use.
 func (p *pmmlModel) unusedName(name string) string {
 	for p.used[name] || name == "" {
 		name += "_"
@@ -91,7 +92,7 @@ func (p *pmmlModel) unusedName(name string) string {
 	return name
 }
 
-// deriveField adds a field and returns its name, with a number if there is one of that name.
+// deriveField adds a field and returns its name, with a number appended if the name is in use.
 func (p *pmmlModel) deriveField(name, optype string, expression *tag) string {
 	for base, n := name, 2; p.used[name]; n++ {
 		name = fmt.Sprint(base, " ", n)
@@ -150,7 +151,7 @@ func (s *pmmlSum) asRegressionTable() *tag {
 	return out
 }
 
-// targetAndModel returns the field of the target, and the model but for what all models have.
+// targetAndModel returns the field of the target, and the model without the elements common to all models.
 func (p *pmmlModel) targetAndModel(m regression.Model) (field, model *tag, err error) {
 	var sums []pmmlSum
 	for _, s := range scoresOf(m) {
@@ -190,7 +191,8 @@ func (p *pmmlModel) undoTransform(m *regression.Linear, score pmmlSum) pmmlSum {
 	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, p.numberField("square", applyFunction("*", fieldRef(root), fieldRef(root)))}}}
 }
 
-// classifierTree is a tree of one split per class: for the class that has the largest score, of equal ones the first.
+// classifierTree is a tree with one split per class: it predicts the class with the largest score, and of equal
+// scores the first.
 func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (field, tree *tag) {
 	var scores []string
 	for i := range sums {
@@ -225,7 +227,7 @@ func (p *pmmlModel) classifierTree(m *regression.Classifier, sums []pmmlSum) (fi
 
 // addProbabilities adds outputs for the probabilities of the classes, if the model has them.
 func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) {
-	var parts []string // numbers in proportion to which the probabilities are
+	var parts []string // proportional to the probabilities
 	switch {
 	case m.Probability != nil && len(m.Probability.Scores) > 0:
 		curve := pmmlSum{intercept: m.Probability.Values[0]}
@@ -238,7 +240,7 @@ func (p *pmmlModel) addProbabilities(m *regression.Classifier, scores []string) 
 		parts = []string{p.numberField("first", applyFunction("-", constantTag(1), fieldRef(second))), second}
 	case m.Probability != nil:
 		z := pmmlSum{m.Probability.Intercept, []pmmlTerm{{m.Probability.Slope, scores[0]}}}
-		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
+		// Beyond ±700, e^x exceeds the range of a double, and the probability is 0 or 1 to 300 digits.
 		odds := p.numberField("odds", applyFunction("exp", clampTag(z.asExpression(), -700, 700)))
 		parts = []string{p.numberField("even", constantTag(1)), odds}
 	case scoresAreLogarithms(m):
@@ -266,7 +268,7 @@ func applyToFields(function string, fields []string) *tag {
 	return out
 }
 
-// missingIndicator is a field that is 1 where the cell of a numeric column is missing, else 0.
+// missingIndicator is a field that is 1 if the cell of a numeric column is missing, and 0 otherwise.
 func (p *pmmlModel) missingIndicator(c *regression.Column) string {
 	name, ok := p.treated[c.Name]
 	if !ok {
@@ -315,7 +317,7 @@ func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []r
 	for i := range m.Columns {
 		switch c := &m.Columns[i]; {
 		case weights[i] == nil:
-		case len(c.Categories) == 0: // every cell is other
+		case len(c.Categories) == 0: // all cells are other
 			sum.intercept += others[i]
 		default:
 			sum.addTerm(1, p.numberField("weight of "+c.Name, p.categoryLookup(c, weights[i], others[i])))
@@ -324,7 +326,8 @@ func (p *pmmlModel) linearSum(m *regression.Linear, intercept float64, terms []r
 	return sum
 }
 
-// categoryLookup is a number for the category of a cell: that of the weights, 0 for listed categories without one, or other.
+// categoryLookup returns a number for the category of a cell: from weights, 0 for listed categories without a weight,
+// or other.
 func (p *pmmlModel) categoryLookup(c *regression.Column, weights map[string]float64, other float64) *tag {
 	label, ok := p.treated[c.Name]
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// modelScore returns the sum that a model with a number for its prediction clamps.
+// modelScore returns the unclamped sum of a model that predicts a number.
 func (p *pmmlModel) modelScore(m regression.Model) (pmmlSum, error) {
 	linear := regression.LinearPart(m)
 	if linear == nil || m.Kind() == "kernel" {
@@ -41,7 +41,7 @@ func (p *pmmlModel) lineField(m *regression.Linear, name string, l line) string 
 	return p.numberField(name, sum.asExpression())
 }
 
-// clippedField is the sum, nearer to the center if the record is longer than the norm.
+// clippedField returns the sum, moved towards the center if the record is longer than the norm.
 func (p *pmmlModel) clippedField(m *regression.ClippedLinear, sum *pmmlSum) string {
 	squares := pmmlSum{intercept: m.Constant * m.Constant}
 	for i := range m.Columns {
@@ -91,7 +91,7 @@ func (p *pmmlModel) addCurves(m *regression.Additive, sum *pmmlSum) {
 	}
 }
 
-// stepLookup looks a field up in the bins of a step function.
+// stepLookup looks up a field in the bins of a step function.
 func stepLookup(s regression.Step, field string) *tag {
 	if len(s.Edges) == 0 {
 		return constantTag(s.Values[0])
@@ -124,7 +124,7 @@ func (p *pmmlModel) treeNode(m *regression.Tree, at int) *tag {
 	return applyFunction("if", applyFunction("lessOrEqual", fieldRef(split), constantTag(n.Threshold)), p.treeNode(m, n.Low), p.treeNode(m, n.High))
 }
 
-// addPrototypes adds the logarithms of the sums of e^score for the class and for the others.
+// addPrototypes adds the logarithms of the sums of e^score for the class and for the other classes.
 func (p *pmmlModel) addPrototypes(m *regression.Prototypes, sum *pmmlSum) {
 	var sides [2][]string
 	for _, x := range m.Prototypes {

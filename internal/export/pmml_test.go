@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestPMML: documents are valid by the schema of PMML 4.4, and the reference implementation of PMML agrees with the
-// model on 10,000 records of each kind, hostile ones among them: cells that are missing, no number, infinite and out of range, and texts
-// that are no category or have blanks around them.
+// TestPMML checks that documents are valid by the schema of PMML 4.4, and that the reference implementation of PMML
+// agrees with the model on 10,000 records of each kind, including hostile ones: cells that are missing, not numeric,
+// infinite or out of range, and texts that are not categories or have blanks around them.
 func TestPMML(t *testing.T) {
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip(err)
@@ -18,7 +18,8 @@ func TestPMML(t *testing.T) {
 	runFiles(t, "pmml", PMML, pmmlHarness, pmmlCell)
 }
 
-// pmmlCell returns a cell and what a runtime of PMML is given for it. Numbers that JSON has not are texts in a list.
+// pmmlCell returns a cell and the corresponding input of a PMML runtime. Numbers without a JSON form are texts in a
+// list.
 func pmmlCell(r *rand.Rand, c regression.Column) (cell, given any) {
 	switch x, given := typed(r, c); {
 	case r.IntN(8) == 0:

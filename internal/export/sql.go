@@ -16,18 +16,18 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// An sqlDialect is what databases write differently. In its patterns %s is an expression.
+// An sqlDialect holds the syntax that differs between databases. In its patterns %s is an expression.
 type sqlDialect struct {
 	name       string
 	double     string                   // a number literal as a double
 	asText     string                   // a cell as a text, NULL for NULL
 	trim       string                   // a text without the characters of a second expression around it
 	characters func(text string) string // an expression for characters that do not print
-	number     string                   // a cell as a double, from the cell, its trimmed text and lists of the words for 1 and 0; NULL or not finite: missing
+	number     string                   // a cell as a double, from the cell, its trimmed text and lists of the texts for 1 and 0; NULL or not finite: missing
 	finite     string                   // whether a double is finite
 	largest    string                   // function of several numbers
 	least      string
-	fence      string // after a layer of a query: keeps the planner from repeating its expressions wherever their names stand
+	fence      string // after a layer of a query: keeps the planner from repeating the expressions of the layer at every use of their names
 }
 
 // plainNumber matches the texts that databases with regular expressions read as numbers.
@@ -44,24 +44,25 @@ var dialects = []sqlDialect{
 	{
 		name: "postgres", double: "(%s)::float8", asText: "(%s)::text", trim: "btrim(%s, %s)",
 		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
-		// A text beyond the range of a double is an error of a cast to float8, and none of one to numeric.
+		// Casting a text beyond the range of a double is an error for float8, but not for numeric.
 		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" + plainNumber + "' THEN NULL " +
 			"WHEN abs((%[2]s)::numeric) > 1.797693134862315807e308 THEN NULL WHEN abs((%[2]s)::numeric) < 2.4703282292062328e-324 THEN 0::float8 ELSE (%[2]s)::float8 END",
 		finite: "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8", largest: "greatest", least: "least",
-		// Without it the planner of Postgres takes time and memory that grow exponentially in the number of layers.
+		// Without this fence the planner of Postgres takes time and memory that grow exponentially in the number of
+		// layers.
 		fence: " OFFSET 0",
 	},
 	{
 		name: "sqlite", double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
 		characters: func(text string) string { return "char(" + eachCharacter(text, "%d", ", ") + ")" },
-		// A text is equal to a number only if all of it is that number.
+		// A text is equal to a number only if the whole text is that number.
 		number: "CASE WHEN typeof(%[1]s) IN ('integer', 'real') THEN CAST(%[1]s AS REAL) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0 WHEN lower(%[2]s) IN (%[4]s) THEN 0.0 " +
 			"WHEN %[2]s = CAST(%[2]s AS REAL) THEN CAST(%[2]s AS REAL) END",
 		finite: "abs(%s) < 9e999", largest: "max", least: "min",
 	},
 }
 
-// eachCharacter writes the characters of a text by their numbers.
+// eachCharacter writes the characters of a text as numbers.
 func eachCharacter(text, pattern, between string) string {
 	var out []string
 	for _, r := range text {
@@ -71,7 +72,7 @@ func eachCharacter(text, pattern, between string) string {
 }
 
 // A query is a nest of selects: every layer names expressions in terms of the names of the layer below, and the
-// lowest layer those of the columns of the table, t.
+// lowest layer in terms of the columns of the table, t.
 type query struct {
 	dialect *sqlDialect
 	layers  []layer
@@ -87,9 +88,9 @@ const (
 	textLayer     = iota // texts without blanks around them
 	normalLayer          // texts in their normal form
 	numberLayer          // numbers, and texts that are folded or cut
-	spellingLayer        // texts as spellings of a category are compared
+	spellingLayer        // texts in the form used to compare the spellings of a category
 	cellLayer            // treated cells
-	sumLayer             // linear sums, clamped where they are scores of prototypes
+	sumLayer             // linear sums, clamped if they are scores of prototypes
 	largeLayer           // the largest scores of prototypes
 	scoreLayer           // the scores of the model
 )
@@ -137,7 +138,7 @@ func (q *query) modelOutputs(m regression.Model) ([]output, error) {
 func (q *query) probabilityOf(p *regression.Probability, score string) string {
 	if len(p.Scores) == 0 {
 		x := q.formatNumber(p.Intercept) + " + " + q.formatNumber(p.Slope) + " * " + score
-		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
+		// Beyond ±700, e^x exceeds the range of a double, and the probability is 0 or 1 to 300 digits.
 		x = q.clamp(x, -700, 700)
 		return q.formatNumber(1) + " / (" + q.formatNumber(1) + " + exp(-(" + x + ")))"
 	}
@@ -172,7 +173,7 @@ func (q *query) rawNumber(c *regression.Column) string {
 	return q.nameIn(numberLayer, x)
 }
 
-// trimmedCell is the text of a cell without blanks around it, in which ends of lines are blanks.
+// trimmedCell is the text of a cell without blanks around it, with line ends treated as blanks.
 func (q *query) trimmedCell(c *regression.Column) string {
 	text := fmt.Sprintf(q.dialect.asText, "t."+quoteIdentifier(c.Name))
 	for _, end := range []string{"\r\n", "\n"} {
@@ -211,7 +212,7 @@ func (q *query) textValue(c *regression.Column) string {
 	return out.String()
 }
 
-// missingFlag is a number where the cell of a numeric column is missing, else 0.
+// missingFlag is an expression that is x if the cell of a numeric column is missing, and 0 otherwise.
 func (q *query) missingFlag(c *regression.Column, x float64) string {
 	missing := q.nameIn(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END", fmt.Sprintf(q.dialect.finite, q.rawNumber(c)), q.formatNumber(0), q.formatNumber(1)))
 	return q.formatNumber(x) + " * " + missing
@@ -220,7 +221,7 @@ func (q *query) missingFlag(c *regression.Column, x float64) string {
 // cellText is the text of a cell of a category column.
 func (q *query) cellText(c *regression.Column) string { return q.nameIn(cellLayer, q.textOf(c)) }
 
-// textOf is the category of a cell of a column of texts, as the list has it, or the text itself.
+// textOf is the category of a cell of a text column in its listed spelling, or the text itself.
 func (q *query) textOf(c *regression.Column) string {
 	text := q.nameIn(normalLayer, "coalesce("+q.normalForm(c, q.trimmedCell(c))+", '')")
 	label := text
@@ -231,7 +232,7 @@ func (q *query) textOf(c *regression.Column) string {
 	return q.canonicalSpelling(c, label)
 }
 
-// canonicalSpelling is the name of a text that is another spelling of it, as [cell.Names] finds it, and the text itself for others.
+// canonicalSpelling is the category that [cell.Names] finds for a spelling, or the text itself.
 func (q *query) canonicalSpelling(c *regression.Column, text string) string {
 	name := func(code int32) string { return quoteLiteral(cell.Normal(c.Categories[code])) }
 	names := namesOf(c)
@@ -242,7 +243,7 @@ func (q *query) canonicalSpelling(c *regression.Column, text string) string {
 	}
 	for k, category := range c.Categories {
 		decomposed := norm.NFD.String(cell.Normal(category))
-		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // which has no function for the normal form
+		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // sqlite has no function for the normal form
 			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, quoteLiteral(decomposed), name(int32(k))) //nolint:gosec // lists are short
 		}
 	}
@@ -264,7 +265,7 @@ func (q *query) canonicalSpelling(c *regression.Column, text string) string {
 	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, quoteLiterals(c.Categories), text, exact.String(), other)
 }
 
-// withoutZeros is a text in small letters, and without decimals that are zeros only.
+// withoutZeros is a text in lower case, without decimals that are all zeros.
 func (q *query) withoutZeros(c *regression.Column, text string) string {
 	mark := "."
 	if c.Reading.Decimal == ',' {
@@ -301,11 +302,11 @@ func (q *query) normalForm(c *regression.Column, text string) string {
 	return text
 }
 
-// noBreakBlanks are the blanks within a text that a query for SQLite replaces. It has no function for several at once, and
-// its parser limits how deep calls are nested.
+// noBreakBlanks are the blanks within a text that a query for SQLite replaces. SQLite has no function that replaces
+// several characters at once, and its parser limits the nesting of calls.
 const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 
-// foldedValue is the value that a trimmed text is in a column without buckets.
+// foldedValue is the value of a trimmed text in a column without buckets.
 func (q *query) foldedValue(c *regression.Column, text string) string {
 	sqlite := q.dialect.name == "sqlite"
 	if c.TextRule.Fold == cell.FoldBlanks || c.TextRule.Fold == cell.FoldCase {
@@ -319,7 +320,7 @@ func (q *query) foldedValue(c *regression.Column, text string) string {
 		capital, small := cell.Capitals()
 		if !sqlite {
 			text = fmt.Sprintf("translate(%s, %s, %s)", text, quoteLiteral(capital), quoteLiteral(small))
-		} else { // which knows the letters of ASCII: others matter where a category has them
+		} else { // which handles only ASCII letters: others matter if they occur in a category
 			text = "lower(" + text + ")"
 			a, b := []rune(capital), []rune(small)
 			for i, r := range a {
@@ -358,7 +359,7 @@ func (q *query) formatNumber(x float64) string {
 	return fmt.Sprintf(q.dialect.double, text)
 }
 
-// balancedSum adds up in a balanced way: some databases limit how deep an expression is.
+// balancedSum adds up terms in a balanced tree, because some databases limit the depth of an expression.
 func balancedSum(sum []string) string {
 	if len(sum) == 1 {
 		return sum[0]

@@ -15,14 +15,14 @@ func (q *query) undoTransform(m *regression.Linear, score string) string {
 	}
 	score = q.clamp(q.formatNumber(m.Back.Intercept)+" + "+q.formatNumber(m.Back.Slope)+" * "+score, m.Lower, m.Upper)
 	if m.Back.Transform == rescale.Log {
-		// Some databases refuse to raise e to what leaves a double.
+		// Some databases reject an exponential outside the range of a double.
 		return q.clamp("exp("+q.clamp(score+" + "+q.formatNumber(m.Back.Variance/2), -700, rescale.MostLog)+")", m.Back.Lower, m.Back.Upper)
 	}
 	root := q.clamp(score, 0, rescale.MostRoot)
 	return q.clamp(root+" * "+root+" + "+q.formatNumber(m.Back.Variance), m.Back.Lower, m.Back.Upper)
 }
 
-// predictedClass picks the class with the largest score, of equal ones the first.
+// predictedClass selects the class with the largest score, and of equal scores the first.
 func (q *query) predictedClass(c *regression.Classifier, scores []string) string {
 	if len(scores) == 1 {
 		return fmt.Sprintf("CASE WHEN %s > %s THEN %s ELSE %s END", scores[0], q.formatNumber(c.Cutoff), quoteLiteral(c.Classes[1]), quoteLiteral(c.Classes[0]))
@@ -108,7 +108,7 @@ func (q *query) additiveScore(m *regression.Additive) string {
 	return q.clamp(balancedSum(sum), m.Lower, m.Upper)
 }
 
-// stepLookup looks x up.
+// stepLookup looks up x in a step function.
 func (q *query) stepLookup(s regression.Step, x string) string {
 	if len(s.Edges) == 0 {
 		return q.formatNumber(s.Values[0])
@@ -201,7 +201,7 @@ func (q *query) categoryWeight(c *regression.Column, terms []regression.Term) st
 		}
 	}
 	if len(has) == 0 && len(c.Categories) == 0 {
-		return q.formatNumber(other) // every cell is other
+		return q.formatNumber(other) // all cells are other
 	}
 	fmt.Fprintf(&out, " ELSE %s END", q.formatNumber(other))
 	return out.String()

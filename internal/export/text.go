@@ -43,13 +43,13 @@ func writeProgram(w io.Writer, code string, m regression.Model) error {
 	return err
 }
 
-// A cellRule is what programs know of the rules of package cell.
+// A cellRule holds the rules of package cell that programs need.
 type cellRule struct {
 	Decimal    string    `json:"decimal"`
 	Thousands  string    `json:"thousands"`
 	Lenient    bool      `json:"lenient"`
 	Missing    []float64 `json:"missing"`
-	Words      []string  `json:"words"` // for missing
+	Words      []string  `json:"words"` // texts for missing
 	Units      []string  `json:"units"`
 	Currencies []string  `json:"currencies"`
 	Bounds     []string  `json:"bounds"`
@@ -114,8 +114,8 @@ func knownOf(m regression.Model) (map[string]any, error) {
 	return known, nil
 }
 
-// addReading adds to a column of a file how its cells are read. The date of a layout without a pattern is left out: the
-// record needs the parts.
+// addReading adds the reading of its cells to a column of a file. The date is omitted if its layout has no pattern:
+// the record then needs the parts.
 func addReading(column map[string]any, c *regression.Column, layouts map[string]cell.DatePattern) {
 	if c.Text() {
 		column["spellings"] = namesOf(c).Spellings()
@@ -130,7 +130,7 @@ func namesOf(c *regression.Column) *cell.Names {
 	return cell.NewNames(c.Categories, c.TextRule, c.Reading.Decimal)
 }
 
-// escapeNonASCII replaces non-ASCII characters in JSON, and the backquote, by escapes. They occur within texts only.
+// escapeNonASCII replaces non-ASCII characters in JSON, and the backquote, by escapes. They occur only within texts.
 func escapeNonASCII(text string) string {
 	var out strings.Builder
 	for _, r := range text {

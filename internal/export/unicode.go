@@ -22,9 +22,9 @@ func unicodeTablesOf(m regression.Model) string {
 	return unicodeTables()
 }
 
-// unicodeTables returns, as compressed base64, a line for each character that is a composition or a combining mark: its
-// number, its combining class, whether it is composed again, and its full decomposition. Syllables of Hangul are left
-// out: they are composed by arithmetic.
+// unicodeTables returns, as compressed base64, one line for each character that is a composition or a combining mark:
+// its number, its combining class, whether it is recomposed, and its full decomposition. Hangul syllables are
+// omitted, because they are composed by arithmetic.
 func unicodeTables() string {
 	var lines bytes.Buffer
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
@@ -46,9 +46,9 @@ func unicodeTables() string {
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.BestCompression)
 	if err != nil {
-		panic(err) // the level is one of the package
+		panic(err) // the level is a constant
 	}
-	_, _ = w.Write(lines.Bytes()) // a Buffer takes everything
+	_, _ = w.Write(lines.Bytes()) // a Buffer never fails
 	_ = w.Close()
 	return wrapLines(base64.StdEncoding.EncodeToString(packed.Bytes()))
 }

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// TestGoComposes: the tables and the code of a Go program compose as package norm does, every character of Unicode in
-// every form, and random rows of characters with marks.
+// TestGoComposes checks that the tables and the code of a Go program compose text as package norm does, for every
+// character of Unicode in every form, and for random sequences of characters with marks.
 func TestGoComposes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program")

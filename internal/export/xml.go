@@ -14,7 +14,7 @@ type tag struct {
 	text   string
 }
 
-// newTag returns an element. Attributes are names, each followed by its value.
+// newTag returns an element. attributes are alternating names and values.
 func newTag(name string, attributes ...string) *tag {
 	t := &tag{StartElement: xml.StartElement{Name: xml.Name{Local: name}}}
 	for i := 0; i < len(attributes); i += 2 {
@@ -23,7 +23,7 @@ func newTag(name string, attributes ...string) *tag {
 	return t
 }
 
-// addInside puts elements inside, and returns the outer one. Those that are nil are left out.
+// addInside adds child elements, and returns the outer element. Nil children are omitted.
 func (t *tag) addInside(inside ...*tag) *tag {
 	for _, x := range inside {
 		if x != nil {
@@ -33,7 +33,8 @@ func (t *tag) addInside(inside ...*tag) *tag {
 	return t
 }
 
-// MarshalXML implements [xml.Marshaler]. Its error wraps [ErrKind] for a text with a character that XML cannot hold.
+// MarshalXML implements [xml.Marshaler]. Its error wraps [ErrKind] for a text with a character that XML cannot
+// represent.
 func (t *tag) MarshalXML(e *xml.Encoder, _ xml.StartElement) error {
 	for _, a := range append(t.Attr, xml.Attr{Value: t.text}) {
 		if strings.ContainsFunc(a.Value, notXML) {

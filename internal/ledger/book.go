@@ -20,11 +20,11 @@ import (
 type Book struct {
 	Entries  []*Entry
 	Datasets []*Account // in the order of registration
-	hashes   []string   // of Entries
+	hashes   []string   // hashes of Entries
 	runs     map[int64]place
 	nonces   map[string]bool // of the runs; nil in a book of sums only
 	format   string          // the last that an entry states
-	sums     *sums           // of a book of sums only, whose entries and runs stay in the store; else nil
+	sums     *sums           // for a book of sums only, whose entries and runs stay in the store; otherwise nil
 }
 
 // place locates a run by the indexes of its account and of the run in the account.

@@ -12,10 +12,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// checksum is that of the release with this number.
+// checksum returns the checksum of the release with this number.
 func checksum(k int) string { return fmt.Sprintf("%064x", k) }
 
-// runAndClaim reserves and commits a run and returns what its release claims.
+// runAndClaim reserves and commits a run and returns the claim of its release.
 func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
 	t.Helper()
 	r, err := l.Reserve(t.Context(), request(t, .2))
@@ -28,7 +28,7 @@ func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
 	return Claim{r.Head, r.Nonce, checksum(k), fmt.Sprint("run ", k)}
 }
 
-// putBack restores a file to bytes that were read from it earlier. In place, it keeps its inode.
+// putBack restores a file to an earlier content. With inPlace, the file keeps its inode.
 func putBack(t *testing.T, path string, data []byte, inPlace bool) {
 	t.Helper()
 	if !inPlace {
@@ -50,9 +50,9 @@ func read(t *testing.T, path string) []byte {
 	return data
 }
 
-// TestRolledBackRuns: of three equal runs between which the file was put back, one is in the ledger, and
-// all three together are told from runs that were counted. The clock has no part in it: heads differ by the
-// nonce within one second too.
+// TestRolledBackRuns checks that of three equal runs, between which the file was rolled back, one is in the ledger,
+// and that all three together are distinguished from runs that were counted. This does not depend on the clock: the
+// nonces distinguish heads within one second too.
 func TestRolledBackRuns(t *testing.T) {
 	for _, inPlace := range []bool{true, false} {
 		l := newLedger(t, budget.ZCDP)
@@ -91,8 +91,8 @@ func TestRolledBackRuns(t *testing.T) {
 	}
 }
 
-// TestOneReservationTwice: a process that is copied after it reserved (a snapshot of a virtual machine)
-// has one nonce and makes two releases. The ledger holds the checksum of the one that was committed.
+// TestOneReservationTwice checks a process that is copied after its reservation (by a snapshot of a virtual machine),
+// so that two releases have one nonce. The ledger holds the checksum of the committed one.
 func TestOneReservationTwice(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	r, err := l.Reserve(t.Context(), request(t, .2))
@@ -131,8 +131,8 @@ func TestOneReservationTwice(t *testing.T) {
 	}
 }
 
-// TestCopyOnAnotherPath: a copy of the file is a ledger of its own, which no look at one of them shows. The head
-// of a run in the other one does.
+// TestCopyOnAnotherPath checks that a copy of the file is a separate ledger. This cannot be seen from one of the
+// files alone, but the head of a run in the other one reveals it.
 func TestCopyOnAnotherPath(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	copied := filepath.Join(t.TempDir(), "copy.ledger")
@@ -152,8 +152,8 @@ func TestCopyOnAnotherPath(t *testing.T) {
 	}
 }
 
-// TestPutBackBeforeCommit: a run whose reservation is gone when it ends is not entered, also where another run has
-// its number by then.
+// TestPutBackBeforeCommit checks that a run whose reservation has disappeared cannot be committed, even if another
+// run has its number by then.
 func TestPutBackBeforeCommit(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	fresh := read(t, l.path)
@@ -176,8 +176,8 @@ func TestPutBackBeforeCommit(t *testing.T) {
 	}
 }
 
-// TestTruncated: a file that is cut short at any page is refused, unless only free pages were cut off and every
-// entry is there.
+// TestTruncated checks that a file truncated at any page is rejected, unless only free pages were removed and every
+// entry is present.
 func TestTruncated(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	var claims []Claim
@@ -201,8 +201,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestEntriesOfEarlierVersions: runs of a ledger of version 1 to 3 have no nonce. Two releases for one of their
-// entries are told apart all the same, and one of version 4 that names such an entry is none of it.
+// TestEntriesOfEarlierVersions checks runs without a nonce, from ledgers of versions 1 to 3. Two releases for one of
+// their entries are still distinguished, and a release of version 4 that names such an entry is rejected.
 func TestEntriesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "golden.ledger")
 	if err := os.WriteFile(path, read(t, "testdata/golden.ledger"), 0o600); err != nil {
@@ -227,8 +227,8 @@ func TestEntriesOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// TestNonces: every reservation has one of its own, and entries without one, with that of another run or of
-// another form are refused.
+// TestNonces checks that every reservation has a nonce of its own, and that entries without a nonce, with the nonce
+// of another run or with a malformed nonce are rejected.
 func TestNonces(t *testing.T) {
 	list, _, _ := chainOf(t, 6)
 	for name, edit := range map[string]func(){
@@ -260,8 +260,8 @@ func TestNonces(t *testing.T) {
 	}
 }
 
-// TestTableUnderAnotherName: a hard link to a table is that table, a file that was given the inode of one that is
-// gone is not.
+// TestTableUnderAnotherName checks that a hard link to a table is recognised as that table, and that a file that
+// reuses the inode of a deleted table is not.
 func TestTableUnderAnotherName(t *testing.T) {
 	dir := t.TempDir()
 	table, link, copied := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")

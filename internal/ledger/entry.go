@@ -41,8 +41,8 @@ const (
 	KindRegister Kind = "register" // a data set and its total
 	KindReserve  Kind = "reserve"  // a run, before it read a row; it is spent from here on
 	KindCommit   Kind = "commit"   // the run ended and may have released its results
-	KindNote     Kind = "note"     // something of price 0 that only the curator is told of
-	KindSpend    Kind = "spend"    // what another tool released; since version 2
+	KindNote     Kind = "note"     // an operation of price 0 whose result only the curator sees
+	KindSpend    Kind = "spend"    // a release of another tool; since version 2
 	KindUpgrade  Kind = "upgrade"  // the format of the entries from here on
 )
 

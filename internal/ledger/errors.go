@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// Sentinels for errors.Is. Every error of this package except context errors wraps one of them.
+// Sentinels for errors.Is. Every error of this package except context errors wraps a sentinel.
 var (
 	// ErrSpent: the run would cross the total of its data set ([*SpentError]).
 	ErrSpent = fault.New(fault.Budget, "the total would be crossed")

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/ledger"
 )
 
-// A data set with a total, runs that are admitted until it is spent, and a check
-// against the head that a report printed.
+// A data set with a total, runs that are admitted until the total is spent, and a check against the head printed in a
+// report.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -61,7 +61,7 @@ func Example() {
 	// 8 entries, rho 0.0840 of 0.1013
 }
 
-// A note costs nothing and stays in the chain.
+// A note has no cost and stays in the chain.
 func ExampleLedger_Note() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

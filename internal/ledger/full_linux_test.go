@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// childFull reserves until the file may not grow any more, as on a full disk.
+// childFull reserves until the file cannot grow any more, as on a full disk.
 func childFull() {
 	l := At(os.Getenv(childFile), Options{})
 	info, err := os.Stat(l.path)
@@ -38,8 +38,8 @@ func childFull() {
 	}
 }
 
-// TestDiskFull: a run that cannot be entered is refused, says why, and nothing
-// that was entered is lost.
+// TestDiskFull checks that a run that cannot be recorded is refused with the reason, and that the ledger keeps all
+// earlier entries.
 func TestDiskFull(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	out, err := child(t, "full", l.path, "").CombinedOutput()
@@ -62,7 +62,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// nobody is a user without rights to what the superuser made.
+// nobody is a user without access to the superuser's files.
 const nobody = 65534
 
 // childReadOnly reads and tries to write without the superuser's rights.
@@ -85,8 +85,7 @@ func childReadOnly() {
 	println("refused")
 }
 
-// TestReadOnlyForNobody is TestReadOnlyFolder where the tests run as the superuser,
-// whom no mode stops.
+// TestReadOnlyForNobody is TestReadOnlyFolder for tests run by the superuser, who ignores file modes.
 func TestReadOnlyForNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("TestReadOnlyFolder does without another user")
@@ -100,7 +99,7 @@ func TestReadOnlyForNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir := filepath.Dir(l.path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { // for nobody to get there
+		if err := os.Chmod(dir, 0o755); err != nil { // gives the user nobody access
 			t.Fatal(err)
 		}
 	}
@@ -114,8 +113,8 @@ func TestReadOnlyForNobody(t *testing.T) {
 	}
 }
 
-// TestModeUnderAnyMask: the ledger is its owner's alone, whatever the mask of the
-// process allows, and so is its draft.
+// TestModeUnderAnyMask checks that the ledger and its draft are readable only by their owner, for any umask of the
+// process.
 func TestModeUnderAnyMask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})

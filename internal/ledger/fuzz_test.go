@@ -12,11 +12,10 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// FuzzFile edits the file of a ledger at will: each four bytes of edits are a
-// place and a value, cut is a size, and seal makes the checksums of the store's
-// first pages anew, so that what they point at is followed. The ledger is read, or
-// refused with one of its own errors; the process never ends, and what can be
-// read can be appended to.
+// FuzzFile makes arbitrary edits to the file of a ledger: every four bytes of edits are a position and a value, cut
+// is a size, and seal recomputes the checksums of the store's first pages, so that their pointers are followed. The
+// ledger must be read, or rejected with one of its own errors; the process must not crash, and a readable ledger must
+// accept new entries.
 func FuzzFile(f *testing.F) {
 	list, _, _ := chainOf(f, 6)
 	l := fileOf(f, list)
@@ -67,7 +66,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// sealPages makes the checksums of both first pages fit.
+// sealPages recomputes the checksums of the first two pages.
 func sealPages(data []byte) {
 	for i := range 2 {
 		b := data[i*pageSize+pageHeaderSize:]
@@ -82,8 +81,8 @@ func knownError(err error) bool {
 		func(target error) bool { return errors.Is(err, target) })
 }
 
-// FuzzEntry gives the decoder any entry: what it accepts is in canonical form, and
-// adding it to a ledger never ends the process.
+// FuzzEntry decodes arbitrary entries: accepted ones must be in canonical form, and adding them to a ledger must not
+// crash the process.
 func FuzzEntry(f *testing.F) {
 	_, raw, _ := chainOf(f, 4)
 	for _, data := range raw {

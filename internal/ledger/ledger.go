@@ -163,7 +163,7 @@ func (l *Ledger) linkEntry(tx *bolt.Tx, book *Book, e *Entry) error {
 	if err != nil {
 		return err
 	}
-	again, err := decodeEntry(data) // it must be readable tomorrow
+	again, err := decodeEntry(data) // it must be readable in future
 	if err == nil {
 		err = book.applyEntry(again)
 	}
@@ -174,7 +174,7 @@ func (l *Ledger) linkEntry(tx *bolt.Tx, book *Book, e *Entry) error {
 	if err := putEntry(tx, e.Sequence, data); err != nil {
 		return unwritableError(err)
 	}
-	if book.sums == nil { // everything is made anew
+	if book.sums == nil { // rebuild everything
 		return nil
 	}
 	if err := recordDerived(tx, again); err != nil {

@@ -16,12 +16,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// total is large enough for a few hundred small runs.
+// total returns a total that is sufficient for a few hundred small runs.
 func total(c budget.Currency) budget.Total {
 	return budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: c}
 }
 
-// gauss is a plan of one Gaussian step of that mu.
+// gauss returns a plan of one Gaussian step with this mu.
 func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 	t.Helper()
 	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
@@ -39,7 +39,7 @@ func request(t testing.TB, mu float64) Request {
 	return Request{Dataset: "houses", Plan: gauss(t, mu, budget.AddRemove), Table: "/data/houses.csv", Method: "joint-gram", Target: "price", CuratorNotes: true}
 }
 
-// newLedger is a ledger with one data set.
+// newLedger returns a ledger with one data set.
 func newLedger(t testing.TB, c budget.Currency) *Ledger {
 	t.Helper()
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
@@ -105,8 +105,8 @@ func TestReserveAndCommit(t *testing.T) {
 	}
 }
 
-// TestNeverAboveTotal reserves until refused: the sum stays within the total, the
-// next run would not have, and smaller ones still fit.
+// TestNeverAboveTotal reserves until the ledger refuses, and checks that the sum stays within the total, that the
+// next run would have exceeded it, and that smaller runs still fit.
 func TestNeverAboveTotal(t *testing.T) {
 	l := newLedger(t, budget.GDP)
 	r := request(t, .2)
@@ -196,8 +196,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestUnits: a data set of people admits runs that protect these people, with any
-// cap, and no others.
+// TestUnits checks that a data set of people admits only runs that protect these people, with any cap.
 func TestUnits(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	total := total(budget.ZCDP)
@@ -231,7 +230,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestNoLedger: files that are something else are refused and left alone.
+// TestNoLedger checks that files that are not ledgers are rejected and not modified.
 func TestNoLedger(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -296,7 +295,7 @@ func TestNoLedger(t *testing.T) {
 	}
 }
 
-// TestBusy: a second process waits with a message and then gives up.
+// TestBusy checks that a second process waits with a message and then gives up.
 func TestBusy(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	holder, err := l.openStore(t.Context(), true, nil, l.options.Wait)
@@ -325,8 +324,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestReplacedMeanwhile: a run is refused if the file that has its entry is no
-// longer the ledger.
+// TestReplacedMeanwhile checks that a run is refused if the file with its entry is no longer the ledger.
 func TestReplacedMeanwhile(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	l.hook = func(step string) error {
@@ -340,7 +338,7 @@ func TestReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRolledBack: a run whose reservation was taken away may not commit.
+// TestRolledBack checks that a run whose reservation was removed cannot commit.
 func TestRolledBack(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	old, err := os.ReadFile(l.path)
@@ -404,7 +402,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestPlanRoundTrip: the plan of an entry has the price of the tree it was made of.
+// TestPlanRoundTrip checks that the plan of an entry has the price of the tree from which it was made.
 func TestPlanRoundTrip(t *testing.T) {
 	runs, err := budget.SelectionForMean(1, 3)
 	if err != nil {
@@ -436,10 +434,9 @@ func TestPlanRoundTrip(t *testing.T) {
 	}
 }
 
-// TestPublicColumns: under substitute-private-columns the total is about the
-// columns that were registered. Two runs of which each exposes what the other
-// hides are not admitted; one that protects more, or does not read a protected
-// column, is.
+// TestPublicColumns checks that under substitute-private-columns the total is about the registered columns. Two runs
+// that each expose the columns hidden by the other are not admitted; a run is admitted if it protects more columns,
+// or does not read a protected column.
 func TestPublicColumns(t *testing.T) {
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
 	promise := total(budget.ZCDP)
@@ -486,7 +483,7 @@ func TestPublicColumns(t *testing.T) {
 	}
 }
 
-// TestRecords: the first run that says what a record is fixes it for the data set.
+// TestRecords checks that the first run with a record rule fixes this rule for the data set.
 func TestRecords(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	for i, c := range []struct {
@@ -507,7 +504,7 @@ func TestRecords(t *testing.T) {
 	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil { // a choice of its own
+	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil { // has its own record rule
 		t.Fatal(err)
 	}
 	r := request(t, .1)
@@ -517,8 +514,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestGoldenLedger: a ledger written before runs noted how they read records holds,
-// and takes in runs that do.
+// TestGoldenLedger checks that a ledger written before runs had a record rule is valid, and accepts runs with one.
 func TestGoldenLedger(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden.ledger")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 var audited = Note{Dataset: "houses", Table: "/data/houses.csv", Method: "joint-gram", What: NoteAudit}
 
-// TestNote: a note is in the chain and in the account, costs nothing, and runs before
-// and after it are what they were.
+// TestNote checks that a note is in the chain and in the account, has no cost, and does not change the runs before
+// and after it.
 func TestNote(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	first, err := l.Reserve(t.Context(), request(t, .1))
@@ -52,8 +52,8 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestNoteEdited: verify finds every edit of a note, and notes that no program writes
-// also where all hashes were made anew.
+// TestNoteEdited checks that verify finds every edit of a note, and notes that no program writes even if all hashes
+// were recomputed.
 func TestNoteEdited(t *testing.T) {
 	list, _, _ := chainOf(t, 6)
 	list = append(list, &Entry{Kind: KindNote, Date: list[0].Date, Note: &audited})

@@ -18,7 +18,7 @@ type Step struct {
 	Delta   float64 `json:"delta,omitempty"`
 	Eta     float64 `json:"eta,omitempty"` // select
 	Gamma   float64 `json:"gamma,omitempty"`
-	// Lead marks a "par" whose first kid runs before the others, on the records of all of them; since version 4.
+	// Lead marks a "par" whose first child runs before the others, on the records of all parts; since version 4.
 	Lead bool   `json:"lead,omitempty"`
 	Kids []Step `json:"kids,omitempty"`
 }

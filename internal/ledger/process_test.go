@@ -18,10 +18,10 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// debits is how many runs each of the two processes makes; scripts/ledger-kill.sh asks for 1,000.
+// debits is the number of runs of each of the two processes; scripts/ledger-kill.sh sets it to 1,000.
 var debits = flag.Int("debits", 60, "runs that each of the two processes makes")
 
-// The environment of a child process: what to do to which ledger.
+// The environment variables of a child process: the job and its ledger.
 const (
 	childJob   = "DPTRAIN_LEDGER_JOB"
 	childFile  = "DPTRAIN_LEDGER_FILE"
@@ -56,13 +56,13 @@ func child(t *testing.T, job, file, extra string) *exec.Cmd {
 	return cmd
 }
 
-// fail ends a child process.
+// fail ends a child process with an error.
 func fail(err error) {
 	fmt.Println(err)
 	os.Exit(3)
 }
 
-// childRequest is a run that costs what k says.
+// childRequest returns a run whose cost depends on k.
 func childRequest(k int) Request {
 	mu := .002 * float64(1+k%7)
 	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}), budget.Target{Epsilon: 20, Delta: 1e-6})
@@ -72,9 +72,8 @@ func childRequest(k int) Request {
 	return Request{Dataset: "houses", Plan: p, Method: "joint-gram", Target: "price"}
 }
 
-// childDebits reserves, commits and then releases: a line of its log with the
-// run's cost stands for results put in place. It goes on from its log until it
-// made all its runs or the total is spent.
+// childDebits repeatedly reserves, commits and then releases: a log line with the cost of a run represents published
+// results. It continues from its log until it has made all its runs or the total is spent.
 func childDebits() {
 	log := os.Getenv(childExtra)
 	done, err := os.ReadFile(log)
@@ -104,7 +103,7 @@ func childDebits() {
 	}
 }
 
-// released adds up the log of a child.
+// released sums the log of a child.
 func released(t *testing.T, log string) (cost int64, runs int) {
 	t.Helper()
 	data, err := os.ReadFile(log)
@@ -121,9 +120,8 @@ func released(t *testing.T, log string) (cost int64, runs int) {
 	return cost, runs
 }
 
-// TestTwoProcessesKilled: two processes debit one ledger and are killed at random,
-// again and again. What the ledger holds is never below what was released and
-// never above the total.
+// TestTwoProcessesKilled runs two processes that debit one ledger and are repeatedly killed at random times. The sum
+// in the ledger must never be below the sum of the releases, and never above the total.
 func TestTwoProcessesKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "my.ledger")
 	l := At(file, Options{Wait: time.Minute})
@@ -152,7 +150,7 @@ func TestTwoProcessesKilled(t *testing.T) {
 			cost, _ := released(t, log)
 			out += cost
 		}
-		a := account(t, l, "houses") // read after the logs: spending only grows
+		a := account(t, l, "houses") // read after the logs, because spending only grows
 		if a.Spent().Cost < out || !a.Spent().Within(a.Limit) {
 			t.Errorf("released %d, spent %d, limit %d", out, a.Spent().Cost, a.Limit.Cost)
 		}
@@ -182,8 +180,8 @@ func TestTwoProcessesKilled(t *testing.T) {
 	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills, len(mustRead(t, l).Entries), a.Reserved.Cost)
 }
 
-// killRepeatedly runs a child until it ends by itself, killing it after random
-// times that grow, so that it ends.
+// killRepeatedly runs a child until it ends by itself, killing it after random times that increase, so that it ends
+// eventually.
 func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for patience := 60; ; patience += 10 {
@@ -217,7 +215,7 @@ func crashed(t *testing.T, file, job, step string) {
 	}
 }
 
-// childCrash carries out one job and kills itself at the step that it is told.
+// childCrash carries out one job and kills itself at the given step.
 func childCrash() {
 	job, step, _ := strings.Cut(os.Getenv(childExtra), " ")
 	l := At(os.Getenv(childFile), Options{})
@@ -256,8 +254,8 @@ func childCrash() {
 	fail(errors.New("the step never came"))
 }
 
-// TestKilledAtEveryStep kills a process at every step of writing. What it had been
-// told is spent is spent, what it had not been told may be, and nothing else is.
+// TestKilledAtEveryStep kills a process at every step of writing. Budget reported as spent must be spent, budget not
+// yet reported may be spent, and no other budget may be spent.
 func TestKilledAtEveryStep(t *testing.T) {
 	one := childRequest(3).Plan.Charge(budget.ZCDP)
 	tests := []struct {

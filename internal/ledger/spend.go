@@ -17,7 +17,7 @@ type Spend struct {
 	Rho     float64 `json:"rho,omitempty"`     // rho-zCDP
 	Mu      float64 `json:"mu,omitempty"`      // mu-GDP
 	Epsilon float64 `json:"epsilon,omitempty"` // (Epsilon, Delta)
-	Delta   float64 `json:"delta,omitempty"`   // with Epsilon; 0 if it is pure
+	Delta   float64 `json:"delta,omitempty"`   // with Epsilon; 0 for a pure guarantee
 	// Note describes the release; it may be empty.
 	Note   string        `json:"note,omitempty"`
 	Charge budget.Charge `json:"charge"`

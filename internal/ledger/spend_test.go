@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestSpendPrices compares prices with those of the promises by hand.
+// TestSpendPrices compares the prices of guarantees with values computed by hand.
 func TestSpendPrices(t *testing.T) {
 	box := func(c budget.Currency, epsilon float64) float64 {
 		cost, _ := budget.BlackBoxCharge(c, epsilon, 0).Value()
@@ -47,8 +47,7 @@ func TestSpendPrices(t *testing.T) {
 	}
 }
 
-// TestSpend: a spend counts against the total like a run, and one that would cross it
-// is refused.
+// TestSpend checks that a spend counts against the total like a run, and that one that would cross it is refused.
 func TestSpend(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	before := account(t, l, "houses").Left()
@@ -72,7 +71,8 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-// TestUpgrade: a ledger of version 1 stays one until it needs more, and then holds both.
+// TestUpgrade checks that a ledger of version 1 is upgraded only when needed, and then holds entries of both
+// versions.
 func TestUpgrade(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden.ledger")
 	if err != nil {
@@ -110,8 +110,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestCoverBesideWords: a step that loses a delta outright is charged for it beside the law that covers
-// the others, and the entry reads back.
+// TestCoverBesideWords checks that a step that loses a delta outright is charged for it in addition to the
+// distribution that covers the other steps, and that the entry can be read back.
 func TestCoverBesideWords(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {
@@ -144,9 +144,9 @@ func TestCoverBesideWords(t *testing.T) {
 	}
 }
 
-// TestCover: a run with a coin is charged as the Gaussian law that covers it; its entry says
-// which, and makes a ledger of an earlier version one of version 3. Another mu, and none, is not
-// the price of the charge. A data set without room for its delta charges the steps.
+// TestCover checks that a run with a coin is charged as the Gaussian distribution that covers it, that its entry
+// names this distribution, and that it upgrades a ledger of an earlier version to version 3. The charge does not
+// match another mu, or a missing one. A data set without enough delta charges the steps.
 func TestCover(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {
@@ -190,7 +190,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// TestGoldenLedger2 reads a ledger of version 2 that was written once.
+// TestGoldenLedger2 reads a frozen ledger of version 2.
 func TestGoldenLedger2(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {

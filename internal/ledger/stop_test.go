@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// ledRequest is a run whose plan has a lead, a coin if so wished, and else one step.
+// ledRequest returns a run whose plan has a lead, optionally a coin, and one more step.
 func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	t.Helper()
 	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1), budget.GaussianLeaf("holdout", 1, 1)).After(budget.PureLeaf("check", .03, 1))
@@ -22,14 +22,15 @@ func ledRequest(t testing.TB, epsilon, coin float64) Request {
 	return r
 }
 
-// TestStop: a run that stops counts with the price of its lead, in every currency, with a coin or without, in the sums and
-// in the whole chain; what it gave back can be spent; and it can neither be committed nor stopped again.
+// TestStop checks that a run that stops counts with the price of its lead, in every currency, with and without a
+// coin, in the sums and in the whole chain. The returned budget can be spent, and the run can be neither committed
+// nor stopped again.
 func TestStop(t *testing.T) {
 	for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
 		for _, coin := range []float64{0, .1} {
 			l, r := newLedger(t, c), ledRequest(t, 2.4, coin)
 			lead := r.Plan.LeadCharge(c)
-			for range 5 { // two of them do not fit beside each other
+			for range 5 { // two of them do not fit together
 				run, err := l.Reserve(t.Context(), r)
 				if err != nil {
 					t.Fatal(err)
@@ -66,7 +67,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopWithoutLead: a run without a lead that stopped released nothing, and costs nothing.
+// TestStopWithoutLead checks that a run without a lead that stopped released no result and has no cost.
 func TestStopWithoutLead(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	run, err := l.Reserve(t.Context(), request(t, .1))
@@ -84,7 +85,8 @@ func TestStopWithoutLead(t *testing.T) {
 	}
 }
 
-// TestStopIsAudited: a run that is given back more than it did not spend, or less, or more than it reserved, is found.
+// TestStopIsAudited checks that verify finds a run with a refund that is larger or smaller than its unspent budget,
+// or larger than its reservation.
 func TestStopIsAudited(t *testing.T) {
 	l, r := newLedger(t, budget.ZCDP), ledRequest(t, 1, .1)
 	run, err := l.Reserve(t.Context(), r)
@@ -114,7 +116,7 @@ func TestStopIsAudited(t *testing.T) {
 	}
 }
 
-// rebuilt makes a file of entries with all hashes made anew.
+// rebuilt creates a file of entries with all hashes recomputed.
 func rebuilt(t testing.TB, list []*Entry) *Ledger {
 	t.Helper()
 	previous := ""
@@ -129,14 +131,14 @@ func rebuilt(t testing.TB, list []*Entry) *Ledger {
 	return fileOf(t, list)
 }
 
-// fileErr returns what a verification of entries finds, with all hashes made anew.
+// fileErr returns the error of verifying entries with all hashes recomputed.
 func fileErr(t testing.TB, list []*Entry) error {
 	t.Helper()
 	_, err := rebuilt(t, list).Verify(t.Context())
 	return err
 }
 
-// TestStopUpgrades: a run with a lead makes a ledger of an earlier version one of this.
+// TestStopUpgrades checks that a run with a lead upgrades a ledger of an earlier version to this one.
 func TestStopUpgrades(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")
 	if err != nil {

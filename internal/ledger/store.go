@@ -195,7 +195,7 @@ func putEntry(tx *bolt.Tx, sequence int64, data []byte) error {
 	return top.Put(headKey(), []byte(hashOf(data)))
 }
 
-// The draft of a new ledger is a file draftName in a folder of its own.
+// The draft of a new ledger is a file called draftName in a separate folder.
 const (
 	draftPrefix = ".dptrain-ledger-"
 	draftName   = "ledger"

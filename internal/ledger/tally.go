@@ -12,14 +12,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A tally is the sums over all entries up to one of them. It is stored next to the entries, so that the cost of an
-// operation does not depend on their number: the operation checks the last entry, adds its own and rewrites the tally.
-// The tally is derived from the entries. If it is absent, damaged or of another entry (earlier programs write no
-// tally), the whole chain is checked and summed up; [Ledger.Read] and [Ledger.Verify] always do this and compare.
+// A tally holds the sums over all entries up to a given entry. It is stored next to the entries, so that the cost of
+// an operation does not depend on their number: the operation checks the last entry, adds its own and rewrites the
+// tally. The tally is derived from the entries. If it is absent, damaged or of another entry (earlier programs write
+// no tally), the whole chain is checked and summed up; [Ledger.Read] and [Ledger.Verify] always do this and compare.
 type tally struct {
 	Entries  int64          `json:"entries"`
-	Head     string         `json:"head"`   // hash of the last of them
-	Format   string         `json:"format"` // of the entries: the last that one of them states
+	Head     string         `json:"head"`   // hash of the last entry
+	Format   string         `json:"format"` // format of the last entries
 	Datasets []tallyAccount `json:"datasets"`
 }
 
@@ -46,8 +46,8 @@ func tableKey(path string) []byte {
 // fileKey is the key of a table by its device and inode. Its prefix occurs in no path.
 func fileKey(id string) []byte { return tableKey("\x00file " + id) }
 
-// pathsFor returns the keys that an operation looks up for the reservation of (0 for none) and the table at path (""
-// for none) with the given file identity ("" for none).
+// pathsFor returns the keys that an operation looks up for the reservation of (0: no reservation) and the table at
+// path ("": no table) with the given file identity ("": unknown).
 func pathsFor(of int64, path, file string) keyPaths {
 	paths := keyPaths{
 		string(headBucket()): {headKey()}, string(tallyBucket()): {tallyKey()},
@@ -157,8 +157,8 @@ func (s *sums) entryAt(sequence int64) (*Entry, string, error) {
 	return e, hashOf(data), nil
 }
 
-// committedRelease reports whether a reservation was committed, and returns the checksum of its release, or "" if the commit has
-// none.
+// committedRelease reports whether a reservation was committed, and returns the checksum of its release, or "" if the
+// commit does not have it.
 func (s *sums) committedRelease(of int64) (release string, committed bool) {
 	done := s.tx.Bucket(doneBucket())
 	if done == nil {
@@ -184,7 +184,7 @@ func (s *sums) usedAs(file string) []tableUse {
 		return nil
 	}
 	var uses []tableUse
-	_ = json.Unmarshal(tables.Get(fileKey(file)), &uses) // nil, or a list of ours
+	_ = json.Unmarshal(tables.Get(fileKey(file)), &uses) // nil, or a list written by recordTable
 	return uses
 }
 
@@ -195,7 +195,7 @@ func (s *sums) usedFor(path string) []string {
 		return nil
 	}
 	var names []string
-	_ = json.Unmarshal(tables.Get(tableKey(path)), &names) // nil, or a list of ours
+	_ = json.Unmarshal(tables.Get(tableKey(path)), &names) // nil, or a list written by recordTable
 	return names
 }
 
@@ -286,7 +286,7 @@ func rebuildDerived(tx *bolt.Tx, b *Book) error {
 func checkTally(tx *bolt.Tx, b *Book) error {
 	t := storedTally(tx)
 	if t == nil || t.Head != b.Head().Hash {
-		return nil // it is made anew with the next entry
+		return nil // rebuilt with the next entry
 	}
 	want, err := b.newTally().encode()
 	if err != nil {

@@ -35,13 +35,13 @@ func long(t testing.TB, n int) *Ledger {
 		previous = hashOf(data)
 	}
 	l := fileOf(t, list)
-	if _, err := l.Reserve(t.Context(), request(t, .01)); err != nil { // adds everything up
+	if _, err := l.Reserve(t.Context(), request(t, .01)); err != nil { // sums up all entries
 		t.Fatal(err)
 	}
 	return l
 }
 
-// edit changes the store behind the ledger's back.
+// edit changes the store without using the ledger.
 func edit(t testing.TB, l *Ledger, change func(tx *bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(l.path, 0o600, &bolt.Options{PageSize: pageSize})
@@ -53,13 +53,12 @@ func edit(t testing.TB, l *Ledger, change func(tx *bolt.Tx) error) {
 	}
 }
 
-// TestTallyIsTheChain compares, after every entry of a mixed ledger, the running sums
-// with those of the whole chain.
+// TestTallyIsTheChain compares, after every entry of a mixed ledger, the running sums with those of the whole chain.
 func TestTallyIsTheChain(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	same := func(after string) {
 		t.Helper()
-		book := mustRead(t, l) // compares
+		book := mustRead(t, l) // compares the sums
 		for _, want := range book.Datasets {
 			got, err := l.Account(t.Context(), want.Name)
 			if err != nil {
@@ -118,8 +117,8 @@ func TestTallyIsTheChain(t *testing.T) {
 	same("a note")
 }
 
-// TestStaleTally: an entry of a program that keeps no sums, and sums that are damaged,
-// are found, and everything is added up again.
+// TestStaleTally checks that entries written by a program without sums, and damaged sums, are detected, and that the
+// sums are then recomputed.
 func TestStaleTally(t *testing.T) {
 	for name, change := range map[string]func(tx *bolt.Tx) error{
 		"absent":  func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) },
@@ -151,8 +150,8 @@ func TestStaleTally(t *testing.T) {
 	}
 }
 
-// TestTallyEdited: sums that were made smaller and sealed again are found by whoever
-// reads everything, and so are an ended run and a table that were struck off.
+// TestTallyEdited checks that a full read finds sums that were reduced and sealed again, and the removal of a
+// committed run or of a table.
 func TestTallyEdited(t *testing.T) {
 	for name, change := range map[string]func(tx *bolt.Tx) error{
 		"a smaller sum": func(tx *bolt.Tx) error {
@@ -192,7 +191,8 @@ func TestTallyEdited(t *testing.T) {
 	}
 }
 
-// TestLongLedger: what an operation reads and allocates does not grow with the entries.
+// TestLongLedger checks that the amounts that an operation reads and allocates do not grow with the number of
+// entries.
 func TestLongLedger(t *testing.T) {
 	cost := func(n int) (pages, bytes uint64) {
 		l := long(t, n)
@@ -253,8 +253,8 @@ func BenchmarkReserve(b *testing.B) {
 	}
 }
 
-// TestDamagedBeside: a byte of an old entry does not stop a run, whose sums are whole,
-// and is found by whoever reads everything.
+// TestDamagedBeside checks that a damaged byte of an old entry does not stop a run, whose sums are intact, and is
+// found by a full read.
 func TestDamagedBeside(t *testing.T) {
 	l := long(t, 400)
 	image, err := os.ReadFile(l.path)
@@ -281,8 +281,8 @@ func TestDamagedBeside(t *testing.T) {
 	}
 }
 
-// TestOtherNames: a table that was used under another name is told, and a name that
-// looks like a registered one is refused.
+// TestOtherNames checks that the use of a table under another name is reported, and that a name that resembles a
+// registered one is refused.
 func TestOtherNames(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
 	if _, err := l.Register(t.Context(), "gardens", total(budget.ZCDP)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// chainOf returns the entries of a ledger with runs that are reserved and
-// committed in turn, n entries in all, and the head.
+// chainOf returns the entries of a ledger whose runs are alternately reserved and committed, n entries in all, and
+// the head.
 func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 	t.Helper()
 	limit, err := total(budget.ZCDP).Limit()
@@ -46,7 +46,7 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 	return list, raw, head
 }
 
-// fileOf makes a ledger file of entries.
+// fileOf creates a ledger file of entries.
 func fileOf(t testing.TB, list []*Entry) *Ledger {
 	t.Helper()
 	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
@@ -58,8 +58,8 @@ func fileOf(t testing.TB, list []*Entry) *Ledger {
 
 const thousand = 1000
 
-// TestEveryEdit edits each entry of a ledger of 1,000 in turn: a byte of it, its
-// charge, its whole content, and its place.
+// TestEveryEdit edits each entry of a ledger of 1,000 in turn: one of its bytes, its charge, its whole content, and
+// its position.
 func TestEveryEdit(t *testing.T) {
 	_, raw, head := chainOf(t, thousand)
 	if _, err := readBook(raw, head); err != nil {
@@ -97,7 +97,7 @@ func TestEveryEdit(t *testing.T) {
 		}
 		found("its content", i, edited)
 		if i%8 > 1 {
-			continue // the rest does not touch content, and is slow
+			continue // the other edits do not change content, and are slow
 		}
 		found("removed", i, slices.Delete(slices.Clone(raw), i, i+1))
 		found("twice", i, slices.Insert(slices.Clone(raw), i, raw[i]))
@@ -109,8 +109,8 @@ func TestEveryEdit(t *testing.T) {
 	}
 }
 
-// TestEveryTruncation cuts a ledger of 1,000 entries after each of them. Left as it is, the store's
-// own head tells; put back to the earlier state as a whole, every head from outside that is later does.
+// TestEveryTruncation truncates a ledger of 1,000 entries after each entry. If the store's own head is unchanged, it
+// reveals the truncation; if the store was rolled back as a whole, every later head from outside does.
 func TestEveryTruncation(t *testing.T) {
 	_, raw, head := chainOf(t, thousand)
 	all, err := checkChain(raw, head)
@@ -142,8 +142,8 @@ func TestEveryTruncation(t *testing.T) {
 	}
 }
 
-// TestRewritten makes every hash anew after an edit. Nothing inside can tell when the
-// plan was edited too, but every head from outside at or after the edit does.
+// TestRewritten recomputes every hash after an edit. If the plan was edited too, the file alone cannot reveal this,
+// but every head from outside at or after the edit does.
 func TestRewritten(t *testing.T) {
 	list, raw, head := chainOf(t, 12)
 	old, err := checkChain(raw, head)
@@ -182,8 +182,8 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestChargeBelowPlan: a charge that is not the price of its plan is found even
-// when every hash was made anew.
+// TestChargeBelowPlan checks that a charge other than the price of its plan is found even if all hashes were
+// recomputed.
 func TestChargeBelowPlan(t *testing.T) {
 	list, _, _ := chainOf(t, 3)
 	run := *list[2].Run
@@ -198,7 +198,7 @@ func TestChargeBelowPlan(t *testing.T) {
 	}
 }
 
-// TestMadeUpEntries: chains that are whole but hold what no run writes.
+// TestMadeUpEntries checks chains that are intact but have entries that no run writes.
 func TestMadeUpEntries(t *testing.T) {
 	edits := map[string]func(list []*Entry){
 		"a limit above the total": func(l []*Entry) { d := *l[1].Dataset; d.Limit.Cost *= 2; l[1].Dataset = &d },
@@ -241,8 +241,8 @@ func TestMadeUpEntries(t *testing.T) {
 	}
 }
 
-// TestEveryByteOfTheFile flips bytes all over the file. Whatever it does, it
-// yields the same entries or an error, and never ends the process.
+// TestEveryByteOfTheFile flips bytes all over the file. The result must be the same entries or an error, and the
+// process must not crash.
 func TestEveryByteOfTheFile(t *testing.T) {
 	list, _, _ := chainOf(t, 14)
 	l := fileOf(t, list)

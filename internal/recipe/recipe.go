@@ -246,6 +246,7 @@ func (r *Recipe) countFailure() float64 {
 	return r.Count.Failure
 }
 
+// Selection configures feature selection.
 type Selection struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"How features are chosen."`
 	// Keys are the values of keys that belong to methods, such as k and features of "fixed"; see
@@ -270,6 +271,7 @@ func (s *Selection) Set(key string, value any) {
 	s.Keys[key] = value
 }
 
+// Model configures the training method.
 type Model struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"What is trained."`
 	// Fallback is the method used if Method abstains, or "none". A fallback is paid for whether it is used or

@@ -15,8 +15,8 @@ import (
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
-// It is made from the Go types, so it knows every key, default and range; a
-// few rules that need more than one key are only checked by [Parse].
+// It is generated from the Go types, so it contains every key, default and range; a
+// few rules that involve several keys are only checked by [Parse].
 func Schema() []byte {
 	b, err := json.MarshalIndent(schema(), "", "  ")
 	if err != nil {

@@ -83,7 +83,7 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 	return &Entry{reservation: reserved, request: r, absent: absent}, nil
 }
 
-// Records returns what a run takes as one record of its table.
+// Records returns the rule by which a run splits its table into records.
 func Records(table string, format dataset.Format) ledger.Records {
 	switch kind, _, _ := tablefile.Of(table); {
 	case table == "", kind.Offsets():
@@ -95,7 +95,7 @@ func Records(table string, format dataset.Format) ledger.Records {
 }
 
 // RealPath returns the absolute path of a file, with symbolic links resolved where that is
-// possible. A table that is in no file, or on standard input, has the path "".
+// possible. It returns "" for a table on standard input or without a file.
 func RealPath(path string) string {
 	if _, piped := tablefile.Stdin(path); path == "" || piped {
 		return ""

@@ -91,6 +91,7 @@ func (r *Report) Enter(l Ledger) {
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
 }
 
+// Warn adds a warning to the report.
 func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
 
 // Stopped explains why a run trained no model. The numbers of records are noisy.

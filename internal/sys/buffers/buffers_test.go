@@ -2,7 +2,8 @@ package buffers
 
 import "testing"
 
-// TestTake: memory has the shape that is asked for, whatever was given back before, and columns do not overlap.
+// TestTake checks that memory has the requested shape, whatever was given back before, and that columns do not
+// overlap.
 func TestTake(t *testing.T) {
 	for _, shape := range [][2]int{{3, 5}, {3, 5}, {5, 3}, {0, 7}, {3, 6}, {1, 0}, {3, 5}} {
 		room := Get(shape[0], shape[1])
@@ -28,7 +29,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestColumns: columns of numbers have memory, others none.
+// TestColumns checks that memory is allocated for numeric columns only.
 func TestColumns(t *testing.T) {
 	for range 2 {
 		columns, leave := GetColumns(5, 4, func(j int) bool { return j%2 == 1 })

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestProgram: a program beside this one comes before one on the PATH, and a folder is none.
+// TestProgram checks that a program in the folder of this executable takes precedence over one on the PATH, and that
+// folders are ignored.
 func TestProgram(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

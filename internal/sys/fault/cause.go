@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Cause returns the reason why a file operation failed, without the operation and the file name. It returns err itself
-// if err is no such error.
+// Cause returns the reason why a file operation failed, without the operation and the file name. It returns err
+// itself if err is not an error of a file operation.
 func Cause(err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError

@@ -37,9 +37,9 @@ const (
 type Error struct {
 	Kind    Kind
 	Field   string // what of the description it is about, such as "search.runs"; may be empty
-	Message string // what is wrong; that of Err if it is empty
-	Hint    string // what to do about it; may be empty
-	Err     error  // what it wraps; may be nil
+	Message string // the problem; if empty, the message of Err
+	Hint    string // the remedy; may be empty
+	Err     error  // the wrapped error; may be nil
 }
 
 // Error returns "message; hint", leaving out empty parts.

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestTry: a second open file is kept out until the first is closed, for files and
-// folders alike.
+// TestTry checks that a second open file cannot be locked until the first is closed, for files and folders.
 func TestTry(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
 		t.Skip("this system has no such locks")

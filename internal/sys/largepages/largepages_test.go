@@ -2,7 +2,7 @@ package largepages
 
 import "testing"
 
-// TestMake: memory has the length that was asked for, is empty, and can be written to its ends.
+// TestMake checks that memory has the requested length, is zero, and can be written at both ends.
 func TestMake(t *testing.T) {
 	for _, n := range []int{0, 1, pageSize - 1, pageSize, pageSize + 1, 3*pageSize + 7, 16 * pageSize} {
 		b := Make(n)

@@ -24,7 +24,7 @@ func TestGroupLimits(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		text string
-		want uint64 // 0: none
+		want uint64 // 0: no limit
 	}{
 		{"0::/a/b\n", 3000},
 		{"0::/\n", 5000},
@@ -43,7 +43,7 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
-// TestTightest: the limit of the process counts, less what it has.
+// TestTightest checks that the limit of the process is used, minus the memory that it has.
 func TestTightest(t *testing.T) {
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &before); err != nil {

@@ -37,7 +37,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// TestGroup: the others end, and then the panic arrives, once.
+// TestGroup checks that the other goroutines end before the panic is forwarded, once.
 func TestGroup(t *testing.T) {
 	var done atomic.Int32
 	stopped := make(chan struct{})

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestNumbers: numbers are kept with their lowest byte first on every machine, and read back bit for bit.
+// TestNumbers checks that numbers are stored in little-endian order on every machine, and can be read back bit for
+// bit.
 func TestNumbers(t *testing.T) {
 	floats := []float64{0, math.Copysign(0, -1), 1.5, -1e300, math.Inf(1), math.Float64frombits(0x7ff8_7764_0000_0007)}
 	shorts := []int16{0, 1, -1, math.MaxInt16, math.MinInt16, 258}
@@ -38,7 +39,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestReadNumbers: numbers are decrypted where they are wanted, and a place of another size is refused.
+// TestReadNumbers checks that numbers are decrypted in place, and that a place of another size is rejected.
 func TestReadNumbers(t *testing.T) {
 	f, err := Create(t.TempDir(), [KeySize]byte{1})
 	if err != nil {

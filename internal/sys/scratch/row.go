@@ -39,7 +39,7 @@ func (w *RowWriter) Start(f *File, places int) {
 // Buffer returns memory for the bytes of the next place, with arbitrary contents. It is valid until [RowWriter.Seal].
 func (w *RowWriter) Buffer(size int) []byte {
 	if need := len(w.sealed) + size + Overhead; cap(w.sealed) < need {
-		// Enough for the whole row if its other places are as large as those so far.
+		// This is enough for the whole row if its other places are as large as those so far.
 		like := len(w.sealed) * w.places / max(w.done, 1)
 		w.sealed = slices.Grow(w.sealed, max(need, like+like/16+size)-len(w.sealed))
 	}

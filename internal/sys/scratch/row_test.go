@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRows: each place of a row holds what was put there, at any sizes, beside places of their own, and nothing of it can be read in
-// the file.
+// TestRows checks that each place of a row holds the stored data, for any sizes, next to separate places, and that no
+// data can be read in the file.
 func TestRows(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter
@@ -26,7 +26,7 @@ func TestRows(t *testing.T) {
 				w.Add(bytes.Repeat([]byte{fill(k, j)}, size))
 				continue
 			}
-			room := w.Buffer(size + 10) // more than is used
+			room := w.Buffer(size + 10) // more than needed
 			for i := range room {
 				room[i] = fill(k, j)
 			}
@@ -63,7 +63,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowWithoutAPlace: a row that lacks a place is not written.
+// TestRowWithoutAPlace checks that a row with a missing place is not written.
 func TestRowWithoutAPlace(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter
@@ -74,7 +74,7 @@ func TestRowWithoutAPlace(t *testing.T) {
 	}
 }
 
-// TestRowWithAPlaceTooMany: no place is encrypted under the nonce of another write.
+// TestRowWithAPlaceTooMany checks that a place is never encrypted under the nonce of another write.
 func TestRowWithAPlaceTooMany(t *testing.T) {
 	f := create(t, t.TempDir())
 	var w RowWriter

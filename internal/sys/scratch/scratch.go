@@ -62,18 +62,18 @@ type File struct {
 	file   *os.File
 	aead   cipher.AEAD
 	writes atomic.Uint64
-	writer sync.Mutex // while one writes: the system lets one at a time into a file, and the others wait at work
+	writer sync.Mutex // held during a write: the system serialises writes to a file, and the other writers wait here
 
 	mu   sync.Mutex
-	end  int64           // of what was handed out
-	free map[int][]int64 // places that can be handed out again, by size
+	end  int64           // end of the allocated places
+	free map[int][]int64 // places for reuse, by size
 }
 
 // A Place locates stored bytes. The zero Place is empty.
 type Place struct {
 	at    int64
 	size  int
-	write uint64 // number of the last write from 1; 0: none
+	write uint64 // number of the last write, from 1; 0: not written
 }
 
 // Create makes a scratch file in a folder, after removing files that killed processes left in it. An empty folder name
@@ -93,7 +93,7 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 		_ = dir.Close()
 		return nil, ErrWrite
 	}
-	_ = os.Remove(path) // fails where an open file keeps its name
+	_ = os.Remove(path) // fails on systems where an open file keeps its name
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic("scratch: " + err.Error()) // the key size is a constant
@@ -103,7 +103,7 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 		panic("scratch: " + err.Error()) // the block size is a constant
 	}
 	if aead.Overhead() != Overhead {
-		panic("scratch: another overhead") // GCM has one
+		panic("scratch: another overhead") // the overhead of GCM is fixed
 	}
 	return &File{dir: dir, file: file, aead: aead, free: map[int][]int64{}}, nil
 }

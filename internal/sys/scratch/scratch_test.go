@@ -55,7 +55,8 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
-// TestNoise: the file holds no byte string of what was written, and the same bytes never look the same.
+// TestNoise checks that no written byte string appears in the file, and that the same bytes are never stored in the
+// same form.
 func TestNoise(t *testing.T) {
 	f := create(t, t.TempDir())
 	p := f.Reserve(4096)
@@ -108,8 +109,8 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: an open file has no name, a closed one no folder, and what a process left that was
-// killed goes when the next one begins.
+// TestNothingIsLeft checks that an open file has no name, that a closed file leaves no folder, and that the remains
+// of a killed process are removed when the next one starts.
 func TestNothingIsLeft(t *testing.T) {
 	folder := t.TempDir()
 	dead := filepath.Join(folder, folderPrefix+"123")

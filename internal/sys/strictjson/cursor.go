@@ -75,7 +75,7 @@ func (c *cursor) readText() string {
 		return string(c.data[start+1 : c.offset-1])
 	}
 	var s string
-	_ = json.Unmarshal(c.data[start:c.offset], &s) // it was checked
+	_ = json.Unmarshal(c.data[start:c.offset], &s) // the syntax was checked
 	return s
 }
 

@@ -296,7 +296,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzDecode: whatever the bytes are, they are refused with a place, or read.
+// FuzzDecode checks that arbitrary bytes are either read, or rejected with a position.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"name":"a","x":1,"on":true,"points":[{"x":2}],"nested":{"list":["b"]},"any":[{}],"raw":{"x":[1]}}`))
 	f.Add([]byte(`[{"a":1.5e-3},"\u0000"]`))

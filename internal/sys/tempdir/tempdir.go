@@ -49,7 +49,7 @@ func Make(parent, prefix string) (*Dir, error) {
 			return &Dir{path, lock}, nil
 		}
 		lock.Close()
-		if !got && !busy { // there are no locks, so nobody clears it away
+		if !got && !busy { // without locks no other process removes it
 			return &Dir{Path: path}, nil
 		}
 	}
@@ -112,7 +112,7 @@ func removeStale(home *os.Root, name string, empty func(home, dead *os.Root, nam
 	}
 	if got, _ := filelock.Lock(lock); got {
 		empty(home, dead, name)
-		_ = home.Remove(name) // fails where something is left
+		_ = home.Remove(name) // fails if the folder is not empty
 	}
 }
 

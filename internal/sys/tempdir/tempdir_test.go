@@ -11,7 +11,7 @@ import (
 
 const prefix = ".test-run-"
 
-// names lists what is in a folder.
+// names lists the content of a folder.
 func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -24,7 +24,7 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// put makes a file with the folders above it.
+// put creates a file and its parent folders.
 func put(t *testing.T, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -42,11 +42,11 @@ func mkdir(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// clearOne removes the file that is ours.
+// clearOne removes the file named ours.
 func clearOne(_, dead *os.Root, _ string) { _ = dead.Remove("ours") }
 
-// TestSweep: of all that stands beside results only what a dead process left is
-// cleared away, and of that only what is ours.
+// TestSweep checks that only the folders of dead processes are removed from the folder of the results, and only their
+// files named ours.
 func TestSweep(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	at := func(name string) string { return filepath.Join(home, name) }
@@ -97,8 +97,7 @@ func TestSweep(t *testing.T) {
 	RemoveStale(filepath.Join(home, "nowhere"), prefix, clearOne)
 }
 
-// TestMakeWhileSwept: a folder that is made while others sweep is there when Make
-// returns, and stays.
+// TestMakeWhileSwept checks that a folder created while other processes sweep exists when Make returns, and is kept.
 func TestMakeWhileSwept(t *testing.T) {
 	home := t.TempDir()
 	done, ended := make(chan struct{}), make(chan struct{})

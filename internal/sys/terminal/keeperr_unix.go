@@ -17,8 +17,8 @@ import (
 // descriptor 2, and this cannot be disabled. One of these arguments is the length of a column, which is the exact
 // number of records. Libraries that print directly use descriptor 2 or os.Stderr, which also keeps descriptor 2.
 //
-// Such a process then ends by SIGABRT, so its exit code is none of the command's (the runtime's own is 2). It leaves
-// no core file, which would contain the records.
+// Such a process then ends by SIGABRT, so its exit code is not one of the command's (the runtime's own is 2). It
+// leaves no core file, which would contain the records.
 func KeepStderr() (*os.File, error) {
 	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

@@ -17,7 +17,7 @@ func KeepStderr() (*os.File, error) {
 	if err := windows.SetStdHandle(windows.STD_ERROR_HANDLE, windows.Handle(null.Fd())); err != nil {
 		return nil, os.NewSyscallError("SetStdHandle", err)
 	}
-	kept := os.Stderr // holds the handle of before
+	kept := os.Stderr // holds the previous handle
 	os.Stderr = null  // for libraries; it also keeps the handle open
 	return kept, nil
 }

@@ -21,13 +21,13 @@ const ProgressEnv = "DPTRAIN_PROGRESS"
 type Meter struct {
 	out       io.Writer
 	live      bool
-	name      string // of the work, before a colon
-	unit      string // is counted; empty for a share
+	name      string // name of the work, before a colon
+	unit      string // unit that is counted; empty for a share
 	start     time.Time
 	lastShown time.Time
 	shown     bool
-	started   bool    // that Show was called
-	initial   float64 // done when it was: an experiment may go on where it ended
+	started   bool    // Show was called
+	initial   float64 // amount done at the first Show: an experiment may continue an earlier one
 }
 
 // NewMeter returns a Meter that writes to w; live marks w as a terminal. unit names the counted items, such as

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestMeter: on a terminal one line with the time left, in a pipe a line now and then, and none for what is quick.
+// TestMeter checks that a terminal shows one line with the remaining time, that a pipe gets a line at intervals, and
+// that quick work shows no progress.
 func TestMeter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen, pipe bytes.Buffer
@@ -41,7 +42,8 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestPainter: labels alone are coloured, however the text is cut, and nothing else changes.
+// TestPainter checks that only labels are coloured, however the text is split into writes, and that no other
+// character changes.
 func TestPainter(t *testing.T) {
 	text := "Privacy    The unit\n           Warning  here\nWarning    This run\nData set   x\nR²         0.5\nok            report.json: fine\ndoes not fit  model.json: no\nstep  law\nprice  area\nerror[no-signal]: x\n  warning[y]: z\nnote[a-b]: c\nOK            2\nlast"
 	want := "\x1b[1mPrivacy\x1b[0m    The unit\n           Warning  here\n\x1b[1;33mWarning\x1b[0m    This run\n\x1b[1mData set\x1b[0m   x\n\x1b[1mR²\x1b[0m         0.5\n" +

@@ -18,7 +18,7 @@ func WantsColours() bool {
 // budget that does not fit. It changes no other character. Its input must have passed an [EscapingWriter].
 type Painter struct {
 	w    io.Writer
-	line []byte // that has not ended
+	line []byte // incomplete line
 }
 
 // NewPainter returns a Painter that writes to w.
@@ -30,7 +30,7 @@ var label = regexp.MustCompile(`^(?:[A-Z][\pL²]*(?: [a-z]+)?|ok|does not fit|no
 // heading matches the rank and the code that precede a warning.
 var heading = regexp.MustCompile(`^(?:error|warning|note)\[[a-z-]+\]:`)
 
-// headingColours are those of the ranks.
+// headingColours are the colours of the ranks.
 var headingColours = map[string]string{"error": "1;31", "warning": "1;33", "note": "1"}
 
 // Write implements io.Writer. Incomplete lines are buffered until they end.

@@ -11,10 +11,11 @@ import (
 // StdoutClosed reports whether a shell closed standard output (>&-) before it started this process.
 //
 // If a descriptor is closed when the process starts, the Go runtime opens the null device in its place, for reading
-// and writing, so that no file gets that descriptor. Afterwards this device cannot be told from one that the parent
-// process passed on. Shells open the device for writing only (>/dev/null). A device open for both is therefore treated
-// as a closed output if the parent is a shell that has not passed on its own device; programs that open it for both,
-// such as Python and Node, are not shells. A shell that this process replaced (sh -c 'dptrain … >&-') is not detected.
+// and writing, so that no file gets that descriptor. Afterwards this device cannot be distinguished from one
+// inherited from the parent process. Shells open the device for writing only (>/dev/null). A device open for both is
+// therefore treated as a closed output if the parent is a shell that has not passed on its own device; programs that
+// open it for both, such as Python and Node, are not shells. A shell that this process replaced (sh -c 'dptrain …
+// >&-') is not detected.
 func StdoutClosed() bool {
 	return nullForBoth("/proc/self") && parentIsShell() && !nullForBoth(fmt.Sprintf("/proc/%d", os.Getppid()))
 }

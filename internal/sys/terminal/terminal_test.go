@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// hostileName holds what a terminal may take for a command: ESC, BEL, DEL, a C1 control, a
-// character that turns the direction of writing, one beyond 16 bits.
+// hostileName holds characters that a terminal may interpret as commands: ESC, BEL, DEL, a C1 control, a character
+// that reverses the writing direction, and one beyond 16 bits.
 const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
 
 func TestVisible(t *testing.T) {
 	text := "é\t" + hostileName + "\r\x00 \xff\xc3 日本\u00a0\u2028.\n\xe2\x82"
 	want := "é\ta\\u001b[2J\\u0007\\u007f\\u009b2K\\u202egpj\\u2066\\udb40\\udc41\\u000d\\u0000 \\xff\\xc3 日本\u00a0\\u2028.\n\\xe2\\x82"
-	for size := 1; size <= len(text); size++ { // however it is cut
+	for size := 1; size <= len(text); size++ { // for every split into writes
 		var got bytes.Buffer
 		v := NewEscapingWriter(&got)
 		for rest := text; rest != ""; {
@@ -38,7 +38,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestWatch: not at once, and nothing without a terminal.
+// TestWatch checks that progress appears only after a delay, and only on a terminal.
 func TestWatch(t *testing.T) {
 	var stderr bytes.Buffer
 	w := NewWatch(&stderr)

@@ -17,7 +17,7 @@ import (
 // table, and progress lines, which contain no name.
 type EscapingWriter struct {
 	w          io.Writer
-	incomplete []byte // the beginning of a character, at most 3 bytes
+	incomplete []byte // the start of a character, at most 3 bytes
 }
 
 // NewEscapingWriter returns an EscapingWriter that writes to w.

@@ -8,13 +8,13 @@ import (
 
 // A Watch shows on a terminal the progress of a pass over records that need no protection.
 type Watch struct {
-	w        io.Writer // nil: shows nothing
+	w        io.Writer // nil to show no progress
 	interval time.Duration
 	next     time.Time
 	shown    bool
 }
 
-// NewWatch returns a Watch that starts to show progress after one second. It shows nothing if w is nil.
+// NewWatch returns a Watch that starts to show progress after one second. If w is nil, it never shows progress.
 func NewWatch(w io.Writer) *Watch {
 	return &Watch{w: w, interval: time.Second, next: time.Now().Add(time.Second)}
 }

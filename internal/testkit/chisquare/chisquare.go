@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// FalseAlarm is the probability with which [Check] fails a correct sampler on a fresh
-// stream. Streams of tests have fixed keys, so the tests are deterministic.
+// FalseAlarm is the probability with which [Check] fails a correct sampler on a fresh stream. Streams of tests have
+// fixed keys, so the tests are deterministic.
 const FalseAlarm = 1e-7
 
 // minExpected is the smallest expected count of a cell.
 const minExpected = 10
 
-// Check fails the test if counts differ from their expected values by more than chance
-// explains. It merges neighbouring cells until each expects at least 10.
+// Check fails the test if counts differ from their expected values by more than chance explains. It merges
+// neighbouring cells until each has an expected count of at least 10.
 func Check(t testing.TB, counts, expected []float64) {
 	t.Helper()
 	var statistic, count, mean float64

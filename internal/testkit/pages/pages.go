@@ -1,28 +1,27 @@
-// Package pages parses the Markdown pages of this repository, so that tests can check links, run the commands
-// and compile the programs.
+// Package pages parses the Markdown pages of this repository, so that tests can check links, run the commands and
+// compile the programs.
 //
-// The first word after a fence is the language of a block. What follows tells the tests what
-// to do with it:
+// The first word after a fence is the language of a block. The options after it are instructions for the tests:
 //
-//	```console exit=3         commands after "$ " and what they print; the last one ends with code 3
+//	```console exit=3         commands after "$ " and their output; the last one exits with code 3
 //	```console varies         the same, but numbers are not compared
 //	```sh                     commands that must succeed
 //	```yaml file=houses.yaml  a file that the commands below it on the page read
 //
-// Blocks of commands are run by one of three (see [Block.By]): TestPages of cmd/dptrain, .ci/run,
-// or scripts/long.sh pages. The latter two are named, and why is said after a colon:
+// A block of commands is run by one of three runners (see [Block.By]): TestPages of cmd/dptrain, .ci/run, or
+// scripts/long.sh pages. The latter two must be named, optionally with a reason after a colon:
 //
 //	```sh by=long: an hour    scripts/long.sh pages runs it
-//	```sh by=ci               every line is one that .ci/run has
+//	```sh by=ci               every line is also in .ci/run
 //
-// How a block is run:
+// Options for running a block:
 //
-//	put=FILE:houses.csv       FILE, a word of the page, stands for houses.csv; + is a blank
-//	quick=10:1                the same, in the tests only; scripts/long.sh pages runs what the page says
-//	in=copy                   the place: see places in cmd/dptrain/pages_places_replay_test.go
-//	tables                    public tables lie in tables/; skipped where there are none
-//	needs=buildah,node        skipped where a program is missing
-//	background                the last line that begins with dptrain goes on until the lines below it are done
+//	put=FILE:houses.csv       replaces FILE on the page by houses.csv; + is a blank
+//	quick=10:1                the same, in the tests only; scripts/long.sh pages runs the block as written
+//	in=copy                   the folder: see places in cmd/dptrain/pages_places_replay_test.go
+//	tables                    needs public tables in tables/; skipped if they are missing
+//	needs=buildah,node        skipped if a program is missing
+//	background                the last line that starts with dptrain runs until the lines below it are done
 package pages
 
 import (
@@ -34,13 +33,13 @@ import (
 
 // A Page is one Markdown file.
 type Page struct {
-	Path   string // as it was given to Parse
+	Path   string // as given to Parse
 	Lines  []string
 	Prose  []Line // lines outside blocks
 	Blocks []Block
 }
 
-// A Line has its number in the file, from 1.
+// A Line is a line of text with its number in the file, from 1.
 type Line struct {
 	Number int
 	Text   string

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// repository makes a repository with a room and a data set beside it, and goes into the
-// room.
+// repository creates a repository with a nested folder and a data set next to it, and changes into the nested folder.
 func repository(t *testing.T) (top string) {
 	t.Helper()
 	top = t.TempDir()
@@ -49,7 +48,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// same says whether two paths lead to one place.
+// same reports whether two paths lead to the same file or folder.
 func same(t *testing.T, a, b string) bool {
 	t.Helper()
 	x, err := os.Stat(a)
@@ -63,7 +62,7 @@ func same(t *testing.T, a, b string) bool {
 	return os.SameFile(x, y)
 }
 
-// A test without its data set is skipped and goes no further.
+// A test without its data set is skipped and runs no further.
 func TestAbsent(t *testing.T) {
 	repository(t)
 	skipped := false
