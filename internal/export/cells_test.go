@@ -674,7 +674,7 @@ func TestCells(t *testing.T) {
 	checkPage(t, forms, fits)
 }
 
-// check compares a way with the fit.
+// check compares the predictions of a path with the values of the fit.
 func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
 	t.Helper()
 	var given []form
@@ -704,7 +704,7 @@ func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
 	}
 }
 
-// cellsPage is the page with the table; between the marks it is written by -update.
+// cellsPage is the page with the table; -update writes the part between the marks.
 const cellsPage = "../../docs/reference/cells.md"
 
 // checkPage compares the page with the tables of the test.

@@ -136,7 +136,7 @@ var dated = []any{
 	"2024-02-30", "29.02.2023 00:00", "15.01.2024 24:00", "yesterday", true, 1e300, "\u00a02024-01-15\u202f08:15", "0001-01-01", "1969-12-31 23:59:59", "9999-12-31",
 }
 
-// foldable are texts, some of which are equal by the rules of a column.
+// foldable are texts that include several spellings of the same value by the rules of a column.
 var foldable = []string{
 	"Grün Tee", "GRÜN \t TEE", "grün tee", "NEW  York", "New York", "new york ", "A b", "A  b", "A\tB", "a b", "A01", "A01.3", " a01", "B2", "B2 ", "B2 x", "B2\t9",
 	"yes\u00a0", "New\u00a0York", "Gru\u0308n Tee", "GRU\u0308N\u2003TEE", "E\u0301", "a\u200b01", "Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
@@ -679,7 +679,7 @@ func queried(t *testing.T, cells []string, number bool) answer {
 	return a
 }
 
-// table returns records and the SQL statements that create a table of them.
+// table returns records and the SQL statements that create a table from the records.
 func (db *database) table(t *testing.T, inputs []regression.Column) (records []map[string]any, sql string) {
 	t.Helper()
 	table := quoteIdentifier(`the "rows"`)

@@ -299,8 +299,8 @@ func (b *Book) checkNonce(nonce string) error {
 	return nil
 }
 
-// applyCommit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise. [Book.audit]
-// compares it with the plan.
+// applyCommit ends a run with a release. stopped is its cost if it stopped after its lead, and nil otherwise.
+// [Book.audit] compares it with the plan.
 func (b *Book) applyCommit(of int64, release string, stopped *budget.Charge) error {
 	a, r, err := b.reservedRun(of)
 	if err != nil {
@@ -391,8 +391,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// auditPrices recomputes the price of every run's plan and of every spend and compares it with the entry. It is slower than
-// reading.
+// auditPrices recomputes the price of every run's plan and of every spend and compares it with the entry. It is
+// slower than reading.
 func (b *Book) auditPrices() error {
 	for _, a := range b.Datasets {
 		for _, x := range a.Spends {

@@ -145,7 +145,7 @@ type Records string
 // The record rules differ in a line with an unclosed quote: it is one record, or continues up to the line that closes
 // the quote.
 const (
-	RecordsUnstated Records = ""       // the file itself says what a record is
+	RecordsUnstated Records = ""       // determined by the file format
 	RecordsLines    Records = "lines"  // every line
 	RecordsQuoted   Records = "quoted" // a quoted field may hold newlines
 )

@@ -20,7 +20,7 @@ var (
 	ErrUnreadable = errors.New("cannot be read")
 	// ErrUnwritable: an entry could not be written to disk. The run must not release any result.
 	ErrUnwritable = errors.New("cannot be written")
-	// ErrFormat: the file is no ledger, or is not a plain file.
+	// ErrFormat: the file is not a ledger, or not a plain file.
 	ErrFormat = errors.New("not a ledger")
 	// ErrVersion: the ledger is of a version that this program cannot read.
 	ErrVersion = errors.New("another version")

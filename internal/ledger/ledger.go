@@ -111,8 +111,8 @@ func (l *Ledger) createWith(d *Dataset) (Head, error) {
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// appendNext opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next looks
-// up.
+// appendNext opens the ledger, calls next for the next entry and writes it to disk. paths lists the keys that next
+// looks up.
 func (l *Ledger) appendNext(ctx context.Context, paths keyPaths, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
 	head, err := l.appendEntry(ctx, paths, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
@@ -183,8 +183,8 @@ func (l *Ledger) linkEntry(tx *bolt.Tx, book *Book, e *Entry) error {
 	return nil
 }
 
-// finishAppend writes the sums, commits the transaction to disk, and checks that the file still is the ledger: an entry in a
-// file that was removed or replaced meanwhile would be lost.
+// finishAppend writes the sums, commits the transaction to disk, and checks that the file still is the ledger: an
+// entry in a file that was removed or replaced meanwhile would be lost.
 func (l *Ledger) finishAppend(s *store, tx *bolt.Tx, book *Book) error {
 	writeSums := recordSums
 	if book.sums == nil {
@@ -317,8 +317,8 @@ func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) err
 	})
 }
 
-// commitReservation appends the commit of a reservation. cost returns the cost of the run if it differs from the reservation, and
-// nil otherwise.
+// commitReservation appends the commit of a reservation. cost returns the cost of the run if it differs from the
+// reservation, and nil otherwise.
 func (l *Ledger) commitReservation(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
 	_, err := l.appendNext(ctx, pathsFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes the same operating-system lock as the store, on the same open file, so that the file that is checked is
-// the file that is opened. It returns errLocked if another process holds the lock.
+// lockFile takes the same operating-system lock as the store, on the same open file, so that the file that is checked
+// is the file that is opened. It returns errLocked if another process holds the lock.
 func lockFile(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {

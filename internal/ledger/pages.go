@@ -83,9 +83,9 @@ type keyPaths map[string][][]byte
 
 // image is the content of a file.
 type image struct {
-	head  []byte // the first two pages, as far as they are there
+	head  []byte // the available part of the first two pages
 	size  int64
-	load  func(at, n int64) ([]byte, error) // n bytes, which are there
+	load  func(at, n int64) ([]byte, error) // returns n bytes, which must exist
 	order binary.ByteOrder
 	paths keyPaths // nil: everything is checked
 	pages uint64   // in use by the store: the others are not there yet
@@ -146,8 +146,8 @@ func (im *image) hasMagic() bool {
 	return false
 }
 
-// readMeta reads meta page i. It returns nil for an invalid page, which a power failure may leave. A page that the store
-// would accept must have the page size that this package writes.
+// readMeta reads meta page i. It returns nil for an invalid page, which a power failure may leave. A page that the
+// store would accept must have the page size that this package writes.
 func (im *image) readMeta(i int) (*meta, error) {
 	if len(im.head) < (i+1)*pageSize {
 		return nil, nil
@@ -192,8 +192,8 @@ func (im *image) takePage(id uint64) (flags, count int, b []byte, err error) {
 	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b, nil
 }
 
-// checkTree checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It returns
-// the first key of the page.
+// checkTree checks the page id and the pages below it, or only those on the paths to keys if keys is not nil. It
+// returns the first key of the page.
 func (im *image) checkTree(id uint64, keys [][]byte, depth int) (first []byte, err error) {
 	if depth > maxDepth {
 		return nil, brokenError("its pages are nested too deeply")

@@ -125,7 +125,7 @@ func released(t *testing.T, log string) (cost int64, runs int) {
 func TestTwoProcessesKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "my.ledger")
 	l := At(file, Options{Wait: time.Minute})
-	// Runs cost rho 4e-5 on average; the total admits about three quarters of them.
+	// Runs cost rho 4e-5 on average; the total admits about three quarters of all runs.
 	rho := 4e-5 * 2 * float64(*debits) * .75
 	promise := budget.Total{Epsilon: budget.ZCDPEpsilon(rho, 1e-5), Delta: 1e-5}
 	if _, err := l.Register(t.Context(), "houses", promise); err != nil {

@@ -43,8 +43,8 @@ type store struct {
 	info fs.FileInfo
 }
 
-// openStore opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the context
-// ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
+// openStore opens the file and takes its lock, waiting at most for the given time; a negative wait lasts until the
+// context ends. Under the lock it checks the pages on the given paths, or all pages if paths is nil.
 func (l *Ledger) openStore(ctx context.Context, write bool, paths keyPaths, wait time.Duration) (*store, error) {
 	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
@@ -141,8 +141,8 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool, paths keyPa
 	return f, nil
 }
 
-// loadBook returns the running sums of the store. If they are not those of the last entry, it checks and sums up the whole
-// store.
+// loadBook returns the running sums of the store. If they are not those of the last entry, it checks and sums up the
+// whole store.
 func (s *store) loadBook(tx *bolt.Tx) (*Book, error) {
 	if b := storedSums(tx); b != nil {
 		return b, nil

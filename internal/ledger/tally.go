@@ -31,8 +31,8 @@ type tallyAccount struct {
 }
 
 // The buckets derived from the entries: the tally under a single key; by the sequence of each committed reservation,
-// the checksum of its release, or a byte of 1 if the entry has none; by the hash of a table's path, the data sets that
-// it was used for, a list in JSON; and by the hash of its device and inode, the same with the paths.
+// the checksum of its release, or a byte of 1 if the entry does not have it; by the hash of a table's path, the data
+// sets that used the table, a list in JSON; and by the hash of its device and inode, the same with the paths.
 func tallyBucket() []byte  { return []byte("tally") }
 func tallyKey() []byte     { return []byte("tally") }
 func doneBucket() []byte   { return []byte("done") }

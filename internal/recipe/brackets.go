@@ -2,10 +2,10 @@ package recipe
 
 import "strings"
 
-// openBracket finds the bracket or brace of a YAML text that is never closed, or is closed by one of the other
-// kind: its line and column, counted from 1, in bytes. ok is false if all of them match. It exists because the
-// YAML library reports a different line. It handles flow brackets at the start of values and entries, quotes
-// and comments; it treats block texts (| and >), which no recipe needs, as values.
+// openBracket finds the first bracket or brace of a YAML text that is not closed, or is closed by one of the other
+// kind, and returns its line and column, counted from 1, in bytes. ok is false if all brackets match. The function
+// exists because the YAML library reports a different line. It handles flow brackets at the start of values and
+// entries, quotes and comments; it treats block texts (| and >), which recipes do not need, as values.
 func openBracket(src string) (line, col int, ok bool) {
 	type bracket struct {
 		closes    byte

@@ -17,7 +17,7 @@ const TaskCausal = "causal"
 
 // Causal selects the columns and the method of a causal study.
 type Causal struct {
-	// Columns are 2 to direction.MaxColumns numeric columns; every pair of them is examined.
+	// Columns are 2 to direction.MaxColumns numeric columns. Every pair is examined.
 	Columns []string `yaml:"columns" json:"columns" takes:"name" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
 	// Method is "histogram" or "anm", the baseline.
 	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`

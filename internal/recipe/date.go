@@ -40,7 +40,8 @@ func partsOf(d Column) []string {
 	return out
 }
 
-// dayOf returns the days from 1970 to a date, written 2006-01-02; NaN is never returned for a text that the rules accept.
+// dayOf returns the days from 1970 to a date, written 2006-01-02; NaN is never returned for a text that the rules
+// accept.
 func dayOf(text string) float64 {
 	t, _ := time.Parse(time.DateOnly, text)
 	return float64(t.Unix() / (24 * 60 * 60))

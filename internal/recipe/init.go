@@ -18,10 +18,9 @@ var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of 
 // or not UTF-8.
 var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 
-// Init writes a commented starter recipe for the table at path (as the recipe should name it), whose columns
-// are header. An empty target means the last column. With classes the recipe is for classification. The result
-// is valid and names every column, in comments if nothing is declared about it. Errors never quote a name from
-// header.
+// Init writes a commented starter recipe for the table at path (as the recipe should name it), whose columns are
+// header. An empty target means the last column. With classes the recipe is for classification. The result is valid
+// and names every column; columns without declarations are in comments. Errors never quote a name from header.
 func Init(header []string, path, target string, classes Names) ([]byte, error) {
 	return Data{Path: path}.Init(header, target, classes)
 }

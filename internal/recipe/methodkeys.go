@@ -153,7 +153,7 @@ func (k ownedKey) names() []string {
 	return names
 }
 
-// users lists the methods with a key that a run may train; if there are none, those of bench.
+// users lists the methods with a key that a run may train, or the methods of bench if there are no others.
 func (k ownedKey) users() []string {
 	names := k.names()
 	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(nonprivate, name) })

@@ -33,7 +33,7 @@ func (m Missing) text() string {
 
 var missingType = reflect.TypeFor[Missing]()
 
-// decodeMissing stores a number or the indicator and reports whether the value was one of them.
+// decodeMissing stores a number or the indicator and reports whether the value is valid.
 func decodeMissing(n *node, v reflect.Value) bool {
 	switch {
 	case n.kind == number:

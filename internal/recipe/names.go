@@ -116,9 +116,9 @@ func nearest(word string, names []string) (string, bool) {
 	return best, best != ""
 }
 
-// Nearest returns the name of which word may be a misspelling: it differs only in letter case, or by at most
-// two edits (an insertion, a deletion, a substitution or a transposition) and fewer than half of the name's
-// letters. ok is false if there is none.
+// Nearest returns the name that word may misspell: it differs only in letter case, or by at most two edits (an
+// insertion, a deletion, a substitution or a transposition) and fewer than half of the name's letters. ok is false if
+// there is no such name.
 func Nearest(word string, names []string) (name string, ok bool) {
 	lower := make([]string, len(names))
 	for i, n := range names {

@@ -406,7 +406,7 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 
 // movesShare reports whether selection.share is converted to budget.selection: with a model with a fixed
 // distribution, whose share depends on the other shares. With other models it remains a share of the budget
-// after the count and the words.
+// after the count and the text categories.
 func (r *Recipe) movesShare() bool {
 	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 && pipeline.MayAbstain(r.Model.Method)
 }

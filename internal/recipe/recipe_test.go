@@ -121,8 +121,8 @@ func TestHeaderThatFits(t *testing.T) {
 	}
 }
 
-// TestHeaderIsNotRepeated passes the first record of a table without a header as the header; none of its cells may
-// appear in a message.
+// TestHeaderIsNotRepeated passes the first record of a table without a header as the header. Messages must not quote
+// its cells.
 func TestHeaderIsNotRepeated(t *testing.T) {
 	for _, method := range []string{"private", "declared"} {
 		r := Default()

@@ -77,7 +77,7 @@ func (c *checker) declaresAnything(path string) bool {
 
 var keysOfColumn = keysAt([]string{"data", "columns", "any"})
 
-// needsBounds asks for the range of a numeric column under declared scaling.
+// needsBounds requires the range of a numeric column under declared scaling.
 func (c *checker) needsBounds(name string) {
 	col := c.r.Data.Columns[name]
 	if !col.Categories.Declared() && col.Hash == 0 && col.Lower == nil && col.Upper == nil {

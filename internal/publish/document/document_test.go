@@ -26,7 +26,8 @@ func hostile() Page {
 	}
 }
 
-// TestTexts: what a page says is text, wherever it stands, in both formats, and nothing that turns or hides text is left.
+// TestTexts checks that every part of a page is written as text in both formats, and that characters that reverse or
+// hide text are replaced.
 func TestTexts(t *testing.T) {
 	var html, markdown strings.Builder
 	if err := errors.Join(HTML(&html, hostile()), Markdown(&markdown, hostile())); err != nil {
@@ -63,7 +64,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestMarks: what a cell has beside its text, and a colour that is no more than full.
+// TestMarks checks the decorations of a cell, and that the colour intensity is at most 1.
 func TestMarks(t *testing.T) {
 	for _, c := range []struct {
 		mark Mark

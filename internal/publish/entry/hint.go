@@ -118,7 +118,7 @@ func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (fl
 }
 
 // bracket returns an epsilon that fits and a larger one that does not, searching in steps from the given one; lo is 0
-// if no epsilon fits, and hi is lo if all of them do.
+// if no epsilon fits, and hi is lo if every epsilon does.
 func bracket(epsilon float64, fits func(float64) (bool, error)) (lo, hi float64, err error) {
 	parts := []float64{1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000}
 	ok, err := fits(epsilon)

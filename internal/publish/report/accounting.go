@@ -51,7 +51,7 @@ type AccountingNode struct {
 	// the rule "sum".
 	Step  string  `json:"step,omitempty"`
 	Delta float64 `json:"delta,omitempty"`
-	// Tries is the distribution of the secret number of tries, the best of which is kept.
+	// Tries is the distribution of the secret number of tries; the best try is kept.
 	Tries *AccountingTries `json:"tries,omitempty"`
 	Kids  []AccountingNode `json:"kids,omitempty"`
 }
@@ -128,7 +128,7 @@ func accountingNode(a budget.Addition, n budget.Node, path string) AccountingNod
 	return sequence(kids)
 }
 
-// sequence joins nodes, with the kids of those that are sequences themselves.
+// sequence joins nodes into a sequence, replacing nested sequences by their children.
 func sequence(nodes []AccountingNode) AccountingNode {
 	out := AccountingNode{Op: "sequence"}
 	for _, n := range nodes {

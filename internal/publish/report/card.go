@@ -123,11 +123,11 @@ func (c CardColumn) deviation() estimate {
 	}
 }
 
-// quantile estimates the q-quantile of the values. S_k is the number of values in the first k bins less q times that of all,
-// of variance ((1-q)² k + q² (K-k)) Scale² for K bins. The lower end is the last edge, scanning upwards, at which S_k is
-// certainly below 0 before it no longer is: it exceeds the quantile only if S_k is certainly below 0 at one fixed edge, the
-// first one above the quantile, which has probability 2.5%. The upper end likewise. A quantile in an outermost bin has no end
-// on that side.
+// quantile estimates the q-quantile of the values. S_k is the number of values in the first k bins less q times that
+// of all, of variance ((1-q)² k + q² (K-k)) Scale² for K bins. The lower end is the last edge, scanning upwards, at
+// which S_k is certainly below 0 before it no longer is: it exceeds the quantile only if S_k is certainly below 0 at
+// one fixed edge, the first one above the quantile, which has probability 2.5%. The upper end likewise. A quantile in
+// an outermost bin has no end on that side.
 func (c CardColumn) quantile(q float64) estimate {
 	total, ok := c.total()
 	if !ok {

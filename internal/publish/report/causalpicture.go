@@ -66,7 +66,7 @@ func (c *Causal) panel(b *strings.Builder, p CausalPair) {
 	text(-8, panelSide/2, "middle", fmt.Sprintf(` transform="rotate(-90 -8 %d)"`, panelSide/2), shown(p.Y))
 }
 
-// columnNamed returns the column with that name, or a placeholder with only a name if there is none.
+// columnNamed returns the column with that name, or a placeholder with only the name if there is no such column.
 func (c *Causal) columnNamed(name string) CausalColumn {
 	for _, x := range c.Columns {
 		if x.Name == name {

@@ -17,7 +17,7 @@ import (
 // evil is a name that would be executed by a page without escaping.
 const evil = "<img src=x onerror=\"alert(1)\">|*_`\n\u202e"
 
-// evilSource is a release whose every name is hostile.
+// evilSource returns a release in which every name is hostile.
 func evilSource(columns int) Source {
 	limits := regression.Linear{Target: evil, Lower: 0, Upper: 9}
 	shapes := make([]regression.Shape, 0, columns)

@@ -85,8 +85,8 @@ func levelOf(t regression.Term) string {
 	return shown(t.Category)
 }
 
-// Typical prints a typical member of each class for a model of prototypes, and prints nothing for other models.
-// Everything in it is public. It returns the errors of w.
+// Typical prints a typical member of each class for a model of prototypes; for other models the output is empty. All
+// of it is public. It returns the errors of w.
 func Typical(w io.Writer, m regression.Model) error {
 	list := typicalOf(m)
 	var b strings.Builder

@@ -92,7 +92,7 @@ type RegistryAdministrative struct {
 	Authors []string `json:"registry_authors"`
 }
 
-// Registry converts a report to the registry's fields. All of them are public.
+// Registry converts a report to the registry's fields, which are all public.
 func Registry(r *Report) *Deployment {
 	out := new(Deployment)
 	d := &out.Deployment

@@ -46,7 +46,7 @@ type Training struct {
 	// chosen in private.
 	Confidence *Confidence `json:"confidence" format:"4+?"`
 	// Importances has the importance of each column for the predictions, the largest first; absent if the method
-	// releases nothing about the spread of the columns.
+	// does not release the spread of the columns.
 	Importances []Importance `json:"importances" format:"3+?"`
 	// Interactions describes the contribution of terms of all columns together; absent for a model without such
 	// terms.
@@ -180,7 +180,7 @@ type Event struct {
 	Columns   int     `json:"columns" format:"4+?"`
 }
 
-// Features are the names of the columns that a model may use and of those that it uses.
+// Features are the names of the columns that a model may use and the names of the columns that it uses.
 type Features struct {
 	Considered []string `json:"considered"`
 	Selected   []string `json:"selected"`

@@ -267,7 +267,8 @@ func briefLines(k rank) int {
 	return 2
 }
 
-// brief returns the lines of a warning in a summary: its first sentence and its action, or all of it if no action is known.
+// brief returns the lines of a warning in a summary: its first sentence and its action, or all of it if no action is
+// known.
 func brief(w pipeline.Warning) []string {
 	text, action := w.Text, actions[w.Code]
 	if w.Code == "no-range" && strings.HasPrefix(text, pipeline.TooFewRecords) {
@@ -291,8 +292,8 @@ func brief(w pipeline.Warning) []string {
 	return lines[:most]
 }
 
-// firstSentence returns the text up to the first full stop that ends a sentence. A full stop within quotation marks is part
-// of a name.
+// firstSentence returns the text up to the first full stop that ends a sentence. A full stop within quotation marks
+// is part of a name.
 func firstSentence(text string) string {
 	quotedName := false
 	for i := 0; i+2 < len(text); i++ {

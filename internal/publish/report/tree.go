@@ -94,8 +94,8 @@ func (v visit) purchases() string {
 	return strings.Join(v.buys, ", ")
 }
 
-// PathCosts prints the costs of records in a model that is a tree, node by node; it prints nothing for another model.
-// It returns the errors of w.
+// PathCosts prints the costs of records in a model that is a tree, node by node; for other models the output is
+// empty. It returns the errors of w.
 func PathCosts(w io.Writer, m regression.Model) error {
 	trees, _ := treesOf(m)
 	if len(trees) == 0 {

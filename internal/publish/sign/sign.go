@@ -117,16 +117,16 @@ func ParsePublicKey(text []byte) (PublicKey, error) {
 	return out, nil
 }
 
-// The layout of a secret key: algorithms of the signature, of the key derivation and of the checksum, the salt, two limits
-// of the derivation, and the body, which is encrypted: identifier, key and checksum.
+// The layout of a secret key: algorithms of the signature, of the key derivation and of the checksum, the salt, two
+// limits of the derivation, and the body, which is encrypted: identifier, key and checksum.
 const (
 	saltSize = 32
 	headSize = 6 + saltSize + 16
 	bodySize = idSize + ed25519.PrivateKeySize + blake2b.Size256
 )
 
-// The limits of scrypt for new keys: N = 2^17, r = 8, p = 1, which takes 128 MiB; and the largest that are accepted, which
-// are the defaults of minisign.
+// The limits of scrypt for new keys: N = 2^17, r = 8, p = 1, which takes 128 MiB; and the largest that are accepted,
+// which are the defaults of minisign.
 const (
 	opsLimit        = 1 << 22
 	memoryLimit     = 1 << 27
@@ -162,8 +162,8 @@ func (k *SecretKey) File(password []byte) ([]byte, error) {
 	return fmt.Appendf(nil, "untrusted comment: %s\n%s\n", comment, base64.StdEncoding.EncodeToString(append(head, body...))), nil
 }
 
-// ParseSecretKey reads the contents of a secret key file. The error is [ErrKey], [ErrEncrypted] if the key needs a password
-// and password is empty, or [ErrPassword].
+// ParseSecretKey reads the contents of a secret key file. The error is [ErrKey], [ErrEncrypted] if the key needs a
+// password and password is empty, or [ErrPassword].
 func ParseSecretKey(text, password []byte) (*SecretKey, error) {
 	lines := linesOf(text)
 	if len(lines) != 2 || !isComment(lines[0]) {

@@ -9,7 +9,7 @@ import (
 // call writes them all.
 type Row struct {
 	at    int64
-	write uint64 // of the first; 0: none
+	write uint64 // number of the first write; 0: empty
 }
 
 // Place returns the place with the given index in the row. before is the number of bytes in all places before it, and

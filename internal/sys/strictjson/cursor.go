@@ -27,8 +27,8 @@ func (c *cursor) nextByte() byte {
 // problemHere returns an error at the position of the cursor.
 func (c *cursor) problemHere(what string) *Error { return newProblem(c.data, c.offset, what) }
 
-// readObject calls read for each member of an object, with its key and the offset of the key. read must consume the value;
-// its first error ends the iteration.
+// readObject calls read for each member of an object, with its key and the offset of the key. read must consume the
+// value; its first error ends the iteration.
 func (c *cursor) readObject(read func(key string, at int) *Error) *Error {
 	if c.nextByte() != '{' {
 		return c.problemHere("must be an object")

@@ -21,7 +21,7 @@ type field struct {
 	key      string
 	index    []int  // for reflect.Value.FieldByIndex
 	use      keyUse // optional or required
-	nullable bool   // null stands for a nil pointer
+	nullable bool   // null is read as a nil pointer
 	layout   string
 	section  int // length of the part of index that leads to the section with the member; 0 for a member of no section
 }

@@ -80,7 +80,7 @@ func Parse(path, text string) (Page, error) {
 	return p, nil
 }
 
-// Who runs a block of commands.
+// The runners of a block of commands.
 const (
 	Tests = "tests" // TestPages of cmd/dptrain
 	CI    = "ci"    // .ci/run has its lines
@@ -90,7 +90,7 @@ const (
 // names are the names of the options of a block.
 var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables", "needs", "background"}
 
-// By returns who runs a block: [Tests], [CI] or [Long].
+// By returns the runner of a block: [Tests], [CI] or [Long].
 func (b Block) By() string {
 	if by := b.Option("by"); by != "" {
 		return by
@@ -98,7 +98,7 @@ func (b Block) By() string {
 	return Tests
 }
 
-// words returns the options one by one, and the reason that follows them.
+// words returns the list of options, and the reason after them.
 func (b Block) words() (options []string, reason string) {
 	text, reason, _ := strings.Cut(b.Options+" ", ": ")
 	return strings.Fields(text), strings.TrimSpace(reason)
@@ -176,8 +176,7 @@ func (p Page) Headings() []string {
 	return out
 }
 
-// Anchor returns the anchor that GitHub gives a heading: lower case, hyphens for spaces,
-// no other punctuation.
+// Anchor returns the anchor of a heading on GitHub: lower case, hyphens for spaces, no other punctuation.
 func Anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

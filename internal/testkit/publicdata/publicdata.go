@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file or folder of the data sets, given by its path elements below ../shared/data,
-// such as "regression", "361078_houses.csv.gz". It skips the test if there is none.
+// Path returns the path of a file or folder of the data sets, given by its path elements below ../shared/data, such
+// as "regression", "361078_houses.csv.gz". It skips the test if the path does not exist.
 func Path(t testing.TB, place ...string) string {
 	t.Helper()
 	root, err := os.Getwd()
