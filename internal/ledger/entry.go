@@ -132,7 +132,7 @@ type Run struct {
 	// [budget.CoverCharge]. It is 0 if the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
 	// Nonce is 128 random bits in hex, also written in the report of the run. It distinguishes two runs entered at the
-	// same position because the file was put back to an earlier state between them. Since version 4.
+	// same position because the file was rolled back between them. Since version 4.
 	Nonce string `json:"nonce,omitempty"`
 	// File identifies the table on this machine by device and inode, so that other names of it (hard links, bind
 	// mounts) are recognised. It is empty on systems without them. Since version 4.

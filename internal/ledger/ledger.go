@@ -396,7 +396,7 @@ func (l *Ledger) viewBook(ctx context.Context, paths keyPaths, read func(*store,
 // which reports printed.
 //
 // It detects every edited, removed and inserted entry, unless all later hashes were recomputed. Such a rewrite, and a
-// ledger cut short or put back to an earlier state, is detected by a head from outside: the chain up to a head cannot
+// ledger cut short or rolled back, is detected by a head from outside: the chain up to a head cannot
 // change without changing the head. The error wraps ErrDamaged or ErrHead.
 func (l *Ledger) Verify(ctx context.Context, heads ...Head) (*Book, error) {
 	b, err := l.readBook(ctx)

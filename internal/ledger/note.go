@@ -12,7 +12,7 @@ import (
 type Note struct {
 	Dataset string `json:"dataset"`
 	Table   string `json:"table,omitempty"` // path of the table, for the owner and for bench
-	Method  string `json:"method"`          // of the run that was looked at
+	Method  string `json:"method"`          // method of the audited run
 	What    string `json:"what"`            // NoteAudit or NoteLook
 	// File identifies the table on this machine, as in [Run]. Since version 4.
 	File string `json:"file,omitempty"`

@@ -68,7 +68,7 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 // decodeScalar stores a scalar and reports whether it had the right type.
 func decodeScalar(n *node, v reflect.Value) bool {
 	switch v.Kind() {
-	case reflect.String: // taken as written, so that no and 007 stay names
+	case reflect.String: // taken literally, so that no and 007 stay names
 		if n.kind != text && n.kind != number && n.kind != boolean {
 			return false
 		}

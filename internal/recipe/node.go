@@ -69,8 +69,8 @@ type place struct{ keyLine, keyCol, line, col int }
 type source struct {
 	file        string
 	at          map[string]place
-	text        map[string]place   // at without the settings; nil where there is no file
-	withoutFile bool               // the recipe is made of settings alone
+	text        map[string]place   // like at, without the settings; nil without a file
+	withoutFile bool               // the recipe consists of settings only
 	settings    map[string]Setting // by path
 	flags       map[string]string  // see [Options]
 }

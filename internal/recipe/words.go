@@ -90,7 +90,7 @@ var foldWords = []string{cell.FoldExact, cell.FoldBlanks, cell.FoldCase}
 // textOf returns the rule that transforms the texts of a column.
 func (r *Recipe) textOf(c Column) cell.Text {
 	rule := cell.Text{Fold: r.Data.Fold, Prefix: c.Prefix, Hash: c.Hash}
-	if rule.Fold == cell.FoldExact { // as if it were not given
+	if rule.Fold == cell.FoldExact { // same as the default
 		rule.Fold = ""
 	}
 	return rule

@@ -108,8 +108,8 @@ func replaceControls(s string) string {
 // mostLines is the maximum number of lines of a label, because untrusted names may be as long as a page.
 const mostLines = 8
 
-// breakLines breaks a text into lines of at most the given number of characters, between words if possible. It shortens a text of
-// more than mostLines lines.
+// breakLines breaks a text into lines of at most the given number of characters, between words if possible. It
+// shortens a text of more than mostLines lines.
 func breakLines(s string, most int) []string {
 	var out []string
 	line := ""

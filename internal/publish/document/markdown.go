@@ -70,7 +70,7 @@ func (t *Table) writeMarkdown(b *strings.Builder) {
 	}
 }
 
-// marks escapes what Markdown reads as markup.
+// marks escapes the markup characters of Markdown.
 var marks = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "#", "\\#", "\n", " ")
 
 func escapeMarkdown(s string) string { return marks.Replace(replaceControls(s)) }

@@ -33,7 +33,7 @@ type Run struct {
 	Priced *budget.Priced
 	Budget budget.Target // for which Priced was calibrated
 	Method string
-	Target string   // the predicted column, or another description of the purpose of the run
+	Target string   // the predicted column, or the columns of a study
 	Public []string // columns that are read and not protected
 	// Price prices the run at another epsilon. It fails if there is no plan for that epsilon.
 	Price func(epsilon float64) (*budget.Priced, error)

@@ -47,7 +47,7 @@ type CausalPair struct {
 	Direction string  `json:"direction"`      // preferred by the likelihood, if stable: one of the three above
 	Preferred string  `json:"preferred"`      // preferred by the likelihood, stable or not
 	Stability float64 `json:"stability"`      // share of the redraws with the same preference
-	Vote      string  `json:"vote,omitempty"` // of hsic, anmlik and loci
+	Vote      string  `json:"vote,omitempty"` // majority of hsic, anmlik and loci
 	// Dependence is the share of redraws, made with x and y independent, that appear less dependent than the released
 	// counts.
 	Dependence float64 `json:"dependence,omitempty"`

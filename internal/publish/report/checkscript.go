@@ -163,7 +163,7 @@ curves = [curve(part["plan"]) for part in account["parts"]]
 	return s.String()
 }
 
-// laws adds the functions that return the losses of one draw from each noise distribution.
+// laws adds one function per noise distribution, which returns the losses of one draw.
 func (s *script) laws(events []Event, connects, mirrors bool) {
 	s.when(connects, `def connect(delta):  # the losses whose curve runs through delta
     return pld.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(h, -n, n, np.clip(delta, 0, 1)))

@@ -27,7 +27,7 @@ type LargestClass struct {
 	Value     float64 `json:"value"`
 	Lower     float64 `json:"lower"`
 	Upper     float64 `json:"upper"`
-	Level     float64 `json:"level"` // of both intervals
+	Level     float64 `json:"level"` // confidence level of both intervals
 	GainLower float64 `json:"gain_lower"`
 	GainUpper float64 `json:"gain_upper"`
 }
@@ -45,8 +45,8 @@ type Loss struct {
 
 // A Bin is one bin of scores.
 type Bin struct {
-	Above *float64 `json:"above"` // scores above this one, nil: any
-	UpTo  *float64 `json:"up_to"` // and up to this one, nil: any
+	Above *float64 `json:"above"` // exclusive lower bound of the scores; nil: unbounded
+	UpTo  *float64 `json:"up_to"` // inclusive upper bound of the scores; nil: unbounded
 	// Counts are noisy, rounded numbers of records: for two classes those of the first and of the second, otherwise
 	// those classified wrongly and correctly.
 	Counts []int `json:"counts"`
@@ -62,7 +62,7 @@ type Bin struct {
 // numbers: the value and the lower and upper end of an interval as in [Share].
 type Threshold struct {
 	Score       float64   `json:"score"`
-	Probability *float64  `json:"probability"` // at that score; nil if the model has no probabilities
+	Probability *float64  `json:"probability"` // predicted at this score; nil if the model has no probabilities
 	Recall      []float64 `json:"recall"`      // of the second class
 	FirstRecall []float64 `json:"first_recall"`
 	Precision   []float64 `json:"precision"` // of the second class

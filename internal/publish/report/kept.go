@@ -28,8 +28,8 @@ const keptFile = "pending.json"
 // A Kept locates the ledger entry of a kept run.
 type Kept struct {
 	Format string `json:"format"`
-	Path   string `json:"path"`  // of the ledger
-	Entry  int64  `json:"entry"` // of the reservation
+	Path   string `json:"path"`  // path of the ledger file
+	Entry  int64  `json:"entry"` // number of the reservation
 	Head   string `json:"head"`  // its SHA-256, in hex
 }
 

@@ -19,8 +19,8 @@ func isSignature(name string) bool {
 	return isSigned && kindOfFile(report) != nil
 }
 
-// signature checks the signature of the file called name, whose bytes were read, and stores these bytes in the
-// verification. Without a key, a signature is reported as skipped, and a missing one is not mentioned.
+// signature checks the signature of the file called name, whose content is v.raw, and stores this content in v.out.
+// Without a key, an existing signature is reported as skipped, and a missing one is not mentioned.
 func (v *verifier) signature(name string, key *sign.PublicKey) {
 	const check = "signature"
 	v.out.Signed = v.raw
