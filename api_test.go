@@ -24,8 +24,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestRecipes: the run of a recipe is planned, step by step, as the recipe itself, and publishes the
-// same text. So it is with every example, whatever it says.
+// TestRecipes checks that the run of every example recipe is planned step by step as the recipe itself, and
+// publishes the same text.
 func TestRecipes(t *testing.T) {
 	examples := must(filepath.Glob("examples/*.yaml"))
 	if len(examples) < 20 {
@@ -66,7 +66,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestRecipeIsChanged: fields that are set after reading take the place of what the recipe says, and nothing else is lost.
+// TestRecipeIsChanged checks that fields set after reading override the recipe, and that no other field is
+// lost.
 func TestRecipeIsChanged(t *testing.T) {
 	text := "data: {path: " + houses + ", target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\n" +
 		"model: {method: tukey, fallback: joint-gram, buckets: 450}\n"
@@ -90,7 +91,8 @@ func TestRecipeIsChanged(t *testing.T) {
 	}
 }
 
-// TestRecipeMistakes: a recipe that is wrong is refused with its places, and a run that names no table cannot be opened.
+// TestRecipeMistakes checks that an invalid recipe is rejected with the places of its mistakes, and that a run
+// that names no table cannot be opened.
 func TestRecipeMistakes(t *testing.T) {
 	var problems dptrain.Problems
 	if _, err := dptrain.ParseRecipe("r.yaml", []byte("data: {target: y}\nprivacy: {epsilon: -1}\n")); !errors.As(err, &problems) || problems[len(problems)-1].Line == 0 {
@@ -108,7 +110,7 @@ func TestRecipeMistakes(t *testing.T) {
 	}
 }
 
-// memory returns a table in memory: a number, a category, a column that nobody needs, and classes.
+// memory returns a table in memory with a numeric column, a category column, an unused column and classes.
 func memory(t *testing.T) *dataset.Table {
 	t.Helper()
 	const n = 4000
@@ -131,7 +133,8 @@ func memory(t *testing.T) *dataset.Table {
 	return must(dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Codes: home}, {Floats: noise}, {Codes: repaid}}, nil))
 }
 
-// TestHold: a table in memory declares its columns, columns may be left out, a release is written and a model predicts the table.
+// TestHold checks that a table in memory declares its columns, that columns may be left out, that a release is
+// written and that the model predicts the table.
 func TestHold(t *testing.T) {
 	table := dptrain.Hold(memory(t))
 	plan := must(dptrain.Run{Target: "repaid", Epsilon: 2, Exclude: []string{"noise"}}.Plan(table))
@@ -173,7 +176,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldUnits: the units of a table in memory stay with its records, and a table that has none is refused.
+// TestHoldUnits checks that the units of a table in memory stay with its records, and that a table without
+// units is rejected.
 func TestHoldUnits(t *testing.T) {
 	const n = 3000
 	x := make([]float64, n)
@@ -225,7 +229,8 @@ func (e *slow) Sum(ctx context.Context, p dptrain.Pass) ([]int64, error) {
 	return p.Merge(lists...), nil
 }
 
-// TestFitOn: an engine of the caller's adds up what a run asks, and one that cannot is refused before it is paid for.
+// TestFitOn checks that an engine of the caller computes the sums of a run, and that an unsuitable engine is
+// rejected before any budget is spent.
 func TestFitOn(t *testing.T) {
 	table := dptrain.Hold(memory(t))
 	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"), dptrain.LedgerOptions{})
@@ -253,7 +258,8 @@ func TestFitOn(t *testing.T) {
 	}
 }
 
-// everySecond is a selector from elsewhere: it keeps every second candidate, whatever the records are.
+// everySecond is a selector from another package. It keeps every second candidate and does not depend on the
+// records.
 type everySecond struct{ selection.None }
 
 func (everySecond) Name() string { return "every-second" }
@@ -274,7 +280,8 @@ func (everySecond) Select(_ context.Context, _ *dptrain.Session, f selection.Fac
 	return out, nil
 }
 
-// TestSelectorFromElsewhere: it needs the word of the caller, and the report says so.
+// TestSelectorFromElsewhere checks that a selector of another package requires the caller's assurance, and that
+// the report mentions it.
 func TestSelectorFromElsewhere(t *testing.T) {
 	table := dptrain.Hold(memory(t))
 	run := dptrain.Run{Target: "dose", Epsilon: 2, Exclude: []string{"repaid"}, Selector: everySecond{}, Model: adassp.JointGram{}}
@@ -288,7 +295,7 @@ func TestSelectorFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestDeclaredScaling: a column without a range is refused where none may be found.
+// TestDeclaredScaling checks that a column without a range is rejected if ranges may not be found privately.
 func TestDeclaredScaling(t *testing.T) {
 	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, DeclaredScaling: true}
 	var problems dptrain.Problems
@@ -297,7 +304,8 @@ func TestDeclaredScaling(t *testing.T) {
 	}
 }
 
-// TestShares: the shares of a run are those of its plan and of its recipe, and a stage that there is not is refused.
+// TestShares checks that the shares of a run match those of its plan and of its recipe, and that an unknown
+// stage is rejected.
 func TestShares(t *testing.T) {
 	table := &dptrain.Table{Header: []string{"a", "b", "c", "y"}}
 	run := dptrain.Run{Target: "y", Epsilon: 2, Selector: selection.Kendall{K: 1}, Shares: map[string]float64{"selection": .5, "ranges": .2}}
@@ -328,8 +336,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestPureRun: a run in code has delta 0 where every stage is pure, whether a recipe names the stages or the code does, and is
-// refused with the name of the stage where one is not.
+// TestPureRun checks that a run in code has delta 0 if every stage is pure, whether the recipe or the code
+// names the stages. Otherwise the run is rejected with the name of the stage that is not pure.
 func TestPureRun(t *testing.T) {
 	run := dptrain.Run{
 		Target: "repaid", Classes: []string{"no", "yes"}, Exclude: []string{"home", "purpose", "rating"},
@@ -376,7 +384,7 @@ func TestPureRun(t *testing.T) {
 	}
 }
 
-// TestCountFailure: the odds of the noisy count are part of the recipe that is published.
+// TestCountFailure checks that the failure probability of the noisy count is part of the published recipe.
 func TestCountFailure(t *testing.T) {
 	table := must(dptrain.Open("testdata/loans.csv"))
 	run := dptrain.Run{Target: "repaid", Classes: []string{"no", "yes"}, Epsilon: 1, CountFailure: .2}

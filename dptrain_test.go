@@ -82,7 +82,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// TestPlanReadsNoRow: a header is enough for a price, and Fit alone needs the file.
+// TestPlanReadsNoRow checks that a header is enough to price a run, and that only Fit reads the rows.
 func TestPlanReadsNoRow(t *testing.T) {
 	header := must(dptrain.Open(houses)).Header
 	table := &dptrain.Table{Path: filepath.Join(t.TempDir(), "absent.csv"), Header: header}
@@ -101,8 +101,8 @@ func TestPlanReadsNoRow(t *testing.T) {
 	}
 }
 
-// TestDefaults: a run without settings is the starter recipe of `dptrain init`, as published, whatever
-// the task; None stands for 0.
+// TestDefaults checks that a run without settings is the starter recipe of `dptrain init`, as published, for
+// every task. None denotes 0.
 func TestDefaults(t *testing.T) {
 	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
 		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
@@ -126,7 +126,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestMistakes: what is missing or wrong is refused in the words of the recipe, before the file is touched.
+// TestMistakes checks that missing and invalid settings are rejected with the messages of the recipe, before
+// the file is opened.
 func TestMistakes(t *testing.T) {
 	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
 	book := ledger.At(filepath.Join(t.TempDir(), "l"), ledger.Options{})
@@ -150,8 +151,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestLedger: a run is entered before a row is read and as ended after it, its release
-// holds together with the ledger, and a second run over the total is refused.
+// TestLedger checks that a run is entered in the ledger before a row is read, and marked as ended afterwards;
+// that its release is consistent with the ledger; and that a second run beyond the total is rejected.
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	book := ledger.At(filepath.Join(dir, "dptrain.ledger"), ledger.Options{})
@@ -180,8 +181,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLedgerIsBusy: where the end of a run cannot be entered, Fit returns what was paid for, and
-// Save publishes nothing until it can.
+// TestLedgerIsBusy checks that Fit returns the result that was paid for if the end of the run cannot be
+// entered, and that Save publishes nothing until it can be.
 func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
@@ -212,8 +213,8 @@ func TestLedgerIsBusy(t *testing.T) {
 	}
 }
 
-// TestSave: the files are those of `dptrain fit`, hold together, and are never replaced. What
-// a result prints holds no exact count.
+// TestSave checks that the files are those of `dptrain fit`, are consistent and are never replaced. The printed
+// form of a result contains no exact count.
 func TestSave(t *testing.T) {
 	table := must(dptrain.Open("testdata/loans.csv"))
 	var shares []float64
@@ -259,15 +260,15 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestAbstained: without a model there is no predictor.
+// TestAbstained checks that a run without a model has no predictor.
 func TestAbstained(t *testing.T) {
 	if p, err := new(dptrain.Fit).Predictor(); p != nil || !errors.Is(err, dptrain.ErrAbstained) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
 
-// TestPrivateColumns: with the relation that protects listed columns alone, the others are public in the plan and
-// in the ledger, which refuses a run that uses a protected one as public.
+// TestPrivateColumns checks the relation that protects only the listed columns: the other columns are public in
+// the plan and in the ledger, and the ledger rejects a run that uses a protected column as public.
 func TestPrivateColumns(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
@@ -288,8 +289,8 @@ func TestPrivateColumns(t *testing.T) {
 	}
 }
 
-// TestPrivateTarget: where the target alone is protected, the features are public in the plan and in the ledger, the model is
-// trained, and a run in which nothing is public is refused.
+// TestPrivateTarget checks a run that protects only the target: the features are public in the plan and in the
+// ledger, and the model is trained. A run without any public column is rejected.
 func TestPrivateTarget(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
@@ -312,8 +313,8 @@ func TestPrivateTarget(t *testing.T) {
 	}
 }
 
-// TestStreamed: a run whose table is in a scratch file leaves nothing behind, and one that needs all records in
-// one place is refused before its plan is used.
+// TestStreamed checks that a run removes its scratch file, and that a run that needs all records in memory is
+// rejected before its plan is used.
 func TestStreamed(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	folder := t.TempDir()
@@ -343,8 +344,8 @@ func TestStreamed(t *testing.T) {
 	}
 }
 
-// TestExpert: selectors and trainers of other packages take the place of the default, and the
-// release says so.
+// TestExpert checks that selectors and trainers of other packages replace the default, and that the release
+// names them.
 func TestExpert(t *testing.T) {
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{

@@ -16,7 +16,8 @@ import (
 // mostExported is how many exported top-level names the public packages may have together.
 const mostExported = 350
 
-// TestExportedNames: what other modules can name stays small. A name that only this module uses belongs below internal/.
+// TestExportedNames checks that the set of names that other modules can use stays small. A name that only this
+// module uses belongs below internal/.
 func TestExportedNames(t *testing.T) {
 	count := map[string]int{}
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
@@ -84,7 +85,8 @@ func exported(file *ast.File) []string {
 	return out
 }
 
-// TestExportedIsCounted: every kind of name counts once, and methods, fields and unexported names do not.
+// TestExportedIsCounted checks that every kind of exported name counts once, and that methods, fields and
+// unexported names do not count.
 func TestExportedIsCounted(t *testing.T) {
 	const source = `package p
 type A struct{ F int }

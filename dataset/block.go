@@ -30,11 +30,10 @@ func (b Block) ID(k int) uint64 { return b.view.ID(b.lo + k) }
 // Row returns the position of row k in the table.
 func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 
-// Float returns the cells of the view's numeric column j, Len() values. They are
-// the table's own memory when the rows are consecutive there and the column is not compact, and otherwise
-// gathered into buf (a new slice when buf has no room for them). The result must
-// not be modified, and so must never be handed back as the next buf: keep a
-// buffer of the block size beside it. Float returns nil for a category column.
+// Float returns the cells of the view's numeric column j, Len() values. They are the table's own memory if the
+// rows are consecutive there and the column is not compact. Otherwise they are gathered into buf, or into a new
+// slice if buf is too small. The result must not be modified, so it must never be passed back as the next buf:
+// keep a separate buffer of the block size. Float returns nil for a category column.
 func (b Block) Float(j int, buf []float64) []float64 {
 	at := b.view.column(j)
 	if c := b.view.table.compacted(at); c != nil {
@@ -111,7 +110,8 @@ func gatherMasked(b Block, column, buf []float64) []float64 {
 	return buf
 }
 
-// gatherMaskedFrom collects rows of a column that begins with row base, a multiple of maskRows, by a mask if there is one.
+// gatherMaskedFrom collects rows of a column that starts at row base, a multiple of maskRows, by a mask if
+// there is one.
 func gatherMaskedFrom(rows []int32, mask []byte, column []float64, base int, buf []float64) {
 	k := 0
 	if len(mask) > 0 {
@@ -134,7 +134,8 @@ const maskRows = 8
 // usesMask reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.
 func usesMask(t *Table, rows []int32) bool { return len(rows) > 0 && len(rows) >= t.rows/4 }
 
-// maskOf returns which rows of a table are in a list, row 8i+k in bit k of byte i. It is nil if the list has none.
+// maskOf returns a bit mask of the listed rows: row 8i+k is bit k of byte i. It returns nil if the list has no
+// mask.
 func maskOf(t *Table, rows []int32) []byte {
 	if !usesMask(t, rows) {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 // Cap returns the view of the records that remain if every unit keeps at most the given number of records,
 // which must be at least 1. Records without a unit ([NoUnit]) are dropped. A unit with more records keeps those
-// with the smallest lots; ties go to the first.
+// with the smallest lots; among equal lots, those that come first.
 //
 // lot is called only for records of units with too many. Its arguments are the unit's identity, the content of
 // the record (a digest of all its cells in the columns of v) and the number of earlier records of this unit

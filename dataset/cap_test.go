@@ -43,8 +43,7 @@ func visits(t testing.TB, rows []visit) *Table {
 	return table
 }
 
-// keptOf returns what a cap keeps of each unit, in an order that depends on the
-// content only.
+// keptOf returns the records that a cap keeps of each unit, in an order that depends only on their content.
 func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
 	table := visits(t, rows)
 	v := table.All().Cap(most, testLot)
@@ -68,10 +67,9 @@ func drawVisits(t *rapid.T, units []uint64, label string) []visit {
 	}), 0, 25).Draw(t, label)
 }
 
-// TestCapIsTheUnitsOwn: which records of a unit are kept depends on that unit's
-// records alone: not on others that come or go, and not on where in the table they
-// are. No unit keeps more than the cap, one with fewer keeps all, and records
-// without a unit are left out.
+// TestCapIsTheUnitsOwn checks that the kept records of a unit depend only on the records of that unit: not on
+// other records, and not on their positions in the table. No unit keeps more than the cap, a unit with fewer
+// records keeps all, and records without a unit are left out.
 func TestCapIsTheUnitsOwn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		most := rapid.IntRange(1, 4).Draw(rt, "most")
@@ -106,8 +104,8 @@ func TestCapIsTheUnitsOwn(t *testing.T) {
 	})
 }
 
-// TestCapKeepsOrder: the kept records stay in table order, a view of a view is
-// capped too, and the lot sees the columns of the view only.
+// TestCapKeepsOrder checks that the kept records stay in table order, that a view of a view is capped too, and
+// that the lot sees only the columns of the view.
 func TestCapKeepsOrder(t *testing.T) {
 	rows := []visit{{1, 1, 0}, {2, 2, 0}, {1, 3, 1}, {1, 4, 0}, {NoUnit, 5, 0}, {1, 1, 0}}
 	all := visits(t, rows).All()

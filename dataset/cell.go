@@ -74,7 +74,7 @@ func newColumns(s Schema, decimal byte) []column {
 	return out
 }
 
-// parseCategory parses a category cell. A declared name is matched literally, even if it looks like a word for
+// parseCategory parses a category cell. A declared name is matched literally, even if it looks like a marker of
 // a missing value.
 func (c *column) parseCategory(text string) (int32, class) {
 	code, what := c.names.Find(text)

@@ -23,7 +23,7 @@ func readText(t *testing.T, suffix, text string, s Schema, o ReadOptions) *Table
 	return table
 }
 
-// TestJSONValues: a value of each type of JSON is a cell, whatever the decimal mark of texts is.
+// TestJSONValues checks that values of every JSON type become cells, regardless of the decimal mark of texts.
 func TestJSONValues(t *testing.T) {
 	values := []string{"1.5", "1e2", "3.0", "true", "false", "null", `"2"`, `"yes"`, "[1]", `{"a": 1}`, "1e999", "12345678901234567890", `" 1,5 "`, `"\u00a0NO"`}
 	var text strings.Builder
@@ -43,7 +43,7 @@ func TestJSONValues(t *testing.T) {
 	}
 }
 
-// TestNumbersOfSchema: what a schema says about numbers counts where the format says nothing.
+// TestNumbersOfSchema checks that the number settings of a schema apply where the format declares none.
 func TestNumbersOfSchema(t *testing.T) {
 	s := Schema{Columns: []Column{{Name: "x"}}, Numbers: Numbers{Decimal: ',', Thousands: '.'}}
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestNumbersOfSchema(t *testing.T) {
 	}
 }
 
-// TestUnitNames: a privacy unit is one, however its name is spelled by the programs that wrote the table.
+// TestUnitNames checks that spellings of a unit name by different programs denote the same privacy unit.
 func TestUnitNames(t *testing.T) {
 	s := Schema{Unit: "u", Columns: []Column{{Name: "x"}}}
 	table := readText(t, ".csv", "u,x\n17,1\n17.0,2\n17.00\u00a0,3\n017,4\n17.5,5\nZoe\u0308,6\nZoë ,7\nZoe,8\nNA,9\n", s, ReadOptions{})
@@ -72,7 +72,8 @@ func TestUnitNames(t *testing.T) {
 	}
 }
 
-// TestLabels: classes that are found may be words for missing; other columns of words have none of them.
+// TestLabels checks that classes found privately may be markers of missing values. In other text columns such
+// markers are missing values.
 func TestLabels(t *testing.T) {
 	text := "a,b\nNone,None\nMild,Mild\n,\nNA,NA\n?,?\n Mild\u00a0,x\n"
 	for _, o := range []ReadOptions{{}, {ForceSlow: true}, {Format: Format{MultilineQuotes: true}}} {
@@ -93,7 +94,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestResolveSpellings: a word that was not found is that of which it is another spelling, as in a table of new records.
+// TestResolveSpellings checks that a text that was not found resolves to the category that it is another
+// spelling of, as in a table of new records.
 func TestResolveSpellings(t *testing.T) {
 	table := heldWordTable(t, []string{"1", "1.0", "true", "2.5"}, []int32{0, 1, 2, 3, -1}, nil)
 	v := table.All().Resolve([]Column{{Name: "a", Kind: Category, Categories: []string{"0", "1"}, Other: true}, {Name: "b", Kind: Category, Categories: []string{"1", "1.0"}, Other: true}})

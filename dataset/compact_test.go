@@ -39,7 +39,7 @@ func someCompactRows(n int) []compactRow {
 	return rows
 }
 
-// TestCompact: a table whose numbers take fewer bytes has the same cells, whichever way they are asked for.
+// TestCompact checks that a table with compact numeric columns returns the same cells through every accessor.
 func TestCompact(t *testing.T) {
 	const n = 40_000
 	path := writeParquet(t, someCompactRows(n))
@@ -103,7 +103,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestCompactJoined: files of one table have columns as they are, and the numbers of the files.
+// TestCompactJoined checks that joining files keeps the compact form of columns and the numbers in them.
 func TestCompactJoined(t *testing.T) {
 	a, b := writeParquet(t, someCompactRows(300)), writeParquet(t, someCompactRows(200))
 	schema := numericSchema("Money")

@@ -72,8 +72,8 @@ func (c *counter) Read(p []byte) (int, error) {
 // slowSlabRows is the number of rows that the slow reader allocates at a time.
 const slowSlabRows = 4096
 
-// slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is
-// the definition that all other ways are tested against.
+// slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is the reference
+// that all other readers are tested against.
 func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab, *Stats, error) {
 	st := rd.newStore(lay)
 	quoted, fast := recs.(*quotedRecords)

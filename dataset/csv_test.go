@@ -46,13 +46,13 @@ func outcomeOf(t *Table, s *Stats, err error) outcome {
 	return o
 }
 
-// ways reads the same bytes through every CSV path: the slow one, the parallel
-// file reader and the parallel stream reader, these with chunks of several sizes.
+// ways reads the same bytes through every CSV reader: the slow one, the parallel file reader and the parallel
+// stream reader. The parallel readers run with several chunk sizes.
 func ways(data []byte, schema Schema, multiline bool) map[string]outcome {
 	return waysCut(data, schema, multiline, 0)
 }
 
-// waysCut is ways with another limit for a line.
+// waysCut is ways with another limit on the line length.
 func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]outcome {
 	return waysOf(data, schema, ReadOptions{Format: Format{MultilineQuotes: multiline}, line: line})
 }
@@ -185,8 +185,8 @@ func TestUnitColumn(t *testing.T) {
 	}
 }
 
-// TestUnitNamesAreKeyed: an identity is a function of the name and of a key, and not what
-// everybody can compute from the name.
+// TestUnitNamesAreKeyed checks that an identity is a keyed function of the name, so that it cannot be computed
+// from the name alone.
 func TestUnitNamesAreKeyed(t *testing.T) {
 	sum := sha256.Sum256([]byte("ann"))
 	id := newNamer(secret.NameKey()).unitID("ann")
@@ -210,8 +210,8 @@ func TestNoColumns(t *testing.T) {
 	}
 }
 
-// TestFieldsOfPackageCSV: without backslashes, and without blanks beside quotes, the fields of a line are those of
-// encoding/csv with LazyQuotes.
+// TestFieldsOfPackageCSV checks that, without backslashes and without blanks next to quotes, the fields of a
+// line are those of encoding/csv with LazyQuotes.
 func TestFieldsOfPackageCSV(t *testing.T) {
 	cells := rapid.StringOfN(rapid.RuneFrom([]rune("a\",b;1")), 1, 12, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -284,8 +284,7 @@ func TestContextEndsReading(t *testing.T) {
 	}
 }
 
-// TestContextEndsABlockedRead cancels while the stream has more to say but never
-// says it, at the header and in the rows.
+// TestContextEndsABlockedRead cancels the context while the stream blocks, in the header and in the rows.
 func TestContextEndsABlockedRead(t *testing.T) {
 	for _, begin := range []string{"", "a,b\n1,2\n"} {
 		for _, opts := range []ReadOptions{{}, {ForceSlow: true}} {

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// AutoDate is the layout of a column whose dates may be written in any of the ways that docs/guide/tables.md lists.
+// AutoDate is the layout of a column whose dates may have any of the forms listed in docs/guide/tables.md.
 const AutoDate = cell.AutoDate
 
 // DateParts lists the parts of a date with their public ranges; that of days is not public.
@@ -165,7 +165,7 @@ func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
 	return cell.Moment{Day: day, Second: float64(count) / float64(perSecond)}
 }
 
-// The day of 1970-01-01 in the count of days of INT96, which begins in 4713 BC.
+// int96Epoch is the day number of 1970-01-01 in INT96 timestamps, which count days from 4713 BC.
 const int96Epoch = 2440588
 
 // int96 reads a timestamp of 12 bytes: the nanoseconds of a day, and that day since 1970-01-01.

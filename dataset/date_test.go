@@ -40,7 +40,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestParquetDates: dates and timestamps of Parquet have the parts of the same dates as text.
+// TestParquetDates checks that dates and timestamps in Parquet have the same parts as the same dates in text.
 func TestParquetDates(t *testing.T) {
 	type row struct {
 		Date  int32     `parquet:"date,date"`

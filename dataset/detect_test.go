@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestDetect: what the header line shows of a dialect is taken from there and told in a line. What is declared is not
-// detected, and no row decides.
+// TestDetect checks that the dialect is inferred from the header line and reported. Declared settings are not
+// detected, and rows have no influence.
 func TestDetect(t *testing.T) {
 	names := []string{"age", "secretjob", "y"}
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDetectedIsRead: a file whose dialect is detected is the table of one where it is declared, for every reader.
+// TestDetectedIsRead checks, for every reader, that a detected dialect yields the same table as a declared one.
 func TestDetectedIsRead(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "n"}, {Name: "c", Kind: Category, Categories: []string{"x, y", "x; y", `say "z"`}}, {Name: "it's"}}}
 	for name, c := range map[string]struct {
@@ -90,7 +90,8 @@ func TestDetectedIsRead(t *testing.T) {
 	}
 }
 
-// TestKnownNamesDecide: where a header line has names with separators in them, those that the caller knows decide.
+// TestKnownNamesDecide checks that the names known to the caller resolve a header line whose names contain
+// separators.
 func TestKnownNamesDecide(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	for _, c := range []struct {
@@ -127,8 +128,8 @@ func TestKnownNamesDecide(t *testing.T) {
 	}
 }
 
-// TestForeignHeaders: a table that was written for another reader is refused with the name
-// of the remedy, judged on the header line alone, and without a name from it.
+// TestForeignHeaders checks that a table written for another reader is rejected with a hint how to fix it,
+// based on the header line alone and without repeating a name from it.
 func TestForeignHeaders(t *testing.T) {
 	for _, c := range []struct {
 		file, header, hint string
@@ -165,7 +166,8 @@ func TestForeignHeaders(t *testing.T) {
 	}
 }
 
-// TestNumericHeaders: a first line of numbers is a header if it has the names that the caller knows, and else a record.
+// TestNumericHeaders checks that a first line of numbers is a header if it has the names known to the caller,
+// and a record otherwise.
 func TestNumericHeaders(t *testing.T) {
 	for _, header := range []string{"0,1", "2023,2024", "0.5,1.5", "1e3,NA,2", "0;1", "-1,+1,7"} {
 		path := filepath.Join(t.TempDir(), "t.csv")

@@ -77,7 +77,7 @@ func (d *dialect) wellFormed(record []byte, escapes bool) bool {
 	}
 }
 
-// skipQuoted returns the text after the closing quote of a field. text begins after the opening quote.
+// skipQuoted returns the text after the closing quote of a field. text starts after the opening quote.
 func (d *dialect) skipQuoted(text []byte, escapes bool) (rest []byte, closed bool) {
 	for {
 		k := d.indexSpecial(text, escapes)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDialect: lines of several writers are cut into the fields that those wrote.
+// TestDialect checks that lines of several writers are split into the fields that were written.
 func TestDialect(t *testing.T) {
 	either := dialect{comma: ',', quote: '"'}
 	doubled := dialect{comma: ',', quote: '"', escape: '"'}
@@ -76,7 +76,8 @@ func dialects(t *rapid.T) dialect {
 	return d
 }
 
-// TestCutterIsTheDefinition: the cutter finds the fields of the definition, all of them or the first, and counts the others.
+// TestCutterIsTheDefinition checks that the cutter finds the same fields as the reference, all or only the
+// first ones, and counts the rest.
 func TestCutterIsTheDefinition(t *testing.T) {
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,;\t  ab\nN\x00\u00e9")), 0, 24, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,8 +98,8 @@ func TestCutterIsTheDefinition(t *testing.T) {
 	})
 }
 
-// TestWrittenDialects: what a writer of each kind makes of random cells is read as these cells, with the writer declared. It is
-// read so without a declaration too if the writer doubles quotes.
+// TestWrittenDialects checks that random cells written by each kind of writer are read back unchanged if the
+// dialect is declared. If the writer doubles quotes, no declaration is needed.
 func TestWrittenDialects(t *testing.T) {
 	cell := rapid.StringOfN(rapid.RuneFrom([]rune("\"\\, ab")), 0, 6, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,8 +126,8 @@ func TestWrittenDialects(t *testing.T) {
 	})
 }
 
-// TestMultilineDialects: records over several lines end in the same places for the readers and for the definition, and where
-// their writers ended them.
+// TestMultilineDialects checks that records over several lines end in the same places for the readers, for the
+// reference and for their writers.
 func TestMultilineDialects(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "a", Kind: Category, Found: true}, {Name: "n"}}}
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("\"\"\"'\\\\,,,  a1\n\n\r")), 0, 40, -1)

@@ -11,11 +11,10 @@ import (
 	"testing"
 )
 
-// marker stands for private content: no error may hold it.
+// marker represents private content: no error may contain it.
 const marker = "S3CR3T"
 
-// checkError requires a FileError about path that wraps want and says nothing of
-// the content.
+// checkError requires a FileError about path that wraps want and reveals nothing of the content.
 func checkError(t *testing.T, what string, err, want error) *FileError {
 	t.Helper()
 	var fe *FileError
@@ -174,8 +173,8 @@ func TestFileThatChanges(t *testing.T) {
 	checkError(t, "shorter", err, ErrUnreadable)
 }
 
-// TestUnusableHeaders: a header in another encoding or with other line ends is
-// refused with the remedy, before any row is looked at.
+// TestUnusableHeaders checks that a header in another encoding or with other line ends is rejected with a
+// remedy, before any row is read.
 func TestUnusableHeaders(t *testing.T) {
 	for name, text := range map[string]string{
 		"windows-1252": "gr\xf6\xdfe,b,y\n1,2,3\n", "carriage returns": "a,b,y\r1,2,3\r4,5,6\r",

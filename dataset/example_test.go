@@ -12,8 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// A file is read under a schema somebody declared; what a row holds never makes an
-// error.
+// A file is read under a declared schema; the content of a row never causes an error.
 func Example() {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "age", Ranged: true, Lower: 0, Upper: 120, HasMissing: true, Missing: 40},
@@ -122,7 +121,7 @@ func ExampleView_Split() {
 	// [11]
 }
 
-// The cells of a public file, to collect what they are.
+// The cells of a public file are collected as text.
 func ExampleParquetText() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

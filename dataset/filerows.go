@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// The fast reader of files goes over the file twice. The first pass only finds
-// where lines start and how many records each chunk holds; the columns are then
-// allocated once, at their final size, and the second pass parses every chunk
-// straight to its place. A second look at bytes the operating system has just
-// cached is cheap, and the peak of memory is the table plus one chunk per worker.
+// The fast reader makes two passes over a file. The first pass only finds where lines start and how many
+// records each chunk holds. The columns are then allocated once, at their final size, and the second pass
+// parses every chunk directly into its place. Reading bytes again that the operating system has just cached is
+// cheap, and the peak memory is the table plus one chunk per worker.
 
 // run is a stretch of whole lines.
 type run struct {
@@ -134,10 +133,9 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 	return runs, total, nil
 }
 
-// scanChunk finds the lines that start in [lo, hi) of the file. data begins at
-// offset from, which is lo where a line is known to start there and lo-1 otherwise,
-// and reaches one byte beyond hi unless the file ends: enough to tell an empty
-// line, which is a record if each is set.
+// scanChunk finds the lines that start in [lo, hi) of the file. data starts at offset from, which is lo if a
+// line is known to start there and lo-1 otherwise, and extends one byte beyond hi unless the file ends. That
+// suffices to recognise an empty line, which is a record if each is set.
 func scanChunk(data []byte, from, lo, hi int64, each bool) run {
 	r := run{start: -1}
 	p := 0

@@ -77,7 +77,8 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	return joined.table(schema.Clone(), cols), all, nil
 }
 
-// HeadingFrom is [ReadHeading] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
+// HeadingFrom is [ReadHeading] for the formats of [ReadFrom]. It reads beyond the header; rest yields all of r
+// from the start.
 func HeadingFrom(r io.Reader, name string, opts ReadOptions) (h Heading, rest io.Reader, err error) {
 	rd, err := streamReader(name, Schema{}, opts)
 	if err != nil {

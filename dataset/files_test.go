@@ -42,7 +42,7 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 	return out
 }
 
-// TestJSONLines: keys are columns, and no line is an error.
+// TestJSONLines checks that keys are columns and that no line causes an error.
 func TestJSONLines(t *testing.T) {
 	data := "\uFEFF" + `{"a": 1.5, "c": "x", "u": "p", "rest": [1, 2]}
 
@@ -114,8 +114,8 @@ func file(t *testing.T, name, content string) string {
 	return path
 }
 
-// TestSeveralFiles: files of one pattern are one table, in the order of their names, and another header is refused with the
-// name of its file.
+// TestSeveralFiles checks that the files of one pattern form one table in the order of their names, and that a
+// file with another header is rejected by name.
 func TestSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, content string) {
@@ -174,7 +174,7 @@ func second[A any](_ A, err error) error { return err }
 
 func third[A, B any](_ A, _ B, err error) error { return err }
 
-// TestHeadingFrom: the header is read, and nothing is lost.
+// TestHeadingFrom checks that the header is read and that no byte of the stream is lost.
 func TestHeadingFrom(t *testing.T) {
 	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
 	heading, rest, err := HeadingFrom(strings.NewReader(data), "stdin", ReadOptions{})
@@ -187,7 +187,8 @@ func TestHeadingFrom(t *testing.T) {
 	}
 }
 
-// TestNoHeader: a file without a header line has the names that are given, and its first line is a record.
+// TestNoHeader checks that the columns of a file without a header line have the given names, and that its first
+// line is a record.
 func TestNoHeader(t *testing.T) {
 	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
 		table, _, err := Read(context.Background(), file(t, "x.csv", content), numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})

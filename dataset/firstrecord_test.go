@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestFirstRecordCausesNoError: without a header line the first line of a file is a private record. Whatever it
-// holds, the table is read as it is with that record elsewhere: it has one record more, and the others are the same.
+// TestFirstRecordCausesNoError checks that the first line of a file without a header line, a private record,
+// never causes an error. The table is the same as with that record elsewhere: it has one more record, and the
+// others do not change.
 func TestFirstRecordCausesNoError(t *testing.T) {
 	records := map[string]string{"t.csv": "1,2\n3,4\n", "t.jsonl": "{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4}\n"}
 	hostile := []string{

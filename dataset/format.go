@@ -43,7 +43,7 @@ type Format struct {
 	MultilineQuotes bool
 }
 
-// Lines reports whether every line is a record of its own, whatever its quotes.
+// Lines reports whether every line is a record of its own, regardless of its quotes.
 func (f *Format) Lines() bool { return !f.MultilineQuotes }
 
 // Separators are the characters that may separate cells.
@@ -85,7 +85,7 @@ func (f *Format) validate() error {
 	return nil
 }
 
-// dialect returns how records are cut into fields, as far as it is declared; the separator may be 0.
+// dialect returns how records are split into fields, as far as that is declared; the separator may be 0.
 func (f *Format) dialect() dialect {
 	d := dialect{comma: f.Separator, quote: '"', escape: f.Escape}
 	switch {

@@ -22,8 +22,8 @@ func (m meanwhile) Err() error {
 	return m.Context.Err()
 }
 
-// TestFileChanges: a file that is longer or shorter at the end of a pass than at its beginning is refused, of every kind and
-// for every reader, whole and as a stream.
+// TestFileChanges checks that a file that grows or shrinks during a pass is rejected, for every format and
+// every reader, as a whole and as a stream.
 func TestFileChanges(t *testing.T) {
 	lines := "x,y\n" + strings.Repeat("1,2\n", 50)
 	objects := strings.Repeat("{\"x\":1}\n", 50)

@@ -89,8 +89,9 @@ func (rd *reader) headerRecord(recs records) ([]byte, error) {
 	return line, err
 }
 
-// numericHeader returns an error if all names of a header are numbers, unless those that the caller knows are among them. A
-// table without a header line begins with a record, and a first record of numbers looks the same.
+// numericHeader returns an error if all names of a header are numbers, unless the names known to the caller are
+// among them. The first line of a table without a header line is a record, and a record of numbers looks the
+// same.
 func (rd *reader) numericHeader(h header) error {
 	if !allNumbers(h.names) {
 		return nil

@@ -81,7 +81,7 @@ func newJSONObjects(names []string, comma bool) jsonObjects {
 }
 
 // record returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,
-// its last value counts. An absent name, null, an array and an object are empty cells; true and false are
+// its last value is used. An absent name, null, an array and an object are empty cells; true and false are
 // texts; a number is written by [cell.AppendNumber]; a line break within a text becomes a space. A text that is
 // not an object yields empty cells only.
 func (j *jsonObjects) record(text []byte) []byte {

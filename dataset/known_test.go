@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestKnown: the records of which a cell cannot be read are left out, wherever they
-// stand, and the others keep their order and identities.
+// TestKnown checks that records with an unreadable cell are left out at any position, and that the others keep
+// their order and identities.
 func TestKnown(t *testing.T) {
 	const n = 3000 // more than two blocks
 	nan := math.NaN()
@@ -69,8 +69,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownDeclared: a declared value for missing cells is a cell that can be read, an
-// infinite number is one that cannot, and so is none at all.
+// TestKnownDeclared checks that a declared value for missing cells makes a cell readable, and that an infinite
+// or absent value does not.
 func TestKnownDeclared(t *testing.T) {
 	cells := []float64{1, math.NaN(), math.Inf(1)}
 	for _, declared := range []bool{false, true} {
@@ -92,7 +92,7 @@ func TestKnownDeclared(t *testing.T) {
 	}
 }
 
-// TestKnownCancelled: the error is that of the context.
+// TestKnownCancelled checks that a cancelled context returns its own error.
 func TestKnownCancelled(t *testing.T) {
 	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}, []dataset.ColumnData{{Floats: []float64{1}}}, nil)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// TestLongLines: of a line that is too long the beginning counts, and no other
-// line is touched.
+// TestLongLines checks that only the start of an overlong line is used, and that other lines are not affected.
 func TestLongLines(t *testing.T) {
 	long := "1,2" + strings.Repeat("3", 100)
 	for _, c := range []struct {
@@ -84,8 +83,8 @@ func bomb(t *testing.T, head, fill string, size int) string {
 	return path
 }
 
-// TestZipBombs expands a small file to 64 MiB without a newline, or to 16 or 32 MiB of empty
-// lines: what is allocated is what a line of 1 MiB needs.
+// TestZipBombs expands a small file to 64 MiB without a newline, or to 16 or 32 MiB of empty lines, and checks
+// that no more memory is allocated than a line of 1 MiB needs.
 func TestZipBombs(t *testing.T) {
 	const line = 1 << 20
 	for _, c := range []struct {
@@ -164,8 +163,7 @@ func heapUse(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestTooManyColumns: a header of more columns than a file may have is refused for what it costs to
-// count that many.
+// TestTooManyColumns checks that a header with too many columns is rejected at no more cost than counting them.
 func TestTooManyColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	writeFile(t, path, []byte("a"+strings.Repeat(",", 1<<24-10)+"\n1\n"))
@@ -180,8 +178,8 @@ func TestTooManyColumns(t *testing.T) {
 	}
 }
 
-// TestEmptyLinesAreDropped: what a stream passes on of a file of empty lines is almost nothing,
-// and the records between them stay.
+// TestEmptyLinesAreDropped checks that a stream passes on almost nothing of the empty lines in a file, and
+// keeps the records between them.
 func TestEmptyLinesAreDropped(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		data := strings.Repeat(end, 100_000) + "1,2" + end + strings.Repeat(end, 100_000) + "\r\r\n" + end + "3"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLineMarksSearchOnce: however a buffer grows, each of its bytes is searched for a newline once, and the lines
-// that are sent are the same.
+// TestLineMarksSearchOnce checks that each byte of a growing buffer is searched for a newline once, and that
+// the lines sent do not depend on how the buffer grows.
 func TestLineMarksSearchOnce(t *testing.T) {
 	for _, text := range []string{"", "\n", "a", "a\n", "a\nb", "a\n\n\nb\n", strings.Repeat("cell\n", 1000), strings.Repeat("x", 5000) + "\ny"} {
 		for _, step := range []int{1, 2, 5, 7, 4096} {
@@ -62,7 +62,8 @@ func (r *lineAtATime) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestLineCutterReadsLinesOneByOne: lines and their numbers do not depend on how many of them the source returns at a time.
+// TestLineCutterReadsLinesOneByOne checks that lines and their numbers do not depend on how many lines the
+// source returns at a time.
 func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 	text := strings.Repeat("1,2,3\n", 997) + strings.Repeat("long", 900) + "\n\n4,5"
 	numbered := func(src io.Reader) (out []string) {

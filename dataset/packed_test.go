@@ -59,7 +59,7 @@ func tableFile(tb testing.TB, name string, data []byte) string {
 	return path
 }
 
-// packedText returns what a packed file becomes.
+// packedText returns the text that a packed file is converted to.
 func packedText(tb testing.TB, path string, opts ReadOptions) (string, error) {
 	tb.Helper()
 	fm, err := formatOf(path)
@@ -121,7 +121,7 @@ c</t></si>`
 	}
 }
 
-// TestSheetRefuses: what no program writes, and what expands beyond all measure, is refused.
+// TestSheetRefuses checks that malformed workbooks, and those that expand beyond the limits, are rejected.
 func TestSheetRefuses(t *testing.T) {
 	head := `<row><c t="str"><v>a</v></c><c t="str"><v>b</v></c></row>`
 	schema := Schema{Columns: []Column{{Name: "a"}}}
@@ -156,7 +156,8 @@ func housesIn(format string) string {
 	return filepath.Join("..", "testdata", "formats", "houses."+format)
 }
 
-// TestFormatsAgree: a table is the same in every format, with every number of workers, as a whole and as a stream.
+// TestFormatsAgree checks that a table is the same in every format, with any number of workers, as a whole and
+// as a stream.
 func TestFormatsAgree(t *testing.T) {
 	names, err := Header(housesIn("csv"), ReadOptions{})
 	if err != nil {
@@ -207,7 +208,8 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// TestDamagedPacked: a file that is cut anywhere is refused in words of our own, and one with other bytes panics nowhere.
+// TestDamagedPacked checks that a truncated file is rejected with one of our own messages, and that changed
+// bytes never cause a panic.
 func TestDamagedPacked(t *testing.T) {
 	for _, name := range []string{"pandas.xlsx", "polars-typed.arrow", "pyarrow-typed.feather", "pyarrow-stream.arrows"} {
 		data, err := os.ReadFile(filepath.Join("..", "testdata", "dialects", name))
@@ -225,7 +227,7 @@ func TestDamagedPacked(t *testing.T) {
 	}
 }
 
-// TestStoredDates: dates that are stored are read whatever layout is declared.
+// TestStoredDates checks that dates stored with a date type are read with any declared layout.
 func TestStoredDates(t *testing.T) {
 	for _, name := range []string{"pyarrow-typed.feather", "polars-typed.arrow"} {
 		path := filepath.Join("..", "testdata", "dialects", name)
@@ -239,7 +241,8 @@ func TestStoredDates(t *testing.T) {
 	}
 }
 
-// FuzzPacked reads workbooks and Arrow files of any bytes: errors are ours, and all ways of reading agree.
+// FuzzPacked reads workbooks and Arrow files of arbitrary bytes and checks that errors are ours and that all
+// readers agree.
 func FuzzPacked(f *testing.F) {
 	for kind, names := range [][]string{{"pandas.xlsx", "xlsxwriter.xlsx", "libreoffice.xlsx"}, {"polars.arrow", "polars-typed.arrow", "pyarrow.feather", "pyarrow-typed.feather", "pyarrow-stream.arrows", "pyarrow-v1.feather"}} {
 		for _, name := range names {

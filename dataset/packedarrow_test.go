@@ -77,7 +77,8 @@ func arrowStream(typ byte, bits int32, rows, nulls int64, compression int, buffe
 	return append(out, 255, 255, 255, 255, 0, 0, 0, 0)
 }
 
-// TestArrowRefuses: claims are checked before they are believed, and types are refused whatever their cells hold.
+// TestArrowRefuses checks that sizes claimed in a file are validated before use, and that unsupported types are
+// rejected regardless of their cells.
 func TestArrowRefuses(t *testing.T) {
 	const (
 		null    = 1

@@ -168,8 +168,8 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	}
 }
 
-// TestParquetUnits: a unit is the text that a CSV file would hold, whatever the type
-// of the column, and a null names none.
+// TestParquetUnits checks that a unit is the text that a CSV file would hold, for every column type, and that a
+// null is no unit.
 func TestParquetUnits(t *testing.T) {
 	type row struct {
 		X float64  `parquet:"x"`
@@ -249,8 +249,8 @@ func TestParquetRowCountIsChecked(t *testing.T) {
 	}
 }
 
-// TestDamagedParquet cuts a file everywhere and flips bytes: a cut is always an
-// error, a flipped byte an error or another table, and nothing panics.
+// TestDamagedParquet truncates a file at every position and flips bytes. Truncation is always an error, a
+// flipped byte yields an error or another table, and no input causes a panic.
 func TestDamagedParquet(t *testing.T) {
 	rows := make([]bigRow, 300)
 	for i := range rows {

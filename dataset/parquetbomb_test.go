@@ -61,14 +61,14 @@ func bombFile(t *testing.T, typ format.Type, optional bool, codec format.Compres
 	return append(out, "PAR1"...)
 }
 
-// dataPage is a data page of version 1 that says it expands to that many bytes.
+// dataPage returns a data page of version 1 that claims to expand to the given number of bytes.
 func dataPage(values, expanded int, enc format.Encoding, body []byte) bombPage {
 	p := bombPage{header: format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(expanded)}, body: body}
 	p.header.DataPageHeader.Set(format.DataPageHeader{NumValues: int32(values), Encoding: enc, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
 	return p
 }
 
-// dataPage2 is a data page of version 2 whose body begins with levels.
+// dataPage2 returns a data page of version 2 whose body starts with levels.
 func dataPage2(values, nulls, levels int, enc format.Encoding, body []byte) bombPage {
 	p := bombPage{header: format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(len(body))}, body: body}
 	h := format.DataPageHeaderV2{NumValues: int32(values), NumNulls: int32(nulls), NumRows: int32(values), Encoding: enc, DefinitionLevelsByteLength: int32(levels)}
@@ -108,8 +108,8 @@ func deltaOf(t *testing.T, lengths ...int32) []byte {
 	return data
 }
 
-// TestParquetRowsPerByte: a file of a few bytes cannot stand for a table of any size, and
-// one of a million equal rows is read.
+// TestParquetRowsPerByte checks that a file of a few bytes cannot claim a table of any size, and that one of a
+// million equal rows is read.
 func TestParquetRowsPerByte(t *testing.T) {
 	constant := func(pages, values int) []byte {
 		list := []bombPage{dictionaryPage("1")}
@@ -128,7 +128,7 @@ func TestParquetRowsPerByte(t *testing.T) {
 	}
 }
 
-// deltaHead begins a list of so many integers.
+// deltaHead starts a list of total integers.
 func deltaHead(total uint64) []byte {
 	out := binary.AppendUvarint(nil, 128)
 	out = binary.AppendUvarint(out, 4)
@@ -150,8 +150,8 @@ func readColumn(data []byte, whole int) (*Table, *Stats, error) {
 	return rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
 }
 
-// TestParquetCompressionBombs: a page that expands to more than it says is refused
-// before it does, by whatever it was compressed.
+// TestParquetCompressionBombs checks, for every codec, that a page that expands to more than its declared size
+// is rejected before it does.
 func TestParquetCompressionBombs(t *testing.T) {
 	const (
 		size = 1 << 25
@@ -186,9 +186,9 @@ func TestParquetCompressionBombs(t *testing.T) {
 	}
 }
 
-// TestParquetRunBombs: of a page whose runs stand for more values than it has only those are
-// written out, and texts that share a long beginning one after the other. Lists of more lengths
-// than there are values are refused.
+// TestParquetRunBombs checks that only the declared number of values is expanded if the runs of a page
+// represent more, that texts with a long common prefix are expanded one after the other, and that lists with
+// more lengths than values are rejected.
 func TestParquetRunBombs(t *testing.T) {
 	long := uint64(math.MaxInt32)
 	const text = 1 << 16
@@ -232,8 +232,8 @@ func TestParquetRunBombs(t *testing.T) {
 	}
 }
 
-// TestParquetHonestPages: what writers make of a table is read, whatever the codec,
-// the encoding and the version of the pages.
+// TestParquetHonestPages checks that pages of ordinary writers are read, for every codec, encoding and page
+// version.
 func TestParquetHonestPages(t *testing.T) {
 	type row struct {
 		I int64    `parquet:"i,delta"`
@@ -275,8 +275,7 @@ func TestParquetHonestPages(t *testing.T) {
 	}
 }
 
-// TestParquetZstdStreams reads pages of frames that do not state their size, as
-// writers that stream make them.
+// TestParquetZstdStreams reads pages whose frames do not declare their size, as streaming writers produce them.
 func TestParquetZstdStreams(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 100, 5000, 100_000} {
@@ -310,7 +309,7 @@ func TestParquetZstdStreams(t *testing.T) {
 	}
 }
 
-// TestParquetDictionaryLimit: a dictionary of more values than rows has a public limit.
+// TestParquetDictionaryLimit checks that a dictionary with more values than rows has a public limit.
 func TestParquetDictionaryLimit(t *testing.T) {
 	for _, more := range []int32{0, 1} {
 		dictionary := dictionaryPage("1")
@@ -328,13 +327,13 @@ func TestParquetDictionaryLimit(t *testing.T) {
 	}
 }
 
-// TestParquetRefusesLZ4: the codec that was LZ4 before its frames were written down.
+// TestParquetRefusesLZ4 checks that the deprecated codec LZ4, whose framing was never specified, is rejected.
 func TestParquetRefusesLZ4(t *testing.T) {
 	data := bombFile(t, format.Double, false, format.Lz4, 1, dataPage(1, 8, format.Plain, make([]byte, 9)))
 	checkError(t, "LZ4", readBomb(data, 0), ErrColumnType)
 }
 
-// TestParquetStopsInAPage: reading ends with the context, also within a page.
+// TestParquetStopsInAPage checks that reading ends with the context, even within a page.
 func TestParquetStopsInAPage(t *testing.T) {
 	const size = 1 << 25
 	data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1, dataPage(1, size+4, format.Plain, withLength(make([]byte, size))))

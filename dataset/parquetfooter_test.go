@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// groupRow has a column for every type and encoding that may stand in a group.
+// groupRow has a column for every type and encoding that may occur in a group.
 type groupRow struct {
 	B  bool     `parquet:"b"`
 	BO *bool    `parquet:"bo,optional"`
@@ -46,11 +46,11 @@ func groupRows(n int) []groupRow {
 	return out
 }
 
-// footerEnd is what follows the footer: its length and "PAR1".
+// footerEnd is the size of the footer's length and "PAR1", which follow the footer.
 const footerEnd = 8
 
-// emptyGroups are what writers put where a group of no rows is: each changes a copy of the
-// description of a column with rows.
+// emptyGroups lists how writers describe a group without rows: each function changes a copy of the description
+// of a column with rows.
 var emptyGroups = map[string]func(m *format.ColumnMetaData){
 	"no offset": func(m *format.ColumnMetaData) {
 		m.DataPageOffset = 0
@@ -114,8 +114,8 @@ func readImage(data []byte) outcome {
 	return outcomeOf(rd.parquet(ctx, bytes.NewReader(data), int64(len(data))))
 }
 
-// TestParquetEmptyGroups: a row group of no rows, wherever it stands and whatever a writer put
-// in its place, changes nothing. (A group of no booleans, which have no dictionary, has no page.)
+// TestParquetEmptyGroups checks that a row group without rows changes nothing, at any position and however it
+// was written. (A group of no booleans, which have no dictionary, has no page.)
 func TestParquetEmptyGroups(t *testing.T) {
 	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
@@ -139,8 +139,8 @@ func TestParquetEmptyGroups(t *testing.T) {
 	}
 }
 
-// TestParquetOnlyEmptyGroups: a file of empty groups alone is a table of no records, and one of a
-// single record is read as well.
+// TestParquetOnlyEmptyGroups checks that a file with only empty groups is a table without records, and that a
+// file with a single record is read as well.
 func TestParquetOnlyEmptyGroups(t *testing.T) {
 	for rows := range 2 {
 		path := writeParquet(t, groupRows(1), parquet.MaxRowsPerRowGroup(1))
@@ -179,7 +179,7 @@ func withoutRows(tb testing.TB, image []byte) []byte {
 	return append(out, "PAR1"...)
 }
 
-// TestParquetRandomGroups: random files with empty groups at random places.
+// TestParquetRandomGroups reads random files with empty groups at random places.
 func TestParquetRandomGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 1))
 	styles := make([]string, 0, len(emptyGroups))
@@ -207,8 +207,8 @@ func TestParquetRandomGroups(t *testing.T) {
 	}
 }
 
-// TestParquetNullColumn: a column of the type of no value is missing in every record, as one
-// with a single value is missing in every other.
+// TestParquetNullColumn checks that a column of the null type is missing in every record, and that a column
+// with a single value is missing in every other record.
 func TestParquetNullColumn(t *testing.T) {
 	var b bytes.Buffer
 	schema := parquet.NewSchema("t", parquet.Group{"n": parquet.Optional(parquet.Leaf(parquet.NullType)), "x": parquet.Leaf(parquet.DoubleType)})
@@ -246,8 +246,8 @@ func TestParquetNullColumn(t *testing.T) {
 	}
 }
 
-// TestParquetWholeDoubles: a whole number has the same text in a column of integers and in one of
-// floats, which is what one record without a number makes of it.
+// TestParquetWholeDoubles checks that a whole number has the same text in a column of integers and in one of
+// floats. A single record without a number turns the former into the latter.
 func TestParquetWholeDoubles(t *testing.T) {
 	type row struct {
 		I int64   `parquet:"i"`
@@ -296,8 +296,8 @@ func TestParquetWholeDoubles(t *testing.T) {
 	}
 }
 
-// TestParquetLongTexts: of a text the first 16 MiB count, as of a line of CSV, and columns that hold
-// long texts in all of their places are read.
+// TestParquetLongTexts checks that only the first 16 MiB of a text are used, as of a line of CSV, and that
+// columns with long texts in every position are read.
 func TestParquetLongTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes texts of 17 MiB")
@@ -323,7 +323,7 @@ func TestParquetLongTexts(t *testing.T) {
 	}
 }
 
-// TestParquetLongTextMemory: of a cell of 96 MiB no more than its first 16 MiB are held.
+// TestParquetLongTextMemory checks that at most the first 16 MiB of a 96 MiB cell are held in memory.
 func TestParquetLongTextMemory(t *testing.T) {
 	const size = 96 << 20
 	plain := append(binary.LittleEndian.AppendUint32(nil, size), bytes.Repeat([]byte{'q'}, size)...)
@@ -342,8 +342,8 @@ func TestParquetLongTextMemory(t *testing.T) {
 	}
 }
 
-// TestParquetLongStatistics: of statistics and metadata in a footer nothing is held, however long
-// they are.
+// TestParquetLongStatistics checks that statistics and metadata in a footer are never held in memory, whatever
+// their length.
 func TestParquetLongStatistics(t *testing.T) {
 	const size = 16 << 20
 	image, err := os.ReadFile(writeParquet(t, groupRows(25), parquet.MaxRowsPerRowGroup(10)))

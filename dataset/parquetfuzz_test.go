@@ -86,8 +86,8 @@ func blankChecksums(tb testing.TB, data []byte) {
 	}
 }
 
-// headerNumber returns where the number of one of the first four fields of a page header stands:
-// all of them are numbers, and each field takes a byte before it.
+// headerNumber returns the position of the number in one of the first four fields of a page header: all are
+// numbers, and one byte precedes each.
 func headerNumber(tb testing.TB, data []byte, field int) (start, end int) {
 	tb.Helper()
 	for range field {
@@ -151,8 +151,8 @@ func readAnyParquet(t *testing.T, data []byte) {
 	}
 }
 
-// TestParquetClaims: what a footer or a page header asks for is not allocated
-// before the bytes are there.
+// TestParquetClaims checks that memory claimed by a footer or a page header is not allocated before the bytes
+// are there.
 func TestParquetClaims(t *testing.T) {
 	image := fuzzImages(t)[0]
 	used := heapUse(func() { readAnyParquet(t, image) })

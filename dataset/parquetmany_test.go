@@ -10,7 +10,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestParquetMany: numbers that are read in one go are those that are read one by one, and are counted in the same classes.
+// TestParquetMany checks that numbers read in bulk equal those read one by one, and are counted in the same
+// classes.
 func TestParquetMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	special := []uint64{0, 1 << 63, math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)), math.Float64bits(math.Inf(-1)), 1, math.MaxUint64,

@@ -90,7 +90,7 @@ func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 b
 	return path
 }
 
-// countingWriter counts what is written; without a writer it only does that.
+// countingWriter counts the bytes written and passes them to a writer, if there is one.
 type countingWriter struct {
 	w io.Writer
 	n int64
@@ -109,7 +109,7 @@ func bytesOf(data []byte) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := w.Write(data); return err }
 }
 
-// cellsOf writes cells of so many bytes, all of them the same, with their lengths before them.
+// cellsOf writes one cell of each given size, with its length before it. All bytes are the same.
 func cellsOf(w io.Writer, sizes ...int) error {
 	block := make([]byte, 1<<20)
 	for k := range block {
@@ -128,7 +128,7 @@ func cellsOf(w io.Writer, sizes ...int) error {
 	return nil
 }
 
-// zstdOf compresses what fill writes.
+// zstdOf compresses the output of fill.
 func zstdOf(fill func(io.Writer) error) func(io.Writer) error {
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -141,7 +141,7 @@ func zstdOf(fill func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// snappyOf is a block of cells of which each is a byte and copies of it.
+// snappyOf returns a writer of a Snappy block of cells that each consist of one byte and copies of it.
 func snappyOf(sizes ...int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		total := 0
@@ -161,8 +161,8 @@ func snappyOf(sizes ...int) func(io.Writer) error {
 	}
 }
 
-// TestPeakMemoryOfParquet: however large the pages and the cells of a column are, a table of few
-// records is read in at most 256 MiB, as a table and as a stream.
+// TestPeakMemoryOfParquet checks that a table of few records is read in at most 256 MiB, as a table and as a
+// stream, however large the pages and cells are.
 func TestPeakMemoryOfParquet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads pages of 300 MiB")

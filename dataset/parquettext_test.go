@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// TestParquetText: every cell once, in order, as the text that Read compares with
+// TestParquetText checks that every cell is returned once, in order, as the text that Read compares with
 // declared categories.
 func TestParquetText(t *testing.T) {
 	path := writeParquet(t, parquetRows(), parquet.MaxRowsPerRowGroup(2))

@@ -16,8 +16,8 @@ import (
 // peakVariable names the file that a child of TestPeakMemory reads.
 const peakVariable = "DPTRAIN_TEST_PEAK"
 
-// peakMemory returns how much memory a process of its own takes at most, in bytes, to read a
-// file, or to go through it as a stream with all of its text, as the operating system counts it.
+// peakMemory starts a process that reads a file, as a table or as a stream with all of its text, and returns
+// its peak memory in bytes as measured by the operating system.
 func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
@@ -77,9 +77,9 @@ func TestPeakChild(t *testing.T) {
 
 var peakFull = flag.Bool("full", false, "read every long line as a table and as a stream, with quotes across lines and without")
 
-// TestPeakMemory reads tables of few records with extreme lines in at most 256 MiB, as a table or as a stream. (A reader that
-// builds every field, like encoding/csv, takes 1.4 GiB per worker for the first.) Without the flag full each line is read as
-// a table under one rule for quotes, and as a stream under the other.
+// TestPeakMemory reads tables of few records with extreme lines in at most 256 MiB, as a table or as a stream.
+// (A reader that builds every field, like encoding/csv, takes 1.4 GiB per worker for the first.) Without the
+// flag full each line is read as a table under one rule for quotes, and as a stream under the other.
 func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads lines of 16 MiB")
@@ -112,8 +112,8 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestPeakMemoryOfHeaders: a header of a hundred thousand columns is cheap, one of a million
-// refused.
+// TestPeakMemoryOfHeaders checks that a header of a hundred thousand columns is cheap and that one of a million
+// is rejected.
 func TestPeakMemoryOfHeaders(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("a,c")

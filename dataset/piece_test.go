@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAnother: a piece has rows and identities of its own, and the cells of the table at that time.
+// TestAnother checks that a piece has rows and identities of its own, and the cells that the table had at that
+// time.
 func TestAnother(t *testing.T) {
 	now := []float64{1, 2, 3}
 	s := Schema{Columns: []Column{{Name: "x", Kind: Numeric, Lower: 0, Upper: 9}}}
