@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 )
 
-// ReadOptions changes how a file is read. The zero value is what most files want.
+// ReadOptions changes how a file is read. The zero value suits most files.
 type ReadOptions struct {
 	// Format describes how the text of the file is written. For Parquet it only applies to numbers in text
 	// columns.
@@ -59,8 +59,8 @@ type ReadOptions struct {
 // the memory that one line can take.
 const longestLine = 1 << 24
 
-// defaultChunk is the piece of a file one worker takes at a time. It fits a
-// second-level cache, and costs far more to parse than to hand out.
+// defaultChunk is the size of the pieces of a file that workers take. A piece fits into a second-level cache
+// and costs far more to parse than to hand out.
 const defaultChunk = 1 << 20
 
 // namer returns the function that maps unit names to identities.
@@ -251,8 +251,8 @@ func (rd *reader) heading(text io.Reader) (Heading, error) {
 // are skipped unparsed. A path with *, ? or [ denotes all files that match it. They must have the same header,
 // and their records are concatenated in the order of the names. The counts are private, see [Stats].
 //
-// Errors are a [*FileError], the context's error, or wrap [ErrSchema]. What a data
-// row holds never causes one.
+// Errors are a [*FileError], the context's error, or wrap [ErrSchema]. The content of a data row never causes
+// one.
 func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
 	paths, err := filesOf(path)
 	if err != nil {

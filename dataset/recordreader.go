@@ -32,9 +32,9 @@ type StreamLimits struct {
 	Cells int // of the declared columns in a batch, unless one record has more
 }
 
-// NewStreamFormat prepares the reading of streams. name is what messages call a stream, and its suffix is that of its
-// kind, as for [StreamFrom]. JSON objects need no opts.Names: their keys are the columns of the schema. Errors are those
-// of [StreamFrom] that do not depend on the stream.
+// NewStreamFormat prepares the reading of streams. name identifies a stream in messages, and its suffix is that
+// of its format, as for [StreamFrom]. JSON objects need no opts.Names: their keys are the columns of the
+// schema. Errors are those of [StreamFrom] that do not depend on the stream.
 func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits StreamLimits) (*StreamFormat, error) {
 	kind, _, _ := tablefile.Of(name)
 	if kind.JSON {
@@ -89,8 +89,8 @@ type recordSource interface {
 	shrink()              // gives back memory that a long record needed
 }
 
-// Open reads the header of a stream, through a buffer of that many bytes. It returns when the header is
-// complete. JSON objects have no header, so Open reads no bytes of them.
+// Open reads the header of a stream, through a buffer of the given number of bytes. It returns when the header
+// is complete. JSON objects have no header, so Open reads no bytes of such a stream.
 func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	rd := f.reader // the reader of one stream may change its format by the header
 	r = rd.opts.Format.utf8(&source{path: rd.path, r: r})
@@ -226,7 +226,7 @@ func (l *lineReader) shrink() {
 	}
 }
 
-// inMemory returns the bytes that were read and not yet used.
+// inMemory returns the bytes that were read but not consumed.
 func (l *lineReader) inMemory() []byte {
 	text, _ := l.r.Peek(l.r.Buffered())
 	return text

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// scattered hands out a text in pieces of random size.
+// scattered returns a text in pieces of random size.
 type scattered struct {
 	text []byte
 	rng  *rand.Rand
@@ -130,8 +130,8 @@ func recordSchema() Schema {
 	}}
 }
 
-// TestRecordReaderIsStream: record by record, a RecordReader reads the cells and counts that StreamFrom reads, however
-// the bytes arrive and however small its buffers are.
+// TestRecordReaderIsStream checks that a RecordReader reads, record by record, the same cells and counts as
+// StreamFrom, regardless of how the bytes arrive and how small its buffers are.
 func TestRecordReaderIsStream(t *testing.T) {
 	schema := recordSchema()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -184,7 +184,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 	}
 }
 
-// TestJSONCells: jsonObjects finds the values that encoding/json finds.
+// TestJSONCells checks that jsonObjects finds the same values as encoding/json.
 func TestJSONCells(t *testing.T) {
 	names := []string{"a", "b", "é"}
 	objects := newJSONObjects(names, false)
@@ -204,8 +204,8 @@ func TestJSONCells(t *testing.T) {
 	}
 }
 
-// TestRecordReaderDoesNotWait: a record is returned when its line is complete, even while the beginning of the next one
-// is there, and after empty lines.
+// TestRecordReaderDoesNotWait checks that a record is returned when its line is complete, even if the start of
+// the next line has arrived, and after empty lines.
 func TestRecordReaderDoesNotWait(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "a"}}}
 	for name, c := range map[string]struct {
@@ -257,8 +257,8 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestRecordReaderRefuses: what is no record has an error with its place, which repeats nothing of it. The records
-// before it are returned.
+// TestRecordReaderRefuses checks that a malformed record causes an error with its position that repeats nothing
+// of its content, and that the records before it are returned.
 func TestRecordReaderRefuses(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "area"}, {Name: "b"}}}
 	long := strings.Repeat("7", 200)
@@ -300,7 +300,8 @@ func TestRecordReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestRecordReaderHoldsLittle: what is held of an object does not grow with its names, its depth or its values.
+// TestRecordReaderHoldsLittle checks that the memory held for an object does not grow with its names, its depth
+// or its values.
 func TestRecordReaderHoldsLittle(t *testing.T) {
 	var names bytes.Buffer
 	for i := range 10_000 {

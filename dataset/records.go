@@ -194,7 +194,7 @@ func (l *lineReader) raw() ([]byte, error) {
 	return piece, nil
 }
 
-// keep appends what fits of a piece of a line, without the newline.
+// keep appends a piece of a line without the newline, up to the length limit.
 func (l *lineReader) keep(piece []byte) {
 	piece = bytes.TrimSuffix(piece, []byte{'\n'})
 	l.buf = append(l.buf, piece[:min(len(piece), l.max-len(l.buf))]...)
@@ -210,9 +210,8 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, nil
 }
 
-// cutLine returns the first most bytes of the first line of data, without its
-// newline and the carriage return before it, and what follows the line. data must
-// not be empty.
+// cutLine returns the first most bytes of the first line of data, without its newline and the carriage return
+// before it, and the rest of data after the line. data must not be empty.
 func cutLine(data []byte, most int) (line, rest []byte) {
 	if k := bytes.IndexByte(data, '\n'); k >= 0 {
 		line = data[:k]

@@ -75,7 +75,7 @@ func rowsOfWays(t *testing.T, name string, data []byte, opts ReadOptions) map[st
 	return out
 }
 
-// TestOneColumn: in a file of one column every line after the header is a record, an empty one too.
+// TestOneColumn checks that every line after the header of a one-column file is a record, even an empty one.
 func TestOneColumn(t *testing.T) {
 	no := math.NaN()
 	for _, c := range []struct {
@@ -114,8 +114,8 @@ func TestOneColumn(t *testing.T) {
 	}
 }
 
-// TestSheetRows: a row of a workbook that lists a cell is a record, whatever the cell holds. One without a cell is a record
-// between two others, if it is asked for.
+// TestSheetRows checks that a row of a workbook that lists a cell is a record, regardless of the content of the
+// cell. A row without a cell is a record if it is between two others and empty rows are requested.
 func TestSheetRows(t *testing.T) {
 	no := math.NaN()
 	header := `<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c><c r="B1" t="inlineStr"><is><t>y</t></is></c></row>`
@@ -157,7 +157,7 @@ func TestSheetRows(t *testing.T) {
 			}
 		}
 	}
-	// rows above the header are none, whatever they list
+	// rows above the header are never records, regardless of their cells
 	above := `<row r="1"><c r="A1" s="1"/></row><row r="2"><c r="A2" t="e"><v>#N/A</v></c></row><row r="4"><c r="A4" t="inlineStr"><is><t>x</t></is></c></row>` + last
 	for way, got := range rowsOfWays(t, "t.xlsx", workbook(t, above, "", "", ""), ReadOptions{EveryRow: true}) {
 		equalFloats(t, "above, "+way, got, []float64{3})

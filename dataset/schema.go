@@ -51,8 +51,9 @@ type Column struct {
 	// Indicator asks trainers for an additional entry that marks missing cells. Numeric columns without a
 	// missing value only.
 	Indicator bool
-	// Categories lists the values of a category column. Blanks around a cell do not matter, nor whether its characters
-	// are composed. Other spellings of a whole number or of a boolean are found too, as far as the list leaves no doubt.
+	// Categories lists the values of a category column. Blanks around a cell do not matter, nor whether its
+	// characters are composed. Other spellings of a whole number or of a boolean match too if they are
+	// unambiguous in the list.
 	Categories []string
 	// Levels optionally maps each code of the table to one of the Categories, or to len(Categories) for other
 	// values: a trainer may use fewer categories than the table has. Readers ignore it.

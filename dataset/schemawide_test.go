@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestWideSchemaIsChecked: a schema as wide as a table may be is checked in one pass over its columns, and what is wrong in
-// the last one is found. A check that compared every name with every other would take minutes here.
+// TestWideSchemaIsChecked checks that a schema of the maximum width is validated in one pass over its columns,
+// and that a mistake in the last column is found. Comparing every name with every other would take minutes
+// here.
 func TestWideSchemaIsChecked(t *testing.T) {
 	const width = 1 << 17
 	columns := make([]Column, width)

@@ -15,8 +15,7 @@ type slab struct {
 	rows   int
 }
 
-// newSlab allocates n rows. Columns are allocated one by one, so that join can
-// let go of them one by one.
+// newSlab allocates n rows. Columns are allocated separately, so that join can release them one by one.
 func newSlab(cols []column, unit bool, n int) slab {
 	s := slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: n}
 	for j := range cols {
@@ -74,7 +73,7 @@ func (s slab) table(schema Schema, cols []column) *Table {
 	return s.batch(schema, words)
 }
 
-// batch makes a table of a slab whose codes of words are of these lists.
+// batch makes a table of a slab whose text codes index these lists.
 func (s slab) batch(schema Schema, words [][]string) *Table {
 	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
 }

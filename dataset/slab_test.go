@@ -2,7 +2,7 @@ package dataset
 
 import "testing"
 
-// TestRoomSlab: a slab in memory that was used before has the shape that newSlab would give it.
+// TestRoomSlab checks that a slab that reuses memory has the shape that newSlab would give it.
 func TestRoomSlab(t *testing.T) {
 	kinds := []Kind{Numeric, Category, Numeric, Numeric}
 	for _, shape := range []struct {

@@ -2,16 +2,16 @@ package dataset
 
 import "github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 
-// Stats counts how often the total rules applied while a file was read. Every number depends on private rows
-// and is not protected by a mechanism: it may be written to the curator's folder only, not to a terminal, a
-// log, an error or an exit code.
+// Stats counts how often cells and records were replaced, cut or dropped while a file was read. Every number
+// depends on private rows and is not protected by a mechanism: it may be written to the curator's folder only,
+// not to a terminal, a log, an error or an exit code.
 type Stats struct {
 	Rows    int           `json:"rows"`    // records read
 	Long    int           `json:"long"`    // lines with more fields than the header
 	Short   int           `json:"short"`   // lines with fewer
 	Columns []ColumnStats `json:"columns"` // in schema order
-	// NoUnit counts the records that name no privacy unit, where the schema has a
-	// unit column. They are left out of the run.
+	// NoUnit counts the records without a privacy unit if the schema has a unit column. They are left out of
+	// the run.
 	NoUnit int `json:"no_unit,omitempty"`
 }
 

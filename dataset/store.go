@@ -45,7 +45,7 @@ func (rd *reader) newStore(lay layout) *store {
 	return s
 }
 
-// newBatchStore returns a store whose words are not shared.
+// newBatchStore returns a store whose lists of text categories are not shared.
 func (rd *reader) newBatchStore(lay layout) *store {
 	s := rd.newStore(lay)
 	for _, r := range s.words {
@@ -56,7 +56,7 @@ func (rd *reader) newBatchStore(lay layout) *store {
 	return s
 }
 
-// next begins a batch in dst.
+// next starts a batch in dst.
 func (s *store) next(dst slab, stats *Stats) {
 	s.dst = dst
 	s.stats = stats
@@ -121,7 +121,7 @@ func (s *store) storeNumber(j, row int, v float64, what class) {
 	s.dst.floats[j][row] = v
 }
 
-// storeDeclaredCode stores a word that was met before.
+// storeDeclaredCode stores a text that was met before.
 func (s *store) storeDeclaredCode(j, row int, code int32) {
 	if s.dst.codes[j] != nil {
 		s.dst.codes[j][row] = code

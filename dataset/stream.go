@@ -32,7 +32,8 @@ type Batch struct {
 	text  text
 }
 
-// Lasts reports whether the cells of the table are valid until Emit has returned with what Work made of the batch.
+// Lasts reports whether the cells of the table remain valid until Emit has returned with the result of Work for
+// the batch.
 func (b *Batch) Lasts() bool { return b.lasts }
 
 // text is a batch as text.
@@ -94,7 +95,7 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	return unchanged(path, f, size)
 }
 
-// StreamFrom is [Stream] for what [ReadFrom] reads.
+// StreamFrom is [Stream] for the formats of [ReadFrom].
 func StreamFrom[T any](ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions, to Consumer[T]) error {
 	rd, err := streamReader(name, schema, opts)
 	if err != nil {
@@ -108,7 +109,7 @@ func pumpReader(r io.Reader) func(context.Context) io.Reader {
 	return func(ctx context.Context) io.Reader { return newPump(ctx, r) }
 }
 
-// streamCSV reads a CSV file. size is 0 for what may block.
+// streamCSV reads a CSV file. size is 0 for a source that may block.
 func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context) io.Reader, size int64, to Consumer[T]) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,7 +136,7 @@ func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size in
 	return streamLines(ctx, within, cancel, rd, lines, counted.counter(), size, to)
 }
 
-// streamLines reads decoded lines. size is 0 for what may block.
+// streamLines reads decoded lines. size is 0 for a source that may block.
 func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, src io.Reader, counted *counter, size int64, to Consumer[T]) error {
 	recs := rd.records(src)
 	head, err := rd.header(recs)

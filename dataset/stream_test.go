@@ -97,8 +97,7 @@ func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome 
 	return out
 }
 
-// TestBatchText compares the text of batches with what is read of it, on text of
-// every awkward kind.
+// TestBatchText compares the text of batches with the cells read from it, for awkward texts of every kind.
 func TestBatchText(t *testing.T) {
 	texts := []string{
 		"1,2\n3,4\n", "1\n\n\r\n3,4", "\"1,2\n3,4\n", "1,\"2\r\n3,4\r\n", "1,2\r\r\n", "\r", "\"\"\"\",\"\n\"", "a\"b,c\n,\n\n", "\"x\"y,\"z\n\"\n", " \n\t\n",
@@ -132,8 +131,7 @@ func TestBatchText(t *testing.T) {
 	}
 }
 
-// TestStreamDoesNotWait: of what comes slowly, each record is handed on when its line
-// is there.
+// TestStreamDoesNotWait checks that each record of a slow stream is passed on as soon as its line is complete.
 func TestStreamDoesNotWait(t *testing.T) {
 	for _, multiline := range []bool{false, true} {
 		r, w := io.Pipe()
@@ -166,8 +164,8 @@ func TestStreamDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: the first failure ends a stream, after what comes before it, and even
-// while the input blocks.
+// TestStreamEnds checks that the first failure ends a stream, after the batches before it, even while the input
+// blocks.
 func TestStreamEnds(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "a"}}}
 	fault := errors.New("fault")
@@ -214,7 +212,7 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamPanics: a panic of a worker is one of the caller.
+// TestStreamPanics checks that a panic of a worker reaches the caller.
 func TestStreamPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -228,7 +226,7 @@ func TestStreamPanics(t *testing.T) {
 	})
 }
 
-// TestBatchesAreSmall: many columns and short lines do not add up to a large batch.
+// TestBatchesAreSmall checks that many columns and short lines do not result in a large batch.
 func TestBatchesAreSmall(t *testing.T) {
 	schema := Schema{}
 	names := make([]string, 1000)
@@ -246,8 +244,8 @@ func TestBatchesAreSmall(t *testing.T) {
 	}
 }
 
-// TestBatchesOfFiles: over all files batches of Parquet are full and end where those of one file would, except at the ends of
-// files. Each knows its place.
+// TestBatchesOfFiles checks that batches of several Parquet files are full and end in the same places as those
+// of one file, except at the ends of files, and that each has the right position.
 func TestBatchesOfFiles(t *testing.T) {
 	folder := t.TempDir()
 	schema := Schema{Columns: []Column{{Name: "f64"}}}
@@ -282,7 +280,7 @@ func TestBatchesOfFiles(t *testing.T) {
 	}
 }
 
-// TestStreamParquet: batches go over the ends of pages and of row groups.
+// TestStreamParquet checks that batches extend over the ends of pages and of row groups.
 func TestStreamParquet(t *testing.T) {
 	rows := make([]parquetRow, 1000)
 	for i := range rows {

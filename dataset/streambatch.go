@@ -84,15 +84,15 @@ func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// lineMarks counts the complete lines of a buffer that grows. It searches each byte for a newline once, also where the
-// buffer grows by a line at a time, as that of a workbook does.
+// lineMarks counts the complete lines of a growing buffer. It searches each byte for a newline once, even if
+// the buffer grows by a line at a time, as for a workbook.
 type lineMarks struct {
 	lines    int // complete lines that are not sent yet, at most those of a batch
 	end      int // end of these lines
 	searched int // no newline lies between end and searched
 }
 
-// advance counts further lines of data until there are most of them, and returns how many bytes it searched.
+// advance counts further lines of data until it has counted most lines, and returns how many bytes it searched.
 // The text after the last newline is a line if the file has ended.
 func (m *lineMarks) advance(data []byte, most int, ended bool) int {
 	from := m.searched
@@ -138,8 +138,7 @@ func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
 	return nil
 }
 
-// batch parses a segment. room is where records of this worker go; it grows to the
-// largest batch.
+// batch parses a segment. room holds the records of this worker; it grows to the size of the largest batch.
 func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
 	rows := st.parseRecords(s.data)
 	if room.rows < rows {

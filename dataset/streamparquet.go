@@ -133,7 +133,7 @@ func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <
 	return nil
 }
 
-// wordLists returns the word lists that the codes index so far.
+// wordLists returns, by column, the lists of text categories that the codes index so far.
 func (t *parquetTable) wordLists(cursors []cursor) [][]string {
 	out := make([][]string, len(t.rd.cols))
 	for _, c := range cursors {
@@ -185,8 +185,8 @@ func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 	return all, nil
 }
 
-// batchCursor gives a cursor a list of words of its own. The cells of a dictionary are made once, and so its words are
-// pinned.
+// batchCursor gives a cursor its own list of text categories. The entries of a dictionary are converted only
+// once, so their text categories are pinned.
 func batchCursor[T any](c *cellCursor[T]) *cellCursor[T] {
 	if r := c.words; r != nil {
 		r.own()
@@ -195,7 +195,7 @@ func batchCursor[T any](c *cellCursor[T]) *cellCursor[T] {
 	return c
 }
 
-// open goes to the beginning of a row group, which has a dictionary of its own.
+// open moves to the start of a row group, which has a dictionary of its own.
 func (c *cellCursor[T]) open(group int, rows int64) error {
 	if c.words != nil {
 		c.words.pinned = 0

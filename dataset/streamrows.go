@@ -142,8 +142,8 @@ func (l *lineLimit) trim(p []byte) int {
 	return kept
 }
 
-// emptyLines returns the end of the empty lines that start at an index of p. A small, highly compressed file
-// may contain nothing else, and each would otherwise be scanned three times.
+// emptyLines returns the end of the empty lines that start at index at of p. A small, highly compressed file
+// may consist of empty lines only, and each would otherwise be scanned three times.
 func emptyLines(p []byte, at int) int {
 	for at < len(p) {
 		switch {
@@ -158,8 +158,8 @@ func emptyLines(p []byte, at int) int {
 	return at
 }
 
-// cutter cuts a stream at newlines into pieces of about chunk bytes, each longer
-// than that only as far as one line is.
+// cutter splits a stream at newlines into pieces of about chunk bytes. A piece is longer only if its last line
+// extends beyond that.
 type cutter struct {
 	chunk int
 	free  chan []byte

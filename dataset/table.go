@@ -21,27 +21,24 @@ type Table struct {
 	cells func(j int) ColumnData // of a piece, whose floats and codes are nil; see [Schema.Piece]
 }
 
-// ColumnData is one column of an in-memory table: Floats for a numeric column,
-// Codes (positions in Column.Categories) for a category column. Codes of a column with
-// [Column.Found] are positions in Words; a numeric one may have them beside Floats, for cells that
-// are text.
+// ColumnData is one column of an in-memory table: Floats for a numeric column, Codes (positions in
+// Column.Categories) for a category column. Codes of a column with [Column.Found] are positions in Words; a
+// numeric column with [Column.Found] may have them in addition to Floats, for cells that are text.
 type ColumnData struct {
 	Floats []float64
 	Codes  []int32
 	Words  []string
 }
 
-// NewTable builds a table from memory, under the rules the readers follow:
-// infinite values count as missing, missing values take the column's declared
-// value, and codes outside the declared list become len(Categories). In a column of
-// [Column.Labels] a negative code and len(Categories)+1 mean a missing cell. It keeps
-// the slices it is given wherever no cell has to change, and otherwise a copy; do
-// not modify them afterwards.
+// NewTable builds a table from memory by the rules of the readers: infinite values are missing, missing values
+// take the column's declared value, and codes outside the declared list become len(Categories). In a column of
+// [Column.Labels] a negative code and len(Categories)+1 mean a missing cell. NewTable keeps the slices it is
+// given if no cell has to change, and copies them otherwise; do not modify them afterwards.
 //
-// cols follows schema.Columns. ids gives the privacy unit of every record, [NoUnit]
-// for one that has none; nil makes the position of a row its identity, and is
-// refused when the schema names a unit column. Without a unit column identities must differ: a record
-// that shares one has no coin of its own. A table without columns has len(ids) rows.
+// cols is in the order of schema.Columns. ids holds the privacy unit of every record, [NoUnit] for a record
+// without a unit. If ids is nil, the position of a row is its identity; that is an error if the schema names a
+// unit column. Without a unit column identities must differ: a record that shares one has no coin of its own. A
+// table without columns has len(ids) rows.
 //
 // Errors wrap [ErrSchema] and concern shapes only, never the content of a cell.
 func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
@@ -115,7 +112,7 @@ func newTable(schema Schema, rows int, ids []uint64) *Table {
 	}
 }
 
-// foundCodes returns the words of a column in memory and the code of each cell.
+// foundCodes returns the text categories of a column in memory and the code of each cell.
 func foundCodes(d ColumnData, c *Column) (list []string, codes []int32) {
 	list, of := heldWords(d.Words, c)
 	codes = make([]int32, len(d.Codes))
@@ -128,8 +125,8 @@ func foundCodes(d ColumnData, c *Column) (list []string, codes []int32) {
 	return list, codes
 }
 
-// foundFloats is foundCodes for a numeric column: a cell without a number is the word of its code, if
-// it has one.
+// foundFloats is foundCodes for a numeric column: a cell without a number holds the text category of its code,
+// if it has one.
 func foundFloats(numbers []float64, d ColumnData, c *Column) (list []string, out []float64) {
 	list, codes := foundCodes(d, c)
 	out = slices.Clone(numbers)
@@ -237,8 +234,8 @@ func (t *Table) Codes(j int) []int32 {
 // len(Categories)+1.
 func (t *Table) Labels(j int) []int32 { return t.code(j) }
 
-// tellsMissing reports whether codes of column j tell missing cells from others. Without categories the
-// codes are positions of words that were not resolved yet.
+// tellsMissing reports whether the codes of column j distinguish missing cells from others. Without categories
+// the codes are positions in a list of texts that were not resolved yet.
 func (t *Table) tellsMissing(j int) bool {
 	c := &t.schema.Columns[j]
 	return c.Labels && len(c.Categories) > 0

@@ -153,8 +153,9 @@ func shownCell(t *Table, row int) string {
 	return "(none)"
 }
 
-// TestTypes: a column of every type of Arrow and Parquet is read as numbers, texts and dates. Whether it can be read depends on
-// its type alone: columns without a value, and files without a row, a batch or a row group, are read and refused like others.
+// TestTypes checks that columns of every Arrow and Parquet type are read as numbers, texts and dates. Whether a
+// column is readable depends only on its type: columns without a value, and files without a row, a batch or a
+// row group, are accepted or rejected like others.
 func TestTypes(t *testing.T) {
 	for suffix, want := range map[string]map[string]typed{".arrow": typesOfArrow(), ".arrows": typesOfArrow(), ".parquet": typesOfParquet()} {
 		files := []string{"values", "nulls", "rows0", "batches0"}
@@ -201,7 +202,7 @@ func TestTypes(t *testing.T) {
 	checkTyped(t, duck, "interval", typed{refused: true}, 3)
 }
 
-// checkTyped compares a column of a file with what is wanted of it.
+// checkTyped compares a column of a file with the expected cells.
 func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	t.Helper()
 	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true}, {Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
@@ -248,7 +249,8 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	}
 }
 
-// TestZones: times in a time zone have the clock of that zone, whether pandas and Polars write them as CSV or as a type.
+// TestZones checks that times with a time zone are read as the clock time of that zone, whether pandas and
+// Polars write them as CSV or with a type.
 func TestZones(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(typesDir, "zone-*.csv"))
 	if err != nil || len(files) == 0 {

@@ -54,10 +54,9 @@ func (v View) Columns(cols []int) View {
 	return v
 }
 
-// Split deals the records of v into parts views by the coin of each record's
-// identity, called once per row in row order. The views are disjoint and together
-// hold every record, which is what parallel composition needs. coin must return a
-// number in [0, parts), and the same one for the same identity.
+// Split divides the records of v into parts views by the coin of each record's identity. coin is called once
+// per row in row order. The views are disjoint and together hold every record, as parallel composition
+// requires. coin must return a number in [0, parts), and the same number for the same identity.
 func (v View) Split(parts int, coin func(id uint64) int) []View {
 	of := make([]int32, v.Len())
 	sizes := make([]int, parts)
@@ -130,8 +129,9 @@ func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
 	}
 }
 
-// Marked returns the view of the rows whose bits are set, as [View.Mark] sets them. v is that of a whole table, else Marked
-// panics. The rows are in room, if that has space, and are returned; neither they nor the marks must be modified while the view is used.
+// Marked returns the view of the rows whose bits are set, as [View.Mark] sets them. v must be a view of a whole
+// table; otherwise Marked panics. The rows are stored in room if it has space, and are returned; neither they
+// nor the marks may be modified while the view is used.
 func (v View) Marked(marks []byte, room []int32) (View, []int32) {
 	if !v.all {
 		panic("dataset: Marked: not all rows of a table")

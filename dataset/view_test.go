@@ -44,8 +44,8 @@ func mustPanic(t *testing.T, what string, f func()) {
 	f()
 }
 
-// TestRecode: a category column is read as numbers, record by record, whatever
-// rows and columns the view has; the table itself does not change.
+// TestRecode checks that a category column can be read as numbers, record by record, for any rows and columns
+// of the view, and that the table itself does not change.
 func TestRecode(t *testing.T) {
 	table := countingTable(t, 10)
 	v := table.Select([]int32{1, 3, 4, 9}).Columns([]int{2, 0})
@@ -89,7 +89,7 @@ func TestSelect(t *testing.T) {
 	mustPanic(t, "block", func() { table.All().Block(0, 11) })
 }
 
-// TestMarked: the marks of a view give it back, with the cells that it has.
+// TestMarked checks that the marks of a view restore the view with its cells.
 func TestMarked(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	var room []int32
@@ -259,8 +259,7 @@ func TestParallelReturnsTheLowestFailure(t *testing.T) {
 	}
 }
 
-// TestParallelPanic: a panic of any worker arrives at the caller, where it can be
-// recovered.
+// TestParallelPanic checks that a panic of any worker reaches the caller, where it can be recovered.
 func TestParallelPanic(t *testing.T) {
 	for bad := range 20 {
 		p := parallel.Catch(func() {

@@ -10,26 +10,25 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// A column whose words are found privately keeps the text of its cells until it is known
-// what becomes of it; see [Column.Found]. Each cell has a code into a list of words, which
-// is private. Its order follows that of the records and says nothing: whoever counts
-// words goes by their text.
+// A column whose text categories are found privately keeps the text of its cells until they are resolved; see
+// [Column.Found]. Each cell has a code into a list of texts, which is private. The order of the list follows
+// that of the records and carries no meaning: texts must be counted by content.
 //
-// A cell adds one word at most, by a rule that looks at that cell alone: its text as [cell.Normal] returns it, folded as
-// the column says. A text of more than longestWord bytes, or with characters that do not
-// print, is no word.
+// A cell has at most one text, by a rule that depends on that cell alone: its text as [cell.Normal] returns it,
+// folded as the column declares. A text of more than longestWord bytes, or with unprintable characters, does
+// not count as a category.
 
-// longestWord is how many bytes a word has at most: a public limit.
+// longestWord is the public limit on the length of a text category in bytes.
 const longestWord = 64
 
-// noWord is the code of a text that is no word, the first in every list, and -1 that of a
-// missing cell.
+// noWord is the code of a text that cannot be a category, the first entry of every list. noText is the code of
+// a missing cell.
 const (
 	noWord = 0
 	noText = -1
 )
 
-// wordRule returns the word that a cell of text is; "" if it is none.
+// wordRule returns the text category of a cell, or "" if its text cannot be a category.
 func wordRule(text string) string {
 	if len(text) > longestWord || !utf8.ValidString(text) {
 		return ""
@@ -42,7 +41,7 @@ func wordRule(text string) string {
 	return text
 }
 
-// words is the list of words of one column. All that read the column share it.
+// words is the list of text categories of one column. All readers of the column share it.
 type words struct {
 	rule   cell.Text
 	labels bool // see [Column.Labels]
@@ -79,10 +78,10 @@ func (w *words) codeOf(text string) int32 {
 	return k
 }
 
-// mostSeen is how many words a reader remembers by itself, so as not to wait for others.
+// mostSeen is the maximum number of texts that a reader caches to avoid locking the shared list.
 const mostSeen = 1 << 14
 
-// wordReader is what one goroutine reads the cells of a column with.
+// wordReader converts the cells of a column within one goroutine.
 type wordReader struct {
 	all    *words
 	seen   map[string]int32
@@ -91,12 +90,12 @@ type wordReader struct {
 
 func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
 
-// own gives the reader a list of its own, which begins anew now and then; see [wordReader.renew].
+// own gives the reader a list of its own, which is replaced now and then; see [wordReader.renew].
 func (r *wordReader) own() { r.all = r.all.newEmpty() }
 
-// renew begins the list anew, but for the words that are pinned, if it has become long. So the words of a
-// file are not held, but those of some batches. It is called between two batches, each of which keeps
-// the list that its codes are of.
+// renew replaces the list, except for the pinned texts, if it has become long. Memory thus holds the texts of
+// some batches rather than of the whole file. It is called between two batches, each of which keeps the list
+// that its codes index.
 func (r *wordReader) renew() {
 	if len(r.all.list) < r.pinned+mostSeen {
 		return
@@ -158,11 +157,11 @@ func (r *wordReader) category(text string) (int32, class) {
 // text reads a cell of a numeric column that is text and no number.
 func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
 
-// isBoolean reports whether a cell is a boolean in words or letters, which are the numbers 1 and 0. In a
-// column that may be words they are words: models treat two words better than two numbers.
+// isBoolean reports whether a cell is a boolean spelled in letters, which can be read as 1 and 0. In a column
+// that may hold text categories it is text: models treat two categories better than two numbers.
 func isBoolean(text string) bool { return cell.BooleanWord(cell.Trim(text)) != "" }
 
-// wordReaders makes those of the columns whose words are kept.
+// wordReaders makes readers for the columns that keep text categories.
 func wordReaders(cols []column) []*wordReader {
 	out := make([]*wordReader, len(cols))
 	for j := range cols {
@@ -173,13 +172,13 @@ func wordReaders(cols []column) []*wordReader {
 	return out
 }
 
-// wordBits marks a number that stands for a word: a NaN whose lowest 32 bits are the code.
-// Whoever knows nothing of words reads a missing cell.
+// wordBits marks a number that represents a text category: a NaN whose lowest 32 bits are the code. Code that
+// is unaware of text categories reads a missing cell.
 const wordBits = 0x7ff8_7764_0000_0000
 
 func boxWord(k int32) float64 { return math.Float64frombits(wordBits | uint64(uint32(k))) }
 
-// unboxWord returns the code of the word that a number stands for, and noText for any other.
+// unboxWord returns the code of the text category that a number represents, and noText for any other number.
 func unboxWord(x float64) int32 {
 	if b := math.Float64bits(x); b&^math.MaxUint32 == wordBits {
 		return int32(uint32(b))
@@ -191,10 +190,11 @@ func unboxWord(x float64) int32 {
 // number. Such a cell is a NaN, and so is a missing one.
 func IsText(x float64) bool { return unboxWord(x) != noText }
 
-// WordCode returns the place in the list of words that a cell of such a column has, if it [IsText].
+// WordCode returns the position of a cell's text in the list of text categories of its column, and whether the
+// cell [IsText].
 func WordCode(x float64) (int32, bool) { return unboxWord(x), IsText(x) }
 
-// wordsOf makes a list of words for every column that needs one.
+// wordsOf makes a list of text categories for every column that needs one.
 func wordsOf(s Schema) []*words {
 	out := make([]*words, len(s.Columns))
 	for j := range s.Columns {
@@ -205,7 +205,7 @@ func wordsOf(s Schema) []*words {
 	return out
 }
 
-// heldWords returns the list of words of a column in memory, and the code in it of each name.
+// heldWords returns the list of text categories of a column in memory, and for each name its code in the list.
 func heldWords(names []string, c *Column) (list []string, codes []int32) {
 	w := newWords(c)
 	for _, name := range names {
@@ -235,12 +235,13 @@ func (t *Table) Data(j int) ColumnData {
 	return d
 }
 
-// Words returns the list that the codes of column j are positions in, if it has [Column.Found]: the first is no
-// word. It is nil for any other column.
+// Words returns the list that the codes of column j index, if it has [Column.Found]. The first entry represents
+// text that cannot be a category. Words returns nil for any other column.
 func (t *Table) Words(j int) []string { return t.words[j] }
 
-// CodesOf returns the codes that cells with these words have in a category column. A word that is not listed may be
-// another spelling of one that is, as in a table of new records. See [Column.MissingCode] for cells without text.
+// CodesOf returns the codes of cells with these texts in a category column. A text that is not listed may be
+// another spelling of a listed one, as in a table of new records. See [Column.MissingCode] for cells without
+// text.
 func (c *Column) CodesOf(words []string) []int32 {
 	names := cell.NewNames(c.Categories, c.TextRule, 0)
 	out := make([]int32, len(words))
@@ -253,9 +254,9 @@ func (c *Column) CodesOf(words []string) []int32 {
 	return out
 }
 
-// CountWords returns the words of column j, which has [Column.Found], and for each in how many
-// records of the view it is the cell. A record has one word at most. The order is that in which
-// words were met and means nothing.
+// CountWords returns the text categories of column j, which has [Column.Found], and the number of records of
+// the view with each. A record has at most one. The order is that in which they were met and carries no
+// meaning.
 func (v View) CountWords(j int) (words []string, counts []int64) {
 	at := v.column(j)
 	words = v.table.words[at]
@@ -268,7 +269,8 @@ func (v View) CountWords(j int) (words []string, counts []int64) {
 	return words[min(1, len(words)):], counts[min(1, len(counts)):]
 }
 
-// wordCode returns the code of the word in a cell; noWord or noText if it holds none.
+// wordCode returns the code of the text in a cell: noWord if it cannot be a category, and noText if the cell
+// has no text.
 func (t *Table) wordCode(j, row int) int32 {
 	if t.codes[j] != nil {
 		return t.codes[j][row]
@@ -276,10 +278,10 @@ func (t *Table) wordCode(j, row int) int32 {
 	return unboxWord(t.floats[j][row])
 }
 
-// Resolve returns the view with its columns read as the given ones, where that which was found
-// out about columns with [Column.Found] is declared: category columns with their categories, or
-// numbers. A cell whose word is not among the categories is one of the others. No other column
-// may differ. A record's cell depends on its own alone, so neighbouring views stay neighbouring.
+// Resolve returns the view with its columns read as the given ones, in which the findings about columns with
+// [Column.Found] are declared: category columns with their categories, or numeric columns. A cell whose text is
+// not among the categories is read as other. No other column may differ. The cell of a record depends only on
+// that record, so neighbouring views stay neighbouring.
 func (v View) Resolve(as []Column) View {
 	t := *v.table
 	t.schema.Columns = slices.Clone(t.schema.Columns)
@@ -301,7 +303,7 @@ func (v View) Resolve(as []Column) View {
 	return v
 }
 
-// named returns the codes of a column with words under declared categories.
+// named returns the codes of a text column under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
 	absent := c.MissingCode()
 	of := c.CodesOf(t.words[j])

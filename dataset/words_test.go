@@ -17,20 +17,20 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// wordSchema has a column of words, one that may be numbers or words, and one of numbers.
+// wordSchema has a text column, a column that may be numeric or text, and a numeric column.
 func wordSchema() Schema {
 	return Schema{Columns: []Column{{Name: "a", Kind: Category, Other: true, Found: true}, {Name: "b", Found: true}, {Name: "c"}}}
 }
 
-// wordCells are cells with blanks, quotes, other alphabets, words for missing ones, numbers,
-// texts that are too long and some that do not print.
+// wordCells are cells with blanks, quotes, other alphabets, markers of missing values, numbers, overlong texts
+// and unprintable texts.
 var wordCells = []string{
 	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5", "007", "inf", "0x1p4", "45 yrs",
 	strings.Repeat("x", longestWord), strings.Repeat("x", longestWord+1), "bell\a", "\xff", "zero\u200bwidth", "True",
 }
 
-// wordTexts returns, for each record, the word in column j: "-" for a missing cell, "!" for a text
-// that is no word, "#" and the number for a number.
+// wordTexts returns, for each record, the text category in column j: "-" for a missing cell, "!" for a text
+// that cannot be a category, "#" and the number for a number.
 func wordTexts(t *Table, j int) []string {
 	out := make([]string, t.Len())
 	for i := range out {
@@ -48,7 +48,7 @@ func wordTexts(t *Table, j int) []string {
 	return out
 }
 
-// TestWordsReadAlike: every way to read a table finds the same words, by the rule of one cell.
+// TestWordsReadAlike checks that all readers find the same text categories, by the rule for a single cell.
 func TestWordsReadAlike(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,c\n")
@@ -105,8 +105,8 @@ func TestWordsReadAlike(t *testing.T) {
 	}
 }
 
-// TestFoldedAlike: every way to read a table folds, cuts and hashes words and listed categories alike, by the rule of
-// one cell.
+// TestFoldedAlike checks that all readers fold, cut and hash text categories and listed categories alike, by
+// the rule for a single cell.
 func TestFoldedAlike(t *testing.T) {
 	cells := append(slices.Clone(wordCells), "RED", "r\"e\"d", "\"A,  B\"", "A01.5", "a01", "None", "none", "#3", " a  b ", "#1")
 	for name, rule := range map[string]cell.Text{"case": {Fold: "case"}, "blanks": {Fold: "blanks"}, "prefix": {Prefix: 3}, "all": {Fold: "case", Prefix: 2}, "hash": {Hash: 5}} {
@@ -160,7 +160,8 @@ func TestFoldedAlike(t *testing.T) {
 	}
 }
 
-// TestWordsOfParquet: strings are the same words there, and numbers are numbers.
+// TestWordsOfParquet checks that strings in Parquet yield the same text categories, and that numbers stay
+// numbers.
 func TestWordsOfParquet(t *testing.T) {
 	type row struct {
 		A string  `parquet:"a"`
@@ -184,7 +185,7 @@ func TestWordsOfParquet(t *testing.T) {
 	}
 }
 
-// heldWordTable is a table in memory with the words of both kinds of columns.
+// heldWordTable is a table in memory with text categories in both kinds of columns.
 func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *Table {
 	t.Helper()
 	schema := Schema{Columns: wordSchema().Columns[:2]}
@@ -204,8 +205,8 @@ func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *T
 	return table
 }
 
-// TestResolve: what was found is read as what is declared, and words as other where they are not
-// listed; nothing else changes.
+// TestResolve checks that found columns are read as declared, that unlisted texts are read as other, and that
+// nothing else changes.
 func TestResolve(t *testing.T) {
 	table := heldWordTable(t, []string{"x", "y", "z"}, []int32{0, 1, 2, -1, 1, 7}, nil)
 	words, counts := table.Select([]int32{0, 1, 4}).CountWords(1)
@@ -239,8 +240,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestCapIgnoresCodes: which records of a unit are kept depends on their words, not on the codes
-// that other records gave these.
+// TestCapIgnoresCodes checks that the kept records of a unit depend on their texts, not on the codes that other
+// records gave these.
 func TestCapIgnoresCodes(t *testing.T) {
 	kept := func(words []string, codes []int32) []string {
 		table := heldWordTable(t, words, codes, []uint64{5, 5, 5, 9})

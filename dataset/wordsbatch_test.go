@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestWordsOfBatches: batches hold the words of the whole table, however often their lists begin anew, from
-// text and from dictionaries, and no list grows with the file.
+// TestWordsOfBatches checks that batches hold the text categories of the whole table, however often their lists
+// are replaced, for text and for dictionaries, and that no list grows with the file.
 func TestWordsOfBatches(t *testing.T) {
 	type record struct {
 		A string `parquet:"a,dict"`

@@ -80,7 +80,7 @@ const (
 
 var utf32 = Content{What: "UTF-32 text", Do: "convert it to UTF-8, with iconv -f UTF-32 -t UTF-8"}
 
-// markup begins text that is no table.
+// markup lists the starts of markup documents, which are not tables.
 var markup = []signature{
 	{0, "<!doctype", Content{What: "an HTML page", Do: export + "; where it was downloaded, this may be a page that asks to sign in"}},
 	{0, "<html", Content{What: "an HTML page", Do: export + "; where it was downloaded, this may be a page that asks to sign in"}},
@@ -128,7 +128,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 // isLine reports whether a signature is text on a line of its own.
 func isLine(signature string) bool { return signature == "%PDF-" || strings.HasSuffix(signature, "\n") }
 
-// isBzip2 reports whether head begins a file of bzip2: its level, and the mark of a block or of the end.
+// isBzip2 reports whether head starts a bzip2 file: its level, and the mark of a block or of the end.
 func isBzip2(head []byte) bool {
 	if len(head) < 10 || head[3] < '1' || head[3] > '9' {
 		return false

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// encode writes text with so many bytes a character.
+// encode writes text with size bytes per character.
 func encode(text string, size int, order binary.AppendByteOrder) string {
 	var out []byte
 	if size == 2 {

@@ -1,12 +1,13 @@
-// Package arrowfile reads tables in the file and stream formats of Apache Arrow, which is what Feather has been since its
-// version 2, as lines of comma-separated text.
+// Package arrowfile reads tables in the file and stream formats of Apache Arrow, which is what Feather has been
+// since its version 2, as lines of comma-separated text.
 //
-// Messages are found first, and then read row by row with one cursor per column. What is held does not grow with the
-// length of a batch: of every buffer there is a small window, compressed or not. Held as a whole are the values of
-// dictionaries, and the long texts of compressed views. Package flatbuffers reads the metadata and panics on some
-// that is damaged; both entry points turn that into [ErrDamaged].
+// Messages are located first, and then read row by row with one cursor per column. Memory does not grow with
+// the length of a batch: every buffer is read through a small window, compressed or not. Only the values of
+// dictionaries and the long texts of compressed views are held as a whole. Package flatbuffers, which reads the
+// metadata, panics on some damaged files; both entry points convert that to [ErrDamaged].
 //
-// The format: https://arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
+// The format: https://arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess
+// Communication".
 package arrowfile
 
 import (

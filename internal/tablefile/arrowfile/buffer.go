@@ -16,7 +16,7 @@ const (
 	codecZstd = 1
 )
 
-// maxWindow is the largest window of Zstandard, what its own tools take without being asked for more.
+// maxWindow is the largest window of Zstandard that its own tools accept by default.
 const maxWindow = 1 << 27
 
 // body is a batch, or the values of a dictionary.
@@ -48,7 +48,7 @@ func (f *File) readBody(m message, t table) (*body, error) {
 	return b, nil
 }
 
-// streams opens buffers, and counts what their windows take. Decoders are used again from batch to batch.
+// streams opens buffers and adds up the memory of their windows. Decoders are reused from batch to batch.
 type streams struct {
 	f      *File
 	window int // bytes of each buffer that are held
@@ -63,7 +63,7 @@ type streams struct {
 // reset forgets the buffers that are open.
 func (s *streams) reset() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
 
-// holdBytes counts bytes that will be held.
+// holdBytes accounts for bytes that will be held.
 func (s *streams) holdBytes(n int64) error {
 	if n < 0 || n > freeHeld+heldPerByte*s.f.size-s.held {
 		return ErrTooLarge
@@ -108,7 +108,7 @@ func (s *streams) rawReader(at, n int64) *bufio.Reader {
 
 func (s *streams) bufferSize(n int64) int { return int(min(int64(s.window), n)) }
 
-// frameDecoder returns a decoder of a frame that begins with head.
+// frameDecoder returns a decoder of a frame that starts with head.
 func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
 	if codec == codecLZ4 {
 		if len(head) < 6 || binary.LittleEndian.Uint32(head) != 0x184d2204 {

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// cursor goes over the cells of one column of a batch.
+// cursor iterates over the cells of one column of a batch.
 type cursor struct {
 	of    *Field
 	lines *Lines
@@ -40,7 +40,7 @@ type dictionary struct {
 	ends []int
 }
 
-// place is where a column begins among those of a body.
+// place is where a column starts among the nodes, buffers and views of a body.
 type place struct{ node, buffer, view int }
 
 // nextBuffer returns the place after a column.

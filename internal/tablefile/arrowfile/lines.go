@@ -53,7 +53,7 @@ func (l *Lines) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// nextLine writes a line or goes to the next batch.
+// nextLine writes a line or moves to the next batch.
 func (l *Lines) nextLine() (err error) {
 	defer recoverDamage(&err)
 	if l.left == 0 {
@@ -97,7 +97,7 @@ func (l *Lines) appendQuoted(line []byte, text string) []byte {
 	return cell.AppendCell(line, text)
 }
 
-// openBatch goes to the next batch, and reads the dictionaries before it.
+// openBatch moves to the next batch and reads the dictionaries before it.
 func (l *Lines) openBatch() error {
 	f := l.file
 	if l.next == 0 && f.random {

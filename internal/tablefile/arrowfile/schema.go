@@ -47,7 +47,8 @@ const (
 	uuid      // 16 bytes
 )
 
-// layout is how many nodes and buffers a column has in a batch, beside those of views that have several.
+// layout is the number of nodes and buffers of a column in a batch, in addition to the buffers of views, which
+// may have several.
 type layout struct{ nodes, buffers, views int }
 
 // Tables of types, in the order of their union.

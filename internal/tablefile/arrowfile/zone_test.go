@@ -21,7 +21,7 @@ func TestZoneOf(t *testing.T) {
 	}
 }
 
-// TestSchemaOf: text that is no schema has no fields.
+// TestSchemaOf checks that a text that is not a schema has no fields.
 func TestSchemaOf(t *testing.T) {
 	for _, value := range []string{"", "x", "////////", "/////wAAAAA=", "/////xAAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAA"} {
 		if fields := SchemaOf(value); fields != nil {

@@ -20,7 +20,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestNormalIsStable: the normal form of a text is its own, and blanks around it do not matter.
+// TestNormalIsStable checks that normalisation is idempotent, and that surrounding blanks do not matter.
 func TestNormalIsStable(t *testing.T) {
 	blanks := rapid.StringOfN(rapid.SampledFrom([]rune(Blanks+Invisible)), 0, 5, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -35,7 +35,7 @@ func TestNormalIsStable(t *testing.T) {
 	})
 }
 
-// TestBlanks: the list that programs hold is that of package unicode.
+// TestBlanks checks that the list in exported programs is that of package unicode.
 func TestBlanks(t *testing.T) {
 	listed := map[rune]bool{}
 	for _, r := range Blanks {

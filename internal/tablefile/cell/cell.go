@@ -1,9 +1,9 @@
-// Package cell defines what a cell of a table means: which number, category or date its text is, or that it has no
-// value. Training, prediction from every source and exported programs share this one definition, because what a cell
-// is decides what a record adds to a private sum.
+// Package cell defines the meaning of a cell of a table: the number, category or date of its text, or that it
+// has no value. Training, prediction from every source and exported programs share this one definition, because
+// the meaning of a cell determines the contribution of its record to a private sum.
 //
-// A value that comes with a type of its own, such as a number of JSON or a boolean of Arrow, is read as the text that
-// value.go defines for it.
+// A value that comes with a type of its own, such as a number of JSON or a boolean of Arrow, is read as the
+// text that value.go defines for it.
 package cell
 
 import (
@@ -38,9 +38,9 @@ func MissingWord(s string) bool {
 	return false
 }
 
-// Number reads a plain number: its value if the class is [Good], else 0. A plain number is what strconv.ParseFloat
-// accepts, without hexadecimal digits and underscores. The words true and false, in any case, are 1 and 0: that is how
-// typed tables write their booleans. Number is total.
+// Number reads a plain number: its value if the class is [Good], else 0. A plain number is any text that
+// strconv.ParseFloat accepts, without hexadecimal digits and underscores. The words true and false, in any
+// case, are 1 and 0, since typed tables write their booleans this way. Number accepts any text.
 func Number(text string) (float64, Class) {
 	text = Trim(text)
 	if MissingWord(text) {

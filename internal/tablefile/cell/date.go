@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// AutoDate is the layout of a column whose dates may be written in any of the ways that [Dates] tries for it.
+// AutoDate is the layout of a column whose dates may have any of the forms that [Dates] tries for it.
 const AutoDate = "auto"
 
 // The parts of a date. Each is a number that depends on one cell alone.
@@ -73,8 +73,8 @@ func NewDates(layout string, more ...string) *Dates {
 	return &Dates{layouts: append([]string{layout}, more...), digits: strings.Trim(layout, "0123456789") == ""}
 }
 
-// Read reads the text of a cell. By a layout that is declared, it is what package time reads. A date that is written
-// in digits alone may have become a number: 20240115.0 is 20240115.
+// Read reads the text of a cell. A declared layout is parsed by package time. A date written in digits alone
+// may have been converted to a number: 20240115.0 is 20240115.
 func (d *Dates) Read(text string) (Moment, Class) {
 	text = Trim(text)
 	if MissingWord(text) {
@@ -216,7 +216,7 @@ func (s *dateScanner) scanNumber(least, most int) (n int, ok bool) {
 	return n, true
 }
 
-// countDigits counts the digits at the beginning.
+// countDigits counts the leading digits.
 func (s *dateScanner) countDigits() int {
 	return len(s.text) - len(strings.TrimLeft(s.text, "0123456789"))
 }

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// autoCells are texts that [AutoDate] reads, with the day of January 2024, the hour and the minute; -1 for none.
+// autoCells are texts that [AutoDate] reads, with the day of January 2024, the hour and the minute; -1 if
+// absent.
 var autoCells = map[string][3]int{
 	"2024-01-15": {15, 0, 0}, "2024/01/15": {15, 0, 0}, "20240115": {15, 0, 0}, "20240115.0": {15, 0, 0}, "20240115,00": {15, 0, 0}, "15.1.2024": {15, 0, 0}, "15.01.2024": {15, 0, 0},
 	"15 Jan 2024": {15, 0, 0}, "15-JAN-2024": {15, 0, 0}, "Jan 15, 2024": {15, 0, 0}, "15 January 2024": {15, 0, 0}, "January 15, 2024": {15, 0, 0},
@@ -140,8 +141,8 @@ var dateLayouts = []string{
 	"02/01/2006 03:04:05 pm", "2006-01-02 15:04:05.999 -0700", "2006-01-02 15:04:05 MST", "Day 2 of 1 in 2006, 15h04", "2006年1月2日", time.RFC850, time.UnixDate, time.RFC3339Nano, "Janus 1 2 2006", "2006 002",
 }
 
-// TestDatePatterns: a program reads what the reader of a layout reads, of dates as they are written by any layout, whole
-// or with a character changed.
+// TestDatePatterns checks that an exported program reads the same dates as the reader of a layout, for dates
+// written by any layout, unchanged or with one character changed.
 func TestDatePatterns(t *testing.T) {
 	layouts := append([]string{AutoDate}, dateLayouts...)
 	readers, programs := map[string]*Dates{}, map[string]*datePrograms{}
@@ -185,7 +186,7 @@ func TestDatePatterns(t *testing.T) {
 	})
 }
 
-// TestParts: parts of random days are those of package time, and moments of counts are those of texts.
+// TestParts compares the parts of random days with package time, and moments of counts with those of texts.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), 0).UTC()

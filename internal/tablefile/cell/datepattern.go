@@ -164,7 +164,7 @@ func layoutPattern(layout string) (pattern string, ok bool) {
 	return out.String(), err == nil
 }
 
-// elementAt returns the element that a layout begins with, and its pattern.
+// elementAt returns the element at the start of a layout, and its pattern.
 func elementAt(layout string) (element, pattern string) {
 	for _, e := range layoutElements {
 		rest, found := strings.CutPrefix(layout, e.element)
@@ -203,7 +203,7 @@ func zonePattern(hours string) string {
 	return "(?:ChST|MeST|GMT(?:[+-]" + zoneHours + ")?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-](?:" + hours + "))"
 }
 
-// fractionDigits returns the zeros or nines of a fraction of a second that a layout begins with.
+// fractionDigits returns the zeros or nines of a fraction of a second at the start of a layout.
 func fractionDigits(layout string) string {
 	if len(layout) < 2 || layout[0] != '.' && layout[0] != ',' || layout[1] != '0' && layout[1] != '9' {
 		return ""

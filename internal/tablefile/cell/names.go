@@ -2,15 +2,15 @@ package cell
 
 import "strings"
 
-// Names finds the listed name that a text is: one of the categories of a column, or one of the classes of a target.
-// The names are public, and what Names makes of a text depends on the names and that text alone.
+// Names finds the listed name that a text denotes: one of the categories of a column, or one of the classes of
+// a target. The names are public, and the result for a text depends on the names and that text alone.
 //
-// A text that is a listed name, by the rule for texts, is that name, even if it is a word for missing. Other words for
-// missing have no value. Then come spellings that depend on the program that wrote the table, as far as the list
-// leaves no doubt which name they mean:
+// A text that is a listed name, by the rule for texts, is that name, even if it is a marker of a missing value.
+// Other markers of missing values have no value. Then come spellings that depend on the program that wrote the
+// table, if the list leaves no doubt which name they mean:
 //
-//   - whole numbers: 1.0 is 1 where one listed name alone is that number, and 1 is 1.0;
-//   - booleans: true, True, TRUE, t, T, 1 and 1.0 are one value, and so are their opposites, where the list has one
+//   - whole numbers: 1.0 is 1 if only one listed name is that number, and 1 is 1.0;
+//   - booleans: true, True, TRUE, t, T, 1 and 1.0 are one value, and so are their opposites, if the list has one
 //     name for each, either as words, or as the letters t and f alone, or as the numbers 1 and 0 alone.
 //
 // Names of columns that cut texts or hash them have no such spellings.
@@ -23,8 +23,8 @@ type Names struct {
 	others    int32 // the code of a text that is no listed name
 }
 
-// NewNames returns the finder for a list of names, whose codes are their places in it. decimal is the decimal mark of
-// the table; 0 for a point. Of two names that are one value the later one counts.
+// NewNames returns the finder for a list of names, whose codes are their positions in it. decimal is the
+// decimal mark of the table; 0 for a point. If two names have one value, the later name is used.
 func NewNames(list []string, rule Text, decimal byte) *Names {
 	others := int32(len(list)) //nolint:gosec // lists are short
 	n := &Names{rule: rule, codes: make(map[string]int32, len(list)), decimal: markOf(decimal), none: others, others: others}
@@ -87,8 +87,9 @@ func (n *Names) Known(text []byte) (code int32, known bool) {
 // t, false and f in small letters, and whole numbers without a point. It must not be changed.
 func (n *Names) Spellings() map[string]int32 { return n.spellings }
 
-// Texts returns the codes of texts, for forms that hold a list and cannot compute: the names, their usual spellings,
-// and words for missing, if the list has a name for those. Texts are as [Normal] returns them.
+// Texts returns the codes of texts, for export formats that hold a list and cannot compute: the names, their
+// usual spellings, and markers of missing values, if the list has a name for those. Texts are as [Normal]
+// returns them.
 func (n *Names) Texts() map[string]int32 {
 	out := map[string]int32{}
 	for key, code := range n.spellings {

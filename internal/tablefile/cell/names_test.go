@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNames: which of the listed names a text is; -1 stands for others, and -2 for no value.
+// TestNames checks which listed name a text denotes; -1 means other, and -2 no value.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		names string
@@ -78,7 +78,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesAreExact: a listed name is itself, whatever stands beside it in the list.
+// TestNamesAreExact checks that a listed name denotes itself, regardless of the other names in the list.
 func TestNamesAreExact(t *testing.T) {
 	words := []string{"true", "True", "t", "f", "FALSE", "0", "1", "1.0", "0.0", "-1", "-1.0", "1.00", "NA", "", "None", "x", "é", "e\u0301x"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,7 +97,7 @@ func TestNamesAreExact(t *testing.T) {
 	})
 }
 
-// TestTexts: every text of the list has the code that Find returns.
+// TestTexts checks that every text of the list has the code that Find returns.
 func TestTexts(t *testing.T) {
 	for _, c := range []struct {
 		names string

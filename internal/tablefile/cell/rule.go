@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A Rule says how numbers are written. The zero Rule reads what [Number] reads. A Rule is public: it comes
-// from a recipe, and what it makes of a cell depends on that cell alone.
+// A Rule defines how numbers are written. The zero Rule reads the same numbers as [Number]. A Rule is public:
+// it comes from a recipe, and its result for a cell depends on that cell alone.
 type Rule struct {
 	Decimal   byte // ',' for decimal commas; 0 or '.' for points
 	Thousands byte // between groups of three digits before the decimal mark: , . ' _ or a blank; 0: none
-	// Lenient also reads what people write around numbers; see [Rule.Number].
+	// Lenient also accepts common additions to numbers, such as currencies and units; see [Rule.Number].
 	Lenient bool
 	Missing []float64 // numbers that stand for a missing cell
 }
@@ -24,15 +24,16 @@ func (r *Rule) Plain() bool { return r.Decimal != ',' && len(r.Missing) == 0 }
 // MaxLenient is how many bytes a cell has at most that a lenient rule looks at again.
 const MaxLenient = 48
 
-// Number reads a numeric cell: its value if the class is [Good], else 0. It is total. A cell that [Number]
-// reads means the same here, but for another decimal mark. Lenient rules read more, where it has one meaning:
+// Number reads a numeric cell: its value if the class is [Good], else 0. It accepts any text. A cell that
+// [Number] reads has the same meaning here, except for another decimal mark. Lenient rules read more spellings,
+// if they have one meaning:
 //
 //   - t and f, as Postgres writes booleans, are 1 and 0, in any case;
-//   - a currency (a sign or a code of three letters) before or after the number, one of [Units], a percent
-//     sign and a + after it are left out, and nothing is converted;
-//   - so are <, >, <=, >=, ≤, ≥ and ~ before it: <5 is 5;
-//   - groups of three digits are joined if an apostrophe or a narrow blank parts them, or the mark that is not
-//     the decimal one where that is beyond doubt: twice, or before a decimal mark;
+//   - a currency (a sign or a code of three letters) before or after the number, and one of [Units], a percent
+//     sign or a + after it are ignored; nothing is converted;
+//   - <, >, <=, >=, ≤, ≥ and ~ before the number are ignored too: <5 is 5;
+//   - groups of three digits are joined if they are separated by an apostrophe or a narrow blank, or by the mark
+//     that is not the decimal one if it is unambiguous: used twice, or before a decimal mark;
 //   - the sign may be U+2212.
 func (r *Rule) Number(text string) (float64, Class) {
 	text = Trim(text)
@@ -178,7 +179,7 @@ func (r *Rule) removeGroups(text string) (string, bool) {
 // Bounds are the signs for at most, at least and about.
 var Bounds = []string{"<=", ">=", "<", ">", "≤", "≥", "~"}
 
-// trimBound leaves out a word for at most, at least or about.
+// trimBound removes a prefix that means at most, at least or about.
 func trimBound(text string) string {
 	for _, sign := range Bounds {
 		if rest, ok := strings.CutPrefix(text, sign); ok {
@@ -209,8 +210,8 @@ func cutCurrency(text string) (rest string, found bool) {
 	return text, false
 }
 
-// Units are the units that a lenient rule leaves out after a number, in any case, with or without blanks between.
-// The letters k, m and b are none of them: they may stand for thousands, millions and billions.
+// Units are the units that a lenient rule ignores after a number, in any case, with or without blanks between.
+// The letters k, m and b are not included: they may mean thousands, millions and billions.
 var Units = strings.Fields("% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
 	"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
 

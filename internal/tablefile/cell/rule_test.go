@@ -42,7 +42,8 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestRuleKeepsNumbers: what is a number or missing by the plain definition is the same to a lenient rule.
+// TestRuleKeepsNumbers checks that a lenient rule gives the same result for every text that is a number or
+// missing by the plain definition.
 func TestRuleKeepsNumbers(t *testing.T) {
 	cells := rapid.StringOfN(rapid.RuneFrom([]rune("0123456789+-.,eE xX_NaAinf%$<> ")), 0, 12, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +60,7 @@ func TestRuleKeepsNumbers(t *testing.T) {
 	})
 }
 
-// TestRuleFast: a decimal comma is read without a string as it is with one.
+// TestRuleFast checks that a decimal comma is read from bytes as it is from a string.
 func TestRuleFast(t *testing.T) {
 	r := Rule{Decimal: ',', Missing: []float64{-1}}
 	parse := func(b []byte) (float64, bool) {

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// A Text is the rule that says which value the text of a category cell is. The zero Text is exact: the text as
-// [Normal] returns it. A Text is public: it comes from a recipe, and what it makes of a cell depends on that cell
-// alone. Models list values as a Text makes them, and programs that are exported hold the same rules.
+// A Text is the rule that maps the text of a category cell to a value. The zero Text is exact: the text as
+// [Normal] returns it. A Text is public: it comes from a recipe, and its result for a cell depends on that cell
+// alone. Models list values as a Text returns them, and exported programs contain the same rules.
 type Text struct {
 	Fold   string // FoldExact, which "" is too, FoldBlanks or FoldCase
 	Prefix int    // characters that are kept, from the first; 0: all
 	Hash   int    // buckets that values are hashed to; 0: they are not
 }
 
-// The foldings, in addition to removing surrounding blanks: none; of the number of blanks between words; and of upper
-// and lower case as well.
+// The foldings, in addition to removing surrounding blanks: no folding; of the number of blanks between words;
+// and of upper and lower case as well.
 const (
 	FoldExact  = "exact"
 	FoldBlanks = "blanks"
@@ -40,8 +40,8 @@ func (t Text) Known() bool {
 		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
 }
 
-// Of returns the value of a text. A word for a missing cell is unchanged. Otherwise the folding, the prefix, without
-// blanks at its end, and the bucket apply in this order.
+// Of returns the value of a text. A marker of a missing value is unchanged. Otherwise the folding, the prefix,
+// without blanks at its end, and the bucket apply in this order.
 func (t Text) Of(text string) string {
 	text = Normal(text)
 	if t.Exact() || MissingWord(text) {

@@ -27,8 +27,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextTwice: values are values of themselves but for buckets; small letters are those of Unicode; the hash is
-// that of the library; every value of a text that hashes is a bucket.
+// TestTextTwice checks that applying a rule twice changes nothing, except for buckets; that lower case is that
+// of Unicode; that the hash is that of the library; and that every value of a rule that hashes is a bucket.
 func TestTextTwice(t *testing.T) {
 	small := func(text string) bool {
 		for _, rule := range []Text{{Fold: FoldBlanks}, {Fold: FoldCase}, {Prefix: 3}, {Fold: FoldCase, Prefix: 5}} {

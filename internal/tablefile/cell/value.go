@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Values that have a type of their own are read as texts, which this file defines for all sources of values: a
-// boolean is the word true or false, a number is written by AppendFloat, a moment as TimeText writes it, and null, an
-// array and an object have no value, which is the empty text.
+// Values with a type of their own are read as texts, which this file defines for all sources: a boolean is the
+// word true or false, a number is written by AppendFloat, a moment by TimeText, and null, an array and an
+// object have no value, so their text is empty.
 
 // exactWhole is the first whole number after which a float64 has gaps.
 const exactWhole = 1 << 53
 
-// AppendFloat appends the text of a number: the shortest decimal form that reads back to the same number of so many
-// bits, with an exponent of at least two digits below 1e-4 and from 1e16 on. A whole number has neither a point nor an
-// exponent before 1e16, as integers are written: pandas turns a column of integers into one of floats where a single
-// record has none, and the text of the others must stay what it was. Infinities are +Inf and -Inf, and no number is
-// NaN.
+// AppendFloat appends the text of a number: the shortest decimal form that reads back to the same number with
+// the given number of bits, with an exponent of at least two digits below 1e-4 and from 1e16 on. A whole number
+// below 1e16 has neither a point nor an exponent, as integers are written: pandas converts a column of integers
+// to floats if a single record has no value, and the text of the others must not change. Infinities are +Inf
+// and -Inf, and a missing number is NaN.
 func AppendFloat(b []byte, x float64, bits int) []byte {
 	size := math.Abs(x)
 	switch {
@@ -42,5 +42,5 @@ func AppendNumber(b []byte, literal string) []byte {
 // isInfinite reports whether a text is that of an infinite number.
 func isInfinite(text string) bool { return text == "+Inf" || text == "-Inf" }
 
-// TimeText returns the text of a moment by the clock on the wall, whatever its zone is.
+// TimeText returns the text of a moment by the local clock of its zone.
 func TimeText(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999") }

@@ -1,4 +1,4 @@
-// Package celltypes reads from the schema of a file what its columns hold. A schema is public, as a header is.
+// Package celltypes reads the types of columns from the schema of a file. A schema is public, as a header is.
 package celltypes
 
 import (
@@ -17,7 +17,7 @@ import (
 // A Type is the type of a column's cells in a schema.
 type Type uint8
 
-// The types. Text files have no types, and dates and unsupported types have none either.
+// The types. Columns of text files, dates and unsupported types have no type.
 const (
 	Unstated Type = iota
 	Numbers

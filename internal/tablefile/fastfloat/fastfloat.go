@@ -1,10 +1,8 @@
-// Package fastfloat turns decimal text into the nearest float64, faster than
-// strconv and bit for bit the same.
+// Package fastfloat turns decimal text into the nearest float64, faster than strconv and bit for bit the same.
 //
-// Reading a large CSV is mostly this one job: a table of 500,000 rows and 90
-// columns holds 45 million numbers, usually written with 15 to 17 significant
-// digits. The package answers the common shapes with integer arithmetic and
-// declines everything else, so the caller can hand the rest to strconv:
+// The time to read a large CSV file is mostly the time to parse numbers: a table of 500,000 rows and 90 columns
+// holds 45 million numbers, usually written with 15 to 17 significant digits. The package answers the common
+// shapes with integer arithmetic and declines everything else, so the caller can pass the rest to strconv:
 //
 //   - digits with at most one point and an optional exponent;
 //   - at most 19 significant digits, so the digits fit a uint64 exactly;
@@ -14,18 +12,15 @@
 //
 // # Why the result is exact
 //
-// The number is m·10^e with m < 2^64. If m ≤ 2^53 and |e| ≤ 22, both m and
-// 10^|e| are float64 values and one IEEE multiplication or division rounds
-// once, correctly (Clinger, "How to read floating point numbers accurately",
-// PLDI 1990). Otherwise m·5^e is a 128-bit integer, or m/5^-e a quotient with
-// at least 62 bits and a remainder. Neither loses information: everything
-// below the leading 64 bits is folded into one sticky bit (rounding to odd),
-// and the conversion of a 64-bit integer to float64 then rounds once to
-// nearest, ties to even. Powers of two only move the exponent, and in this range
-// they can neither overflow nor become subnormal.
+// The number is m·10^e with m < 2^64. If m ≤ 2^53 and |e| ≤ 22, both m and 10^|e| are float64 values and one
+// IEEE multiplication or division rounds once, correctly (Clinger, "How to read floating point numbers
+// accurately", PLDI 1990). Otherwise m·5^e is a 128-bit integer, or m/5^-e a quotient with at least 62 bits and
+// a remainder. Neither loses information: everything below the leading 64 bits is folded into one sticky bit
+// (rounding to odd), and the conversion of a 64-bit integer to float64 then rounds once to nearest, ties to
+// even. Powers of two only move the exponent, and in this range they can neither overflow nor become subnormal.
 //
-// The text accepted is a subset of what strconv.ParseFloat accepts: no
-// infinities, no hexadecimal, no underscores, no spaces.
+// The text accepted is a subset of what strconv.ParseFloat accepts: no infinities, no hexadecimal, no
+// underscores, no spaces.
 package fastfloat
 
 import (

@@ -51,8 +51,8 @@ func TestDeclines(t *testing.T) {
 	}
 }
 
-// TestHalfway walks the hard cases of rounding: decimals that lie exactly
-// between two float64 values, and their neighbours one digit away.
+// TestHalfway checks the hard cases of rounding: decimals exactly between two float64 values, and their
+// neighbours one digit away.
 func TestHalfway(t *testing.T) {
 	for e := 53; e < 64; e++ {
 		for k := uint64(0); k < 200; k++ {

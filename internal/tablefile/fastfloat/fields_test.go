@@ -67,7 +67,8 @@ func TestFieldsAreThoseOfScan(t *testing.T) {
 	}
 }
 
-// TestFieldsReadsALine: common numbers are read up to the end of a line that others follow, and none after it.
+// TestFieldsReadsALine checks that common numbers are read up to the end of the line, and none of the next
+// line.
 func TestFieldsReadsALine(t *testing.T) {
 	if !available() {
 		t.Skip("this build or processor reads field by field")

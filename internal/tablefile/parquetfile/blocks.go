@@ -14,7 +14,7 @@ import (
 
 var errBlock = errors.New("damaged block")
 
-// blockReach is how far copies reach back in LZ4, and usually in Snappy.
+// blockReach is the maximum distance of copies in LZ4, and the usual one in Snappy.
 const blockReach = 1 << 16
 
 // blockReader expands one block.
@@ -47,7 +47,7 @@ func newLZ4(in io.Reader) *blockReader {
 	return &blockReader{in: bufio.NewReader(in), step: (*blockReader).lz4, match: -1, ring: make([]byte, blockReach)}
 }
 
-// snappyReach returns how far the copies of a block of at most most bytes reach back, at least
+// snappyReach returns the maximum distance of the copies in a block of at most most bytes, at least
 // [blockReach].
 func snappyReach(in io.Reader, most int64) (int64, error) {
 	b, err := newSnappy(in, 0)

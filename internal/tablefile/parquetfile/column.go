@@ -47,8 +47,9 @@ type Column[T any] struct {
 	File File
 	// Cell converts a value to a cell and its class. It is called once for each value of a dictionary.
 	Cell func(Value) (T, uint8)
-	// Many, if it is not nil, makes of data what Cell makes of the len(dst) numbers in it, which follow one another as the
-	// format stores them, and counts their classes. It is for types of a fixed width and may take the place of Cell.
+	// Many, if it is not nil, converts the len(dst) numbers in data, stored one after the other in the format's
+	// encoding, to the cells that Cell would return, and counts their classes. It is for types of a fixed width
+	// and may replace Cell.
 	Many func(dst []T, data []byte, tally *[Classes]int)
 	// Made, if it is not nil, is called when the cells of a dictionary are made.
 	Made func()
@@ -159,7 +160,7 @@ func (c *Column[T]) spreadCells(dst []T, levels []uint32, there int) {
 	}
 }
 
-// nextPage goes to the next page, and reads it if it is a dictionary.
+// nextPage moves to the next page, and reads it if it is a dictionary.
 func (c *Column[T]) nextPage() error {
 	switch err := c.pages.nextPage(); {
 	case err == io.EOF && c.rows > 0:

@@ -134,7 +134,7 @@ func (f *Footer) Metadata(key string) string {
 	return found
 }
 
-// scanFooter goes over the footer.
+// scanFooter scans the footer.
 func (f *Footer) scanFooter(g *groupScan) bool {
 	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer), number: g.addNumber, item: g.endItem}
 	if g.first {

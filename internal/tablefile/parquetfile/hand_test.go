@@ -25,14 +25,14 @@ type page struct {
 	body   []byte
 }
 
-// dataPage is a data page of version 1; body is as it stands in the file.
+// dataPage is a data page of version 1; body is written as it is.
 func dataPage(values, expanded int, enc format.Encoding, body []byte) page {
 	p := page{header: format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(expanded)}, body: body}
 	p.header.DataPageHeader.Set(format.DataPageHeader{NumValues: int32(values), Encoding: enc, DefinitionLevelEncoding: format.RLE})
 	return p
 }
 
-// dataPage2 is a data page of version 2 whose body begins with levels.
+// dataPage2 is a data page of version 2 whose body starts with levels.
 func dataPage2(values, expanded, repetition, definition int, stored bool, enc format.Encoding, body []byte) page {
 	p := page{header: format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: int32(expanded)}, body: body}
 	h := format.DataPageHeaderV2{NumValues: int32(values), NumRows: int32(values), Encoding: enc,
@@ -64,12 +64,12 @@ func chunkOf(t testing.TB, pages ...page) []byte {
 	return out
 }
 
-// readChunk reads a chunk of so many rows.
+// readChunk reads a chunk of the given number of rows.
 func readChunk(data []byte, typ Type, codec format.CompressionCodec, rows, whole int) (out []string, err error) {
 	return readMany(data, typ, codec, rows, whole, nil)
 }
 
-// readMany is readChunk with what makes cells of many numbers.
+// readMany is readChunk with a function that converts many numbers at once.
 func readMany(data []byte, typ Type, codec format.CompressionCodec, rows, whole int, many func([]string, []byte, *[Classes]int)) (out []string, err error) {
 	c := &Column[string]{Type: typ, File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
 		Cell: func(v Value) (string, uint8) { return cellText(typ, v), classOf(typ, cellText(typ, v)) }, Many: many, Null: "null", NullClass: 2, Text: 1 << 10}
@@ -103,7 +103,7 @@ func compress(t testing.TB, codec format.CompressionCodec, data []byte) []byte {
 	return out
 }
 
-// TestPagesByHand: what other writers make and the Parquet library does not.
+// TestPagesByHand reads pages that other writers produce and the Parquet library does not.
 func TestPagesByHand(t *testing.T) {
 	boolean, text := Type{Kind: format.Boolean}, Type{Kind: format.ByteArray}
 	maybe := Type{Kind: format.Boolean, Optional: true}
@@ -182,7 +182,7 @@ func counted(cells []string) string {
 	return strings.Join(out, " ")
 }
 
-// TestSnappyReach: copies of a Snappy block reach back as far as its writer likes.
+// TestSnappyReach checks that copies of a Snappy block may refer to any earlier position.
 func TestSnappyReach(t *testing.T) {
 	block := make([]byte, 300_000)
 	rand.NewChaCha8([32]byte{4}).Read(block)
@@ -215,8 +215,9 @@ func TestSnappyReach(t *testing.T) {
 	}
 }
 
-// FuzzPages reads any bytes as a page, of every type, encoding and codec, as a whole and as a
-// stream, and numbers in one go: the same cells or an error each time, and no more memory than they are worth.
+// FuzzPages reads arbitrary bytes as a page, of every type, encoding and codec, as a whole and as a stream, and
+// with numbers in bulk. The cells or the error must be the same each time, and the memory must be in proportion
+// to the input.
 func FuzzPages(f *testing.F) {
 	for k, w := range ways() {
 		f.Add(byte(k), byte(k), uint16(9), uint16(300), []byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0})

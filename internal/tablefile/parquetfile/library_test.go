@@ -27,7 +27,7 @@ func (s stored) String() string {
 	return fmt.Sprintf("%v %v optional=%v", s.kind, s.encoding, s.optional)
 }
 
-// ways returns all ways that the Parquet library can write and this package is for.
+// ways returns all encodings that the Parquet library can write and this package supports.
 func ways() (out []stored) {
 	fixed := parquet.FixedLenByteArrayType(5)
 	for _, optional := range []bool{false, true} {
@@ -72,7 +72,7 @@ func randomValue(r *rand.Rand, kind parquet.Type, few bool) parquet.Value {
 	return parquet.ByteArrayValue(append(text, byte(n>>8), byte(n>>16)))
 }
 
-// randomRows draws rows of columns stored in the given ways, each with its own pattern of nulls.
+// randomRows draws rows of columns stored in the given encodings, each with its own pattern of nulls.
 func randomRows(r *rand.Rand, columns []stored, rows int) []parquet.Row {
 	out := make([]parquet.Row, rows)
 	for j, c := range columns {
@@ -157,7 +157,7 @@ func classOf(typ Type, text string) uint8 {
 	return 1
 }
 
-// manyTexts does what cellText and classOf do for numbers that stand one after the other; nil for other types.
+// manyTexts combines cellText and classOf for consecutive numbers; it returns nil for other types.
 func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
 	switch typ.Kind {
 	case format.Int32, format.Int64, format.Float, format.Double:
@@ -177,7 +177,7 @@ func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
 	}
 }
 
-// readLeaf reads a leaf of a file as texts, numbers in one go if many is set.
+// readLeaf reads a leaf of a file as texts, with numbers in bulk if many is set.
 func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, error) {
 	footer, ok := ReadFooter(bytes.NewReader(data), int64(len(data)))
 	if !ok {
@@ -264,9 +264,9 @@ func leafType(c stored) Type {
 
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw}
 
-// TestAgainstLibrary: random files of every type, encoding, codec and version of pages are read as
-// they were written, with pages as a whole and as streams, number by number and in one go, and as the library reads them (but for
-// LZ4, of which the library returns wrong bytes).
+// TestAgainstLibrary checks that random files of every type, encoding, codec and page version are read as they
+// were written, with pages as a whole and as streams, number by number and in bulk, and as the library reads
+// them. LZ4 is not compared, since the library returns wrong bytes for it.
 func TestAgainstLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	columns := ways()

@@ -19,7 +19,8 @@ import (
 // memory as a whole. A larger one is read as a stream.
 const WholePage = 1 << 22
 
-// fileBuffer is how many bytes of a file are at hand, enough for the header of a page. The page itself is read where it is needed.
+// fileBuffer is the size of the read buffer of a file in bytes, enough for the header of a page. The page
+// itself is read separately.
 const fileBuffer = 1 << 12
 
 // largePage is more than writers put into a page, unless one cell is that long.
@@ -68,7 +69,7 @@ type pages struct {
 	closer        func()
 }
 
-// openChunk goes to the beginning of a chunk.
+// openChunk moves to the start of a chunk.
 func (p *pages) openChunk(c Chunk) error {
 	if c.Offset < 4 || c.Size < 0 || c.Offset > p.file.Size || c.Size > p.file.Size-c.Offset {
 		return ErrDamaged
@@ -82,7 +83,7 @@ func (p *pages) openChunk(c Chunk) error {
 	return nil
 }
 
-// nextPage goes to the next page. The error is io.EOF after the last one.
+// nextPage moves to the next page. The error is io.EOF after the last one.
 func (p *pages) nextPage() error {
 	if err := p.finishPage(); err != nil {
 		return err
@@ -226,7 +227,7 @@ func (p *pages) newDecompressor(r io.Reader, at int64) (io.Reader, error) {
 	return nil, ErrDamaged
 }
 
-// streamPage begins to read a page that is not held.
+// streamPage starts to read a page that is not held in memory.
 func (p *pages) streamPage() error {
 	if max(p.head.compressed, p.head.expanded) > largePage && p.file.Large != nil {
 		p.file.Large()

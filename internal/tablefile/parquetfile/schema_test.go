@@ -9,7 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestFields: the fields of a schema are those that the Parquet library sees, whatever stands beside them.
+// TestFields checks that the fields of a schema are those that the Parquet library sees, regardless of other
+// parts of the footer.
 func TestFields(t *testing.T) {
 	type nested struct {
 		A int32
@@ -62,7 +63,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfOldWriters: annotations from before logical types mean the same.
+// TestFieldsOfOldWriters checks that annotations from before logical types have the same meaning.
 func TestFieldsOfOldWriters(t *testing.T) {
 	for _, test := range []struct {
 		element string // of the compact encoding: from the type on, after which the name "a" stands
@@ -84,7 +85,7 @@ func TestFieldsOfOldWriters(t *testing.T) {
 	}
 }
 
-// TestDamagedSchemas: trees that claim more or fewer elements than there are.
+// TestDamagedSchemas reads trees that claim more or fewer elements than there are.
 func TestDamagedSchemas(t *testing.T) {
 	root := func(children string) string { return "\x48\x01r\x15" + children + "\x00" }
 	leaf, group := "\x15\x02\x38\x01a\x00", func(children string) string { return "\x48\x01g\x15" + children + "\x00" }

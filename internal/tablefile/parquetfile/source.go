@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sourceBuffer is how much of a page that is read as a stream is at hand. Fixed numbers of
-// bytes are asked for in steps of at most that many.
+// sourceBuffer is the size of the buffer of a page that is read as a stream. Fixed numbers of bytes are
+// requested in steps of at most this size.
 const sourceBuffer = 1 << 16
 
 // source is the uncompressed content of a page: in memory, or a stream.

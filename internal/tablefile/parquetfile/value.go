@@ -36,7 +36,7 @@ func (v *valueReader) close() {
 	v.src, v.lengths, v.begins, v.last, v.split, v.text = nil, nil, nil, nil, nil, nil
 }
 
-// start begins a page of at most most values.
+// start starts a page of at most most values.
 func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
 	text := v.typ.Kind == format.ByteArray
@@ -135,7 +135,7 @@ func (v *valueReader) readFixed(vals []Value) ([]Value, bool) {
 	return vals, true
 }
 
-// readTexts reads texts with their lengths before them: those that are at hand, or one.
+// readTexts reads texts with their lengths before them: those in the buffer, or a single one.
 func (v *valueReader) readTexts(vals []Value) ([]Value, bool) {
 	buf := v.src.buf
 	for k := range vals {
@@ -153,7 +153,7 @@ func (v *valueReader) readTexts(vals []Value) ([]Value, bool) {
 	return vals, true
 }
 
-// readOne returns the values that were read, or reads the one that is not at hand.
+// readOne returns the values that were read, or reads the one that is not in the buffer.
 func (v *valueReader) readOne(vals []Value, done int) ([]Value, bool) {
 	if done > 0 {
 		return vals[:done], true
@@ -183,7 +183,7 @@ func (v *valueReader) lockLongText() {
 	}
 }
 
-// releaseLongText lets go of a long text.
+// releaseLongText releases the memory of a long text.
 func (v *valueReader) releaseLongText() {
 	if v.locked {
 		v.long.Unlock()

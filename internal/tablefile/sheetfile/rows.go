@@ -218,7 +218,7 @@ func (l *Lines) readCell(e *xml.StartElement, column int) error {
 	}
 }
 
-// addCell sets a cell; of two in one column the later one counts.
+// addCell sets a cell; if a column occurs twice, the later cell is used.
 func (r *row) addCell(column int, at span) {
 	if at.from == at.to {
 		return
@@ -230,7 +230,8 @@ func (r *row) addCell(column int, at span) {
 	r.used = max(r.used, column+1)
 }
 
-// convertValue makes of what is stored in a cell, from a place in the text of the row, what it means.
+// convertValue converts the stored value of a cell, which starts at from in the text of the row, to the text of
+// the cell.
 func (l *Lines) convertValue(from int, kind, style string) error {
 	r := &l.now
 	stored := string(bytes.TrimSpace(r.text[from:]))

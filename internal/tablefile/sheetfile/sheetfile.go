@@ -1,11 +1,12 @@
-// Package sheetfile reads one sheet of a workbook in the format of Excel since 2007 (ECMA-376, Office Open XML) as lines of
-// comma-separated text.
+// Package sheetfile reads one sheet of a workbook in the format of Excel since 2007 (ECMA-376, Office Open XML)
+// as lines of comma-separated text.
 //
-// A workbook is a zip file with a document of XML per sheet, which is read from its beginning to its end. Held are a row, and
-// the list of shared texts as far as cells have asked for it. Every row of the sheet is a line, so that lines have the numbers
-// of rows. Rows without a cell are empty lines. A row of cells that are empty, or errors, is not: it is a line of empty cells.
-// A cell is the value that is stored: a number in full whatever its format shows, the last result of a formula, nothing for an
-// error. A number is a date if its format has a day or a year.
+// A workbook is a zip file with an XML document per sheet, which is read sequentially. Memory holds one row,
+// and the list of shared texts up to the last one that a cell has referred to. Every row of the sheet is a
+// line, so that lines have the numbers of rows. Rows without a cell are empty lines. A row of cells that are
+// empty, or errors, is a line of empty cells. The text of a cell is the stored value: a number in full,
+// regardless of its format; the last result of a formula; empty for an error. A number is a date if its format
+// has a day or a year.
 package sheetfile
 
 import (

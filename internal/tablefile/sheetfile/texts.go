@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// texts is the list of texts that cells name by number. It is read as far as it is asked for.
+// texts is the list of texts that cells refer to by number. It is read only as far as requested.
 type texts struct {
 	t     *tokens
 	most  int64 // bytes that it may take

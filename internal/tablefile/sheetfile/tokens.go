@@ -14,7 +14,7 @@ type tokens struct {
 	r *limited
 }
 
-// limited hands a decoder its bytes, but not more than maxToken of one token.
+// limited passes bytes to a decoder, but at most maxToken bytes per token.
 type limited struct {
 	r    *bufio.Reader
 	used int
