@@ -105,8 +105,8 @@ func TestAdditiveWithoutCurves(t *testing.T) {
 	}
 }
 
-// TestAdditivePredictIsTotal: whatever the cells and however large the values,
-// predictions are finite and within the clamps.
+// TestAdditivePredictIsTotal checks that predictions are finite and within the clamps for any cells and for
+// values of any size.
 func TestAdditivePredictIsTotal(t *testing.T) {
 	m := additiveSample()
 	m.Shapes[0].Values = []float64{-1e300, 1e300, math.MaxFloat64}

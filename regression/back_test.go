@@ -11,8 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/rescale"
 )
 
-// A model of a transformed target predicts alike in blocks, record by record, and from its file; none of its predictions leaves
-// the range of the target; a file that names another transform is refused.
+// TestBack checks that a model of a transformed target predicts alike in blocks, record by record, and from its
+// file; that its predictions stay within the range of the target; and that a file that names another transform
+// is rejected.
 func TestBack(t *testing.T) {
 	files, err := filepath.Glob("testdata/model-2*.json")
 	if err != nil {

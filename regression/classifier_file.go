@@ -10,7 +10,7 @@ import (
 type classifierKind struct{}
 
 // classifierFile is the file layout of a classifier. S is the layout of a score: a struct for writing, and an
-// undecoded value for reading, because the kind of a score is not known yet.
+// undecoded value for reading, because the kind of a score is not known until it is decoded.
 type classifierFile[S any] struct {
 	Format      string       `json:"format"`
 	Kind        string       `json:"kind"`

@@ -51,8 +51,8 @@ func classifierRows() Rows {
 	}
 }
 
-// TestClassifierPredicts: the largest score wins, the first of equal ones; with
-// two classes the sign decides.
+// TestClassifierPredicts checks that the largest score wins, and the first of equal ones; with two classes the
+// sign decides.
 func TestClassifierPredicts(t *testing.T) {
 	m := &Classifier{Target: "income", Classes: []string{"a", "b", "c"}, Scores: []Model{score(1, -1), score(1, 0), score(1, 1)}}
 	got, err := m.Predict(make([]float64, 0, 9), classifierRows())

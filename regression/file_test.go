@@ -20,8 +20,8 @@ func TestGolden(t *testing.T) {
 	checkGolden(t, "testdata/model-2.json", second(sample()))
 }
 
-// TestVersion1HasNoNewKeys: what version 2 added is unknown in a file of version 1,
-// wherever it stands.
+// TestVersion1HasNoNewKeys checks that keys added in version 2 are unknown in a file of version 1, wherever
+// they occur.
 func TestVersion1HasNoNewKeys(t *testing.T) {
 	for key, m := range map[string]Model{
 		`"missing"`:  &Linear{Target: "y", Columns: []Column{{Name: "a"}}, Terms: []Term{{Missing: true}}},

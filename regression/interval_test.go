@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestMissingTerms: the indicator of a missing number adds its coefficient where
-// the cell is missing or not finite, beside the substitute, in models of every
-// kind and in the scores inside them.
+// TestMissingTerms checks that the indicator of a missing number adds its coefficient, in addition to the
+// substitute, if the cell is missing or not finite, in models of every kind and in the scores inside them.
 func TestMissingTerms(t *testing.T) {
 	const extra = 1000
 	rows := strangeRows(rand.New(rand.NewPCG(3, 3)), 500)
@@ -51,8 +50,7 @@ func TestMissingTerms(t *testing.T) {
 	}
 }
 
-// TestMissingTermsOfParts: members of votes and scores of an additive model have
-// the indicator too.
+// TestMissingTermsOfParts checks that members of votes and scores of an additive model have the indicator too.
 func TestMissingTermsOfParts(t *testing.T) {
 	columns := []Column{{Name: "a", Upper: 1}}
 	vote := &Votes{
@@ -71,8 +69,8 @@ func TestMissingTermsOfParts(t *testing.T) {
 	}
 }
 
-// TestMissingTermLengthensClippedRows: in a clipped model the indicator is an entry of
-// the scaled row, whose square is [MissingSquare].
+// TestMissingTermLengthensClippedRows checks that the indicator is an entry of the scaled row in a clipped
+// model, and that the square of this entry is [MissingSquare].
 func TestMissingTermLengthensClippedRows(t *testing.T) {
 	m := &ClippedLinear{
 		Linear: Linear{
@@ -121,8 +119,8 @@ func TestProbability(t *testing.T) {
 	}
 }
 
-// TestProbabilityCurve: with points the curve is linear between them and constant beyond, and points that are
-// no increasing curve within [0, 1] are refused.
+// TestProbabilityCurve checks that the curve is linear between its points and constant beyond them, and that
+// points that are not an increasing curve within [0, 1] are rejected.
 func TestProbabilityCurve(t *testing.T) {
 	p := &Probability{Slope: 9, Scores: []float64{-1, 0, .5}, Values: []float64{.1, .3, .3}}
 	for score, want := range map[float64]float64{-2: .1, -1: .1, -.5: .2, 0: .3, .25: .3, 7: .3} {

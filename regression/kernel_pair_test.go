@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTogether: what a pair adds has no part of either column alone, and is nothing for columns that the terms do not see.
+// TestTogether checks that the interaction of a pair contains no main effect of either column, and is zero for
+// columns that the terms do not use.
 func TestTogether(t *testing.T) {
 	file, err := os.ReadFile("testdata/model-2-kernel.json")
 	if err != nil {

@@ -32,8 +32,8 @@ func kernelSample() *Kernel {
 	return m
 }
 
-// byDefinition is what the kernels of a model add for bins of the inputs, in exact arithmetic but
-// for the kernel and the length, within 2^-13 and a rounding error.
+// byDefinition returns the sum of the kernels of a model for bins of the inputs, in exact arithmetic except for
+// the kernel and the length, within 2^-13 and a rounding error.
 func byDefinition(m *Kernel, bins []uint8) float64 {
 	point := func(k *kernelmap.Map, bins []uint8) []int64 {
 		out := make([]int64, len(k.Metric[0]))
@@ -105,7 +105,7 @@ func TestKernelPredictsByDefinition(t *testing.T) {
 	}
 }
 
-// TestKernelBins: bins are those of training, cells that cannot be read among them.
+// TestKernelBins checks that bins are those of training, including the bins of unreadable cells.
 func TestKernelBins(t *testing.T) {
 	m := kernelSample()
 	nan := math.NaN()
@@ -255,8 +255,8 @@ func BenchmarkKernelPredict(b *testing.B) {
 	benchmarkPredict(b, m, rows)
 }
 
-// TestKernelInteractions: of a kernel that knows a product of two columns and nothing of a third, the pair is the
-// strongest, and its size is that of the product.
+// TestKernelInteractions checks a kernel that depends on the product of two columns and not on a third: the
+// pair has the strongest interaction, and its size is that of the product.
 func TestKernelInteractions(t *testing.T) {
 	m := kernelSample()
 	s := m.Interactions()

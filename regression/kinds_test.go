@@ -20,7 +20,7 @@ import (
 
 var writeGolden = flag.Bool("write-golden", false, "write the files testdata/model-2*.json anew; never after version 2 was published")
 
-// validated is a model that can say whether it contradicts itself: every kind.
+// validated is a model with a method that validates it: every kind.
 type validated interface {
 	Model
 	Validate() error
@@ -55,9 +55,9 @@ func embedded[M Model]() []contradiction[M] {
 	return list
 }
 
-// checkContradictions: the sample is valid; spoilt in any of the ways, it is
-// refused by Validate, EncodeModel and Predict, and nothing is written. rows are
-// rows for the sample; those that are not give an error of their own.
+// checkContradictions checks that the sample is valid, and that each contradiction is rejected by Validate,
+// EncodeModel and Predict without writing anything. rows are rows for the sample; invalid rows have an error of
+// their own.
 func checkContradictions[M validated](t *testing.T, sample func() M, rows Rows, cases []contradiction[M]) {
 	t.Helper()
 	if err := sample().Validate(); err != nil {
@@ -130,8 +130,7 @@ func checkGolden(t *testing.T, file string, m Model) {
 	}
 }
 
-// second adds what version 2 has over version 1 to a regression model that is or
-// embeds sample().
+// second adds the features of version 2 to a regression model that is or embeds sample().
 func second[M Model](m M) M {
 	l := LinearPart(m)
 	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2}, Term{Column: 2, Missing: true, Coefficient: 4})
@@ -139,13 +138,12 @@ func second[M Model](m M) M {
 	return m
 }
 
-// refusal is a part of a model file, what replaces it, and the message that
-// must then be the exact answer.
+// refusal is a part of a model file, its replacement, and the exact error message that must result.
 type refusal struct{ old, new, want string }
 
-// checkDecodeRefuses: the file of m with the first place of a part replaced is
-// refused with exactly the message, and with [ErrModelFormat] where the message
-// says what this version reads, and only there.
+// checkDecodeRefuses checks that the file of m with the first occurrence of a part replaced is rejected with
+// exactly the message. The error must be [ErrModelFormat] if and only if the message names the formats that
+// this version reads.
 func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
 	t.Helper()
 	golden := string(encode(t, m))
@@ -201,9 +199,9 @@ func checkWithin(t fataler, m Model, got []float64, n int) {
 	}
 }
 
-// checkConformance: whatever the cells, no error, predictions within the clamps,
-// the same bits for any order of rows, any number of workers and any reuse of
-// dst. draw returns a model with the columns of sample.
+// checkConformance checks, for any cells, that there is no error, that predictions are within the clamps, and
+// that the bits do not depend on the order of rows, the number of workers or the reuse of dst. draw returns a
+// model with the columns of sample.
 func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {

@@ -182,7 +182,7 @@ func TestNeighboursContradictions(t *testing.T) {
 	})
 }
 
-// A file says on its face that it is not private.
+// TestNeighboursSaysSo checks that the file itself declares that the model is not private.
 func TestNeighboursSaysSo(t *testing.T) {
 	file := string(encode(t, neighboursSample()))
 	if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {

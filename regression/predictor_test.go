@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/neighbour"
 )
 
-// tidy quotes the names of categories: then no blanks stand around them.
+// tidy quotes the names of categories, so that no blanks surround them.
 func tidy(m *Linear) *Linear {
 	for i := range m.Columns {
 		for k, name := range m.Columns[i].Categories {
@@ -159,8 +159,8 @@ func drawRows(m Model, rng *rand.Rand, n int) (Rows, [][]Cell, []map[string]any)
 	return rows, cells, records
 }
 
-// TestPredictorIsPredict: a record at a time gives the bits that a batch gives, for every kind of
-// model, whatever the cells.
+// TestPredictorIsPredict checks that predicting record by record gives the same bits as a batch, for every kind
+// of model and any cells.
 func TestPredictorIsPredict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -197,7 +197,7 @@ func checkRecords(t *rapid.T, m Model, want []float64, cells [][]Cell, records [
 	}
 }
 
-// TestPredictorReadsCells: what a cell of each type means.
+// TestPredictorReadsCells checks the meaning of a cell of each type.
 func TestPredictorReadsCells(t *testing.T) {
 	type grade string
 	type size int16

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// prototypesSample is sample with three prototypes: two of all kinds of columns, one of them against, and
-// one without terms.
+// prototypesSample is sample with three prototypes: two with all kinds of columns, one of them against, and one
+// without terms.
 func prototypesSample() *Prototypes {
 	return &Prototypes{Linear: *sample(), Prototypes: []Prototype{
 		{
@@ -53,8 +53,8 @@ func TestPrototypesPredictByDefinition(t *testing.T) {
 	}
 }
 
-// TestPrototypesPredictIsTotal: whatever the cells and however large the weights, predictions are
-// finite and within the clamps.
+// TestPrototypesPredictIsTotal checks that predictions are finite and within the clamps for any cells and for
+// weights of any size.
 func TestPrototypesPredictIsTotal(t *testing.T) {
 	m := prototypesSample()
 	m.Prototypes[0].Terms[0].Coefficient = math.MaxFloat64
@@ -128,8 +128,8 @@ func TestPrototypesFileRoundTrip(t *testing.T) {
 	})
 }
 
-// TestClassProbabilities: they are the softmax of the scores, of two classes that of 0 and the
-// score, and add up to 1 for all cells; other kinds of scores have none.
+// TestClassProbabilities checks that the probabilities are the softmax of the scores, for two classes that of 0
+// and the score; that they add up to 1 for all cells; and that other kinds of scores have no probabilities.
 func TestClassProbabilities(t *testing.T) {
 	of := func(intercept, slope float64) *Prototypes {
 		s := score(0, 0)
@@ -180,7 +180,7 @@ func TestClassProbabilities(t *testing.T) {
 	}
 }
 
-// TestLogSum: of any numbers in any order, to rounding; of none 0.
+// TestLogSum checks the sum of any numbers in any order, up to rounding; without numbers it is 0.
 func TestLogSum(t *testing.T) {
 	list := []float64{-3, 1000, 999.5, -1e100, 1000}
 	var up, down logSum

@@ -35,8 +35,8 @@ func germanModel() *Linear {
 	return m
 }
 
-// TestReading: a model reads texts as the table of its training was written, and so does the one that its file keeps,
-// whether it is one of numbers or a score of a classifier.
+// TestReading checks that a model reads texts by the settings of its training table, and so does the model that
+// its file restores, whether it is a regression model or a score of a classifier.
 func TestReading(t *testing.T) {
 	var file bytes.Buffer
 	if err := EncodeModel(&file, germanModel()); err != nil {
@@ -118,7 +118,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestReadingDefault: a model without a word on cells is written as before, and reads lenient numbers.
+// TestReadingDefault checks that a model without settings for cells is written as before, and reads numbers
+// leniently.
 func TestReadingDefault(t *testing.T) {
 	m := sample()
 	if hasReading(m) {

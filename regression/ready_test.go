@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReady: predictions of a model that is ready have the bits of the model's own, and its errors.
+// TestReady checks that a prepared model returns the same bits and the same errors as the model itself.
 func TestReady(t *testing.T) {
 	linear := Linear{
 		Target: "y", Lower: -5, Upper: 5, Intercept: .1,

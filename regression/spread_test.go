@@ -22,8 +22,8 @@ func TestSpreadOfCells(t *testing.T) {
 	}
 }
 
-// TestSpreadWithoutRecords: where the number of records cannot be told from 0, the
-// root is anything up to half of what the values range over.
+// TestSpreadWithoutRecords checks that, if the number of records cannot be distinguished from 0, the root is
+// only bounded by half the range of the values.
 func TestSpreadWithoutRecords(t *testing.T) {
 	c := Cells{Values: []float64{-1, 3}, Counts: []float64{4, 3}, Noise: []float64{5, 5}}
 	if value, lower, upper := c.Spread().Root(2); value != 0 || lower != 0 || upper != 2 {
@@ -39,9 +39,9 @@ func TestSpreadWithoutRecords(t *testing.T) {
 	}
 }
 
-// TestSpreadOfNoise: a category without effect is told from 0 in about 5% of the
-// runs, whatever the number of its levels. Of 4000 runs with a chance of .055 more
-// than 320 are with probability below 1e-9.
+// TestSpreadOfNoise checks that a category without effect has an interval that excludes 0 in about 5% of the
+// runs, for any number of levels. With 4,000 runs and a chance of .055, more than 320 have probability below
+// 1e-9.
 func TestSpreadOfNoise(t *testing.T) {
 	const (
 		runs = 4000
@@ -68,9 +68,8 @@ func TestSpreadOfNoise(t *testing.T) {
 	}
 }
 
-// TestSpreadCovers: with noise in the counts and in the values the interval holds
-// the truth in about 95% of the runs. Of 2000 with a chance of .94 each 1790 or fewer
-// do with probability below 1e-9.
+// TestSpreadCovers checks that the interval covers the truth in about 95% of the runs, with noise in the counts
+// and in the values. With 2,000 runs and a chance of .94 each, 1,790 or fewer have probability below 1e-9.
 func TestSpreadCovers(t *testing.T) {
 	const (
 		runs  = 2000
@@ -108,8 +107,8 @@ func TestSpreadCovers(t *testing.T) {
 // count is the number of records in a cell of TestSpreadCovers, symmetric about 0.
 func count(b int) float64 { return 200 - 10*math.Abs(float64(b)-15.5) }
 
-// TestLineBeyondTheCounts: what is known of a line by itself narrows the interval,
-// and is passed over where it contradicts the counts.
+// TestLineBeyondTheCounts checks that an independent estimate of a line narrows the interval, and is ignored if
+// it contradicts the counts.
 func TestLineBeyondTheCounts(t *testing.T) {
 	const cells = 32
 	c := Cells{Basis: mat.NewDense(cells, 1, nil), Cov: mat.NewSymDense(1, nil)}
@@ -138,7 +137,7 @@ func TestLineBeyondTheCounts(t *testing.T) {
 	}
 }
 
-// TestSpreadPlus: what two sums differ in is added, and nothing where they are equal.
+// TestSpreadPlus checks that the difference of two sums is added, and that equal sums add zero.
 func TestSpreadPlus(t *testing.T) {
 	s := Spread{Variance: 1, CountError: 3, NullError: 5, Slope: 1, Most: 2, MostError: 1, Unit: 1}
 	if got := s.Plus(s, s); got != s {
@@ -150,8 +149,8 @@ func TestSpreadPlus(t *testing.T) {
 	}
 }
 
-// TestImportances: the largest first, of several scores the mean square; none where a
-// score says nothing.
+// TestImportances checks that the largest importance comes first, that several scores are combined by the mean
+// square, and that the result is empty if a score has no entries.
 func TestImportances(t *testing.T) {
 	columns := []Column{{Name: "a"}, {Name: "b"}}
 	spread := func(root float64) Spread { return Spread{Variance: root * root, Most: 10, Unit: 1} }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// treeSample is sample with a tree of two levels, of which one child is split again.
+// treeSample is sample with a tree of two levels, in which one child is split again.
 func treeSample() *Tree {
 	return &Tree{Linear: *sample(), Costs: []float64{1, 5, 0, 2.5}, Nodes: []TreeNode{
 		{Intercept: -40, Terms: []Term{{Column: 0, Coefficient: 1, StdError: .5}}, Threshold: .25, Low: 1, High: 2},
@@ -55,7 +55,7 @@ func TestTreePredictByDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The linear part reads all columns, so that every record pays all of them.
+	// The linear part reads all columns, so every record pays for each column.
 	alone := treeSample()
 	alone.Terms = nil
 	paths, err := alone.CostsOf(nil, rows)
@@ -79,7 +79,7 @@ func TestTreePredictByDefinition(t *testing.T) {
 	}
 }
 
-// A score of exactly the threshold goes low.
+// TestTreeTie checks that a score equal to the threshold takes the low branch.
 func TestTreeTie(t *testing.T) {
 	m := &Tree{
 		Linear: Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9}, Costs: []float64{1},
@@ -91,8 +91,8 @@ func TestTreeTie(t *testing.T) {
 	}
 }
 
-// TestTreePredictIsTotal: whatever the cells and however large the numbers, predictions are
-// finite and within the clamps, and costs are those of a path.
+// TestTreePredictIsTotal checks that predictions are finite and within the clamps for any cells and for numbers
+// of any size, and that costs are those of a path.
 func TestTreePredictIsTotal(t *testing.T) {
 	m := treeSample()
 	m.Nodes[0].Terms[0].Coefficient = math.MaxFloat64
@@ -112,7 +112,8 @@ func TestTreePredictIsTotal(t *testing.T) {
 	}
 }
 
-// TestClassifierCosts: of scores with one tree's paths a record pays once; others have no cost.
+// TestClassifierCosts checks that a record pays once if the scores share the paths of one tree, and that other
+// scores have no cost.
 func TestClassifierCosts(t *testing.T) {
 	score := func() *Tree {
 		m := treeSample()

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// encodedModel is a model with a column of texts that stand for numbers.
+// encodedModel is a model with a column of texts that represent numbers.
 func encodedModel() *Linear {
 	return &Linear{
 		Target: "y",
@@ -23,8 +23,8 @@ func encodedModel() *Linear {
 	}
 }
 
-// TestValuesPredict: a text counts as its number, and every other cell as the last one, whichever way the rows
-// give it, in batches and one by one; and the file of the model keeps that.
+// TestValuesPredict checks that a text is replaced by its number and every other cell by the last number, for
+// rows of every form, in batches and one by one; and that the file of the model preserves this.
 func TestValuesPredict(t *testing.T) {
 	m := encodedModel()
 	var file bytes.Buffer
@@ -69,7 +69,8 @@ func TestValuesPredict(t *testing.T) {
 	}
 }
 
-// TestValuesInvalid: values that contradict their list or range are refused, by the file and by the model.
+// TestValuesInvalid checks that values that contradict their list or range are rejected, in the file and in the
+// model.
 func TestValuesInvalid(t *testing.T) {
 	for name, change := range map[string]func(c *Column){
 		"is not one number a category": func(c *Column) { c.Values = c.Values[:2] },

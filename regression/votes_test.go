@@ -67,8 +67,8 @@ func TestVotesTie(t *testing.T) {
 	}
 }
 
-// TestVotesPredictIsTotal: whatever the cells and however large the weights,
-// predictions are finite and within the clamps.
+// TestVotesPredictIsTotal checks that predictions are finite and within the clamps for any cells and for
+// weights of any size.
 func TestVotesPredictIsTotal(t *testing.T) {
 	m := votesSample()
 	m.Members[0].Weight = math.MaxFloat64

@@ -16,8 +16,8 @@ import (
 // non-private baseline for public data.
 type FitFunc func(grid base.FixedDataGrid) (regression.Model, error)
 
-// Classifier is a model behind golearn's base.Classifier interface. Fit and
-// the Load methods replace the model and must not run beside other calls.
+// Classifier is a model behind golearn's base.Classifier interface. Fit and the Load methods replace the model
+// and must not run concurrently with other calls.
 type Classifier struct {
 	model regression.Model
 	fit   FitFunc
@@ -203,8 +203,8 @@ func (c *Classifier) SaveWithPrefix(w *base.ClassifierSerializer, prefix string)
 	return w.WriteBytesForKey(w.Prefix(prefix, modelKey), data)
 }
 
-// LoadWithPrefix reads what SaveWithPrefix wrote. [ErrSavedModel] is returned
-// for another classifier's part; the previous model is kept on an error.
+// LoadWithPrefix reads the output of SaveWithPrefix. [ErrSavedModel] is returned for another classifier's part;
+// the previous model is kept on an error.
 func (c *Classifier) LoadWithPrefix(r *base.ClassifierDeserializer, prefix string) error {
 	metadata, err := r.ReadMetadataAtPrefix(prefix)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/sjwhitworth/golearn/evaluation"
 )
 
-// OutsideClass is the name under which [Confusion] counts cells that are none
-// of their attribute's values.
+// OutsideClass is the name under which [Confusion] counts cells that are not among their attribute's values.
 const OutsideClass = "(outside the list)"
 
 // Confusion counts how often each class of truth (the first key) was predicted
@@ -76,10 +75,9 @@ type ClassScore struct {
 	F1        float64 // harmonic mean of the two
 }
 
-// Scores returns one score for each class that occurs in the truth or in the
-// predictions, in the order of their names. A share of nothing is NaN: the
-// precision of a class never predicted, the recall of a class without rows, and
-// the F1 of either or of a class never predicted rightly.
+// Scores returns one score for each class that occurs in the truth or in the predictions, in the order of their
+// names. A ratio with denominator 0 is NaN: the precision of a class never predicted, the recall of a class
+// without rows, and the F1 of either or of a class never predicted correctly.
 func Scores(matrix evaluation.ConfusionMatrix) []ClassScore {
 	names := make(map[string]bool)
 	for row, columns := range matrix {

@@ -4,13 +4,11 @@
 //
 // # Grids in
 //
-// [Table] turns a grid into the table a private fit takes, under a declared
-// schema. What a grid says about itself is no declaration: golearn's reader
-// collects the categories of an attribute from the rows, so publishing them
-// would publish what is in the rows. A category outside the declared list
-// becomes "other" here, and an attribute the schema does not name is left out.
-// [Rows] turns a grid into what a trained model predicts from; [Design] into
-// what the non-private baselines of package nonprivate fit.
+// [Table] converts a grid to the input table of a private fit, under a declared schema. The metadata of a grid is
+// not a declaration: golearn's reader collects the categories of an attribute from the rows, so publishing them
+// would publish the content of rows. A category outside the declared list becomes "other" here, and an attribute
+// that the schema does not name is left out. [Rows] converts a grid to the input rows of a trained model, and
+// [Design] to the input of the non-private baselines of package nonprivate.
 //
 // Numbers come from float attributes and from binary ones, as 0 and 1;
 // categories from categorical attributes and from binary ones, as "0" and "1".

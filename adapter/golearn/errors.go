@@ -28,8 +28,8 @@ func (e *AttributeError) Unwrap() error { return e.Err }
 // or a count of rows.
 var (
 	ErrClass = errors.New("the grid needs exactly one class attribute")
-	// ErrClassMismatch is returned when the grid's class attribute is not what
-	// the model predicts, by name or by type.
+	// ErrClassMismatch is returned if the grid's class attribute differs from the model's target in name or
+	// type.
 	ErrClassMismatch = errors.New("the grid's class attribute is not the model's target: " +
 		"it has another name, or another type (float for regression, categorical or binary for classification)")
 	ErrNoModel = errors.New("the classifier has no model: make it from a trained model, or call Fit or Load first")

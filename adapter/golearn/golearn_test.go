@@ -452,7 +452,7 @@ func TestConfusionCorners(t *testing.T) {
 	}
 }
 
-// TestConfusionOfCodes: codes are counted under their names, others outside.
+// TestConfusionOfCodes checks that codes are counted under their names, and invalid codes as outside the list.
 func TestConfusionOfCodes(t *testing.T) {
 	matrix, err := golearn.ConfusionOfCodes([]string{"a", "b"}, []int32{0, 0, 1, 7, -1}, []int32{0, 1, 1, 1, 0})
 	if err != nil {
@@ -475,8 +475,8 @@ func TestConfusionOfCodes(t *testing.T) {
 	}
 }
 
-// TestGridToRun: a grid of golearn becomes a table of the Go API, a private run trains on it, and the model predicts the
-// grid behind golearn's interface.
+// TestGridToRun checks that a grid of golearn becomes a table of the Go API, that a private run trains on it,
+// and that the model predicts the grid through golearn's interface.
 func TestGridToRun(t *testing.T) {
 	area, price := base.NewFloatAttribute("area"), base.NewFloatAttribute("price")
 	home := categorical("home", "flat", "house")

@@ -210,10 +210,9 @@ func recode(c cells, declared []string) []int32 {
 	return c.codes
 }
 
-// Design reads every attribute that is not a class as a numeric column, and the
-// one class attribute as the target: what package nonprivate's
-// baselines fit. Errors: [ErrClass], [*AttributeError] (a categorical
-// attribute has no number).
+// Design reads every attribute that is not a class as a numeric column, and the one class attribute as the
+// target, in the form that package nonprivate's baselines fit. Errors: [ErrClass], [*AttributeError] (a
+// categorical attribute has no number).
 func Design(grid base.FixedDataGrid) (regression.Design, error) {
 	class, err := classOf(grid)
 	if err != nil {

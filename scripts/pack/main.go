@@ -1,8 +1,7 @@
-// Command pack turns programs that were built for several platforms into what is published:
-// archives, Python wheels, Debian packages, container images, a Homebrew formula, a Scoop manifest,
-// a bill of materials for each program, and the signed hashes of all. Equal programs give equal
-// bytes: times are that of the commit, owners are 0, and files have a fixed order.
-// scripts/release.sh builds the programs and runs it.
+// Command pack turns programs built for several platforms into the published files: archives, Python wheels,
+// Debian packages, container images, a Homebrew formula, a Scoop manifest, a bill of materials for each
+// program, and the signed hashes of all. Equal programs give equal bytes: times are that of the commit, owners
+// are 0, and files have a fixed order. scripts/release.sh builds the programs and runs it.
 package main
 
 import (

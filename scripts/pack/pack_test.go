@@ -20,7 +20,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// TestVersions: a version sorts the same way for Debian, Python and Go.
+// TestVersions checks that a version sorts the same way for Debian, Python and Go.
 func TestVersions(t *testing.T) {
 	for version, want := range map[string][2]string{
 		"v1.2.3":                                    {"1.2.3", "1.2.3"},
@@ -100,8 +100,8 @@ func TestPack(t *testing.T) {
 
 const testModule = "github.com/dptrain/dptrain/scripts/pack"
 
-// packSelf packs this test as all programs of one platform. It returns the folder of the release and
-// what was printed.
+// packSelf packs this test as all programs of one platform. It returns the folder of the release and the
+// output.
 func packSelf(t *testing.T) (out, stdout string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -142,7 +142,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLicenses: a module without a licence file, and one with a text that is no known licence, are errors.
+// TestLicenses checks that a module without a licence file, or with an unknown licence text, is an error.
 func TestLicenses(t *testing.T) {
 	none := t.TempDir()
 	if _, err := readLicenses(none); err == nil {
@@ -171,7 +171,8 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// TestManagers: the formula and the manifest name each archive with its hash, and are not written if one is missing.
+// TestManagers checks that the formula and the manifest name each archive with its hash, and are not written if
+// an archive is missing.
 func TestManagers(t *testing.T) {
 	r := release{version: "v1.2.3-rc.1", out: t.TempDir()}
 	names := r.archiveNames("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")

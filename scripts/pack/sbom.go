@@ -52,9 +52,8 @@ type (
 	}
 )
 
-// makeBill lists the modules of a program with their versions, licences and sums of go.sum, the
-// standard library, and how it was built. The serial number is made of the hash of
-// the program.
+// makeBill lists the modules of a program with their versions, licences and sums of go.sum, the standard
+// library, and the build settings. The serial number is derived from the hash of the program.
 func (p *program) makeBill(info *debug.BuildInfo) ([]byte, error) {
 	sum := sha256.Sum256(p.code)
 	main := goModule(info.Main.Path, p.version)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keptName is what is kept, and keptColumn its one column.
+// keptName is the name of the kept rows, and keptColumn their only column.
 const (
 	keptName   = "dptrain_kept"
 	keptColumn = "kept"
@@ -36,7 +36,7 @@ func (s *session) pipedQuery(lines string) string {
 		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
 }
 
-// orderColumn is a column of a table of so many tasks that has their order, in one place.
+// orderColumn is a column for a table of the given number of tasks. It holds their order in the first row only.
 func orderColumn(order []byte, tasks int) column {
 	cells := make([][]byte, tasks)
 	cells[0] = order
@@ -51,8 +51,8 @@ func (s *session) executeStatement(ctx context.Context, statement string) error 
 	return s.executePlan(ctx, statementPlan(statement), func(response) error { return nil })
 }
 
-// describeColumns returns the columns of a query, which Spark reads no row for. Nothing but a query can stand between the
-// brackets. Times are those of UTC.
+// describeColumns returns the columns of a query. Spark reads no row to answer it. Only a query can be placed
+// between the brackets. Times are in UTC.
 func (s *session) describeColumns(ctx context.Context, query string) ([]described, error) {
 	if err := s.executeStatement(ctx, "SET TIME ZONE 'UTC'"); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (s *session) describeColumns(ctx context.Context, query string) ([]describe
 	return out, nil
 }
 
-// cellExpression is an expression for the cell of a line of CSV, of the column that is the i-th of a query; empty for a type
-// that has none. Line ends inside a text become blanks, because a record is one line.
+// cellExpression returns the SQL expression for the CSV cell of the i-th column of a query, or an empty string
+// for an unsupported type. Line ends inside a text become blanks, because a record is one line.
 func (d described) cellExpression(i int) string {
 	kind, _, _ := strings.Cut(d.kind, "(")
 	kind, _, _ = strings.Cut(kind, " ")
@@ -117,14 +117,15 @@ func rowsQuery(query string, columns []described) string {
 		" FROM (SELECT * FROM (\n" + query + "\n) AS q(" + strings.Join(names, ", ") + "))"
 }
 
-// partBits are the bits of the number of a row in its part, and firstOfPart tells of the first.
+// partBits is the number of bits of a row's number within its part, and firstOfPart marks the first row.
 const (
 	partBits    = 33
 	firstOfPart = "shiftleft(shiftright(i, 33), 33) = i"
 )
 
-// keepRows makes the rows of a query to what the program says to them, which stays in the memory and on the disks of
-// executors, and returns how it begins. What is lost there Spark makes again. Before the first row of a part the program gets the task and the number of the part.
+// keepRows passes the rows of a query through the program, keeps the output in the memory and on the disks of
+// executors, and returns how it starts. Spark recomputes lost parts. Before the first row of a part the program
+// receives the task and the number of the part.
 func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]byte, error) {
 	columns, err := s.describeColumns(ctx, r.Query)
 	if err != nil {
@@ -154,7 +155,7 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 	return s.queryStrings(ctx, statementPlan(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
 }
 
-// runKept is run for tasks that begin with what is kept, by so many programs at most.
+// runKept runs tasks that start with the kept rows, with a limited number of programs.
 func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]byte, error) {
 	if len(list) < 2 {
 		return nil, nil
@@ -177,7 +178,7 @@ func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]b
 	return s.queryStrings(ctx, queryPlan(s.pipedQuery(from), table))
 }
 
-// forgetRows removes what is kept. Executors keep it beyond the end of a session.
+// forgetRows removes the kept rows. Executors would otherwise keep them beyond the end of a session.
 func (s *session) forgetRows() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience+2*time.Second)
 	defer cancel()

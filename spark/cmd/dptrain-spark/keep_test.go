@@ -26,8 +26,8 @@ func shop(types ...string) *server {
 	}}
 }
 
-// TestKeep: the columns of a query are asked for, the task goes beside the query, tasks of later passes name what is kept,
-// and in the end that is removed.
+// TestKeep checks that the columns of a query are requested, that the task is sent separately from the query,
+// that tasks of later passes name the kept rows, and that these are removed at the end.
 func TestKeep(t *testing.T) {
 	s := shop("double", "string", "decimal(10,2)")
 	head, _ := asked(t, serve(t, s))
@@ -60,8 +60,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestRefusedQueries: a query that the server does not accept, whose columns are others than before, or have a type or a name that no
-// cell of a table has.
+// TestRefusedQueries checks queries that the server does not accept, and queries whose columns have changed, or
+// have a type or a name that no column of a table may have.
 func TestRefusedQueries(t *testing.T) {
 	for name, tt := range map[string]struct {
 		s    *server

@@ -12,8 +12,8 @@ const (
 	mostBytes   = 1 << 30
 )
 
-// readList reads a list of byte strings: their number, and then each with its length before it. Numbers have four bytes,
-// the least first. io.EOF says that there is no further list.
+// readList reads a list of byte strings: their number, and then each with its length before it. Numbers have
+// four bytes, in little-endian order. It returns io.EOF if there is no further list.
 func readList(r io.Reader) ([][]byte, error) {
 	n, err := readNumber(r, mostStrings)
 	if err != nil {
@@ -46,7 +46,7 @@ func readNumber(r io.Reader, most int) (int, error) {
 	return int(n), nil
 }
 
-// writeList writes what readList reads.
+// writeList writes a list in the format of readList.
 func writeList(w *bufio.Writer, list [][]byte) error {
 	put := func(n int) { _, _ = w.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
 	put(len(list))

@@ -1,22 +1,22 @@
-// Command dptrain-spark asks a Spark cluster for dptrain, which knows no cluster itself.
+// Command dptrain-spark runs tasks on a Spark cluster on behalf of dptrain, which contains no cluster client.
 //
-// dptrain starts it for a run with --engine spark. The first line on standard input is a question in JSON: where
-// Spark Connect listens, and which program is to work on the executors. The program is sent there as an
-// artifact of the session. Then come lists of byte strings, and each is answered by another list. The first string is a
-// request in JSON, which says what is to be done:
+// dptrain starts it for a run with --engine spark. The first line on standard input is a question in JSON: the
+// address of Spark Connect, and the program to run on the executors. The program is uploaded as an artifact of the
+// session. Lists of byte strings follow, and each is answered by another list. The first string of a list is a
+// request in JSON, which names an operation:
 //
-//	tasks    every string after the next goes through the program on some executor, behind the next one where it is the
-//	         first that goes there, and what the program says comes back, in no order
-//	columns  the names of the columns of a query come back; no row is read
-//	keep     the rows of a query go through the program, each part of them after the further string, and what it makes of
-//	         them the cluster keeps; how it begins comes back
-//	kept     the same with that which is kept and begins as the string does, on so many executors at most
+//	tasks    passes every string after the second to the program on some executor, preceded by the second string
+//	         if it is the first one on that executor, and returns the output of the program in arbitrary order
+//	columns  returns the names of the columns of a query, without reading a row
+//	keep     passes the rows of a query to the program, each part of them after the further string, keeps the output
+//	         on the cluster and returns how it starts
+//	kept     passes the kept rows that start with the string to the program, on a limited number of executors
 //
-// What the strings mean this command does not know; dptrain sees to it that none is lost, doubled or cut.
+// This command does not interpret the strings; dptrain detects strings that were lost, duplicated or truncated.
 //
-// Exit code 0 says that all lists were answered. Otherwise the last line on standard error is an object of JSON with
-// a word, of which dptrain makes a sentence. No text of the cluster is passed on, because it may quote what a
-// worker has seen.
+// Exit code 0 means that all lists were answered. Otherwise the last line on standard error is a JSON object with
+// an error word, which dptrain converts to a message. Texts of the cluster are never passed on, because they may
+// quote data that a worker has seen.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 // format is the format of a question.
 const format = "dptrain.spark/3"
 
-// A question is what dptrain asks first. internal/engine/cluster of the main module has the same.
+// A question is the first request of dptrain. internal/engine/cluster of the main module defines the same type.
 type question struct {
 	Format  string `json:"format"`
 	Address string `json:"address"` // host:port
@@ -43,7 +43,7 @@ type question struct {
 	Program string `json:"program,omitempty"` // path of the program that works
 }
 
-// A request begins a list. internal/engine/cluster of the main module has the same.
+// A request starts a list. internal/engine/cluster of the main module defines the same type.
 type request struct {
 	Ask     string   `json:"ask"`
 	Query   string   `json:"query,omitempty"`
@@ -52,7 +52,7 @@ type request struct {
 	Workers int      `json:"workers,omitempty"` // for what is kept
 }
 
-// A failure says in a word of this program why there is no answer.
+// A failure is the reason for a missing answer, as an error word of this program.
 type failure struct {
 	Word   string `json:"word"`
 	Column string `json:"column,omitempty"`
@@ -76,8 +76,8 @@ func main() {
 	os.Exit(1)
 }
 
-// answerRequests reads the question, and then answers lists until standard input ends. Whoever asked keeps it open as long as
-// answers are wanted; once it ends, or the context does, what the cluster still does for the session is
+// answerRequests reads the question, and then answers lists until standard input ends. The caller keeps it open
+// as long as it wants answers; once it ends, or the context does, operations of the session on the cluster are
 // interrupted.
 func answerRequests(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -67,7 +67,7 @@ func openSession(ctx context.Context, q *question) (*session, error) {
 	return s, nil
 }
 
-// withToken says who asks.
+// withToken adds the token of the client to the context.
 func (s *session) withToken(ctx context.Context) context.Context {
 	if s.token == "" {
 		return ctx
@@ -75,7 +75,8 @@ func (s *session) withToken(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+s.token)
 }
 
-// errorWord returns the failure for an error of a call: if the server was not there, what the caller says.
+// errorWord returns the failure for an error of a call; it has the word absent if the server could not be
+// reached.
 func errorWord(ctx context.Context, err error, absent string) error {
 	switch status.Code(err) {
 	case codes.OK:
@@ -130,7 +131,7 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 	return nil
 }
 
-// answerRequest does what the first string of a list says.
+// answerRequest executes the request in the first string of a list.
 func (s *session) answerRequest(ctx context.Context, list [][]byte) ([][]byte, error) {
 	var r request
 	if len(list) == 0 || json.Unmarshal(list[0], &r) != nil {
@@ -154,7 +155,8 @@ func (s *session) answerRequest(ctx context.Context, list [][]byte) ([][]byte, e
 	return nil, &failure{Word: "question"}
 }
 
-// runTasks answers a pass: the order comes first, then the tasks. The number of answers may be any: whoever asked looks at them.
+// runTasks answers a pass: the order comes first, then the tasks. The number of answers is not checked here;
+// the caller does that.
 func (s *session) runTasks(ctx context.Context, list [][]byte) ([][]byte, error) {
 	if len(list) < 2 {
 		return nil, nil
@@ -179,7 +181,7 @@ func (s *session) queryStrings(ctx context.Context, plan []byte) ([][]byte, erro
 	return answers, err
 }
 
-// executePlan executes a plan, and calls do with what the server sends.
+// executePlan executes a plan and calls do with each response of the server.
 func (s *session) executePlan(ctx context.Context, plan []byte, do func(response) error) error {
 	within, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
@@ -253,8 +255,8 @@ func localTable(columns ...column) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// appendBatch adds the cells of a batch of answers to columns. It must have as many rows as the server says, and the columns
-// must be text. Further columns are not looked at.
+// appendBatch adds the cells of a batch of answers to columns. The batch must have as many rows as the server
+// declares, and the columns must be text. Further columns are ignored.
 func appendBatch(to [][][]byte, r response) ([][][]byte, error) {
 	if r.batch == nil {
 		return to, nil
@@ -287,7 +289,7 @@ func appendBatch(to [][][]byte, r response) ([][][]byte, error) {
 	return to, nil
 }
 
-// interrupt ends what the cluster still does for the session.
+// interrupt interrupts all operations of the session on the cluster.
 func (s *session) interrupt() {
 	ctx, cancel := context.WithTimeout(s.withToken(context.Background()), patience)
 	defer cancel()
@@ -299,9 +301,9 @@ func (s *session) interrupt() {
 // settling is how long a server has to forget an operation whose stream has ended.
 const settling = 500 * time.Millisecond
 
-// close ends what the cluster still does for the session, and the session. A server that closes a session while
-// an operation runs writes the whole request to its log, and keys of coins with it. So the session is left to end by
-// itself, after the time that the server gives to idle ones, if the end of an operation was not seen.
+// close interrupts all operations of the session on the cluster and closes the session. A server that closes a
+// session while an operation runs writes the whole request to its log, including keys of coins. So if the end
+// of an operation was not seen, the session is left open and expires after the server's idle timeout.
 func (s *session) close() {
 	if s.kept {
 		s.forgetRows()
@@ -319,7 +321,7 @@ func (s *session) close() {
 	_ = s.conn.Close()
 }
 
-// raw hands messages on as they are.
+// raw passes messages on unchanged.
 type raw struct{}
 
 // Marshal implements encoding.Codec.

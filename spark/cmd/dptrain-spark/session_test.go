@@ -78,7 +78,7 @@ func (s *server) call(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg(&m)
 }
 
-// take keeps an artifact whose chunks have the checksums that they say.
+// take keeps an artifact after checking the checksums of its chunks.
 func (s *server) take(stream grpc.ServerStream) error {
 	name, data, good := "", []byte(nil), true
 	var chunk func(field protowire.Number, b []byte, v uint64) error
@@ -255,8 +255,8 @@ func tasks(t *testing.T, texts ...string) string {
 	return list(t, append([]string{`{"ask":"tasks"}`, "order4711"}, texts...)...)
 }
 
-// converse hands over input, and keeps it open until so many bytes were answered or the program has ended. It returns
-// what was answered.
+// converse sends input, and keeps it open until want bytes were answered or the program has ended. It returns
+// the answer.
 func converse(t *testing.T, input string, want int) (string, error) {
 	t.Helper()
 	in, write := io.Pipe()
@@ -278,8 +278,8 @@ func converse(t *testing.T, input string, want int) (string, error) {
 	return string(got[:n]) + string(rest), <-ended
 }
 
-// TestAnswers: the program arrives whole, tasks are answered pass by pass, none of them stands in a query, and the
-// session is ended.
+// TestAnswers checks that the program arrives whole, that tasks are answered pass by pass and are not part of a
+// query, and that the session is ended.
 func TestAnswers(t *testing.T) {
 	s := &server{files: map[string][]byte{}}
 	head, program := asked(t, serve(t, s))
@@ -304,7 +304,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoWordOfTheServer: what a server says of an error is not repeated.
+// TestNoWordOfTheServer checks that the text of a server error is not repeated.
 func TestNoWordOfTheServer(t *testing.T) {
 	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"), "token": status.Error(codes.Unauthenticated, "4711"),
 		"broken": status.Error(codes.Unavailable, "4711")} {
@@ -317,7 +317,8 @@ func TestNoWordOfTheServer(t *testing.T) {
 	}
 }
 
-// TestBadBatch: what is no batch of as many rows as the server says ends the pass.
+// TestBadBatch checks that an invalid batch, or one with another number of rows than the server declares, ends
+// the pass.
 func TestBadBatch(t *testing.T) {
 	s := &server{files: map[string][]byte{}, spoil: func(batch []byte) error { clear(batch[8:]); return nil }}
 	head, _ := asked(t, serve(t, s))
@@ -333,7 +334,8 @@ func TestBadBatch(t *testing.T) {
 	}
 }
 
-// TestInterrupted: when standard input ends in the middle of a pass, what the cluster does is interrupted.
+// TestInterrupted checks that operations on the cluster are interrupted when standard input ends in the middle
+// of a pass.
 func TestInterrupted(t *testing.T) {
 	s := &server{files: map[string][]byte{}, block: make(chan struct{}), begun: make(chan struct{})}
 	head, _ := asked(t, serve(t, s))
@@ -358,7 +360,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestNotThere: without a server, and with a question of another version.
+// TestNotThere checks the failures without a server, and for a question of another version.
 func TestNotThere(t *testing.T) {
 	head, _ := asked(t, "127.0.0.1:1")
 	if err := answerRequests(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
@@ -369,7 +371,7 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestListCut: a list that ends early is an error, wherever it does.
+// TestListCut checks that a truncated list is an error, at any position.
 func TestListCut(t *testing.T) {
 	whole := list(t, "one", "two")
 	for n := range len(whole) {

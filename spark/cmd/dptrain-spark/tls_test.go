@@ -77,8 +77,8 @@ func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string
 	return "localhost:" + port
 }
 
-// TestTLS: over TLS a server is believed that an authority of this machine stands for by its name, and no other. The token
-// goes with every call, to nobody before that.
+// TestTLS checks that a server is trusted over TLS only if an authority known to this machine certifies its
+// name. The token is part of every call, and is sent only after that check.
 func TestTLS(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("the authorities of the system are not those of a file there")

@@ -56,7 +56,7 @@ func viewPlan(name, query string, table []byte) []byte {
 	return message(nil).addBytes(2, message(nil).addBytes(3, view))                                 // Plan.command
 }
 
-// queryOverTable is a query over a local relation, which goes beside the text of the query and not in it.
+// queryOverTable is a query over a local relation, which is sent separately from the text of the query.
 func queryOverTable(query string, table []byte) []byte {
 	local := newRelation(3, 11, message(nil).addBytes(1, table))                       // LocalRelation
 	named := newRelation(2, 16, message(nil).addBytes(1, local).addText(2, tableName)) // SubqueryAlias
@@ -120,7 +120,7 @@ func eachField(m []byte, do func(field protowire.Number, b []byte, v uint64) err
 	return nil
 }
 
-// response is what is used of ExecutePlanResponse.
+// response holds the used fields of ExecutePlanResponse.
 type response struct {
 	batch []byte // in the format of Arrow streams, nil if there is none
 	rows  uint64
@@ -144,7 +144,7 @@ func readResponse(m []byte) (r response, err error) {
 	return r, err
 }
 
-// artifactsArrived reports whether AddArtifactsResponse says that every artifact came whole.
+// artifactsArrived reports whether, according to AddArtifactsResponse, every artifact arrived complete.
 func artifactsArrived(m []byte) (ok bool, err error) {
 	all, arrived := 0, 0
 	err = eachField(m, func(field protowire.Number, b []byte, _ uint64) error {

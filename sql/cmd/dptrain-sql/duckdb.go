@@ -67,7 +67,7 @@ func answerDuckDB(ctx context.Context, q *question, stdout io.Writer) error {
 	return w.flush()
 }
 
-// openFile opens a database. A path is made absolute, so that it is the name of a file and nothing else.
+// openFile opens a database. A path is made absolute, so that it can only be interpreted as the name of a file.
 func openFile(dsn string, memory uint64) (*engine, error) {
 	path := ""
 	if dsn != inMemory {
@@ -86,7 +86,7 @@ func openFile(dsn string, memory uint64) (*engine, error) {
 	return e, nil
 }
 
-// interrupting ends what the engine runs once nobody wants the answer. The engine may be closed after stop.
+// interrupting interrupts the engine when ctx ends. The engine may be closed after stop.
 func interrupting(ctx context.Context, e *engine) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

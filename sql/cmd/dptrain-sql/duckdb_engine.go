@@ -17,8 +17,9 @@ type engine struct {
 	database, connection unsafe.Pointer
 }
 
-// settings fixes what a query may do and how a value is cast to text. Nothing is installed, loaded or written, not even what does
-// not fit in memory, which would lie on a disk in plain text. Rows come in the order of the table.
+// settings restricts queries and fixes how values are cast to text. Extensions are neither installed nor
+// loaded, and no data is written: data that does not fit in memory would otherwise be stored on disk in plain
+// text. Rows are returned in the order of the table.
 func settings(memory uint64, file bool) map[string]string {
 	out := map[string]string{
 		"allow_community_extensions": "false", "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
@@ -34,7 +35,7 @@ func settings(memory uint64, file bool) map[string]string {
 	return out
 }
 
-// afterwards fixes the rest, once there is a connection, and ends with what fixes it all.
+// afterwards lists the settings that need a connection. The last one locks the configuration.
 var afterwards = []string{"SET TimeZone = 'UTC'", "SET errors_as_json = true", "SET lock_configuration = true"}
 
 // openEngine opens the database in a file, or an empty one in memory if there is no path.
@@ -73,7 +74,7 @@ func (e *engine) close() {
 	C.duckdb_close(&e.database)
 }
 
-// interrupt ends what runs. It may be called by another goroutine, until close.
+// interrupt interrupts the running statement. It may be called by another goroutine, until close.
 func (e *engine) interrupt() { C.duckdb_interrupt(e.connection) }
 
 // withText calls do with a text of C.
@@ -169,7 +170,7 @@ func (p *prepared) columns() []described {
 	return out
 }
 
-// kindOf returns what is to be known of a type to read its values.
+// kindOf returns the properties of a type that are needed to read its values.
 func kindOf(t unsafe.Pointer) kind {
 	k := kind{id: int(C.duckdb_get_type_id(t))}
 	alias := C.duckdb_logical_type_get_alias(t)
@@ -213,7 +214,7 @@ func (p *prepared) next() (*chunk, error) {
 	return &chunk{at, int(C.duckdb_data_chunk_get_size(at))}, nil
 }
 
-// failure says why the statement has ended, without a text that may quote a row.
+// failure returns the reason why the statement has ended, without any text that may quote a row.
 func (p *prepared) failure() error {
 	if C.duckdb_result_error_type(&p.result) == outOfMemory {
 		return &failure{Word: "memory"}

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// sources lists the functions that a query may read from. Those of CSV and JSON guess names and types from rows, which would be
-// told before anything is paid for. Others change how the library works, or leave this machine.
+// sources lists the functions that a query may read from. Functions for CSV and JSON are excluded because they
+// guess names and types from rows, which would be revealed before any budget is spent. Others change how the
+// library works, or access other machines.
 var sources = []string{"read_parquet", "parquet_scan", "range", "generate_series", "unnest"}
 
 // guessed lists the endings of tables that are files of CSV or JSON.
@@ -55,7 +56,7 @@ func readsOnly(part any) error {
 	return nil
 }
 
-// source refuses what rows must not come from.
+// source rejects sources of rows that are not allowed.
 func source(node map[string]any) error {
 	switch node["type"] {
 	case "TABLE_FUNCTION":
@@ -81,11 +82,11 @@ func source(node map[string]any) error {
 	return nil
 }
 
-// errorKinds lists the kinds of errors of a query that is not run yet.
+// errorKinds lists the kinds of errors of a query that has not run.
 var errorKinds = []string{"Binder", "Catalog", "Invalid Input", "IO", "Missing Extension", "Not implemented", "Parser"}
 
-// refused returns the failure of a query that cannot be prepared. No row was read for it, yet its text stays behind: it may quote
-// what the query compares with.
+// refused returns the failure of a query that cannot be prepared. No row was read, yet the error text is
+// dropped, since it may quote constants of the query.
 func refused(said string) error {
 	told := struct {
 		Kind     string `json:"exception_type"`

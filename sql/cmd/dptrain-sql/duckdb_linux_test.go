@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestDuckMemory: five times as many rows of a DuckDB file need no more memory than the share of DuckDB, whatever the
-// additional cells take.
+// TestDuckMemory checks that five times as many rows of a DuckDB file need no more memory than the limit of
+// DuckDB, although the additional cells would take more.
 func TestDuckMemory(t *testing.T) {
 	const columns = 10
 	cells, head := make([]string, columns), make([]string, columns)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestWithoutDuckDB: a program without the library says so.
+// TestWithoutDuckDB checks the error of a program that was built without the library.
 func TestWithoutDuckDB(t *testing.T) {
 	question := `{"format":"dptrain.sql/1","want":"columns","driver":"duckdb","dsn":":memory:","query":"SELECT 1 AS x"}` + "\n"
 	var got *failure

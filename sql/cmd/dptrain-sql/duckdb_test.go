@@ -53,7 +53,7 @@ func duckAsk(t *testing.T, dsn, query, columns string) (string, error) {
 	return out.String(), err
 }
 
-// TestDuckValues: every type that is a cell, by its ends, its middle and NULL.
+// TestDuckValues checks every type of cell at its limits, in its middle and for NULL.
 func TestDuckValues(t *testing.T) {
 	file := duckFile(t,
 		"CREATE TYPE mood AS ENUM ('sad', 'so,so')",
@@ -76,7 +76,7 @@ func TestDuckValues(t *testing.T) {
 	}
 }
 
-// TestDuckTimes: dates and times, before and after the first year and without end.
+// TestDuckTimes checks dates and times, before and after the first year, and infinite ones.
 func TestDuckTimes(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT DATE '2026-01-02' AS x":                             "2026-01-02",
@@ -100,7 +100,8 @@ func TestDuckTimes(t *testing.T) {
 	}
 }
 
-// TestDuckRefused: what is no read is refused in words of the program, and nothing is written.
+// TestDuckRefused checks that a query that is not a plain read is rejected with a message of the program, and
+// that no data is written.
 func TestDuckRefused(t *testing.T) {
 	file := duckFile(t, "CREATE TABLE w (x INTEGER, s VARCHAR)", "INSERT INTO w VALUES (0, 'secret')", "CREATE SEQUENCE q", "CREATE MACRO m() AS TABLE SELECT 1 AS x")
 	folder := t.TempDir()
@@ -183,7 +184,8 @@ func TestDuckRefused(t *testing.T) {
 	}
 }
 
-// TestDuckParquet: a query may read Parquet files, by a function or as a table, and any subquery of the allowed kind.
+// TestDuckParquet checks that a query may read Parquet files, by a function or as a table, and may contain
+// allowed subqueries.
 func TestDuckParquet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.parquet")
 	e, ok := openEngine("", 0)
@@ -201,7 +203,8 @@ func TestDuckParquet(t *testing.T) {
 	}
 }
 
-// TestDuckFailsLate: an error behind many rows ends the answer as an error, wherever it is. So does a memory that is too small.
+// TestDuckFailsLate checks that an error after many rows ends the answer with an error, at any position. An
+// insufficient memory limit has the same effect.
 func TestDuckFailsLate(t *testing.T) {
 	for _, at := range []int{0, 2047, 2048, 100_000, 999_999} {
 		query := fmt.Sprintf("SELECT CASE WHEN i = %d THEN 'secret' ELSE '1' END::INTEGER AS x FROM range(1000000) r(i)", at)
@@ -218,7 +221,8 @@ func TestDuckFailsLate(t *testing.T) {
 	}
 }
 
-// TestDuckCancelled: whoever asked and goes away ends the query, in the middle of rows and before the first.
+// TestDuckCancelled checks that a client that disconnects ends the query, in the middle of rows and before the
+// first.
 func TestDuckCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}
@@ -232,7 +236,8 @@ func TestDuckCancelled(t *testing.T) {
 	}
 }
 
-// TestDuckSameRelease: from a DuckDB file, on both engines, the release is that of the CSV file under the same key.
+// TestDuckSameRelease checks, on both engines, that the release from a DuckDB file equals that from the CSV
+// file under the same key.
 func TestDuckSameRelease(t *testing.T) {
 	file := duckFile(t, `CREATE TABLE houses AS SELECT (20 + i % 131 * 1.25)::DOUBLE AS area, (1 + i % 7)::INTEGER AS rooms, ['north, old', 'south', NULL][1 + i % 3] AS town,
 	CASE WHEN i % 50 > 0 THEN (1000 * (i % 131) + 777 * (i % 7))::DECIMAL(12, 2) END AS price FROM range(4000) r(i)`)
@@ -265,7 +270,8 @@ func TestDuckSameRelease(t *testing.T) {
 	}
 }
 
-// TestDuckNoRelease: a query that fails in the middle ends the run with exit code 4 and no release, and its words quote no row.
+// TestDuckNoRelease checks that a query that fails in the middle ends the run with exit code 4 and no release,
+// and that its message quotes no row.
 func TestDuckNoRelease(t *testing.T) {
 	program, out := programs(t), filepath.Join(t.TempDir(), "out")
 	recipe := "data:\n  sql: {driver: duckdb, dsn: ':memory:', query: \"SELECT i % 97 AS a, CASE WHEN i = 90000 THEN 'geheim' ELSE '5' END::INTEGER AS y FROM range(100000) r(i)\"}\n  target: y\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n"

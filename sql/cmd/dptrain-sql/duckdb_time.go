@@ -32,7 +32,8 @@ func appendUUID(out []byte, h huge) []byte {
 	return fmt.Appendf(out, "%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, h.low>>48, h.low&(1<<48-1))
 }
 
-// appendDay writes a date, and returns what follows a time on it: years before the first count from BC.
+// appendDay writes a date and returns the text that follows a time on that date: years before the first are
+// followed by BC.
 func appendDay(out []byte, t time.Time) (with []byte, after string) {
 	year := t.Year()
 	if year < 1 {

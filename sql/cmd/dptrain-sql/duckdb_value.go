@@ -83,7 +83,8 @@ type huge struct {
 	high int64
 }
 
-// textAt returns a text, which is good until its chunk is closed. Up to 12 bytes are beside their number, more are elsewhere.
+// textAt returns a text, which is valid until its chunk is closed. Texts of up to 12 bytes are stored next to
+// their length, longer ones elsewhere.
 func textAt(data unsafe.Pointer, i int) []byte {
 	entry := unsafe.Add(data, uintptr(i)*16)
 	size := *(*uint32)(entry)
@@ -139,7 +140,7 @@ var writings = map[int]writing{
 	typeTimestampTZ: stamp(1e6, "+00"),
 }
 
-// stamp is the writing of times of so many ticks a second.
+// stamp formats times with the given number of ticks per second.
 func stamp(ticks int64, zone string) writing {
 	return func(out []byte, data unsafe.Pointer, i int) []byte {
 		return appendStamp(out, at[int64](data, i), ticks, zone)
@@ -159,7 +160,7 @@ func (k kind) writing() writing {
 	return writings[k.id]
 }
 
-// word returns the number of the word of an enumeration.
+// word returns the index of a value in its enumeration.
 func (k kind) word(data unsafe.Pointer, i int) int {
 	switch k.stored {
 	case typeUTinyint:

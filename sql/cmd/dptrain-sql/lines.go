@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// lines writes rows as CSV, every row as exactly one line that is not empty: where a record ends must not depend on
-// what is in a cell. So line ends inside cells become blanks.
+// lines writes each row as exactly one non-empty line of CSV. The end of a record must not depend on the
+// content of a cell, so line ends inside cells become blanks.
 type lines struct {
 	w       *bufio.Writer
 	columns []column

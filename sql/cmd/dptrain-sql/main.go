@@ -1,14 +1,13 @@
-// Command dptrain-sql reads databases for dptrain, which knows none itself.
+// Command dptrain-sql reads databases on behalf of dptrain, which contains no database drivers.
 //
-// dptrain starts it for a recipe with data.sql, and asks one question on standard
-// input: a line of JSON. The answer is on standard output: a
-// header line and one line of CSV per row. Exit code 0 says that it is whole. Otherwise the last
-// line on standard error is an object of JSON with a word and a SQLSTATE, of which dptrain
-// makes a sentence. No text of the server is passed on, because it may quote a row.
+// dptrain starts it for a recipe with data.sql and sends one request on standard input: a line of JSON. The
+// answer on standard output is a header line and one line of CSV per row. Exit code 0 means that the answer is
+// complete. Otherwise the last line on standard error is a JSON object with an error word and a SQLSTATE, which
+// dptrain converts to a message. Texts of the server are never passed on, because they may quote a row.
 //
-// A query of Postgres runs in one read-only transaction on one snapshot, by a cursor, so that neither
-// the program nor the server holds more than a block of rows for it. DuckDB is part of
-// programs that are built with the tag duckdb; its file is opened to read, and its rows are streamed too.
+// A query of Postgres runs in one read-only transaction on one snapshot, by a cursor, so that neither the
+// program nor the server holds more than a block of rows for it. DuckDB is part of programs that are built with
+// the tag duckdb; its file is opened read-only, and its rows are streamed too.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 // Format is the format of a question.
 const format = "dptrain.sql/1"
 
-// A question is what dptrain asks.
+// A question is the request of dptrain.
 type question struct {
 	Format  string   `json:"format"`
 	Want    string   `json:"want"` // "columns" or "rows"
@@ -36,7 +35,8 @@ type question struct {
 	Columns []string `json:"columns,omitempty"` // of rows: what the query had when it was asked for columns
 }
 
-// A failure says in words of this program why there is no whole answer. It holds nothing of a row.
+// A failure is the reason for an incomplete answer, as an error word of this program. It contains no data of a
+// row.
 type failure struct {
 	Word     string `json:"word"`
 	SQLState string `json:"sqlstate,omitempty"` // its class alone, once rows are read
@@ -48,7 +48,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Word }
 
-// drivers lists who answers.
+// drivers maps the name of a driver to the function that answers its queries.
 var drivers = map[string]func(context.Context, *question, io.Writer) error{"postgres": answerPostgres, "duckdb": answerDuckDB}
 
 func main() {

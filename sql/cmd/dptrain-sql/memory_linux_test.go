@@ -13,8 +13,8 @@ import (
 
 var mostRows = flag.Int("rows", 500_000, "rows of the larger query of TestMemory")
 
-// TestMemory: a run on five times as many rows, or ten times, needs no more memory: its peak grows by less than half of
-// what the additional cells would take.
+// TestMemory checks that a run on five or ten times as many rows needs no more memory: its peak grows by less
+// than half the size of the additional cells.
 func TestMemory(t *testing.T) {
 	const columns = 10
 	program, folder, dsn := programs(t), t.TempDir(), server(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// begin opens the transaction. The settings fix how values are written, and that a scan begins at the beginning.
+// begin opens the transaction. The settings fix how values are written, and ensure that a scan starts at the
+// first row.
 const begin = `SET client_encoding = 'UTF8'; SET datestyle = 'ISO, YMD'; SET timezone = 'UTC'; SET extra_float_digits = 3;
 SET synchronize_seqscans = off; SET cursor_tuple_fraction = 1.0;
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`
@@ -97,7 +98,7 @@ type column struct {
 	boolean bool
 }
 
-// The types that a cell of text says all of, by their numbers, which are fixed.
+// The types whose cells are fully represented by their text, by their numbers, which are fixed.
 var plain = map[uint32]bool{
 	16: true, 18: true, 19: true, 20: true, 21: true, 23: true, 25: true, 26: true, // bool, "char", name, int8, int2, int4, text, oid
 	700: true, 701: true, 1042: true, 1043: true, 1700: true, // float4, float8, character, character varying, numeric
@@ -135,12 +136,12 @@ func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]co
 	return out, nil
 }
 
-// isUnnamed reports whether a name has what a header line must not have.
+// isUnnamed reports whether a name contains text that a header line must not contain.
 func isUnnamed(name string) bool {
 	return strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0xfeff })
 }
 
-// typeOf returns the name of a type, and whether it is an enumeration of words.
+// typeOf returns the name of a type, and whether it is an enumeration.
 func typeOf(ctx context.Context, conn *pgconn.PgConn, oid uint32) (name string, words bool, err error) {
 	const ask = "SELECT format_type(oid, NULL), typtype = 'e' FROM pg_catalog.pg_type WHERE oid = $1::oid"
 	got := conn.ExecParams(ctx, ask, [][]byte{strconv.AppendUint(nil, uint64(oid), 10)}, nil, nil, nil).Read()
@@ -178,8 +179,8 @@ func columnNames(columns []column) []string {
 	return out
 }
 
-// statedError returns the failure that stands for an error of the server. Its text stays behind. Of a
-// statement that has read no row the whole SQLSTATE is said, else the class alone.
+// statedError converts an error of the server to a failure without its text. For a statement that has read no
+// row the failure has the full SQLSTATE, otherwise only its class.
 func statedError(word string, err error) error {
 	var said *pgconn.PgError
 	switch {

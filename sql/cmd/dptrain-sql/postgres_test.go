@@ -75,7 +75,8 @@ INSERT INTO v VALUES (1, .1, 'NaN', true, E'a,"b"\r\nc', '2026-01-02', '2026-01-
 	}
 }
 
-// TestRefused: what is wrong with a query is said in words of the program; no text of the server or the rows is.
+// TestRefused checks that an invalid query is rejected with a message of the program, which contains no text of
+// the server or the rows.
 func TestRefused(t *testing.T) {
 	execute(t, `DROP TABLE IF EXISTS w; CREATE TABLE w (x int, s text); INSERT INTO w VALUES (0, 'secret'); DROP SEQUENCE IF EXISTS q; CREATE SEQUENCE q;
 CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO w VALUES (1, 'new'); RETURN 1; END $$`)
@@ -125,7 +126,7 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 	}
 }
 
-// TestSnapshot: rows that others insert and delete while the query runs are not seen.
+// TestSnapshot checks that rows that others insert and delete while the query runs are not seen.
 func TestSnapshot(t *testing.T) {
 	execute(t, "DROP TABLE IF EXISTS shot; CREATE TABLE shot AS SELECT i AS x, repeat('a', 20) AS s FROM generate_series(1, 100000) i")
 	out := &after{do: func() {
@@ -175,8 +176,8 @@ func proxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", l.Addr().(*net.TCPAddr).Port, config.User, config.Database), passed
 }
 
-// TestSameRelease: from the database, on both engines, the release is that of the CSV file under the same key. No part of data.sql is
-// in it.
+// TestSameRelease checks, on both engines, that the release from the database equals that from the CSV file
+// under the same key, and that it contains no part of data.sql.
 func TestSameRelease(t *testing.T) {
 	execute(t, `DROP TABLE IF EXISTS houses; CREATE TABLE houses (id int, area float8, rooms int, town text, price numeric);
 INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old', 'south', NULL])[1 + i % 3], CASE WHEN i % 50 > 0 THEN 1000 * (i % 131) + 777 * (i % 7) END FROM generate_series(1, 4000) i`)
@@ -224,8 +225,8 @@ INSERT INTO houses SELECT i, 20 + i % 131 * 1.25, 1 + i % 7, (ARRAY['north, old'
 	}
 }
 
-// TestCut: a connection that is cut ends the run with exit code 4 and no release. Cut before the columns are known, nothing is
-// spent; cut while rows come, the price stays spent.
+// TestCut checks that a lost connection ends the run with exit code 4 and no release. If it is lost before the
+// columns are known, no budget is spent; if it is lost while rows arrive, the price remains spent.
 func TestCut(t *testing.T) {
 	execute(t, "DROP TABLE IF EXISTS cut; CREATE TABLE cut AS SELECT i % 97 AS a, i % 89 AS b, i % 1000 AS y FROM generate_series(1, 100000) i")
 	program, folder := programs(t), t.TempDir()
@@ -262,7 +263,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCancelled: whoever asked and goes away ends the query.
+// TestCancelled checks that a client that disconnects ends the query.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &after{do: cancel}

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programs returns dptrain beside dptrain-sql, with keys that are the same in every run.
+// programs returns the path of dptrain, with dptrain-sql in the same folder and keys that are the same in every
+// run.
 func programs(t *testing.T) (dptrain string) {
 	t.Helper()
 	folder, err := built()
@@ -50,7 +51,7 @@ func programs(t *testing.T) (dptrain string) {
 	return filepath.Join(folder, "dptrain")
 }
 
-// fit runs dptrain fit and returns its exit code and what it printed.
+// fit runs dptrain fit and returns its exit code and its output.
 func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "recipe.yaml")
