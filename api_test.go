@@ -199,7 +199,7 @@ func TestHoldUnits(t *testing.T) {
 	}
 }
 
-// slow is an engine that holds its records in two places.
+// slow is an engine whose records are in two places.
 type slow struct {
 	schema dataset.Schema
 	places [2]dataset.View

@@ -27,7 +27,7 @@ import (
 
 const houses = "testdata/houses.csv"
 
-// Train on a table, and write the model with its report.
+// Train on a table and save the model with its report.
 func Example() {
 	table, err := dptrain.Open("testdata/houses.csv")
 	check(err)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// mostExported is how many exported top-level names the public packages may have together.
+// mostExported is the maximum number of exported top-level names of the public packages together.
 const mostExported = 350
 
 // TestExportedNames checks that the set of names that other modules can use stays small. A name that only this

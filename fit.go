@@ -204,10 +204,9 @@ func (f *Fit) Predictor() (*regression.Predictor, error) {
 // Report returns the report of the run, as Save writes it. All of it is public.
 func (f *Fit) Report() *Report { return f.files.Report }
 
-// Save writes the folders release/, which may be published, and curator/, which may not,
-// into dir, both or neither. Results that are there already are not replaced
-// ([ErrExists]). A run that its ledger has still not entered as ended is
-// kept in dir/pending; `dptrain ledger commit` enters and publishes it.
+// Save writes the folders release/, which may be published, and curator/, which may not, into dir: both or
+// neither. Existing results are not replaced ([ErrExists]). If the ledger could not record the end of the run,
+// the run is kept in dir/pending; `dptrain ledger commit` records and publishes it.
 func (f *Fit) Save(dir string) error {
 	folder, err := report.Prepare(dir, false)
 	if err != nil {

@@ -30,7 +30,7 @@ func Open(path string, known ...string) (*Table, error) {
 	return open(path, dataset.ReadOptions{Known: known})
 }
 
-// OpenAs is [Open] for a table that is written in another way.
+// OpenAs is [Open] for a table in another format.
 func OpenAs(path string, format dataset.Format, known ...string) (*Table, error) {
 	return open(path, dataset.ReadOptions{Format: format, Known: known})
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// testLot is a fixed function of its arguments, as lots are for one key.
+// testLot is a fixed function of its arguments, like lots under one key.
 func testLot(unit uint64, content [32]byte, copy int) uint64 {
 	h := fnv.New64a()
 	h.Write(binary.LittleEndian.AppendUint64(nil, unit))

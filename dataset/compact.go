@@ -29,7 +29,7 @@ type compact struct {
 	pieces []compactPiece // of compactRows numbers each, the last one perhaps of fewer
 }
 
-// compactPiece is consecutive numbers of a column.
+// compactPiece holds consecutive numbers of a column.
 type compactPiece struct {
 	form  decimals.Form
 	data  []byte
@@ -136,7 +136,7 @@ func (c *compact) unpackAll() []float64 {
 	return out
 }
 
-// unpackBuffers is memory for numbers that are unpacked and not all wanted.
+// unpackBuffers holds memory for unpacked numbers that are not all needed.
 var unpackBuffers = sync.Pool{New: func() any { return new([]float64) }}
 
 // blockRows returns the block's rows of the column, in buf if it has room.

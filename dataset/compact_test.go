@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// compactRow has columns that are kept in every way.
+// compactRow has columns with every compact form.
 type compactRow struct {
 	Flag, Tenths, Money, Time, Any, Part float64
 	Single                               float32

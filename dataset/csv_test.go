@@ -24,7 +24,7 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// outcome is everything a reader returns, comparable with bits intact.
+// outcome is the complete result of a reader, in a form that compares numbers bit for bit.
 type outcome struct {
 	floats [][]uint64
 	codes  [][]int32
@@ -82,7 +82,7 @@ func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 	return out
 }
 
-// readAll reads data every way, requires that all agree, and returns the table.
+// readAll reads data with every reader, requires that all agree, and returns the table.
 func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, *Stats) {
 	t.Helper()
 	all := ways([]byte(data), schema, multiline)

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// fieldCutter cuts a record into the fields that [dialect.fields] defines. It builds only the fields that are wanted, because
-// a line of 16 MiB may have as many fields as bytes.
+// fieldCutter splits a record into the fields that [dialect.fields] defines. It builds only the requested
+// fields, because a line of 16 MiB may have as many fields as bytes.
 type fieldCutter struct {
 	d               *dialect
 	blanks, escapes bool // how the record is read
@@ -22,8 +22,8 @@ func (c *fieldCutter) startRecord(record []byte) {
 	c.blanks, c.escapes = c.d.quoting(record)
 }
 
-// nextField cuts off the next field, which must exist, and returns its text, valid until the next call. The text of a field that
-// is not wanted is undefined.
+// nextField cuts off the next field, which must exist, and returns its text, valid until the next call. The
+// text is undefined if want is false.
 func (c *fieldCutter) nextField(want bool) []byte {
 	first := c.rest
 	if c.blanks {
@@ -145,7 +145,7 @@ func (c *fieldCutter) firstFields(record []byte, most int) []string {
 	return out
 }
 
-// complete reports whether a line is well-formed in a way that the dialect allows, so that it is a record of its own.
+// complete reports whether a line is well-formed under the dialect, so that it is a record of its own.
 func (d *dialect) complete(line []byte) bool {
 	if d.quote == 0 {
 		return false
@@ -204,7 +204,7 @@ func (d *dialect) endsEscaped(line []byte) bool {
 	return n%2 != 0
 }
 
-// quotedRecords yields records whose quoted fields may hold newlines. [slowRecords] is its definition.
+// quotedRecords yields records whose quoted fields may contain newlines. [slowRecords] is the reference.
 type quotedRecords struct {
 	lines lineReader
 	cut   fieldCutter

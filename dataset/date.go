@@ -39,7 +39,7 @@ func DateLayouts() []string {
 // ReadsDates reports whether a layout of package time has year, month and day of every date, or is [AutoDate].
 func ReadsDates(layout string) bool { return cell.ReadsDates(layout) }
 
-// dates reads the dates of a column of a file.
+// dates reads the date column of a file.
 type dates struct {
 	*cell.Dates
 	parts []datePart
@@ -79,7 +79,7 @@ func (c *Column) dateSource() string {
 	return c.Name
 }
 
-// validateDate reports the first thing wrong with a part of a date.
+// validateDate reports the first problem of a part of a date.
 func (c *Column) validateDate() error {
 	known := slices.ContainsFunc(DateParts(), func(p Column) bool { return p.Part == c.Part })
 	switch {
@@ -97,8 +97,8 @@ func (c *Column) validateDate() error {
 	return nil
 }
 
-// dateCells reads a part of the dates of a Parquet column: dates and timestamps as they are stored, and everything else by
-// its text.
+// dateCells reads a part of the dates of a Parquet column: stored dates and timestamps directly, and all other
+// types by their text.
 func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64] {
 	d := newDates(layout)
 	stored := c.conv.stored
@@ -144,8 +144,8 @@ func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile
 
 const nanosPerSecond = 1e9
 
-// momentIn returns the local time in a zone, count units after the beginning of a day in UTC. A second has perSecond
-// units. zone is nil for UTC.
+// momentIn returns the local time in a zone, count units after the start of a day in UTC. A second has
+// perSecond units. zone is nil for UTC.
 func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
 	perDay := perSecond * cell.DaySeconds
 	floor := func() {

@@ -168,7 +168,8 @@ func singleQuoted(line []byte, comma byte) bool {
 	return n > 1
 }
 
-// skipSeparatorLine reads the separator off a first line such as sep=; as Excel writes it. The header is the next line.
+// skipSeparatorLine reads the separator from a first line such as sep=; as written by Excel. The header is then
+// the next line.
 func (rd *reader) skipSeparatorLine(line []byte) bool {
 	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) > len(`"sep=;"`)+1 {
 		return false
@@ -234,7 +235,7 @@ func formatRemedy(key, value string) string {
 	return fmt.Sprintf("set %s with --%s %s, or in a recipe data.format: {%s: %s}", key, key, shown, key, shown)
 }
 
-// head keeps the first bytes of a file as they pass through it.
+// head keeps the first bytes of a file that is read through it.
 type head struct {
 	r     io.Reader
 	first []byte

@@ -29,7 +29,7 @@ type dialect struct {
 
 const backslash = '\\'
 
-// plain reports whether every separator in data ends a field, and every field is its text.
+// plain reports whether every separator in data ends a field and no field needs unquoting.
 func (d *dialect) plain(data []byte) bool {
 	if d.quote != 0 && bytes.IndexByte(data, d.quote) >= 0 {
 		return false
@@ -115,7 +115,7 @@ func (d *dialect) isBlank(c rune) bool {
 	return (c == ' ' || c == '\t') && c != rune(d.comma)
 }
 
-// fields divides a record into fields. It is the byte-by-byte definition; [fieldCutter] does the same faster.
+// fields divides a record into fields. It is the byte-by-byte reference; [fieldCutter] does the same faster.
 func (d *dialect) fields(record string) []string {
 	if d.escape != backslash {
 		if fields, strict, _ := d.parse(record, true, false); strict {
@@ -175,7 +175,7 @@ func (f *fieldParser) parse() string {
 	return string(f.text)
 }
 
-// skipBlanks returns the place of the first byte that is no blank.
+// skipBlanks returns the index of the first byte from at on that is not a blank.
 func (f *fieldParser) skipBlanks(at int) int {
 	for at < len(f.record) && f.d.isBlank(rune(f.record[at])) {
 		at++
@@ -183,7 +183,7 @@ func (f *fieldParser) skipBlanks(at int) int {
 	return at
 }
 
-// quoted parses a field up to the separator after the quote that closes it.
+// quoted parses a field up to the separator after its closing quote.
 func (f *fieldParser) quoted() {
 	for ; f.at < len(f.record); f.at++ {
 		c := f.record[f.at]

@@ -69,7 +69,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// dialects draws a dialect.
+// dialects draws a random dialect.
 func dialects(t *rapid.T) dialect {
 	d := dialect{comma: rapid.SampledFrom([]byte(",;\t")).Draw(t, "comma"), quote: rapid.SampledFrom([]byte("\"'\x00")).Draw(t, "quote")}
 	d.escape = rapid.SampledFrom([]byte{0, backslash, d.quote}).Draw(t, "escape")

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Sentinels for errors.Is. Every one arrives inside a [*FileError].
+// Sentinels for errors.Is. They are always wrapped in a [*FileError].
 var (
 	// ErrUnreadable: the file cannot be opened or read, or changed meanwhile.
 	ErrUnreadable = errors.New("file cannot be read")
@@ -94,7 +94,7 @@ func unreadableHint(err error) string {
 	return ""
 }
 
-// changedError reports a file that was modified between two looks at it.
+// changedError reports a file that was modified between two reads.
 func changedError(path string) error {
 	return &FileError{Path: path, Msg: "changed while it was being read", Hint: "read it when nothing writes to it", Err: ErrUnreadable}
 }

@@ -140,7 +140,7 @@ func TestDamagedGzip(t *testing.T) {
 	}
 }
 
-// rewritten is a file that is written anew after some reads.
+// rewritten is a file that is replaced after some reads.
 type rewritten struct {
 	*bytes.Reader
 	after int

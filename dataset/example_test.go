@@ -104,7 +104,7 @@ func ExampleForEach() {
 	// Output: [2 4 6] <nil>
 }
 
-// The split takes its coins from the caller: here, whether the identity is even.
+// The caller provides the coins of the split: here, whether the identity is even.
 func ExampleView_Split() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{10, 11, 12}}}, nil)

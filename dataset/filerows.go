@@ -13,7 +13,7 @@ import (
 // parses every chunk directly into its place. Reading bytes again that the operating system has just cached is
 // cheap, and the peak memory is the table plus one chunk per worker.
 
-// run is a stretch of whole lines.
+// run is a range of whole lines.
 type run struct {
 	start, end int64 // in the file; start < 0 when no line starts in the chunk
 	rows       int
@@ -71,8 +71,7 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 	return rows, stores[0].stats, nil
 }
 
-// longRun reads a run line by line, for one that ends with a line that is too long
-// to be held as a whole.
+// longRun reads a run line by line, if it ends with a line that is too long to be held as a whole.
 func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
 	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, each: &rd.each}

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// jsonWays reads JSON Lines in every way.
+// jsonWays reads JSON Lines with every reader.
 func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 	ctx := context.Background()
 	out := map[string]outcome{}
@@ -79,7 +79,7 @@ not an object
 	}
 }
 
-// FuzzJSONLines: every line that is not blank is one record, read alike by all readers.
+// FuzzJSONLines checks that every line that is not blank is one record, and that all readers agree.
 func FuzzJSONLines(f *testing.F) {
 	for _, s := range []string{"", "{}", "{\"a\":1}\n{\"c\":\"x\"}\n", "\n \t\n[]\n{\"a\":\"\\\"\"}", "{\"a\":\"1\\n2\"}\r\n{\"a\":{\"b\":\",\"}}", "\xff", "{\"c\":\"\\ud800\"}", "null\n\"\n"} {
 		f.Add([]byte(s))

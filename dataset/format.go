@@ -21,7 +21,7 @@ type Format struct {
 	Separator byte // between cells: one of [Separators]; 0: implied by the file suffix
 	Decimal   byte // ',' or '.'; 0: '.'
 	Thousands byte // between groups of three digits: one of , . ' _ or a blank; 0: none
-	// Quote surrounds cells that hold separators: '"' or '\''; 0: '"'.
+	// Quote surrounds cells that contain separators: '"' or '\''; 0: '"'.
 	Quote byte
 	// NoQuote disables quoting.
 	NoQuote bool
@@ -34,12 +34,12 @@ type Format struct {
 	Skip int
 	// Missing lists numbers that mean a missing cell, such as -999.
 	Missing []float64
-	// Sheet is the name of the sheet of a workbook that is read; empty: the first one.
+	// Sheet is the name of the sheet of a workbook to read; empty: the first one.
 	Sheet string
 	// Strict accepts only plain numbers; package cell lists what is accepted otherwise.
 	Strict bool
-	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open then swallows every row up to the
-	// next quote, and reading is slower.
+	// MultilineQuotes lets a quoted CSV field contain newlines. A quote left open then swallows every row up to
+	// the next quote, and reading is slower.
 	MultilineQuotes bool
 }
 
@@ -52,7 +52,7 @@ const Separators = ",;\t|:^~\x01"
 // maxSkip is the maximum of Skip.
 const maxSkip = 1000
 
-// validate reports the first part of a format that contradicts another or is unknown.
+// validate reports the first setting of a format that is unknown or contradicts another.
 func (f *Format) validate() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: format: %s", ErrSchema, fmt.Sprintf(format, args...))
@@ -209,7 +209,7 @@ func (f *Format) utf8(r io.Reader) io.Reader {
 	return transform.NewReader(r, c.NewDecoder())
 }
 
-// coded reports whether bytes of the file are not those of the text.
+// coded reports whether the bytes of the file differ from those of the text.
 func (f *Format) coded() bool {
 	c, _ := lookupCharset(f.Encoding)
 	return c != nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// meanwhile is a context that does something when it is asked for the first time.
+// meanwhile is a context that runs a function when it is first checked.
 type meanwhile struct {
 	context.Context
 	once *sync.Once

@@ -17,7 +17,7 @@ type header struct {
 	line  int
 }
 
-// header reads and checks the first record. From then on the dialect is known, and whether empty lines are records.
+// header reads and checks the first record. It fixes the dialect and whether empty lines are records.
 func (rd *reader) header(recs records) (header, error) {
 	h, err := rd.headerOf(recs)
 	rd.each = len(h.names) == 1 && !rd.format.json && rd.format.packed == tablefile.NotPacked
@@ -119,8 +119,8 @@ func tooManyColumns(path string, line int) error {
 		Hint: "keep the columns that are needed; is this a table on its side?", Err: ErrFormat}
 }
 
-// allNumbers reports whether every field reads like the cell of a numeric column,
-// and at least one like a number.
+// allNumbers reports whether every field looks like the cell of a numeric column, and at least one like a
+// number.
 func allNumbers(fields []string) bool {
 	some := false
 	for _, field := range fields {
@@ -134,7 +134,7 @@ func allNumbers(fields []string) bool {
 	return some
 }
 
-// checkNames refuses names that are empty or occur twice, without repeating them.
+// checkNames rejects names that are empty or occur twice, without repeating them.
 func checkNames(path string, line int, names []string) error {
 	first := make(map[string]int, len(names))
 	for f, name := range names {

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// jsonLines turns JSON Lines into CSV: one record for each line that is not blank, with the cells of the named columns. A
-// line also ends at a carriage return alone, which no JSON text contains. It is total: a line that is not an object becomes
-// a record whose cells are all missing.
+// jsonLines converts JSON Lines to CSV: one record for each line that is not blank, with the cells of the named
+// columns. A line also ends at a lone carriage return, which cannot occur in JSON text. It accepts any input: a
+// line that is not an object becomes a record whose cells are all missing.
 type jsonLines struct {
 	lines   lineReader
 	objects jsonObjects
@@ -29,7 +29,7 @@ func newJSONLines(r io.Reader, names []string, comma bool, most int) *jsonLines 
 	return &jsonLines{lines: lineReader{r: br, max: most}, objects: newJSONObjects(names, comma)}
 }
 
-// lineFeeds makes line feeds of carriage returns.
+// lineFeeds replaces carriage returns by line feeds.
 type lineFeeds struct{ r io.Reader }
 
 // Read implements io.Reader.
@@ -108,7 +108,7 @@ func (j *jsonObjects) line() []byte {
 	return j.out
 }
 
-// text returns the cell of a JSON value; nil is that of an absent name.
+// text returns the cell of a JSON value; a nil value represents an absent name.
 func (j *jsonObjects) text(value []byte) string {
 	if len(value) == 0 {
 		return ""

@@ -135,7 +135,7 @@ func TestStopsInAnEndlessLine(t *testing.T) {
 	}
 }
 
-// endless yields head and then nines for ever; after a megabyte it calls stop.
+// endless yields head and then an unlimited number of nines; after a megabyte it calls stop.
 type endless struct {
 	head string
 	n    int
@@ -154,7 +154,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// heapUse returns how many bytes f allocates, all together.
+// heapUse returns the total number of bytes that f allocates.
 func heapUse(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

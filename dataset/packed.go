@@ -15,7 +15,7 @@ import (
 // table has the same cells in either format. Stored numbers are written in full. Errors of the decoding
 // packages are replaced by messages of this package.
 
-// unpack returns the lines of a file, with columns that are not declared too if whole is set. Names of columns come from a
+// unpack returns the lines of a file, including undeclared columns if whole is set. Column names come from a
 // schema if the format has one.
 func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole bool) (io.Reader, error) {
 	at := stoppableAt{ctx, f}
@@ -76,7 +76,8 @@ func (p *packedLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openError converts the error about a file that cannot be opened. One of another format is named so.
+// openError converts the error about a file that cannot be opened. It names the actual format of a file in
+// another format.
 func (rd *reader) openError(ctx context.Context, f io.ReaderAt, size int64, err error) error {
 	known := rd.packedError(ctx, err)
 	for _, other := range []error{arrowfile.ErrDamaged, arrowfile.ErrForeign, sheetfile.ErrDamaged, sheetfile.ErrForeign} {

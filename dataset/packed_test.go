@@ -19,8 +19,8 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// workbook writes a workbook of one sheet with the given rows, the tables of shared texts and styles, and attributes of the
-// properties of the book.
+// workbook writes a workbook of one sheet with the given rows, tables of shared texts and styles, and
+// attributes of the book's properties.
 func workbook(tb testing.TB, sheet, texts, styles, properties string) []byte {
 	tb.Helper()
 	var b bytes.Buffer

@@ -8,7 +8,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// arrowStream writes a stream of one column, whose type has a place in the union and perhaps a width of integers, and of one batch.
+// arrowStream writes a stream with one column and one batch. typ is the position of the type in the union, bits
+// an optional integer width.
 func arrowStream(typ byte, bits int32, rows, nulls int64, compression int, buffers ...[]byte) []byte {
 	schema := func(b *flatbuffers.Builder) (byte, flatbuffers.UOffsetT) {
 		name := b.CreateString("a")

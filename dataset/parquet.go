@@ -19,13 +19,13 @@ import (
 // only once the values have been read. Package parquetfile reads the pages and holds few of them. Its errors
 // and those of the Parquet library become "damaged", since messages may quote the content.
 
-// pieceRows is the number of cells of a column that are read before more are allocated.
+// pieceRows is the number of cells of a column that are read before more memory is allocated.
 const pieceRows = 1 << 16
 
-// The public limit of rows for each byte of a file, and the rows that are free of it. A
-// run of equal values takes the same few bytes however long it is, so without a limit
-// two thousand bytes could ask for all the memory of a table of 2^31 rows. What gzip
-// makes of the shortest lines is half as much.
+// The public limit on rows per byte of the file, and the number of rows that is exempt from it. A run of equal
+// values takes the same few bytes regardless of its length, so without a limit a file of two thousand bytes
+// could claim the memory of a table of 2^31 rows. The output of gzip for the shortest lines has half as many
+// rows per byte.
 const (
 	rowsPerByte = 1 << 10
 	freeRows    = 1 << 20
@@ -133,7 +133,7 @@ func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names [
 	return t, names, err
 }
 
-// findZones finds the time zones of the columns that are read as dates. It refuses one that is not known.
+// findZones finds the time zones of the columns that are read as dates. It rejects unknown zones.
 func (t *parquetTable) findZones() error {
 	for f, target := range t.lay.targets {
 		stamp, ok := t.columns[f].Logical.(*format.TimestampType)
@@ -171,14 +171,14 @@ func (t *parquetTable) countRows() (int, error) {
 	return int(total), nil
 }
 
-// tooManyPerByte reports a file with more rows than its bytes can mean.
+// tooManyPerByte reports a file with more rows than its size permits.
 func tooManyPerByte(path string) error {
 	return &FileError{Path: path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
 		Hint: "check that it is the table that was meant", Err: ErrTooLarge}
 }
 
-// fields returns the positions of the fields of the file's schema that are read, and for each the column of the table
-// that it is read for, or unitField. A field with dates is read once for each part.
+// fields returns the positions of the fields of the file's schema to read, and for each the table column it is
+// read for, or unitField. A field with dates is read once for each part.
 func (t *parquetTable) fields() (fields, targets []int) {
 	for f, target := range t.lay.targets {
 		switch {
@@ -225,7 +225,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	return stats[0], nil
 }
 
-// compacts reports whether numbers are kept in fewer bytes.
+// compacts reports whether numbers are stored in fewer than eight bytes.
 func (t *parquetTable) compacts() bool {
 	return t.rows >= t.rd.opts.leastCompact() && !t.rd.opts.joined
 }
@@ -240,8 +240,8 @@ type parquetColumn struct {
 	chunks []parquetfile.Chunk // of each row group
 }
 
-// open prepares the fields of the file's schema at the given positions, which errors call as
-// name does.
+// open prepares the fields of the file's schema at the given positions; name returns the name of a field in
+// errors.
 func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
 	var leaves []int
 	place := map[int]int{} // of a leaf among leaves
@@ -278,7 +278,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	return out, nil
 }
 
-// columnScratch is memory that the columns of a worker use one after the other.
+// columnScratch is memory that is reused for one column after another of a worker.
 type columnScratch struct {
 	pages parquetfile.Room[float64]
 	small compacter

@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// parquetRow has a column of every kind the reader takes, and of some it refuses.
+// parquetRow has a column of every supported type, and of some unsupported ones.
 type parquetRow struct {
 	Bool    bool     `parquet:"bool"`
 	I32     int32    `parquet:"i32"`
@@ -211,8 +211,7 @@ func TestParquetWithoutRows(t *testing.T) {
 	}
 }
 
-// TestParquetRowCountIsChecked rewrites the footer to claim more or fewer rows
-// than the pages hold.
+// TestParquetRowCountIsChecked rewrites the footer to claim more or fewer rows than the pages hold.
 func TestParquetRowCountIsChecked(t *testing.T) {
 	whole, err := os.ReadFile(writeParquet(t, []bigRow{{I: 1}, {I: 2}, {I: 3}}))
 	if err != nil {

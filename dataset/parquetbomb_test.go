@@ -17,13 +17,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// bombPage is one page of a file made by hand.
+// bombPage is one page of a hand-made file.
 type bombPage struct {
 	header format.PageHeader
 	body   []byte
 }
 
-// bombFile is a Parquet file of one column, "x", of one row group of rows rows.
+// bombFile is a Parquet file with one column, "x", and one row group of the given number of rows.
 func bombFile(t *testing.T, typ format.Type, optional bool, codec format.CompressionCodec, rows int64, pages ...bombPage) []byte {
 	t.Helper()
 	out := []byte("PAR1")
@@ -88,7 +88,7 @@ func dictionaryPage(texts ...string) bombPage {
 	return p
 }
 
-// runOf is a run of one value of at most a byte.
+// runOf is a run of one value that fits a byte.
 func runOf(count uint64, value byte) []byte {
 	return append(binary.AppendUvarint(nil, count<<1), value)
 }
@@ -135,7 +135,7 @@ func deltaHead(total uint64) []byte {
 	return append(binary.AppendUvarint(out, total), 0, 0, 0, 0, 0, 0)
 }
 
-// readBomb reads column x of a file, and holds pages of at most whole bytes, if it is not 0.
+// readBomb reads column x of a file, with pages of at most whole bytes in memory, unless whole is 0.
 func readBomb(data []byte, whole int) error {
 	_, _, err := readColumn(data, whole)
 	return err
@@ -348,7 +348,7 @@ func TestParquetStopsInAPage(t *testing.T) {
 	}
 }
 
-// cancelling ends a context when a megabyte of the file was read.
+// cancelling cancels a context after a megabyte of the file was read.
 type cancelling struct {
 	*bytes.Reader
 	cancel      func()

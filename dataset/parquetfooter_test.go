@@ -73,7 +73,7 @@ var emptyGroups = map[string]func(m *format.ColumnMetaData){
 	},
 }
 
-// withGroups puts groups of no rows into a file, before the groups of the given numbers.
+// withGroups inserts groups without rows into a file, before the groups with the given numbers.
 func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.ColumnMetaData)) []byte {
 	tb.Helper()
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
@@ -101,7 +101,7 @@ func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.Col
 	return append(out, "PAR1"...)
 }
 
-// readImage reads all columns of groupRows but sl, which names the unit.
+// readImage reads all columns of groupRow except sl, which names the unit.
 func readImage(data []byte) outcome {
 	ctx := context.Background()
 	schema := numericSchema("b", "bo", "i", "id", "io", "f", "x", "xo", "s", "sd", "d")
@@ -160,7 +160,7 @@ func TestParquetOnlyEmptyGroups(t *testing.T) {
 	}
 }
 
-// withoutRows takes the groups with rows out of a file.
+// withoutRows removes the groups with rows from a file.
 func withoutRows(tb testing.TB, image []byte) []byte {
 	tb.Helper()
 	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))

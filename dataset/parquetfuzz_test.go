@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// fuzzRow has a column for each way of storing values.
+// fuzzRow has a column for each storage of values.
 type fuzzRow struct {
 	N *float64 `parquet:"n,optional,snappy"`
 	I int64    `parquet:"i,delta"`
@@ -31,8 +31,7 @@ func fuzzSchema() Schema {
 		{Name: "c", Kind: Category, Categories: []string{"x", "NA"}}, {Name: "d"}, {Name: "b"}}}
 }
 
-// fuzzImages are small Parquet files without checksums, so that a page whose bytes
-// change is still looked at.
+// fuzzImages are small Parquet files without checksums, so that a page with changed bytes is still examined.
 func fuzzImages(tb testing.TB) [][]byte {
 	rows := make([]fuzzRow, 9)
 	for i := range rows {
@@ -55,7 +54,7 @@ func fuzzImages(tb testing.TB) [][]byte {
 	return out
 }
 
-// blankChecksums sets the checksum of every page to zero in as many bytes.
+// blankChecksums sets the checksum of every page to zero without changing its size.
 func blankChecksums(tb testing.TB, data []byte) {
 	tb.Helper()
 	pf, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
@@ -101,10 +100,9 @@ func headerNumber(tb testing.TB, data []byte, field int) (start, end int) {
 	return start, end
 }
 
-// FuzzParquet reads any bytes as a Parquet file: a table, or an error of this
-// package, and never more memory than pages of the allowed size take. Each three
-// bytes of edits are a place and a value in one of three files; if there is no
-// edit, raw is the file.
+// FuzzParquet reads arbitrary bytes as a Parquet file and requires a table, or an error of this package, and no
+// more memory than pages of the allowed size take. Each three bytes of edits are a position and a value in one
+// of three files; without edits, raw is the file.
 func FuzzParquet(f *testing.F) {
 	images := fuzzImages(f)
 	f.Add([]byte{}, images[0])
@@ -197,7 +195,7 @@ func readBytes(data []byte) (*Table, *Stats, error) {
 	return rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
 }
 
-// nestedGroups is a footer whose columns each hold the next one.
+// nestedGroups is a footer in which each group contains the next one.
 func nestedGroups(t *testing.T) []byte {
 	meta := format.FileMetaData{Version: 1}
 	for range 1<<16 + 2 {
@@ -212,8 +210,8 @@ func nestedGroups(t *testing.T) []byte {
 	return data
 }
 
-// withPageField is image with another first page header, in which a size is as
-// large as it can be. What follows moves up into the header of the footer's.
+// withPageField returns image with another first page header, in which one size has its maximum value. The
+// bytes after it move up into the header of the footer's.
 func withPageField(t *testing.T, image []byte, field int) []byte {
 	t.Helper()
 	start, end := headerNumber(t, image[4:], field)

@@ -13,7 +13,7 @@ import (
 // a converter does for each. A cell without a value is missing.
 type numbersOf func(missing float64) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
 
-// someDoubles is the number of values that are checked one by one after a value that is not finite.
+// someDoubles is the number of values that are checked individually after a non-finite value.
 const someDoubles = 8
 
 func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
@@ -52,7 +52,7 @@ func manyFloats(missing float64) func([]float64, []byte, *[parquetfile.Classes]i
 	}
 }
 
-// classOf returns the class of a number that came without text.
+// classOf returns the class of a number stored as a number.
 func classOf(x float64) class {
 	_, what := cell.Classify(x)
 	return what

@@ -26,8 +26,8 @@ type hugePage struct {
 	body       func(w io.Writer) error // as it stands in the file
 }
 
-// writeHuge writes a file of a column a of numbers and a column c of one codec, whose pages are of
-// version 1 or 2.
+// writeHuge writes a file with a numeric column a and a column c with the given codec and pages of version 1 or
+// 2.
 func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 bool, pages ...hugePage) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "huge.parquet")

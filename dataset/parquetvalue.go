@@ -172,13 +172,13 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 	return nil, false
 }
 
-// Widths of types whose bytes are fixed.
+// Widths of types with a fixed number of bytes.
 const (
 	uuidBytes = 16
 	halfBytes = 2
 )
 
-// uuidConverter is for a column of UUIDs, which are not numbers.
+// uuidConverter converts a column of UUIDs, which are not numbers.
 func uuidConverter() *converter {
 	return &converter{
 		number: func(parquetfile.Value) (float64, class) { return 0, unparseable },
@@ -290,7 +290,7 @@ func isVoid(source *parquetfile.Field) bool {
 	return ok
 }
 
-// nullConverter is for a column of the null type: every cell is missing.
+// nullConverter converts a column of the null type: every cell is missing.
 func nullConverter() *converter {
 	return &converter{
 		number: func(parquetfile.Value) (float64, class) { return 0, missing },
@@ -319,11 +319,11 @@ func textConverter(rule *cell.Rule) *converter {
 	}
 }
 
-// maxDecimal is the public limit of a decimal, in bytes.
+// maxDecimal is the public limit on the size of a decimal in bytes.
 const maxDecimal = 32
 
-// decimalConverter writes a decimal out with its point and reads it back, which
-// rounds once. Bytes hold a big-endian two's complement integer.
+// decimalConverter formats a decimal with its point and parses it, which rounds once. Bytes hold a big-endian
+// two's complement integer.
 func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 	var digits func(parquetfile.Value) string
 	switch kind {

@@ -23,7 +23,7 @@ func ForEach(ctx context.Context, v View, blockRows int, f func(b Block, start i
 	})
 }
 
-// blocks cuts a view into runs of equal length, the last one shorter.
+// blocks divides a view into runs of equal length; the last one may be shorter.
 type blocks struct {
 	view        View
 	rows, count int

@@ -19,7 +19,7 @@ func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) Co
 	return t
 }
 
-// Another returns another piece of the table that t is one of, with the same cells.
+// Another returns another piece of the same table as t, with the same cells.
 func (t *Table) Another(rows int, first uint64, ids []uint64) *Table {
 	out := *t
 	out.rows = rows
@@ -39,7 +39,7 @@ func (t *Table) float(j int) []float64 {
 	return t.floats[j]
 }
 
-// compacted returns numeric column j if it is compact, and else nil.
+// compacted returns numeric column j if it is compact, otherwise nil.
 func (t *Table) compacted(j int) *compact {
 	if t.small == nil {
 		return nil
@@ -93,9 +93,10 @@ func (s *Stats) Merge(o *Stats) { s.addStats(o) }
 // Files lists the files that a path denotes, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
 
-// Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Labels] and [Table.Words] returned them, as a
-// table: of each column Floats or Codes, and Words. The identity of the first record is first, and those of the others
-// follow; if the schema has a unit, ids names that of each record instead.
+// Kept returns a table of records whose columns were stored elsewhere as returned by [Table.Float],
+// [Table.Labels] and [Table.Words]: Floats or Codes for each column, and Words. The identity of the first
+// record is first, and those of the others follow; if the schema has a unit, ids names that of each record
+// instead.
 func (s Schema) Kept(rows int, first uint64, ids []uint64, columns []ColumnData) *Table {
 	t := newTable(s, rows, ids)
 	t.first = first

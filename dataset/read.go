@@ -19,11 +19,12 @@ type ReadOptions struct {
 	// Format describes how the text of the file is written. For Parquet it only applies to numbers in text
 	// columns.
 	Format Format
-	// Names are the columns of a file without a header line, in its order: JSON Lines, whose keys they are, and CSV if
-	// they are not nil.
+	// Names are the columns of a file without a header line, in its order. For JSON Lines they are the keys; a
+	// CSV file has no header line if they are not nil.
 	Names []string
-	// Known are names that the caller knows to be in the header, such as that of the target. They decide where the header
-	// line alone does not: a header of numbers alone is believed if it has them, and so is a separator that is not declared.
+	// Known are names that the caller knows to be in the header, such as that of the target. They resolve
+	// ambiguous header lines: a header that consists of numbers is accepted if it contains them, and so is a
+	// separator that is not declared.
 	Known []string
 	// EveryRow makes a record of every row of a workbook between the header and the last row, so that
 	// predictions are in the order of rows. Otherwise a row without cells is not a record, because whether it
@@ -34,14 +35,15 @@ type ReadOptions struct {
 	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
 	// compare the two.
 	ForceSlow bool
-	// Groups are the row groups of one Parquet file that [ReadOptions.Batches] reads, from the first up to the second;
-	// zero means all. Those without rows do not count.
+	// Groups are the row groups of one Parquet file that [ReadOptions.Batches] reads, from the first up to but
+	// excluding the second; zero means all. Groups without rows do not count.
 	Groups [2]int
-	// BatchRows is the most records of a batch of [Stream] and [ReadOptions.Batches]; zero means as many as fit. Of Parquet a
-	// batch has as many, except at the end of the last file and where that of another one is not at the end of a batch.
+	// BatchRows is the maximum number of records of a batch of [Stream] and [ReadOptions.Batches]; zero means
+	// as many as fit. Batches of Parquet are full, except at the end of the last file and of files that do not
+	// end at the end of a batch.
 	BatchRows int
-	// NameKey is the secret key of the digests that are the identities of privacy units; zero means one of the process.
-	// Processes that read parts of one table must have the same.
+	// NameKey is the secret key of the digests that identify privacy units; zero means a key of the process.
+	// Processes that read parts of one table must use the same key.
 	NameKey [secret.KeySize]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
@@ -54,9 +56,9 @@ type ReadOptions struct {
 }
 
 // longestLine is the number of bytes read of a CSV line. The rest of a longer line is skipped, as if the line
-// ended there; a header that long is refused. Where quotes may hold newlines, a record also ends with the line in which
-// it reaches longestLine. The rule depends on one line only, so it does not affect other records, and it bounds
-// the memory that one line can take.
+// ended there; a header of that length is rejected. If quotes may contain newlines, a record also ends with the
+// line in which it reaches longestLine. The rule depends on one line only, so it does not affect other records,
+// and it bounds the memory that one line can take.
 const longestLine = 1 << 24
 
 // defaultChunk is the size of the pieces of a file that workers take. A piece fits into a second-level cache
@@ -180,9 +182,9 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 // unit reports whether rows carry the identity of a declared unit.
 func (rd *reader) unit() bool { return rd.schema.Unit != "" }
 
-// Header returns the column names of a file: the first record of a CSV or of a sheet, without
-// the blanks around names, or the top-level fields of the schema of Parquet or Arrow. It looks
-// at no data row. It fails like [Read] does on the header.
+// Header returns the column names of a file: the first record of a CSV file or sheet, without the blanks around
+// names, or the top-level fields of the schema of Parquet or Arrow. It reads no data row. Errors are those of
+// [Read] about the header.
 func Header(path string, opts ReadOptions) ([]string, error) {
 	h, err := ReadHeading(path, opts)
 	return h.Names, err
@@ -264,7 +266,7 @@ func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*T
 	return readFile(ctx, paths[0], schema, opts, nil)
 }
 
-// readFile is Read for one file, into columns that it may share with others; nil makes them.
+// readFile is Read for one file, into columns that may be shared with other files; nil creates them.
 func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions, cols []column) (*Table, *Stats, error) {
 	fm, err := formatOf(path)
 	if err != nil {
@@ -335,7 +337,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts
 	return rd.pipe(ctx, r)
 }
 
-// pipe reads CSV from something that may block.
+// pipe reads CSV from a source that may block.
 func (rd *reader) pipe(ctx context.Context, r io.Reader) (*Table, *Stats, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()

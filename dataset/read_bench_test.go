@@ -34,8 +34,8 @@ func floatCSV(rows, cols int) []byte {
 	return b
 }
 
-// BenchmarkRead reads a CSV of 20,000 × 90 floats. BENCH_CSV names another file to
-// read instead, all of whose columns are numeric.
+// BenchmarkRead reads a CSV file of 20,000 × 90 floats. BENCH_CSV names another file to read instead; all its
+// columns must be numeric.
 func BenchmarkRead(b *testing.B) {
 	path := os.Getenv("BENCH_CSV")
 	if path == "" {

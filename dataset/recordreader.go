@@ -13,12 +13,12 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// A StreamFormat is a prepared way to read new records from many streams, such as the bodies of requests to a server.
-// It may be used from several goroutines at once.
+// A StreamFormat is a prepared reader of new records from many streams, such as the bodies of requests to a
+// server. It may be used from several goroutines at once.
 //
-// Records and cells are those of [Stream]. What differs is how they come: in the goroutine of the caller, as soon as they
-// are there, and in memory that is bounded by the limits. Since the records are new and not private, two things are
-// errors that [Stream] passes over: a line above the limit, and a line of JSON Lines that is not an object.
+// Records and cells are those of [Stream], but they are read in the goroutine of the caller, as soon as they
+// arrive, and in memory that is bounded by the limits. Since the records are new and not private, two things
+// are errors that [Stream] tolerates: a line above the limit, and a line of JSON Lines that is not an object.
 type StreamFormat struct {
 	reader  reader
 	limits  StreamLimits
@@ -56,7 +56,7 @@ func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits Stream
 	return f, err
 }
 
-// sourcesOf lists the columns of a file that a schema is read from. The list is not nil.
+// sourcesOf lists the columns of a file that the columns of a schema are read from. The list is not nil.
 func sourcesOf(s Schema) []string {
 	out := make([]string, 0, len(s.Columns))
 	seen := make(map[string]bool, len(s.Columns))
@@ -149,10 +149,10 @@ func (rd *reader) lineError(err error, line, limit int) error {
 	return err
 }
 
-// errLongLine is the error of a lineReader that refuses long lines.
+// errLongLine is the error of a lineReader that rejects long lines.
 var errLongLine = errors.New("a line is too long")
 
-// firstRows is how many records a RecordReader has room for at first: most streams of a server hold a single one.
+// firstRows is the initial capacity of a RecordReader in records: most streams of a server hold a single one.
 const firstRows = 4
 
 // Next returns the next records: at least one, and others that are complete in memory. It waits for one record only. The
@@ -217,7 +217,7 @@ func (s slab) column(j int) ColumnData {
 	return ColumnData{Floats: s.floats[j], Codes: s.codes[j]}
 }
 
-// keptBuffer is how many bytes of memory for long lines a stream keeps between two batches.
+// keptBuffer is the number of bytes of memory for long lines that a stream keeps between two batches.
 const keptBuffer = 1 << 16
 
 func (l *lineReader) shrink() {
@@ -252,7 +252,7 @@ func firstRecord(text []byte, each bool) []byte {
 	return text[emptyLines(text, 0):]
 }
 
-// quotedSource yields the records of a CSV stream whose quoted fields may hold newlines.
+// quotedSource yields the records of a CSV stream whose quoted fields may contain newlines.
 type quotedSource struct{ *quotedRecords }
 
 func (s *quotedSource) shrink() {
@@ -290,7 +290,7 @@ func (s *quotedSource) buffered() bool {
 	}
 }
 
-// objectSource yields the objects of JSON Lines as records of CSV.
+// objectSource yields the objects of JSON Lines as CSV records.
 type objectSource struct {
 	path    string
 	lines   lineReader

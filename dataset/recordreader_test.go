@@ -93,7 +93,7 @@ func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limi
 	}
 }
 
-// randomCSV returns a table of records that are written in every bad way.
+// randomCSV returns a table of records with every kind of malformed text.
 func randomCSV(rng *rand.Rand, names []string) string {
 	cells := []string{"1", "-2.5", "1e3", "1e999", "", " ", "NA", "45 yrs", "<5", "1,5", "x", "red", " red ", `"red"`, `"`, `"a`, `b"`, `""`, `'`,
 		"\t7", "2024-01-31", "true", "\u00a0", "\xff", "0x10", "+3", "1_000", "∞", strings.Repeat("9", 300)}

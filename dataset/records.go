@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// records yields the records of a CSV file one by one. What it returns is valid until the next call.
+// records yields the records of a CSV file one by one. Its results are valid until the next call.
 type records interface {
 	next() ([]string, error)               // io.EOF after the last record
 	begin() ([]byte, error)                // the first line of the next record
@@ -16,12 +16,12 @@ type records interface {
 	tooLong() bool                         // the last record reached the limit
 }
 
-// records starts at the beginning of a file.
+// records starts at the beginning of a source.
 func (rd *reader) records(src io.Reader) records {
 	return rd.recordsOf(bufio.NewReaderSize(src, 1<<16))
 }
 
-// recordsOf is records for a source with a buffer.
+// recordsOf is records for a buffered source.
 func (rd *reader) recordsOf(br *bufio.Reader) records {
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
@@ -41,10 +41,10 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 	return &lineRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 }
 
-// cutter cuts records of the format into fields.
+// cutter returns a cutter that splits records of the format into fields.
 func (rd *reader) cutter() fieldCutter { return fieldCutter{d: &rd.dialect} }
 
-// slowRecords yields records whose quoted fields may hold newlines. It is the definition of where they end.
+// slowRecords yields records whose quoted fields may contain newlines. It is the reference for where they end.
 type slowRecords struct {
 	lines lineReader
 	d     *dialect
@@ -114,8 +114,8 @@ func (s *slowRecords) line() int { return s.start }
 
 func (s *slowRecords) tooLong() bool { return s.used >= s.lines.max }
 
-// lineRecords takes every line as one record, but for empty ones. If each is set it takes those too: in a file of one column
-// an empty line is a record with an empty cell.
+// lineRecords yields every non-empty line as one record. If each is set it yields empty lines too: in a file of
+// one column an empty line is a record with an empty cell.
 type lineRecords struct {
 	lines lineReader
 	d     *dialect
@@ -145,21 +145,21 @@ func (l *lineRecords) line() int { return l.lines.count }
 
 func (l *lineRecords) tooLong() bool { return l.lines.long }
 
-// lineReader cuts a stream into lines.
+// lineReader splits a stream into lines.
 type lineReader struct {
 	r     *bufio.Reader
 	max   int // bytes kept of a line, not counting its newline
 	buf   []byte
 	count int  // lines so far
 	long  bool // the last line has max bytes or more
-	// refuse makes a line of more than max bytes an error as soon as that many bytes are read.
+	// refuse makes a line of more than max bytes an error as soon as it has read that many bytes.
 	refuse bool
 
 	failed error // of what was skipped
 }
 
-// raw returns the next line with its newline, or io.EOF after the last one. Of a
-// line that is too long it returns the beginning, and the newline.
+// raw returns the next line with its newline, or io.EOF after the last one. For an overlong line it returns the
+// start and the newline.
 func (l *lineReader) raw() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed

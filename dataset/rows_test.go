@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rowsOfWays returns the cells of the only column of a file for each way to read it.
+// rowsOfWays returns the cells of the only column of a file, by reader.
 func rowsOfWays(t *testing.T, name string, data []byte, opts ReadOptions) map[string][]float64 {
 	t.Helper()
 	column := "x"
@@ -98,7 +98,7 @@ func TestOneColumn(t *testing.T) {
 		{"t.csv", "a title\nx\n1\n\n", ReadOptions{Format: Format{Skip: 1}}, []float64{1, no}},
 		{"t.csv", "x\n1\n\\N\n\n", ReadOptions{Format: Format{NoQuote: true, Escape: backslash}}, []float64{1, no, no}},
 		{"t.tsv", "x\n1\n\n3\n", ReadOptions{}, []float64{1, no, 3}},
-		// of two columns an empty line is no record, and one of separators is
+		// with two columns an empty line is not a record, and a line of separators is
 		{"t.csv", "x,y\n1,2\n\n,\n\"\",\n3\n\n", ReadOptions{}, []float64{1, no, no, 3}},
 		{"t.jsonl", "{\"x\":1}\n{\"x\":null}\nnull\n{}\n[]\n\"\"\n{\"x\":3}\n{\"x\":\"\"}", ReadOptions{Names: []string{"x"}}, []float64{1, no, no, no, no, no, 3, no}},
 		{"t.jsonl", "{\"x\":1}\r{\"x\":2}\r\r{\"x\":\r3}\r", ReadOptions{Names: []string{"x"}}, []float64{1, 2, no, no}},

@@ -30,8 +30,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// Column declares one column. Every field is public knowledge: it is written by a
-// person in a recipe and never computed from rows.
+// Column declares one column. Every field is public knowledge: it is declared in a recipe and never computed
+// from rows.
 type Column struct {
 	// Name is the column's name in the file's header.
 	Name string
@@ -99,7 +99,7 @@ func (c *Column) unread() float64 {
 	return c.missing()
 }
 
-// Schema declares the columns of a table, in the order the table keeps them.
+// Schema declares the columns of a table in the order of the table.
 type Schema struct {
 	Columns []Column
 	// Unit names the column that identifies the privacy unit (a person with
@@ -143,9 +143,8 @@ func (s Schema) Clone() Schema {
 	return s
 }
 
-// Validate reports everything that is wrong with s, joined, each wrapping
-// [ErrSchema]: a name that is empty or declared twice, a unit column that is also
-// a feature, an unknown kind, bounds that are not finite or not in order, a
+// Validate reports all problems of s, joined, each wrapping [ErrSchema]: a name that is empty or declared
+// twice, a unit column that is also a feature, an unknown kind, bounds that are not finite or not in order, a
 // missing value that is not finite, a category declared twice.
 func (s Schema) Validate() error {
 	var errs []error
@@ -175,7 +174,7 @@ func (s Schema) Validate() error {
 	return errors.Join(errs...)
 }
 
-// validate reports the first thing wrong with one column apart from its name.
+// validate reports the first problem of one column apart from its name.
 func (c *Column) validate() error {
 	switch {
 	case c.Kind != Numeric && c.Kind != Category:
@@ -216,7 +215,7 @@ func (c *Column) validate() error {
 	return nil
 }
 
-// errorf reports a fault of the declaration of c.
+// errorf returns an error about the declaration of c.
 func (c *Column) errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
 }

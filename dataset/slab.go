@@ -6,8 +6,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/buffers"
 )
 
-// slab is a run of rows, column by column, while a table is being read: either a
-// window on the final columns, or a piece to be joined later.
+// slab is a run of rows, column by column, while a table is being read: either a window on the final columns,
+// or a piece to be joined later.
 type slab struct {
 	floats [][]float64 // per schema column; nil for categories
 	codes  [][]int32   // per schema column; nil for numbers
@@ -31,7 +31,7 @@ func newSlab(cols []column, unit bool, n int) slab {
 	return s
 }
 
-// roomSlab is newSlab for numbers in memory of package rooms, to which leave gives it back.
+// roomSlab is newSlab with memory of package rooms for numbers; leave returns that memory.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	s = slab{codes: make([][]int32, len(cols)), rows: n}
 	s.floats, leave = buffers.GetColumns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
@@ -78,9 +78,9 @@ func (s slab) batch(schema Schema, words [][]string) *Table {
 	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
 }
 
-// joinSlabs puts slabs one after the other, column by column, and forgets the pieces
-// of a column as soon as it is whole: the garbage collector may take them while
-// the next column is built, so the peak is the table and little more.
+// joinSlabs concatenates slabs column by column, and drops the pieces of a column as soon as it is complete.
+// The garbage collector can free them while the next column is built, so the peak is little more than the
+// table.
 func joinSlabs(ctx context.Context, workers int, cols []column, unit bool, parts []slab) (slab, error) {
 	if len(parts) == 1 {
 		return parts[0], nil

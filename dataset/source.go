@@ -10,8 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// source is the bytes of a CSV file as they come: it decodes, and turns every
-// failure into a FileError.
+// source decodes the bytes of a CSV file as they arrive and converts every failure to a FileError.
 type source struct {
 	path   string
 	r      io.Reader
@@ -106,8 +105,8 @@ func damagedError(path, coding string, err error) error {
 	return e
 }
 
-// pump reads from a goroutine of its own, so that a context can end the wait for a
-// reader that blocks (a terminal, a pipe).
+// pump reads in a separate goroutine, so that a context can end the wait for a reader that blocks (a terminal,
+// a pipe).
 type pump struct {
 	ctx    context.Context
 	filled chan piece
@@ -124,8 +123,7 @@ type piece struct {
 	err error
 }
 
-// newPump starts reading r. The goroutine ends with r or, after the read under way,
-// with ctx.
+// newPump starts reading r. The goroutine ends with r or, after the current read, with ctx.
 func newPump(ctx context.Context, r io.Reader) *pump {
 	p := &pump{ctx: ctx, filled: make(chan piece), free: make(chan []byte, 2)}
 	p.free <- make([]byte, 1<<18)

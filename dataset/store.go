@@ -67,7 +67,7 @@ func (s *store) next(dst slab, stats *Stats) {
 	}
 }
 
-// storeRecord stores the fields of one record the slow way.
+// storeRecord stores the fields of one record with the slow parser.
 func (s *store) storeRecord(fields []string, row int) {
 	for f, target := range s.lay.targets {
 		cell := ""
@@ -150,8 +150,8 @@ func (s *store) width(fields int) {
 	}
 }
 
-// parseLines stores every record of data, which holds whole lines, from row 0 of dst.
-// It returns false if there are more or fewer records than dst has rows.
+// parseLines stores every record of data, which holds whole lines, from row 0 of dst. It returns false if there
+// are more or fewer records than dst has rows.
 func (s *store) parseLines(data []byte) bool {
 	plain := s.cut.d.plain(data)
 	row := 0
@@ -191,10 +191,10 @@ func (s *store) parseAnyLine(record []byte, row int) {
 	s.width(fields)
 }
 
-// aloneFields is how many fields are read one by one where the first of several cannot be read with others.
+// aloneFields is the number of fields that are read one by one if the first of several cannot be read in bulk.
 const aloneFields = 8
 
-// parseLine stores a record that every comma in it ends a field of.
+// parseLine stores a record in which every comma ends a field.
 func (s *store) parseLine(b []byte, row int) {
 	comma := s.comma[0]
 	targets := s.lay.targets

@@ -20,8 +20,8 @@ type Head struct {
 	Notes []Note   // about the header
 }
 
-// Batch is consecutive records of a stream. It is valid during the call that it is
-// handed to; see [Batch.Lasts].
+// Batch holds consecutive records of a stream. It is valid during the call that it is passed to; see
+// [Batch.Lasts].
 type Batch struct {
 	Table *Table // the declared columns
 	Stats *Stats // of these records
@@ -124,7 +124,7 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	return streamLines(ctx, within, cancel, rd, src, counted, size, to)
 }
 
-// streamPacked reads a file that becomes lines.
+// streamPacked reads a file that is converted to lines.
 func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T]) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -186,9 +186,9 @@ type worked[S, T any] struct {
 // numbered is a piece of a stream with its position.
 type numbered interface{ place() int }
 
-// inOrder runs produce, which sends segments numbered from 0 to out, work on several
-// goroutines, and emit here, in order. It returns the error of the first segment that
-// has one, once those before are emitted, else the error of produce; cancel ends produce.
+// inOrder runs three functions: produce sends segments numbered from 0 to out, work processes them on several
+// goroutines, and emit is called in the calling goroutine, in order. inOrder returns the error of the first
+// segment that has one, once those before are emitted, else the error of produce; cancel ends produce.
 func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int, out chan S,
 	produce func() error, worker func() func(S) (T, error), emit func(S, T) error) error {
 	var produced error
@@ -255,7 +255,7 @@ func collectInOrder[S numbered, T any](ctx context.Context, results <-chan worke
 	}
 }
 
-// streamReader is the reader of a stream with a name.
+// streamReader returns the reader of a named stream.
 func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error) {
 	fm, err := formatOf(name)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// gathered puts the batches of a stream together again.
+// gathered reassembles the batches of a stream.
 type gathered struct {
 	outcome
 	lines  []int
@@ -65,7 +65,7 @@ func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
 	}
 }
 
-// end is the outcome, of a stream that returned err.
+// end returns the outcome of a stream that returned err.
 func (g *gathered) end(err error) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}

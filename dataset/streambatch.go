@@ -23,8 +23,8 @@ func (rd *reader) batchRows() int {
 	return min(max(batchCells/max(1, len(rd.cols)), leastRows), mostRows)
 }
 
-// batchBytes is how many bytes of text are looked at for a batch, more only for one
-// line that is longer.
+// batchBytes is the number of bytes of text that are examined for a batch. It is exceeded only for a single
+// longer line.
 func (o ReadOptions) batchBytes() int { return min(o.chunkBytes(), 1<<18) }
 
 // lineSegment is whole lines of a stream: the records of a batch, and empty lines.
@@ -38,7 +38,7 @@ type lineSegment struct {
 
 func (s lineSegment) place() int { return s.index }
 
-// lineCutter cuts a stream into segments.
+// lineCutter splits a stream into segments.
 type lineCutter struct {
 	rows, chunk int
 	eager       bool // do not wait for more where a line is complete
@@ -50,7 +50,7 @@ type lineCutter struct {
 	long        chan []byte // the same for segments longer than a chunk; holds one
 }
 
-// run cuts src up to its end.
+// run splits src up to its end.
 func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 	in := make([]byte, 0, c.chunk)
 	var marks lineMarks
@@ -115,8 +115,8 @@ func (m *lineMarks) advance(data []byte, most int, ended bool) int {
 	return looked
 }
 
-// send waits until the last long segment is done with before it sends the next, so that long
-// lines take no more memory where there are more workers.
+// send waits until the last long segment has been processed before it sends the next, so that the memory for
+// long lines does not grow with the number of workers.
 func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
 	home := c.free
 	if len(data) > c.chunk {
@@ -169,8 +169,8 @@ func (t lineText) eachRecord(do func(line int, fields []string) error) error {
 	return nil
 }
 
-// slowBatches reads the remaining records one after the other, where their ends are
-// not those of lines. A batch ends where the next record may have to be waited for.
+// slowBatches reads the remaining records one after the other, if they do not end with lines. A batch ends
+// where reading the next record may block.
 func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layout, read *counter, to Consumer[T]) error {
 	var waits func() bool
 	switch r := recs.(type) {

@@ -9,7 +9,7 @@ import (
 
 // Parquet is streamed with one cursor for each declared column. A cursor holds its pages and a batch.
 
-// parquetSegment is the cells of a batch.
+// parquetSegment holds the cells of a batch.
 type parquetSegment struct {
 	index int
 	room  slab // for any batch
@@ -71,7 +71,8 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	return err
 }
 
-// sendBatches sends the rows of all groups to out. A batch may hold the end of one and the beginning of the next.
+// sendBatches sends the rows of all groups to out. A batch may contain the end of one group and the start of
+// the next.
 func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	most := t.rd.batchRows()
 	next := most - int(t.rd.opts.before%int64(most)) // rows of the next batch
@@ -165,7 +166,7 @@ type cellCursor[T any] struct {
 	of     func(slab) []T
 }
 
-// cursors returns one for each declared column of the file.
+// cursors returns one cursor for each declared column of the file.
 func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 	fields, targets := t.fields()
 	columns, err := t.open(ctx, fields, t.declaredName)
@@ -205,7 +206,7 @@ func (c *cellCursor[T]) open(group int, rows int64) error {
 
 func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
 
-// fill reads the column of to, which may be the beginning of a batch.
+// fill reads the column of to, which may be the start of a batch.
 func (c *cellCursor[T]) fill(to slab, stats *Stats, begins bool) error {
 	if c.words != nil && begins {
 		c.words.renew()
@@ -222,7 +223,7 @@ func (c *cellCursor[T]) fill(to slab, stats *Stats, begins bool) error {
 	return nil
 }
 
-// end fails unless a row group is at its end.
+// end returns an error unless a row group is at its end.
 func (c *cellCursor[T]) end() error {
 	if _, err := c.read(make([]T, 1)); err != io.EOF {
 		return parquetfile.ErrDamaged

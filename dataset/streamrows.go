@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/parallel"
 )
 
-// The fast reader of streams (gzip, standard input) cannot look twice. One
-// goroutine cuts the stream into pieces of whole lines; workers count the records
-// of a piece, parse it to a slab of that size, and the slabs are joined at the end.
+// The fast reader of streams (gzip, standard input) cannot make two passes. One goroutine splits the stream
+// into pieces of whole lines; workers count the records of a piece, parse it to a slab of that size, and the
+// slabs are joined at the end.
 
 // segment is a numbered piece of a stream.
 type segment struct {
@@ -94,7 +94,7 @@ func (s *segments) put(index int, part slab) bool {
 	return s.rows <= s.limit
 }
 
-// lineLimit passes a stream on without the excess of lines that are too long.
+// lineLimit passes a stream on without the excess of overlong lines.
 type lineLimit struct {
 	r    io.Reader
 	max  int  // at least 1
@@ -220,10 +220,9 @@ func (c *cutter) buffer(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// fill reads until buf is full and holds a newline, growing it when a line is
-// longer, or the stream ends. buf[:cut] is whole lines. Before it grows it waits until the
-// last segment that did is done with, so that long lines take no more memory where there are
-// more workers.
+// fill reads until buf is full and holds a newline, growing it if a line is longer, or until the stream ends.
+// buf[:cut] is whole lines. Before it grows buf it waits until the last grown buffer has been processed, so
+// that the memory for long lines does not grow with the number of workers.
 func (c *cutter) fill(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended, long bool, err error) {
 	for {
 		if len(buf) == cap(buf) {

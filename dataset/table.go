@@ -86,11 +86,11 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	return t, nil
 }
 
-// NoUnit is the identity of a record that names no privacy unit, where the schema
-// has a unit column: [View.Cap] leaves it out.
+// NoUnit is the identity of a record without a privacy unit, if the schema has a unit column: [View.Cap] leaves
+// it out.
 const NoUnit uint64 = math.MaxUint64
 
-// maxRows is the largest number of rows a table holds: views index rows by int32.
+// maxRows is the maximum number of rows of a table: views index rows by int32.
 const maxRows = math.MaxInt32
 
 // hasRepeats reports whether an identity occurs twice.
@@ -141,7 +141,7 @@ func foundFloats(numbers []float64, d ColumnData, c *Column) (list []string, out
 	return list, out
 }
 
-// rowsOf returns the row count the first column, or the identities, suggest.
+// rowsOf returns the number of rows implied by the first column or the identities.
 func rowsOf(cols []ColumnData, ids []uint64) int {
 	if len(cols) == 0 {
 		return len(ids)

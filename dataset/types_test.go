@@ -16,7 +16,7 @@ import (
 // typesDir has the files that testdata/types/write.py wrote.
 var typesDir = filepath.Join("..", "testdata", "types")
 
-// typed is the wanted reading of a column of these files, whose second cell has no value.
+// typed is the expected reading of a column of these files; its second cell has no value.
 type typed struct {
 	refused bool // the column cannot be read, whatever it holds
 	numbers [2]float64
@@ -74,7 +74,8 @@ func typesOfArrow() map[string]typed {
 	return out
 }
 
-// typesOfParquet lists every column of values.parquet: those of values.arrow, but for dates and times, which are integers.
+// typesOfParquet lists every column of values.parquet: those of values.arrow, except for dates and times, which
+// are integers.
 func typesOfParquet() map[string]typed {
 	out := typesOfArrow()
 	for _, name := range []string{"string_view", "binary_view", "decimal_thousands", "bool8", "dictionary_null", "dictionary_one_null", "runs", "runs_text",
@@ -142,7 +143,7 @@ func columnOf(t *testing.T, path string, c Column) (*Table, error) {
 	return whole, err
 }
 
-// shownCell writes a cell of the only column of a table.
+// shownCell formats a cell of the only column of a table.
 func shownCell(t *Table, row int) string {
 	if t.Schema().Columns[0].Kind == Numeric {
 		return fmt.Sprint(t.Float(0)[row])

@@ -17,11 +17,10 @@ type View struct {
 	cols  []int   // nil: every column in order
 }
 
-// Select returns the view of the rows at the given positions of v. They must be
-// strictly increasing and below v.Len(), else Select panics: rows come from coins,
-// drawn in row order, and a row taken twice would count one person twice. Nil
-// selects no rows, like any other empty slice. The slice is not copied when v is a
-// whole table, and must not be modified.
+// Select returns the view of the rows at the given positions of v. They must be strictly increasing and below
+// v.Len(), otherwise Select panics: rows come from coins, drawn in row order, and a repeated row would count
+// one person twice. Nil selects no rows, like any other empty slice. The slice is not copied if v is a whole
+// table, and must not be modified.
 func (v View) Select(rows []int32) View {
 	last := int32(-1)
 	for _, r := range rows {
@@ -81,8 +80,8 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 	return views
 }
 
-// Part returns the records of v whose side is 0, and those whose side is 1. sides has one entry per record, in row order;
-// Part panics if it has not. The views are disjoint and together hold every record.
+// Part returns the records of v whose side is 0, and those whose side is 1. sides has one entry per record, in
+// row order; Part panics otherwise. The views are disjoint and together hold every record.
 func (v View) Part(sides []uint8) (first, second View) {
 	if len(sides) != v.Len() {
 		panic("dataset: Part: not one side per record")
@@ -211,11 +210,10 @@ func (v View) Compact() *Table {
 	return t
 }
 
-// Recode returns v with its category column j read as the numeric column c: a
-// record with code k has the value values[k]. values has one entry a declared
-// category and, last, one for every other cell, else Recode panics, as it does
-// for a column of numbers. No other cell is copied, and a record's value
-// depends on its own code alone, so neighbouring views stay neighbouring.
+// Recode returns v with its category column j read as the numeric column c: a record with code k has the value
+// values[k]. values has one entry per declared category and a last one for every other cell. Recode panics for
+// another number of values and for a numeric column. No other cell is copied, and a record's value depends on
+// its own code alone, so neighbouring views stay neighbouring.
 func (v View) Recode(j int, c Column, values []float64) View {
 	at := v.column(j)
 	from := &v.table.schema.Columns[at]

@@ -59,12 +59,12 @@ func (w *words) newEmpty() *words {
 	return &words{rule: w.rule, labels: w.labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
-// isMissing reports whether a normal text has no value.
+// isMissing reports whether a normalised text is a missing value.
 func (w *words) isMissing(text string) bool {
 	return text == "" || !w.labels && cell.MissingWord(text)
 }
 
-// codeOf returns the code of a text, which is not kept.
+// codeOf returns the code of a text; it does not retain the text.
 func (w *words) codeOf(text string) int32 {
 	word := wordRule(w.rule.Of(text))
 	w.mu.Lock()
@@ -154,7 +154,7 @@ func (r *wordReader) category(text string) (int32, class) {
 	return r.code([]byte(text)), good
 }
 
-// text reads a cell of a numeric column that is text and no number.
+// text reads a cell of a numeric column that contains text but no number.
 func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
 
 // isBoolean reports whether a cell is a boolean spelled in letters, which can be read as 1 and 0. In a column
@@ -186,8 +186,8 @@ func unboxWord(x float64) int32 {
 	return noText
 }
 
-// IsText reports whether a cell of a numeric column with [Column.Found] or [Column.TellsText] holds text that is no
-// number. Such a cell is a NaN, and so is a missing one.
+// IsText reports whether a cell of a numeric column with [Column.Found] or [Column.TellsText] contains text but
+// no number. Such a cell is a NaN, as is a missing cell.
 func IsText(x float64) bool { return unboxWord(x) != noText }
 
 // WordCode returns the position of a cell's text in the list of text categories of its column, and whether the
@@ -219,7 +219,7 @@ func heldWords(names []string, c *Column) (list []string, codes []int32) {
 	return w.list, codes
 }
 
-// Data returns column j as [NewTable] takes it. It must not be modified.
+// Data returns column j in the form that [NewTable] accepts. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
 	d := ColumnData{Floats: t.float(j), Codes: t.code(j), Words: t.words[j]}
 	c := &t.schema.Columns[j]

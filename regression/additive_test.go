@@ -94,7 +94,7 @@ func TestStepAt(t *testing.T) {
 	})
 }
 
-// Without curves it is the linear model that it embeds.
+// TestAdditiveWithoutCurves checks that a model without curves predicts as the linear model that it embeds.
 func TestAdditiveWithoutCurves(t *testing.T) {
 	m := &Additive{Linear: *sample()}
 	rows := strangeRows(rand.New(rand.NewPCG(4, 4)), 5000)

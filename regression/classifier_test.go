@@ -27,7 +27,7 @@ func classifierSample() *Classifier {
 	}
 }
 
-// twoClasses returns a classifier with probabilities and a term of missing cells.
+// twoClasses returns a classifier with probabilities and a missing-cell term.
 func twoClasses() *Classifier {
 	s := score(1, -1)
 	s.Terms = append(s.Terms, Term{Column: 0, Missing: true, Coefficient: .5})

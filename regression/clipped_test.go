@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// clippedSample is sample with a norm that some of its rows pass.
+// clippedSample is sample with a norm that some of its rows exceed.
 func clippedSample() *ClippedLinear {
 	return &ClippedLinear{Linear: *sample(), Constant: .5, Norm: 1.25}
 }
@@ -106,7 +106,8 @@ func TestClippedPredictsByDefinition(t *testing.T) {
 	}
 }
 
-// With a norm that no row reaches it is the linear model it embeds.
+// TestClippedWithoutClipping checks that, with a norm that no row exceeds, the model predicts as the linear
+// model it embeds.
 func TestClippedWithoutClipping(t *testing.T) {
 	m := clippedSample()
 	m.Norm = 10
@@ -126,8 +127,8 @@ func TestClippedPredictConformance(t *testing.T) {
 	})
 }
 
-// Sums that overflow in both directions, ranges as wide as float64 and as
-// narrow as it resolves still give numbers.
+// TestClippedPredictIsTotal checks that sums that overflow in both directions, and ranges of the maximum and
+// the minimum width of float64, still give numbers.
 func TestClippedPredictIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
 	for _, c := range []struct{ lower, upper, coefficient, norm float64 }{

@@ -27,8 +27,8 @@ func houses() *regression.Linear {
 	}
 }
 
-// A model treats new rows as training treated its own: the second row's missing
-// number of rooms becomes 4, the third's is cut to 10 and its place is "other".
+// A model treats new rows as training treated its own: the second row's missing number of rooms becomes 4, the
+// third's is clamped to 10 and its place is "other".
 func ExampleLinear() {
 	pred, err := houses().Predict(nil, regression.Rows{
 		N:       3,
@@ -64,7 +64,7 @@ func ExampleCompile() {
 	// 210
 }
 
-// What is absent is reported all at once.
+// All absent columns are reported at once.
 func ExampleColumnError() {
 	_, err := houses().Predict(nil, regression.Rows{N: 1})
 	fmt.Println(err)

@@ -178,7 +178,8 @@ func TestModelFileLimits(t *testing.T) {
 
 type otherModel struct{ *Linear }
 
-// Deep nesting is refused where it starts or by its depth, never followed.
+// TestDecodeDeepNesting checks that deep nesting is rejected where it starts or by its depth, without recursion
+// into it.
 func TestDecodeDeepNesting(t *testing.T) {
 	for _, file := range []string{
 		strings.Repeat("[", 1<<20),

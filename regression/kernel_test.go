@@ -175,7 +175,7 @@ func TestKernelDecodeRefuses(t *testing.T) {
 	})
 }
 
-// drawKernel adds maps of random numbers to a model: any are total.
+// drawKernel adds maps of random numbers to a model; any numbers are valid.
 func drawKernel(t *rapid.T, a Additive) *Kernel {
 	m := &Kernel{Additive: a}
 	number := rapid.Int16()

@@ -93,7 +93,7 @@ func checkContradictions[M validated](t *testing.T, sample func() M, rows Rows, 
 	}
 }
 
-// checkReads: a file of an earlier version must be read for ever, as m.
+// checkReads checks that a file of an earlier version is still read, as m.
 func checkReads(t *testing.T, file string, m Model) {
 	t.Helper()
 	golden, err := os.ReadFile(file)
@@ -109,9 +109,8 @@ func checkReads(t *testing.T, file string, m Model) {
 	}
 }
 
-// checkGolden: version 2 of the format is frozen. The file must be read for
-// ever, as m, and m be written as it, byte for byte, until there is a later
-// version.
+// checkGolden checks that version 2 of the format is frozen. The file must always be read as m, and m be
+// written as the file, byte for byte, until there is a later version.
 func checkGolden(t *testing.T, file string, m Model) {
 	t.Helper()
 	written := encode(t, m)
@@ -172,8 +171,7 @@ func encode(t interface{ Fatal(...any) }, m Model) []byte {
 	return buf.Bytes()
 }
 
-// checkRoundTrip returns the model that the file of m is read as, which is
-// written as the same file.
+// checkRoundTrip writes m to a file and returns the model read from it, which must be written as the same file.
 func checkRoundTrip(t fataler, m Model) Model {
 	written := encode(t, m)
 	got, err := DecodeModel(bytes.NewReader(written))
@@ -186,7 +184,7 @@ func checkRoundTrip(t fataler, m Model) Model {
 	return got
 }
 
-// checkWithin: there are n predictions, all within the clamps of m.
+// checkWithin checks that there are n predictions, all within the clamps of m.
 func checkWithin(t fataler, m Model, got []float64, n int) {
 	if len(got) != n {
 		t.Fatalf("%d predictions for %d rows", len(got), n)

@@ -125,7 +125,7 @@ func TestPredictConformance(t *testing.T) {
 	checkConformance(t, func(*rapid.T) blockwise { return sample() })
 }
 
-// Terms that overflow in both directions still give a number.
+// TestPredictOverflow checks that terms that overflow in both directions still give a number.
 func TestPredictOverflow(t *testing.T) {
 	m := &Linear{
 		Columns: []Column{

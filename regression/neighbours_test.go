@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// neighboursSample has columns of all forms: eight coordinates.
+// neighboursSample has columns of all forms, with eight coordinates in total.
 func neighboursSample() *Neighbours {
 	return &Neighbours{
 		Target: "price", Classes: []string{"cheap", "", `"dear"`}, Columns: sample().Columns,
@@ -36,7 +36,8 @@ func TestNeighboursGolden(t *testing.T) {
 	checkGolden(t, "testdata/model-2-neighbours-map.json", mappedSample())
 }
 
-// TestNeighboursPredicts compares with distances that are written out, of cells as models treat them.
+// TestNeighboursPredicts compares predictions with explicitly computed distances, with cells treated as models
+// treat them.
 func TestNeighboursPredicts(t *testing.T) {
 	rows := strangeRows(rand.New(rand.NewPCG(8, 1)), 3000)
 	for _, m := range []*Neighbours{neighboursSample(), mappedSample()} {
@@ -57,7 +58,7 @@ func TestNeighboursPredicts(t *testing.T) {
 	}
 }
 
-// slowest predicts row i by the definition.
+// slowest predicts row i directly from the definition.
 func (m *Neighbours) slowest(rows Rows, i int) float64 {
 	var x []float64
 	for _, c := range m.Columns {
@@ -139,7 +140,8 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// A file with a guarantee, or that hides how it was trained, is refused.
+// TestNeighboursDecodeRefuses checks that a file with a guarantee, or without the statement how it was trained,
+// is rejected.
 func TestNeighboursDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, neighboursSample(), []refusal{
 		{`"guarantee": null`, `"guarantee": {"epsilon":1,"delta":0.00001,"mu":0.2,"relation":"add-remove"}`,

@@ -83,7 +83,7 @@ func drawKinds(t *rapid.T) []Model {
 	return out
 }
 
-// drawNeighbours draws a model of neighbours, with two classes as one of scores has.
+// drawNeighbours draws a nearest-neighbour model with two classes, as a classifier with one score has.
 func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k"), Gamma2: rapid.Float64Range(0, 2).Draw(t, "gamma2")}
 	number := rapid.Float64Range(-50, 50)
@@ -100,8 +100,7 @@ func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
 	return m
 }
 
-// drawAll adds classifiers of two and of more classes, whose scores have the columns in
-// another order.
+// drawAll adds classifiers of two and of more classes, whose scores have the columns in another order.
 func drawAll(t *rapid.T) []Model {
 	out := drawKinds(t)
 	scores := len(out)
@@ -276,7 +275,7 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 	return cells, record
 }
 
-// TestPredictorAllocatesNothing, for numbers, texts and categories, by row and by name.
+// TestPredictorAllocatesNothing checks numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
 	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(), votesSample(), treeSample(), prototypesSample(), three, twoClasses()} {
@@ -334,7 +333,7 @@ func BenchmarkPredictorRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkPredictOne is one record by Predict, for comparison.
+// BenchmarkPredictOne predicts one record with Predict, for comparison.
 func BenchmarkPredictOne(b *testing.B) {
 	m, rows := benchmarkLinear()
 	rows.N = 1

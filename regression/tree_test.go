@@ -21,7 +21,7 @@ func treeSample() *Tree {
 	}}
 }
 
-// walkTree predicts a node's score by a linear model and follows the thresholds.
+// walkTree predicts the score of each node by a linear model and follows the thresholds.
 func walkTree(t *testing.T, m *Tree, rows Rows, row int, at int) (leaf int, score float64) {
 	t.Helper()
 	n := m.Nodes[at]

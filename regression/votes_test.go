@@ -58,7 +58,7 @@ func TestVotesPredictByDefinition(t *testing.T) {
 	}
 }
 
-// A score of exactly 0 votes +1.
+// TestVotesTie checks that a score of exactly 0 votes +1.
 func TestVotesTie(t *testing.T) {
 	m := &Votes{Linear: Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9}, Members: []Member{{Weight: 2, Intercept: -3, Terms: []Term{{Coefficient: 1}}}}}
 	got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}})

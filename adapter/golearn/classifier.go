@@ -25,8 +25,8 @@ type Classifier struct {
 
 var _ base.Classifier = (*Classifier)(nil)
 
-// New returns a classifier that predicts with a trained model. Its Fit refuses.
-// A nil model may be given to Load one later.
+// New returns a classifier that predicts with a trained model. Its Fit returns an error. The model may be nil
+// if Load is called later.
 func New(model regression.Model) *Classifier { return &Classifier{model: model} }
 
 // NewTrainable returns a classifier whose Fit calls fit.
@@ -52,14 +52,13 @@ func (c *Classifier) Fit(grid base.FixedDataGrid) error {
 	return nil
 }
 
-// Predict returns a grid of as many rows whose only attribute, a class, holds
-// the predictions. The attribute is the grid's own class for regression if it
-// has one, so that its precision is kept, and otherwise a new one named after
-// the target; for classification it is a new one with the model's classes. The
-// grid is not changed.
+// Predict returns a grid with the same number of rows whose only attribute, a class, holds the predictions. For
+// regression the attribute is the grid's own class if it has one, which keeps its precision, and otherwise a
+// new one named after the target; for classification it is a new one with the model's classes. The grid is not
+// changed.
 //
-// Errors: [ErrNoModel], [ErrClass] for a grid of several classes,
-// [ErrClassMismatch], [*AttributeError], those of the model's Predict.
+// Errors: [ErrNoModel], [ErrClass] for a grid of several classes, [ErrClassMismatch], [*AttributeError], those
+// of the model's Predict.
 func (c *Classifier) Predict(grid base.FixedDataGrid) (base.FixedDataGrid, error) {
 	if c.model == nil {
 		return nil, ErrNoModel
@@ -138,9 +137,8 @@ func (c *Classifier) String() string {
 	return fmt.Sprintf("dptrain %s model of %q from %d columns", c.model.Kind(), output.Target, len(c.model.Inputs()))
 }
 
-// Save writes the model to a model file, the one `dptrain predict` reads. The
-// file appears whole or not at all. Errors: [ErrNoModel], those of
-// regression.EncodeModel and of the file system.
+// Save writes the model to a model file, as read by `dptrain predict`. The file is written atomically. Errors:
+// [ErrNoModel], those of regression.EncodeModel and of the file system.
 func (c *Classifier) Save(path string) error {
 	data, err := c.encode()
 	if err != nil {
@@ -176,7 +174,7 @@ func (c *Classifier) Load(path string) error {
 	return nil
 }
 
-// What golearn writes into the metadata of an ensemble.
+// Keys of the metadata that golearn writes for an ensemble.
 const (
 	metadataName    = "dptrain"
 	metadataVersion = "1"

@@ -24,7 +24,7 @@ func ConfusionOfCodes(classes []string, truth, predicted []int32) (evaluation.Co
 	return matrix, nil
 }
 
-// listed makes a negative index one outside every list.
+// listed maps a negative index to one outside every list.
 func listed(k int32) int32 {
 	if k < 0 {
 		return 1<<31 - 1
@@ -36,8 +36,7 @@ func listed(k int32) int32 {
 // NaN without rows.
 func Accuracy(matrix evaluation.ConfusionMatrix) float64 { return evaluation.GetAccuracy(matrix) }
 
-// BalancedAccuracy is the mean over the classes that have rows of the share of
-// their rows on the diagonal, which is golearn's GetRecall; NaN without rows.
+// BalancedAccuracy is the mean recall (golearn's GetRecall) of the classes that have rows; NaN without rows.
 func BalancedAccuracy(matrix evaluation.ConfusionMatrix) float64 {
 	return Macro(Scores(matrix)).Recall
 }

@@ -66,7 +66,7 @@ func (c cells) name(code int32) string {
 	return OutsideClass
 }
 
-// ClassScore judges the predictions of one class.
+// ClassScore holds the scores of the predictions of one class.
 type ClassScore struct {
 	Class     string
 	Support   int     // rows of this class in the truth
@@ -103,10 +103,9 @@ func Scores(matrix evaluation.ConfusionMatrix) []ClassScore {
 	return scores
 }
 
-// Macro averages the scores of the classes that have rows, with equal weight
-// and with 0 in the place of NaN, so that a class never predicted lowers the
-// average instead of hiding it. (golearn's own GetMacroPrecision is NaN then.)
-// Support is the number of all rows; without any the averages are NaN.
+// Macro averages the scores of the classes that have rows, with equal weight and with 0 in place of NaN, so
+// that a class that is never predicted lowers the average. (golearn's own GetMacroPrecision is NaN then.)
+// Support is the number of all rows; without rows the averages are NaN.
 func Macro(scores []ClassScore) ClassScore {
 	total, count := ClassScore{Class: "macro average"}, 0.0
 	for _, s := range scores {

@@ -13,7 +13,7 @@ var (
 		"attributes, categories from categorical or binary ones")
 )
 
-// AttributeError reports an attribute that cannot be used as it is needed.
+// AttributeError reports an attribute that cannot be used for the requested purpose.
 type AttributeError struct {
 	Attribute string
 	Err       error

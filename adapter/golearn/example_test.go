@@ -80,7 +80,7 @@ func ExampleNewTrainable() {
 	// Output: price = 10.00 + 2.00 area
 }
 
-// The way to a private fit: a grid becomes a table under a declared schema.
+// For a private fit, a grid becomes a table under a declared schema.
 func ExampleTable() {
 	table, err := golearn.Table(flats(), dataset.Schema{Columns: []dataset.Column{
 		{Name: "area", Ranged: true, Lower: 0, Upper: 200},

@@ -262,7 +262,8 @@ func TestTableUsesDeclaredCategories(t *testing.T) {
 	}
 }
 
-// More than twelve attributes, where golearn's ResolveAttributes may mix them.
+// TestManyAttributesKeepTheirNames uses more than twelve attributes, which golearn's ResolveAttributes may
+// reorder.
 func TestManyAttributesKeepTheirNames(t *testing.T) {
 	var attributes []base.Attribute
 	var row []any
@@ -421,7 +422,7 @@ func TestClassification(t *testing.T) {
 }
 
 func TestConfusionCorners(t *testing.T) {
-	// A class predicted but never true, and cells outside the list.
+	// A class that is predicted but never true, and cells outside the list.
 	class := categorical("c", "a", "b")
 	truth := grid([]base.Attribute{class}, []any{"a"}, []any{"a"}, []any{uint64(9)})
 	pred := grid([]base.Attribute{class}, []any{"a"}, []any{"b"}, []any{"a"})

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// cells is one attribute read out of a grid, as numbers or as categories.
+// cells holds one attribute of a grid, as numbers or as categories.
 type cells struct {
 	floats     []float64
 	codes      []int32 // positions in categories; len(categories) for anything else
@@ -125,9 +125,8 @@ func named(grid base.FixedDataGrid, name string) (base.Attribute, error) {
 	return found, nil
 }
 
-// Rows reads the input columns of a model out of a grid, by name; other
-// attributes, the class among them, are left alone. Errors are
-// [*AttributeError].
+// Rows reads the input columns of a model from a grid, by name; other attributes, including the class, are
+// ignored. Errors are [*AttributeError].
 func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows, error) {
 	requests := make([]request, len(inputs))
 	for i, c := range inputs {
@@ -153,10 +152,9 @@ func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows,
 	return rows, nil
 }
 
-// Table reads the declared columns, the target among them, out of a grid: the
-// table a private fit takes. Categories are matched with the declared lists by
-// name. ids gives the privacy unit of each row, see dataset.NewTable; nil when
-// every row is a unit of its own. Errors are [*AttributeError] and those of
+// Table reads the declared columns, including the target, from a grid and returns the input table of a private
+// fit. Categories are matched with the declared lists by name. ids gives the privacy unit of each row, see
+// dataset.NewTable; nil if every row is a unit of its own. Errors are [*AttributeError] and those of
 // dataset.NewTable, and never depend on a cell.
 func Table(grid base.FixedDataGrid, schema dataset.Schema, ids []uint64) (*dataset.Table, error) {
 	requests := make([]request, len(schema.Columns))
@@ -188,7 +186,7 @@ func Table(grid base.FixedDataGrid, schema dataset.Schema, ids []uint64) (*datas
 	return dataset.NewTable(schema, columns, ids)
 }
 
-// recode turns positions in the grid's list into positions in the declared one.
+// recode converts indexes into the grid's list to indexes into the declared list.
 func recode(c cells, declared []string) []int32 {
 	position := make(map[string]int32, len(declared))
 	for i, name := range declared {

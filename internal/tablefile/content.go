@@ -15,10 +15,10 @@ type Content struct {
 	Zip  bool   // an archive of files that are not known
 }
 
-// HeadBytes is how many bytes of a file [ContentOf] looks at.
+// HeadBytes is the number of bytes of a file that [ContentOf] examines.
 const HeadBytes = 512
 
-// signature is how files of a format begin.
+// signature is the start of files of a format.
 type signature struct {
 	at    int // offset of the bytes
 	bytes string
@@ -31,7 +31,7 @@ const (
 	export     = "export the table as CSV"
 )
 
-// signatures has longer ones before those that they begin with.
+// signatures lists longer signatures before their prefixes.
 var signatures = []signature{
 	{0, "\x1f\x8b", Content{What: "gzip-compressed", Do: "name it with .gz at the end, such as .csv.gz, or " + decompress, Kind: Kind{Coding: "gzip"}}},
 	{0, "\x28\xb5\x2f\xfd", Content{What: "compressed with Zstandard", Do: decompress + ", with zstd -d"}},
@@ -72,7 +72,7 @@ var signatures = []signature{
 	{0, "\xfe\xff", Content{What: utf16Text, Do: setUTF16}},
 }
 
-// Text of more than a byte a character.
+// Text with more than one byte per character.
 const (
 	utf16Text = "UTF-16 text"
 	setUTF16  = "set encoding with --encoding utf-16, or in a recipe data.format: {encoding: utf-16}"
@@ -149,8 +149,8 @@ func archiveContent(head []byte) Content {
 	return Content{What: "a zip archive", Do: "unpack it first, or name it .xlsx if it is an Excel workbook", Zip: true}
 }
 
-// wideContent recognises text of two or four bytes a character without a mark at its beginning, and other lines with zeros, which text
-// does not have.
+// wideContent recognises text with two or four bytes per character and no byte order mark, and other lines with
+// zero bytes, which text does not contain.
 func wideContent(line []byte) (c Content, ok bool) {
 	if bytes.IndexByte(line, 0) < 0 {
 		return Content{}, false
@@ -172,8 +172,8 @@ func littleEndian16(b []byte) uint32 { return uint32(binary.LittleEndian.Uint16(
 
 func bigEndian16(b []byte) uint32 { return uint32(binary.BigEndian.Uint16(b)) }
 
-// isWide reports whether line is text of size bytes a character, with an ASCII character. Its end may be half of a
-// character, because a newline has zero bytes too.
+// isWide reports whether line is text with size bytes per character that contains an ASCII character. It may
+// end within a character, because a newline has zero bytes too.
 func isWide(line []byte, size int, unit func([]byte) uint32) bool {
 	some := false
 	for ; len(line) >= size; line = line[size:] {
@@ -188,7 +188,8 @@ func isWide(line []byte, size int, unit func([]byte) uint32) bool {
 	return some
 }
 
-// textOf recognises text that is no table. Names in brackets, such as <open> and [id], begin headers.
+// textOf recognises text that is not a table. Names in brackets, such as <open> and [id], are the start of
+// headers.
 func textOf(line []byte) (c Content, ok bool) {
 	text := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(line), "\uFEFF"), " \t\r"))
 	for _, s := range markup {

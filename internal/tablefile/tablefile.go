@@ -19,7 +19,7 @@ type Kind struct {
 	Packed  Packed
 }
 
-// Packed is a format whose bytes are read at offsets, and become lines of cells between commas.
+// Packed is a format that is read at offsets and converted to lines of comma-separated cells.
 type Packed int
 
 // The formats of [Packed].
@@ -32,8 +32,8 @@ const (
 // Offsets reports whether a file is read at offsets, and so cannot come from standard input.
 func (k Kind) Offsets() bool { return k.Parquet || k.Packed != NotPacked }
 
-// kinds has a suffix of two parts before the shorter one that it ends in. A source of rows is an entry
-// here and the file with its Decode.
+// kinds lists a suffix of two parts before the shorter one that it ends in. To add a format, add an entry here
+// and a file with its Decode.
 var kinds = [...]struct {
 	suffix string
 	kind   Kind
@@ -94,8 +94,8 @@ func Suffixes() []string {
 	return out
 }
 
-// Of returns the kind of the table at a path and the part of the path before the suffix.
-// Upper case is read like lower case. ok is false for a name without a suffix of a table.
+// Of returns the kind of the table at a path and the part of the path before the suffix. Case is ignored. ok is
+// false for a name without a suffix of a table.
 func Of(path string) (kind Kind, stem string, ok bool) {
 	for _, k := range kinds {
 		if at := len(path) - len(k.suffix); at >= 0 && strings.EqualFold(path[at:], k.suffix) {
@@ -105,8 +105,8 @@ func Of(path string) (kind Kind, stem string, ok bool) {
 	return Kind{}, path, false
 }
 
-// Holds reports whether a file of this name holds data, in a form that is read here or in
-// another that is compressed: its text must not reach a message.
+// Holds reports whether the name is that of a data file, in a supported format or another compressed form: its
+// text must not appear in a message.
 func Holds(path string) bool {
 	if at := len(path) - len(".gz"); at >= 0 && strings.EqualFold(path[at:], ".gz") {
 		path = path[:at]

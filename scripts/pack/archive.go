@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A file is one of an archive.
+// A file is a file of an archive.
 type file struct {
 	name    string
 	content []byte

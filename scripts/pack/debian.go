@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// packDebian writes a package of Debian: the program and its licences, without scripts that run at installation.
-// Its layout is that of deb(5): an archive of ar with a version, a control archive and a data
-// archive.
+// packDebian writes a Debian package: the program and its licences, without scripts that run at installation.
+// Its layout is that of deb(5): an ar archive with a version, a control archive and a data archive.
 func (p *program) packDebian() error {
 	licence, err := p.readFile("LICENSE")
 	if err != nil {

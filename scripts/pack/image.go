@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The parts of an OCI image (https://github.com/opencontainers/image-spec) that are written here.
+// The used parts of an OCI image (https://github.com/opencontainers/image-spec).
 type (
 	descriptor struct {
 		MediaType   string            `json:"mediaType"`

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// minCover is the least share of a licence file, in percent, that must match known licences.
+// minCover is the minimum share of a licence file, in percent, that must match known licences.
 const minCover = 75
 
 // A licensed module has the licences of its files as an SPDX expression, and their texts.
@@ -31,8 +31,7 @@ type licenses struct {
 	known  map[string]licensed
 }
 
-// forModule returns the licences of a module of a program. A module without a licence that is recognised
-// is an error.
+// forModule returns the licences of a module of a program. A module without a recognised licence is an error.
 func (l *licenses) forModule(m *debug.Module) (licensed, error) {
 	path, version := effectiveModule(m)
 	key := path + "@" + version
@@ -63,7 +62,7 @@ func (l *licenses) ofGo() (licensed, error) {
 
 var licenseName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice)([.-].*)?$`)
 
-// maxReferenceWords is the size of a file that refers to a licence in place of stating it.
+// maxReferenceWords is the maximum size of a file that refers to a licence instead of stating it.
 const maxReferenceWords = 60
 
 // readLicenses classifies the licence files of a folder. Every file must match known licences in

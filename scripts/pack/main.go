@@ -32,7 +32,7 @@ type release struct {
 	licenses *licenses
 }
 
-// A program is one for one platform.
+// A program is a program of the release for one platform.
 type program struct {
 	release
 	tool         string // dptrain, or one that comes with it
@@ -85,7 +85,7 @@ func runCommand(args []string, stdout io.Writer) error {
 	return r.signFiles(stdout)
 }
 
-// tools are the programs of a release. The first is in the wheels and packages too.
+// tools are the programs of a release. Wheels and packages contain the first one too.
 var tools = []string{"dptrain", "dptrain-spark", "dptrain-sql"}
 
 // packPlatform writes the files of one platform.

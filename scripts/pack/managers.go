@@ -16,7 +16,7 @@ const (
 	description = "Differentially private training of regressions and classifiers"
 )
 
-// downloadAddress returns where a file of the release is downloaded.
+// downloadAddress returns the download URL of a file of the release.
 func (r release) downloadAddress(name string) string {
 	return repository + "/releases/download/" + r.version + "/" + name
 }
@@ -94,7 +94,7 @@ end
 	return r.writeFile("dptrain.rb", []byte(out.String()))
 }
 
-// The parts of a manifest of Scoop that are written here.
+// The used parts of a Scoop manifest.
 type (
 	scoopManifest struct {
 		Version      string                   `json:"version"`

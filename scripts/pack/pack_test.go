@@ -37,9 +37,9 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestPack packs this test as if it were the program, twice: the bytes are the same, the wheel's RECORD has the hash
-// of every file, the image can be read, the bill of materials names the modules with their licences, and the
-// hashes are signed.
+// TestPack packs this test as if it were the program, twice. It checks that the bytes are the same, that the
+// wheel's RECORD has the hash of every file, that the image can be read, that the bill of materials names the
+// modules with their licences, and that the hashes are signed.
 func TestPack(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the test has another name there")

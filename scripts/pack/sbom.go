@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// The parts of a bill of materials in CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/) that
-// are written here.
+// The used parts of a CycloneDX 1.5 bill of materials (https://cyclonedx.org/docs/1.5/json/).
 type (
 	cycloneDX struct {
 		Schema       string       `json:"$schema"`
@@ -105,7 +104,7 @@ func goModule(path, version string) component {
 	return component{Ref: url, Type: "library", Name: path, Version: version, PURL: url}
 }
 
-// serialNumber makes a UUID of version 8 of a hash.
+// serialNumber derives a UUID of version 8 from a hash.
 func serialNumber(sum [sha256.Size]byte) string {
 	id := sum[:16]
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80

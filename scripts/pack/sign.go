@@ -9,8 +9,8 @@ import (
 	"aead.dev/minisign"
 )
 
-// The environment variables with the secret key of minisign, as the text of its key file, and with
-// the password of that key.
+// The environment variables with the secret key of minisign, as the text of its key file, and with the password
+// of that key.
 const (
 	keyVariable      = "DPTRAIN_SIGNING_KEY"
 	passwordVariable = "DPTRAIN_SIGNING_PASSWORD"

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// tags are the platforms of wheels. The program for Linux is static, so that it runs with any C
-// library. The oldest macOS is that of Go 1.26.
+// tags are the platforms of wheels. The program for Linux is static, so it runs with any C library. The oldest
+// macOS is that of Go 1.26.
 var tags = map[string]string{
 	"linux_amd64":   "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
 	"linux_arm64":   "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
@@ -110,8 +110,8 @@ Description-Content-Type: text/markdown
 
 var pseudo = regexp.MustCompile(`^(?:.*\.)?(\d{14})-[0-9a-f]{12}$`)
 
-// pythonVersion writes a version of Go as PEP 440 has it: v1.2.3-rc.1 is 1.2.3rc1, and a
-// commit without a tag is a development release by its time.
+// pythonVersion converts a version of Go to PEP 440: v1.2.3-rc.1 becomes 1.2.3rc1, and a commit without a tag a
+// development release with its time.
 func pythonVersion(version string) string {
 	m := goVersion.FindStringSubmatch(version)
 	switch {

@@ -21,13 +21,13 @@ var (
 	ErrDamaged = errors.New("not a complete Arrow file")
 	// ErrFeather1 is returned for a file of version 1 of Feather.
 	ErrFeather1 = errors.New("version 1 of Feather")
-	// ErrForeign is returned for big-endian files and for a compression that the format did not have when this was written.
+	// ErrForeign is returned for big-endian files and for unknown types of compression.
 	ErrForeign = errors.New("a variant of Arrow that is not supported")
 	// ErrTooLarge is returned for a file whose dictionaries or windows would take far more memory than the file has bytes.
 	ErrTooLarge = errors.New("expands too much")
 )
 
-// The public limit of data held as a whole: a number of bytes for each byte of the file, and a constant.
+// The public limit on data held as a whole: a number of bytes per byte of the file, and a constant.
 const (
 	heldPerByte = 64
 	freeHeld    = 1 << 28
@@ -84,7 +84,7 @@ func Open(at io.ReaderAt, size int64) (f *File, err error) {
 	return f, f.findStreamMessages()
 }
 
-// findStreamMessages finds the messages of a stream, one behind the other. Its end may be marked.
+// findStreamMessages finds the consecutive messages of a stream. Its end may be marked.
 func (f *File) findStreamMessages() (err error) {
 	pos, ended := int64(0), false
 	for !ended && pos < f.size {
@@ -104,7 +104,8 @@ func (f *File) findStreamMessages() (err error) {
 	return nil
 }
 
-// findFooterMessages finds the messages of a file, which its end lists. Some programs write no schema at its beginning.
+// findFooterMessages finds the messages of a file from the list at its end. Some programs write no schema at
+// the start.
 func (f *File) findFooterMessages() error {
 	f.random = true
 	tail := make([]byte, 4+len(magic))
@@ -161,7 +162,7 @@ func recoverDamage(err *error) {
 	}
 }
 
-// messageAt finds the message at a place; ended for the mark of the end.
+// messageAt finds the message at a position; ended is true for the end mark.
 func (f *File) messageAt(pos int64) (m message, next int64, ended bool, err error) {
 	word, err := f.uint32At(pos)
 	if err != nil {

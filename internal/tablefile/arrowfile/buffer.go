@@ -60,7 +60,7 @@ type streams struct {
 	usedL int
 }
 
-// reset forgets the buffers that are open.
+// reset closes all buffers.
 func (s *streams) reset() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
 
 // holdBytes accounts for bytes that will be held.

@@ -34,7 +34,7 @@ type cursor struct {
 	room                 []byte
 }
 
-// dictionary is the texts of the values of one.
+// dictionary holds the values of a dictionary as text.
 type dictionary struct {
 	text []byte
 	ends []int
@@ -70,7 +70,8 @@ func (l *Lines) columnCursor(b *body, p place, of *Field) (*cursor, error) {
 	return l.valueCursor(b, p, of)
 }
 
-// runCursor opens a column of runs: that of their ends, and that of their values. Only the number of these is written with them.
+// runCursor opens a run-encoded column: the column of run ends and the column of values. Only the latter has
+// its length stored with it.
 func (l *Lines) runCursor(b *body, p place, of *Field) (c *cursor, err error) {
 	c = &cursor{of: of, lines: l, left: b.rows}
 	p.node++

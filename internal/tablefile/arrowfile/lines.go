@@ -22,11 +22,11 @@ type Lines struct {
 	failed       error
 }
 
-// windows is how many bytes of all buffers together are held at a time where they are not compressed.
+// windows is the total number of bytes of all uncompressed buffers that are held at a time.
 const windows = 1 << 25
 
-// Lines returns the records with the cells of the columns in want; others are empty. Numbers have a decimal comma if comma is
-// set. Of a text only most bytes are read.
+// Lines returns the records with the cells of the columns in want; other cells are empty. Numbers have a
+// decimal comma if comma is set. At most most bytes of a text are read.
 func (f *File) Lines(want []bool, comma bool, most int) *Lines {
 	n := 1
 	for _, w := range want {
@@ -89,7 +89,7 @@ func (l *Lines) writeRow() (err error) {
 	return nil
 }
 
-// appendQuoted appends the text of a value that is no text.
+// appendQuoted appends the text of a value that is not a text.
 func (l *Lines) appendQuoted(line []byte, text string) []byte {
 	if l.comma {
 		text = strings.Replace(text, ".", ",", 1)
@@ -168,7 +168,7 @@ func (l *Lines) openMessage(m message) error {
 	return nil
 }
 
-// readDictionary reads the values of a dictionary if a column that is wanted has it.
+// readDictionary reads the values of a dictionary if a requested column uses it.
 func (l *Lines) readDictionary(m message) error {
 	header, err := l.file.headerTable(m)
 	if err != nil {

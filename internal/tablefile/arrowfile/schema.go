@@ -85,7 +85,7 @@ var typeNames = [...]string{"", "null", "int", "float", "binary", "utf8", "bool"
 	"fixed-size binary", "fixed-size list", "map", "duration", "large binary", "large utf8", "large list", "run-end encoded", "binary view", "utf8 view",
 	"list view", "large list view"}
 
-// The deepest nesting of fields, and the most fields, that are looked at.
+// The limits on the nesting and on the number of fields that are examined.
 const (
 	maxDepth  = 64
 	maxNested = 1 << 20
@@ -153,7 +153,7 @@ func extensionOf(t table) string {
 	return ""
 }
 
-// applyExtension applies the extension types whose reading is not that of their storage.
+// applyExtension applies the extension types that are read differently from their storage type.
 func (x *Field) applyExtension(name string) {
 	switch {
 	case name == "arrow.uuid" && x.width == uuidBytes:
@@ -166,7 +166,7 @@ func (x *Field) applyExtension(name string) {
 // uuidBytes is the width of a UUID.
 const uuidBytes = 16
 
-// runsOf makes x a column of runs if its children are the ends of runs and values that can be read.
+// runsOf makes x a run-encoded column if its children are the run ends and values of a readable type.
 func (x *Field) runsOf(children []Field) {
 	if len(children) != 2 {
 		return
@@ -266,7 +266,7 @@ func (x *Field) allowWidths(widths ...int) {
 	x.kind = unreadable
 }
 
-// perSecond returns how many units of time a second has.
+// perSecond returns the number of time units per second.
 func perSecond(unit int16) int64 {
 	n := int64(1)
 	for range max(0, min(unit, 3)) {
@@ -275,7 +275,7 @@ func perSecond(unit int16) int64 {
 	return n
 }
 
-// version5 is the version of the metadata since which unions have no bitmap.
+// version5 is the metadata version from which unions have no bitmap.
 const version5 = 4
 
 // setVariableType sets the properties of the other types.

@@ -6,14 +6,14 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// table is a table of flatbuffers. Fields are called by their place in the schema of the format, from 0.
+// table is a flatbuffers table. Fields are identified by their position in the schema of the format, from 0.
 type table struct{ t flatbuffers.Table }
 
 func rootOf(b []byte) table {
 	return table{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
 }
 
-// fieldOffset returns where a field is, 0 if it is absent.
+// fieldOffset returns the offset of a field, 0 if it is absent.
 func (t table) fieldOffset(field int) flatbuffers.UOffsetT {
 	o := t.t.Offset(flatbuffers.VOffsetT(4 + 2*field))
 	if o == 0 {

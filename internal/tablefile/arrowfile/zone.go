@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ZoneOf returns the time zone of a name of the IANA database, or of an offset from UTC such as +02:00, +0200 or +02. It
-// returns nil for any other name.
+// ZoneOf returns the time zone for a name of the IANA database or for an offset from UTC such as +02:00, +0200
+// or +02. It returns nil for any other name.
 func ZoneOf(name string) *time.Location {
 	for _, layout := range []string{"-07:00", "-0700", "-07"} {
 		if at, err := time.Parse(layout, name); err == nil {
@@ -29,7 +29,8 @@ func ZoneOf(name string) *time.Location {
 // SchemaKey is the key under which the metadata of a Parquet file holds the Arrow schema that it was written from.
 const SchemaKey = "ARROW:schema"
 
-// SchemaOf returns the fields of the value of [SchemaKey], a message in base64. It returns nil if that is no schema.
+// SchemaOf returns the fields of the value of [SchemaKey], a message in base64. It returns nil if the value is
+// not a schema.
 func SchemaOf(value string) (fields []Field) {
 	message, err := base64.StdEncoding.DecodeString(value)
 	if err != nil {

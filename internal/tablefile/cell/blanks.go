@@ -20,8 +20,8 @@ const (
 // between letters: joiners in Persian, in the scripts of India and in emoji.
 const Removed = "\u200b\u2060\ufeff"
 
-// Trim removes the characters of [Blanks] and [Invisible] around a cell. An end of a line within it becomes a blank, as
-// [AppendCell] writes it, so that a cell does not depend on whether its table can hold one.
+// Trim removes the characters of [Blanks] and [Invisible] around a cell. A line end within it becomes a blank,
+// as in [AppendCell], so that a cell does not depend on whether its table format can represent one.
 func Trim(s string) string {
 	if strings.IndexByte(s, '\n') >= 0 {
 		s = lineEndReplacer.Replace(s)
@@ -36,14 +36,15 @@ func Trim(s string) string {
 // lineEndReplacer replaces each line end by a blank. A lone carriage return is not a line end.
 var lineEndReplacer = strings.NewReplacer("\r\n", " ", "\n", " ")
 
-// IsBlank reports whether Trim removes a character that is no end of a line.
+// IsBlank reports whether r is a character that Trim removes, other than a line end.
 func IsBlank(r rune) bool {
 	return r == ' ' || r == '\t' || r >= utf8.RuneSelf && (unicode.IsSpace(r) || strings.ContainsRune(Invisible, r))
 }
 
-// Normal returns the text of a category, a label or a privacy unit as it is compared: without blanks around it and
-// without the characters of [Removed], with plain blanks in the place of others such as the no-break space, and in the
-// Unicode normalization form NFC. So é is one value, whether it is stored as one character or as two.
+// Normal returns the text of a category, a label or a privacy unit in the form used for comparisons: without
+// surrounding blanks and the characters of [Removed], with plain blanks in place of others such as the no-break
+// space, and in the Unicode normalization form NFC. So é is one value, whether it is stored as one character or
+// as two.
 func Normal(s string) string {
 	s = Trim(s)
 	if isASCII(s) {

@@ -24,7 +24,7 @@ const (
 	Unlisted          // a category that is not declared
 )
 
-// MissingWords lists the texts that mean a missing value. Upper and lower case matter.
+// MissingWords lists the texts that mean a missing value. They are case-sensitive.
 func MissingWords() []string {
 	return []string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
 }
@@ -68,14 +68,14 @@ func Number(text string) (float64, Class) {
 	return 0, Unparseable
 }
 
-// LongNumber is the length above which the bytes of a cell are checked before it is parsed, and NumberBytes are the
-// bytes that a number that long may have.
+// LongNumber is the length above which the bytes of a cell are checked before it is parsed, and NumberBytes are
+// the bytes that such a long number may contain.
 const (
 	LongNumber  = 1 << 12
 	NumberBytes = "0123456789+-.eE"
 )
 
-// Classify classifies a number that came without text, as [Number] does.
+// Classify classifies a number stored as a number, as [Number] does for text.
 func Classify(v float64) (float64, Class) {
 	switch {
 	case math.IsNaN(v):

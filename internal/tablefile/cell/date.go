@@ -22,13 +22,13 @@ const (
 // Parts lists the parts of a date.
 func Parts() []string { return []string{DayPart, MonthPart, WeekdayPart, HourPart} }
 
-// A Moment is a date with a time of the day, by the clock on the wall: an offset from UTC is left out.
+// A Moment is a date with a local time of day: the offset from UTC is ignored.
 type Moment struct {
 	Day    int64 // since 1970-01-01
 	Second float64
 }
 
-// DaySeconds is how many seconds a day has.
+// DaySeconds is the number of seconds per day.
 const DaySeconds = 24 * 60 * 60
 
 // MomentOf returns the moment of a count of units since 1970, with perSecond units per second.
@@ -55,7 +55,7 @@ func (m Moment) Part(name string) float64 {
 	return float64(m.Day) + m.Second/DaySeconds
 }
 
-// MaxDate is how many bytes a date has at most.
+// MaxDate is the maximum length of a date in bytes.
 const MaxDate = 64
 
 // Dates reads the dates of a column.
@@ -65,7 +65,7 @@ type Dates struct {
 	digits  bool // the layout is written in digits alone, so that a cell may be a number
 }
 
-// NewDates returns the reader for a layout of package time, or for [AutoDate], and for some layouts more.
+// NewDates returns the reader for a layout of package time, or for [AutoDate], and for additional layouts.
 func NewDates(layout string, more ...string) *Dates {
 	if layout == AutoDate {
 		return &Dates{auto: true}
@@ -110,7 +110,8 @@ func hasFraction(layout string) bool {
 	return false
 }
 
-// hasSignedFraction reports whether a text has a sign among the digits of a fraction, which package time lets pass.
+// hasSignedFraction reports whether a text has a sign among the digits of a fraction, which package time
+// accepts.
 func hasSignedFraction(text string) bool {
 	return strings.Contains(text, ".-") || strings.Contains(text, ".+") || strings.Contains(text, ",-") || strings.Contains(text, ",+")
 }
@@ -120,7 +121,7 @@ func momentAt(t time.Time) Moment {
 	return Moment{wall.Unix() / DaySeconds, float64(t.Hour()*3600+t.Minute()*60+t.Second()) + float64(t.Nanosecond())/1e9}
 }
 
-// withoutZeros removes decimals that are zeros only.
+// withoutZeros removes decimals that consist of zeros.
 func withoutZeros(text string) string {
 	whole, zeros, pointed := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
 	if pointed && zeros != "" && strings.Trim(zeros, "0") == "" {
@@ -165,7 +166,7 @@ func readAuto(text string) (Moment, bool) {
 	return Moment{at.Unix() / DaySeconds, second}, true
 }
 
-// plainBlanks replaces the blanks of Unicode by plain ones, and the minus sign by a hyphen.
+// plainBlanks replaces Unicode blanks by plain ones, and the minus sign by a hyphen.
 func plainBlanks(text string) string {
 	if isASCII(text) && strings.IndexByte(text, '\t') < 0 {
 		return text
@@ -183,10 +184,10 @@ func plainBlanks(text string) string {
 	}, text)
 }
 
-// A dateScanner reads a text from its beginning.
+// A dateScanner reads a text from its start.
 type dateScanner struct{ text string }
 
-// takeText removes a text from the beginning.
+// takeText removes a text from the start.
 func (s *dateScanner) takeText(text string) bool {
 	rest, found := strings.CutPrefix(s.text, text)
 	if found {
@@ -299,7 +300,7 @@ func (s *dateScanner) nameFirst() (year, month, day int, ok bool) {
 	return year, month, day, ok && s.countDigits() == 0
 }
 
-// The English names of months and weekdays, in small letters.
+// The English names of months and weekdays, in lower case.
 var (
 	monthNames   = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 	weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}

@@ -54,7 +54,7 @@ func TestAutoDate(t *testing.T) {
 	}
 }
 
-// A datePrograms reads dates as a program does that has no package time.
+// A datePrograms reads dates as an exported program without package time does.
 type datePrograms struct {
 	DatePattern
 	compiled []*regexp.Regexp

@@ -106,8 +106,8 @@ func autoPatterns() []string {
 	return out
 }
 
-// layoutElements are the elements of layouts of package time and their patterns, longer ones before those that they
-// begin with.
+// layoutElements are the elements of layouts of package time and their patterns, longer ones before their
+// prefixes.
 var layoutElements = []struct{ element, pattern string }{
 	{"January", namePattern("mon", monthNames, longNames)}, {"Jan", namePattern("mon", monthNames, shortNames)},
 	{"Monday", namePattern("", weekdayNames, longNames)}, {"Mon", namePattern("", weekdayNames, shortNames)},
@@ -188,14 +188,14 @@ func elementAt(layout string) (element, pattern string) {
 	return "", ""
 }
 
-// wholeElements are the patterns of elements of one digit or two where another digit follows: package time takes as many
-// digits as there are.
+// wholeElements are the patterns of elements of one or two digits that are followed by another digit: package
+// time takes as many digits as there are.
 var wholeElements = map[string]string{
 	"15": namedGroup("h", "[01][0-9]|2[0-3]"), "1": namedGroup("m", "[0-9]{2}"), "2": namedGroup("d", "[0-9]{2}"), "_2": " ?" + namedGroup("d", "[0-9]{2}"),
 	"3": namedGroup("h", "0[0-9]|1[0-2]"), "4": namedGroup("min", sixty), "5": namedGroup("s", sixty),
 }
 
-// zoneHours are the hours of an offset from UTC that package time reads where a layout has the name of a zone.
+// zoneHours are the hours of an offset from UTC that package time accepts if a layout has the name of a zone.
 const zoneHours = "0*(?:1?[0-9]|2[0-3])"
 
 // zonePattern matches the name of a zone, or a sign and hours in its place.

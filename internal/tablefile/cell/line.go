@@ -13,5 +13,5 @@ func AppendCell(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// quoted makes text within quotes of a single line.
+// quoted escapes a text for use within quotes on a single line.
 var quoted = strings.NewReplacer(`"`, `""`, "\r\n", " ", "\n", " ")

@@ -48,8 +48,8 @@ func markOf(declared byte) byte {
 	return '.'
 }
 
-// Find returns the code of the name that a text is, with the class [Good]. A cell without a value is the empty name,
-// if that is listed. Every other text has the code after the last one.
+// Find returns the code of the name that a text denotes, with the class [Good]. A cell without a value is the
+// empty name, if that is listed. Every other text has the code after the last one.
 func (n *Names) Find(text string) (code int32, class Class) {
 	text = Normal(text)
 	value := text
@@ -70,7 +70,7 @@ func (n *Names) Find(text string) (code int32, class Class) {
 	return n.others, Unlisted
 }
 
-// Others returns the code of a text that is no listed name: the length of the list.
+// Others returns the code of a text that is not a listed name: the length of the list.
 func (n *Names) Others() int32 { return n.others }
 
 // Known returns the code of a text that equals a listed name byte for byte. It allocates nothing. For any other text
@@ -83,8 +83,8 @@ func (n *Names) Known(text []byte) (code int32, known bool) {
 	return code, known
 }
 
-// Spellings returns the codes of spellings by their key, which is the text itself for those that programs know: true,
-// t, false and f in small letters, and whole numbers without a point. It must not be changed.
+// Spellings returns the codes of spellings by key. The key is the text itself for the spellings that programs
+// know: true, t, false and f in lower case, and whole numbers without a point. The map must not be changed.
 func (n *Names) Spellings() map[string]int32 { return n.spellings }
 
 // Texts returns the codes of texts, for export formats that hold a list and cannot compute: the names, their
@@ -108,7 +108,7 @@ func (n *Names) Texts() map[string]int32 {
 	return out
 }
 
-// writtenAs returns the usual texts that have a key of a spelling.
+// writtenAs returns the usual texts with a spelling key.
 func writtenAs(key string, decimal byte) []string {
 	zero := string(rune(decimal)) + "0"
 	switch {
@@ -128,8 +128,8 @@ func spellingKey(text string, decimal byte) string {
 	return BooleanWord(text)
 }
 
-// WholeNumber returns the digits of a whole number, whose decimals are zeros only; "" for other texts. Leading zeros
-// make a code such as 007 and no number. decimal is the decimal mark; 0 for a point.
+// WholeNumber returns the digits of a whole number, whose decimals are all zero; "" for other texts. A text
+// with leading zeros, such as 007, is a code and not a number. decimal is the decimal mark; 0 for a point.
 func WholeNumber(text string, decimal byte) string {
 	whole, zeros, pointed := strings.Cut(text, string(rune(markOf(decimal))))
 	digits := strings.TrimPrefix(whole, "-")
@@ -144,7 +144,8 @@ func WholeNumber(text string, decimal byte) string {
 	return whole
 }
 
-// BooleanWord returns true, false, t or f in small letters for a text that is one of these in any case; "" for others.
+// BooleanWord returns true, false, t or f in lower case for a text that is one of these in any case; "" for
+// others.
 func BooleanWord(text string) string {
 	if len(text) > len("false") {
 		return ""

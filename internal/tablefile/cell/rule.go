@@ -17,11 +17,10 @@ type Rule struct {
 	Missing []float64 // numbers that stand for a missing cell
 }
 
-// Plain reports whether the rule reads a number that is written with digits, a point and an exponent as
-// strconv does.
+// Plain reports whether the rule reads a number of digits, a point and an exponent as strconv does.
 func (r *Rule) Plain() bool { return r.Decimal != ',' && len(r.Missing) == 0 }
 
-// MaxLenient is how many bytes a cell has at most that a lenient rule looks at again.
+// MaxLenient is the maximum length in bytes of a cell for which a lenient rule tries other spellings.
 const MaxLenient = 48
 
 // Number reads a numeric cell: its value if the class is [Good], else 0. It accepts any text. A cell that
@@ -47,7 +46,7 @@ func (r *Rule) Number(text string) (float64, Class) {
 	return v, class
 }
 
-// Typed reads a number that came without text, as [Rule.Number] does.
+// Typed reads a number stored as a number, as [Rule.Number] does for text.
 func (r *Rule) Typed(v float64) (float64, Class) {
 	v, class := Classify(v)
 	if class == Good && slices.Contains(r.Missing, v) {
@@ -119,7 +118,7 @@ var (
 	parted = regexp.MustCompile("([0-9])[" + Narrow + "]([0-9])")
 )
 
-// parseLenient reads a cell that is no plain number.
+// parseLenient reads a cell that is not a plain number.
 func (r *Rule) parseLenient(text string) (float64, Class) {
 	switch BooleanWord(text) {
 	case "t":
@@ -154,7 +153,7 @@ func (r *Rule) parseLenient(text string) (float64, Class) {
 	return v, Good
 }
 
-// removeGroups returns an unsigned number as strconv has it.
+// removeGroups returns an unsigned number in the form that strconv accepts.
 func (r *Rule) removeGroups(text string) (string, bool) {
 	decimal := markOf(r.Decimal)
 	if joined, ok := joinGroups(text, decimal, r.Thousands); ok {
@@ -176,7 +175,7 @@ func (r *Rule) removeGroups(text string) (string, bool) {
 	return "", false
 }
 
-// Bounds are the signs for at most, at least and about.
+// Bounds are the signs that mean at most, at least and about.
 var Bounds = []string{"<=", ">=", "<", ">", "≤", "≥", "~"}
 
 // trimBound removes a prefix that means at most, at least or about.
@@ -200,7 +199,7 @@ func cutSign(text string) (sign, rest string) {
 var Currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
 	"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
 
-// cutCurrency leaves out a currency before the number.
+// cutCurrency removes a currency before the number.
 func cutCurrency(text string) (rest string, found bool) {
 	for _, c := range Currencies {
 		if rest, ok := strings.CutPrefix(text, c); ok {
@@ -215,7 +214,7 @@ func cutCurrency(text string) (rest string, found bool) {
 var Units = strings.Fields("% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
 	"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
 
-// cutUnit leaves out a unit or a currency after the number.
+// cutUnit removes a unit or a currency after the number.
 func cutUnit(text string) string {
 	i := strings.LastIndexAny(text, "0123456789.,") + 1
 	unit := Trim(text[i:])
@@ -228,8 +227,8 @@ func cutUnit(text string) string {
 	return text
 }
 
-// Fast reads the bytes of a cell without a string. ok is false if [Rule.Number] must look at it. scratch is room
-// for a cell.
+// Fast reads the bytes of a cell without allocating a string. ok is false if [Rule.Number] is needed instead.
+// scratch is memory for a cell.
 func (r *Rule) Fast(text, scratch []byte, parse func([]byte) (float64, bool)) (v float64, ok bool) {
 	if r.Decimal == ',' {
 		if len(text) > cap(scratch) {

@@ -18,7 +18,7 @@ func AppendUUID(b, id []byte) []byte {
 	return b
 }
 
-// Float16 returns the value of a number of 16 bits as IEEE 754 defines it.
+// Float16 returns the value of a 16-bit number as defined by IEEE 754.
 func Float16(bits uint16) float64 {
 	sign := 1.0
 	if bits>>15 != 0 {

@@ -29,12 +29,12 @@ const (
 	MaxHash   = 1024
 )
 
-// Exact reports whether a value is the text as [Normal] returns it.
+// Exact reports whether values are texts as [Normal] returns them.
 func (t Text) Exact() bool {
 	return t.Prefix == 0 && t.Hash == 0 && (t.Fold == "" || t.Fold == FoldExact)
 }
 
-// Known reports whether the rule is one of this version.
+// Known reports whether this version knows the rule.
 func (t Text) Known() bool {
 	return (t.Fold == "" || t.Fold == FoldExact || t.Fold == FoldBlanks || t.Fold == FoldCase) &&
 		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
@@ -62,7 +62,7 @@ func (t Text) Of(text string) string {
 	return text
 }
 
-// Buckets lists the values of a Text that hashes.
+// Buckets lists the values of a Text with hashing.
 func (t Text) Buckets() []string {
 	out := make([]string, t.Hash)
 	for k := range out {
@@ -78,8 +78,8 @@ func oneBlank(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 }
 
-// lowerRune returns the small letter of a capital one: of the Latin letters of ASCII and Latin-1, the Greek and the
-// Cyrillic ones. All others stay, so that every language and database can do the same.
+// lowerRune returns the lower-case form of an upper-case Latin letter of ASCII or Latin-1, or of a Greek or
+// Cyrillic one. All other characters are unchanged, so that every language and database can do the same.
 func lowerRune(r rune) rune {
 	switch {
 	case r >= 'A' && r <= 'Z', r >= 'À' && r <= 'Þ' && r != '×', r >= 'Α' && r <= 'Ϋ' && r != 0x3a2, r >= 'А' && r <= 'Я':
@@ -90,7 +90,7 @@ func lowerRune(r rune) rune {
 	return r
 }
 
-// Capitals returns the letters that FoldCase changes, and their small ones in the same order.
+// Capitals returns the letters that FoldCase changes, and their lower-case forms in the same order.
 func Capitals() (capital, small string) {
 	var a, b strings.Builder
 	for r := rune('A'); r <= 'Я'; r++ {

@@ -11,7 +11,7 @@ import (
 // word true or false, a number is written by AppendFloat, a moment by TimeText, and null, an array and an
 // object have no value, so their text is empty.
 
-// exactWhole is the first whole number after which a float64 has gaps.
+// exactWhole is the whole number above which not every whole number is a float64.
 const exactWhole = 1 << 53
 
 // AppendFloat appends the text of a number: the shortest decimal form that reads back to the same number with
@@ -30,7 +30,7 @@ func AppendFloat(b []byte, x float64, bits int) []byte {
 	return strconv.AppendFloat(b, x, 'e', -1, bits)
 }
 
-// AppendNumber appends the text of a number of JSON. An integer keeps its digits, however many there are.
+// AppendNumber appends the text of a JSON number. An integer keeps all its digits.
 func AppendNumber(b []byte, literal string) []byte {
 	if strings.Trim(strings.TrimPrefix(literal, "-"), "0123456789") == "" && literal != "-0" {
 		return append(b, literal...)

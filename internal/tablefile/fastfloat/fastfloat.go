@@ -35,9 +35,8 @@ const (
 	maxClinger  = 22 // 10^22 is a float64
 )
 
-// Parse returns the float64 nearest to the decimal number that is the whole
-// of b. ok is false when b is not of the shapes the package answers; it may
-// still be a number, and strconv.ParseFloat decides.
+// Parse returns the float64 nearest to the decimal number that is the whole of b. ok is false if b does not
+// have one of the supported shapes; it may still be a number, which strconv.ParseFloat can parse.
 func Parse(b []byte) (v float64, ok bool) {
 	v, n, ok := Scan(b)
 	if !ok || n != len(b) {
@@ -46,9 +45,8 @@ func Parse(b []byte) (v float64, ok bool) {
 	return v, true
 }
 
-// Scan reads the longest decimal number at the start of b and returns its
-// value and length n in bytes. ok is false when b does not start with a number
-// the package answers; v and n are then zero.
+// Scan reads the longest decimal number at the start of b and returns its value and length n in bytes. ok is
+// false if b does not start with a number of a supported shape; v and n are then zero.
 func Scan(b []byte) (v float64, n int, ok bool) {
 	i := 0
 	neg := false
@@ -88,9 +86,9 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	return v, i, true
 }
 
-// appendDigits appends the decimal digits of b from position i to mant, eight at a time, and then those before the
-// first byte that is not a digit: a loop over single digits would end at a branch that processors mispredict. mant
-// wraps round beyond 19 significant digits, which Scan refuses afterwards.
+// appendDigits appends the decimal digits of b from position i to mant, eight at a time, and then those before
+// the first byte that is not a digit: a loop over single digits would end at a branch that processors
+// mispredict. mant wraps around beyond 19 significant digits, which Scan rejects afterwards.
 func appendDigits(b []byte, i int, mant uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:]) ^ 0x3030303030303030
@@ -143,8 +141,8 @@ func significant(s []byte) int {
 	return n
 }
 
-// exponent reads the signed integer after an e. It declines more than three
-// digits: those values are zero, infinite or spelled oddly.
+// exponent reads the signed integer after an e. It declines more than three digits: those values are zero,
+// infinite or spelled unusually.
 func exponent(b []byte, i int) (e, end int, ok bool) {
 	neg := false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -165,8 +163,7 @@ func exponent(b []byte, i int) (e, end int, ok bool) {
 	return e, i, i > start
 }
 
-// FromDecimal returns the float64 nearest to mant·10^exp. ok is false when exp
-// is outside the range the package answers.
+// FromDecimal returns the float64 nearest to mant·10^exp. ok is false if exp is outside the supported range.
 func FromDecimal(mant uint64, exp int) (v float64, ok bool) {
 	switch {
 	case mant == 0:
@@ -213,8 +210,7 @@ func divideByPower(mant uint64, k int) float64 {
 // power2 returns 2^k for k in the range of normal numbers.
 func power2(k int) float64 { return math.Float64frombits(uint64(k+1023) << 52) }
 
-// Constants: the powers of ten that float64 holds exactly, and the powers of five
-// that uint64 holds.
+// Constants: the powers of ten that are exact in float64, and the powers of five that fit a uint64.
 var tens = [maxClinger + 1]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// agree fails unless the package declines s or returns strconv's bits.
+// agree fails unless the package declines s or returns the same bits as strconv.
 func agree(t interface{ Fatalf(string, ...any) }, s string) (answered bool) {
 	v, ok := Parse([]byte(s))
 	if !ok {

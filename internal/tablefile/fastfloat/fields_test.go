@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// readFields checks every field that Fields reads of a line against Scan, and that it ends where Scan does. It returns how many
-// there were.
+// readFields compares every field that Fields reads from a line, and its end, with Scan. It returns the number
+// of fields.
 func readFields(t testing.TB, line []byte, room int) int {
 	t.Helper()
 	out := make([]float64, room+1)

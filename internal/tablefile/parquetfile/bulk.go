@@ -17,7 +17,7 @@ type Room[T any] struct {
 	dictionary    []T
 }
 
-// mostRoom is up to how many values a dictionary is kept for the next column.
+// mostRoom is the maximum number of values of a dictionary whose memory is kept for the next column.
 const mostRoom = 1 << 20
 
 // acquireBuffers acquires the shared buffers.
@@ -28,7 +28,7 @@ func (c *Column[T]) acquireBuffers() {
 	}
 }
 
-// releaseBuffers gives it back.
+// releaseBuffers returns the shared buffers.
 func (c *Column[T]) releaseBuffers() {
 	if c.Room != nil {
 		*c.Room = Room[T]{c.pages.in, c.pages.stored, c.pages.plain, c.dictionary[:0]}
@@ -52,7 +52,7 @@ func (c *Column[T]) canReadMany() bool {
 	return false
 }
 
-// readMany reads cells of consecutive rows that have a value each. The number at the start of dst may be 0.
+// readMany reads cells of consecutive rows that all have a value. The number at the start of dst may be 0.
 func (c *Column[T]) readMany(dst []T) (n int, err error) {
 	n = len(dst)
 	if c.Type.Optional {
@@ -100,7 +100,7 @@ func (c *Column[T]) readPlainNumbers(dst []T, tally *[Classes]int) error {
 	return nil
 }
 
-// readDictionaryIndexes makes cells of places in a dictionary whose values are all of one class.
+// readDictionaryIndexes converts indexes into a dictionary whose values are all of one class to cells.
 func (c *Column[T]) readDictionaryIndexes(dst []T) error {
 	var places [batch]uint32
 	c.Tally[c.class] += len(dst)
@@ -121,8 +121,8 @@ func (c *Column[T]) readDictionaryIndexes(dst []T) error {
 	return nil
 }
 
-// makeMany makes the cells of a dictionary of numbers, and reports whether all have the same class. If not, the page
-// is back at its previous position.
+// makeMany converts a dictionary of numbers to cells, and reports whether all have the same class. If not, the
+// page is back at its previous position.
 func (c *Column[T]) makeMany(values int) (ok bool, err error) {
 	if c.Many == nil || c.pages.body.stream != nil {
 		return false, nil

@@ -10,14 +10,14 @@ import (
 // MaxDictionary limits the size of a dictionary that has more values than its column chunk has rows.
 const MaxDictionary = 1 << 25
 
-// Type is the storage type of a column with one value a row.
+// Type is the storage type of a column with one value per row.
 type Type struct {
 	Kind     format.Type
 	Width    int // bytes of a value of FixedLenByteArray, or of Int96
 	Optional bool
 }
 
-// minBytes is how many bytes a value takes in a dictionary, at least.
+// minBytes is the minimum number of bytes of a value in a dictionary.
 func (t Type) minBytes() int64 {
 	switch t.Kind {
 	case format.Int32, format.Float, format.ByteArray: // the length of bytes takes four
@@ -30,14 +30,14 @@ func (t Type) minBytes() int64 {
 	return 1
 }
 
-// Value is a value as it is stored: the lowest bits of Bits for a boolean or a number of up to 64 bits, or bytes,
-// which are valid during the call that they are handed to.
+// Value is a stored value: the lowest bits of Bits for a boolean or a number of up to 64 bits, or bytes, which
+// are valid during the call that they are passed to.
 type Value struct {
 	Bits  uint64
 	Bytes []byte
 }
 
-// Classes is how many classes of cells there may be.
+// Classes is the maximum number of classes of cells.
 const Classes = 5
 
 // Column reads the cells of a column, chunk by chunk. It uses memory for a page of WholePage bytes, the compression
@@ -51,14 +51,14 @@ type Column[T any] struct {
 	// encoding, to the cells that Cell would return, and counts their classes. It is for types of a fixed width
 	// and may replace Cell.
 	Many func(dst []T, data []byte, tally *[Classes]int)
-	// Made, if it is not nil, is called when the cells of a dictionary are made.
+	// Made, if it is not nil, is called when a dictionary is converted to cells.
 	Made func()
 	// Null is the cell of a row without a value, and NullClass its class.
 	Null      T
 	NullClass uint8
-	// Text is how many bytes of a text are read; the rest is passed over.
+	// Text is the number of bytes read of a text; the rest is skipped.
 	Text int
-	// Long is held while a text is looked at that has to be put together, one for all columns.
+	// Long is held while a text that must be assembled is in use. It is shared by all columns.
 	Long sync.Locker
 	// Room, if it is not nil, is used from the first Open to Close.
 	Room *Room[T]
@@ -80,7 +80,7 @@ type Column[T any] struct {
 	class      uint8 // that one
 }
 
-// batch is how many cells are read at a time.
+// batch is the number of cells read at a time.
 const batch = 1024
 
 // Open moves to the start of a chunk with the given number of rows.
@@ -104,8 +104,8 @@ func (c *Column[T]) Close() {
 	c.values.close()
 }
 
-// Read reads up to len(dst) cells, at least one. The error is io.EOF after the last row of the
-// chunk, once it is known that there are no others. No cell of a row after an error was read.
+// Read reads up to len(dst) cells, at least one. The error is io.EOF after the last row of the chunk, once it
+// has been verified that there are no more values. After any other error the cells of later rows are unread.
 func (c *Column[T]) Read(dst []T) (int, error) {
 	for c.left == 0 {
 		if err := c.nextPage(); err != nil {
@@ -147,7 +147,7 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 	return len(dst), nil
 }
 
-// spreadCells moves the cells that are there to their rows.
+// spreadCells moves the cells with a value to their rows.
 func (c *Column[T]) spreadCells(dst []T, levels []uint32, there int) {
 	c.Tally[c.NullClass] += len(dst) - there
 	for k := len(dst) - 1; k >= 0; k-- {
@@ -196,7 +196,7 @@ func (c *Column[T]) nextPage() error {
 	return nil
 }
 
-// readDictionary reads a dictionary; a second one is passed over.
+// readDictionary reads a dictionary; a second one is skipped.
 func (c *Column[T]) readDictionary(head *header) error {
 	size := max(head.compressed, head.expanded)
 	switch {
@@ -222,7 +222,7 @@ func (c *Column[T]) readDictionary(head *header) error {
 	return err
 }
 
-// makeEach makes the cells of a dictionary with the given number of values.
+// makeEach converts a dictionary with the given number of values to cells, one by one.
 func (c *Column[T]) makeEach(values int) error {
 	var some [batch]T
 	tally := c.Tally
@@ -239,7 +239,7 @@ func (c *Column[T]) makeEach(values int) error {
 	return nil
 }
 
-// readPresent reads cells that are there.
+// readPresent reads cells that have a value.
 func (c *Column[T]) readPresent(dst []T) error {
 	if c.values.encoding != format.RLEDictionary {
 		_, err := c.convertCells(dst)
@@ -262,7 +262,7 @@ func (c *Column[T]) readPresent(dst []T) error {
 	return nil
 }
 
-// classOf returns the class of a place in the dictionary.
+// classOf returns the class of a dictionary index.
 func (c *Column[T]) classOf(at uint32) uint8 {
 	if c.uniform {
 		return c.class
@@ -270,7 +270,7 @@ func (c *Column[T]) classOf(at uint32) uint8 {
 	return c.classes[at]
 }
 
-// convertCells makes cells of values, and returns their classes.
+// convertCells converts values to cells, and returns their classes.
 func (c *Column[T]) convertCells(dst []T) (classes [batch]uint8, err error) {
 	for done := 0; done < len(dst); {
 		part := dst[done:]

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The public limits of a footer: bytes that describe the columns; columns times groups, each of which takes some
-// hundred bytes; and groups.
+// The public limits of a footer: bytes that describe the columns; columns times groups, which take some hundred
+// bytes each; and groups.
 const (
 	maxSchema   = 1 << 26
 	maxElements = 1 << 18
@@ -20,7 +20,7 @@ const (
 // footerTrailerSize is the number of bytes after a footer: its length and "PAR1".
 const footerTrailerSize = 8
 
-// Keys of the fields of format.FileMetaData that are looked at.
+// Keys of the used fields of format.FileMetaData.
 const (
 	keySchema     = 0x02
 	keyType       = 0x02_01
@@ -62,8 +62,8 @@ type Footer struct {
 	schema    []byte
 }
 
-// ReadFooter reads the footer of a file of the given size. ok is false where it is damaged, or
-// describes columns beyond the limits.
+// ReadFooter reads the footer of a file of the given size. ok is false if it is damaged or describes columns
+// beyond the limits.
 func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	var head [4]byte
 	var end [footerTrailerSize]byte
@@ -89,8 +89,8 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	return f, true
 }
 
-// Chunks returns the chunks of the given leaves of the schema, for each one those of all row
-// groups that are not empty.
+// Chunks returns the chunks of the given leaves of the schema: for each leaf, those of all row groups with
+// rows.
 func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
 	g := groupScan{want: make(map[int]int, len(leaves)), chunks: make([][]Chunk, len(leaves))}
 	for k, leaf := range leaves {
@@ -167,7 +167,7 @@ type groupScan struct {
 	used             bool
 }
 
-// addNumber takes a number.
+// addNumber processes a number.
 func (g *groupScan) addNumber(key uint64, v int64) {
 	switch key {
 	case keyType:

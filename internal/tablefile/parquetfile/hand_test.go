@@ -19,7 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// page is one page of a chunk that is made by hand.
+// page is one page of a hand-made chunk.
 type page struct {
 	header format.PageHeader
 	body   []byte
@@ -165,7 +165,7 @@ func TestPagesByHand(t *testing.T) {
 	}
 }
 
-// counted writes cells with the number of equal ones.
+// counted formats cells with the number of equal ones.
 func counted(cells []string) string {
 	var out []string
 	for k := 0; k < len(cells); {

@@ -20,7 +20,7 @@ type header struct {
 	definition, repetition  int64 // version 2: bytes of levels
 }
 
-// Keys of the fields of format.PageHeader that are looked at.
+// Keys of the used fields of format.PageHeader.
 const (
 	keyPageType      = 0x01
 	keyExpanded      = 0x02
@@ -43,7 +43,7 @@ var valuesOf = map[format.PageType]uint64{
 	format.DataPage: keyValues1, format.DictionaryPage: keyDictValues, format.DataPageV2: keyValues2,
 }
 
-// readHeader reads the header of a page. Statistics in it are passed over.
+// readHeader reads the header of a page. Statistics in it are skipped.
 func readHeader(in *bufio.Reader) (h header, ok bool) {
 	h.kind, h.compressed, h.expanded = -1, -1, -1
 	s := scanner{in: in, number: h.setField}
@@ -57,7 +57,7 @@ func readHeader(in *bufio.Reader) (h header, ok bool) {
 	return h, ok
 }
 
-// setField takes one number.
+// setField sets the field for one number.
 func (h *header) setField(key uint64, v int64) {
 	switch key {
 	case keyPageType:

@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// stored is a way to store a column.
+// stored is a type and encoding of a column.
 type stored struct {
 	kind     parquet.Type
 	encoding encoding.Encoding
@@ -48,7 +48,7 @@ func ways() (out []stored) {
 	return out
 }
 
-// randomValue draws a value, of few or of many.
+// randomValue draws a value, from few or from many.
 func randomValue(r *rand.Rand, kind parquet.Type, few bool) parquet.Value {
 	n := r.Int64()
 	if few {
@@ -121,7 +121,7 @@ func write(t testing.TB, columns []stored, rows []parquet.Row, codec format.Comp
 	return b.Bytes()
 }
 
-// cellText writes a value out.
+// cellText formats a value.
 func cellText(typ Type, v Value) string {
 	switch typ.Kind {
 	case format.Boolean:
@@ -149,7 +149,7 @@ func valueText(v parquet.Value) string {
 	return "null"
 }
 
-// classOf is the class of a cell of the tests: two classes of numbers, one of all others.
+// classOf is the class of a cell of the tests: two classes of numbers, and one for all other types.
 func classOf(typ Type, text string) uint8 {
 	if n, err := strconv.ParseUint(text, 10, 64); manyTexts(typ) != nil && err == nil && n%5 == 1 {
 		return 3

@@ -15,18 +15,18 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// WholePage is up to which size, in bytes, with and without compression, a page is taken into
-// memory as a whole. A larger one is read as a stream.
+// WholePage is the maximum size, in bytes, with and without compression, of a page that is read into memory as
+// a whole. A larger page is read as a stream.
 const WholePage = 1 << 22
 
 // fileBuffer is the size of the read buffer of a file in bytes, enough for the header of a page. The page
 // itself is read separately.
 const fileBuffer = 1 << 12
 
-// largePage is more than writers put into a page, unless one cell is that long.
+// largePage is larger than any page that writers produce, unless it contains a cell of that size.
 const largePage = 1 << 24
 
-// zstdWindow is the largest window of zstd, in whole pages: 128 MiB, which no level exceeds.
+// zstdWindow is the largest window of zstd, in whole pages: 128 MiB, which no compression level exceeds.
 const zstdWindow = 32
 
 // Readable reports whether pages of a codec can be read.
@@ -38,11 +38,11 @@ func Readable(c format.CompressionCodec) bool {
 	return false
 }
 
-// File is where pages are read from.
+// File is the source of pages.
 type File struct {
 	At   io.ReaderAt
 	Size int64
-	// Whole is WholePage; tests make it smaller.
+	// Whole is WholePage; tests reduce it.
 	Whole int
 	// Large, if set, is called before a page is read as a stream whose window may be large.
 	Large func()
@@ -108,7 +108,7 @@ func (p *pages) offset() int64 {
 	return start + at - int64(p.in.Buffered())
 }
 
-// resizeBuffer returns n bytes of a buffer that is used again.
+// resizeBuffer returns n bytes of a buffer that is reused.
 func resizeBuffer(buf *[]byte, n int64) []byte {
 	if int64(cap(*buf)) < n {
 		*buf = make([]byte, n)
@@ -116,7 +116,7 @@ func resizeBuffer(buf *[]byte, n int64) []byte {
 	return (*buf)[:n]
 }
 
-// loadPage takes a page into memory.
+// loadPage reads a page into memory.
 func (p *pages) loadPage() error {
 	data := resizeBuffer(&p.stored, p.head.compressed)
 	if _, err := io.ReadFull(p.in, data); err != nil {
@@ -149,8 +149,8 @@ func (p *pages) levels1() error {
 	return p.holdLevels(&p.body, int64(n))
 }
 
-// holdLevels keeps the next n bytes of src as the levels of the page. No writer needs more than
-// two bytes for a value.
+// holdLevels keeps the next n bytes of src as the levels of the page. No writer needs more than two bytes per
+// value.
 func (p *pages) holdLevels(src *source, n int64) error {
 	if src.stream == nil {
 		b, ok := src.takeBytes(int(n))
@@ -200,7 +200,7 @@ func (p *pages) decompressPage(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// newDecompressor reads a page that is compressed; at is its place in the file, for Snappy.
+// newDecompressor returns a reader of a compressed page; at is its position in the file, for Snappy.
 func (p *pages) newDecompressor(r io.Reader, at int64) (io.Reader, error) {
 	switch p.codec {
 	case format.Gzip:
@@ -264,7 +264,7 @@ func (p *pages) streamPage() error {
 	return p.levels1()
 }
 
-// bounded reads a stream that is an error if it is longer than a number of bytes.
+// bounded reads a stream and returns an error if it exceeds a number of bytes.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -278,8 +278,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finishPage ends a page. A page that was read as a stream is read to its end, where its checksums
-// are.
+// finishPage ends a page. A page that was read as a stream is read to its end, to verify its checksums.
 func (p *pages) finishPage() error {
 	if p.rest == nil {
 		return nil

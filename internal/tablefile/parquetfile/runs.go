@@ -18,7 +18,7 @@ func unpackBits[T uint32 | uint64](dst []T, data []byte, width uint) {
 	}
 }
 
-// packedGroups is how many groups of eight packed values are unpacked at a time.
+// packedGroups is the number of groups of eight packed values that are unpacked at a time.
 const packedGroups = 16
 
 // hybrid reads small numbers of a fixed width: runs of one value, and groups of eight packed
@@ -35,8 +35,8 @@ type hybrid struct {
 	data   [4*8*packedGroups + 9]byte
 }
 
-// runSlack is by how many values runs may exceed a page: groups of packed values are filled up to
-// eight, and some writers fill up more.
+// runSlack is the number of values by which runs may exceed a page: groups of packed values are padded to
+// eight, and some writers pad more.
 const runSlack = 512
 
 // start starts a list with the given number of values of at most 32 bits.
@@ -44,7 +44,7 @@ func (h *hybrid) start(src *source, width uint, values int64) {
 	h.src, h.width, h.run, h.groups, h.have, h.room = src, width, 0, 0, nil, uint64(values)+runSlack
 }
 
-// next reads as many numbers as dst has place for.
+// next fills dst with the next numbers.
 func (h *hybrid) next(dst []uint32) bool {
 	for len(dst) > 0 {
 		n := 0
@@ -72,8 +72,8 @@ func (h *hybrid) next(dst []uint32) bool {
 	return true
 }
 
-// unpackRun brings packed values to hand. There may be fewer groups than are announced, if the
-// values are enough.
+// unpackRun unpacks values into the buffer. There may be fewer groups than declared, if there are enough
+// values.
 func (h *hybrid) unpackRun() bool {
 	n, width := int(min(h.groups, packedGroups)), int(h.width)
 	b := h.src.upTo(n * width)
@@ -115,7 +115,7 @@ func (h *hybrid) readHeader() bool {
 	return ok
 }
 
-// deltaStep is how many differences are unpacked at a time.
+// deltaStep is the number of differences that are unpacked at a time.
 const deltaStep = 32
 
 // delta reads delta-encoded integers: blocks with the least difference and, in miniblocks of one width each, the
@@ -136,7 +136,7 @@ type delta struct {
 	data   [8*deltaStep + 9]byte
 }
 
-// start reads the beginning of a list of at most most integers.
+// start reads the start of a list of at most most integers.
 func (d *delta) start(src *source, most int) bool {
 	block, ok1 := src.readUvarint()
 	minis, ok2 := src.readUvarint()
@@ -151,7 +151,7 @@ func (d *delta) start(src *source, most int) bool {
 	return true
 }
 
-// next reads as many integers as dst has place for.
+// next fills dst with the next integers.
 func (d *delta) next(dst []int64) bool {
 	if uint64(len(dst)) > d.left {
 		return false
@@ -172,7 +172,7 @@ func (d *delta) next(dst []int64) bool {
 	return true
 }
 
-// unpackBlock brings differences to hand. A list may end within its last miniblock.
+// unpackBlock unpacks differences into the buffer. A list may end within its last miniblock.
 func (d *delta) unpackBlock() bool {
 	if d.mini == 0 {
 		if len(d.widths) == 0 && !d.readBlockHeader() {
@@ -194,7 +194,7 @@ func (d *delta) unpackBlock() bool {
 	return true
 }
 
-// readBlockHeader reads the beginning of a block.
+// readBlockHeader reads the start of a block.
 func (d *delta) readBlockHeader() bool {
 	least, ok := d.src.readVarint()
 	if !ok {

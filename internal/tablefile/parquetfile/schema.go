@@ -33,8 +33,8 @@ func (f *Field) String() string {
 	return f.Type.Kind.String()
 }
 
-// Fields returns the fields of the outermost group. ok is false where the schema is damaged. The
-// decoder of the Parquet library may panic on a schema that is.
+// Fields returns the fields of the outermost group. ok is false if the schema is damaged; the decoder of the
+// Parquet library may panic on such a schema.
 func (f *Footer) Fields() (fields []Field, ok bool) {
 	var of struct {
 		Schema []format.SchemaElement `thrift:"2,required"`
@@ -91,7 +91,7 @@ func fieldOf(e *format.SchemaElement, leaves int) Field {
 	return f
 }
 
-// logicalOf returns the logical type of a leaf, or that of the older annotation in its place.
+// logicalOf returns the logical type of a leaf, or the equivalent of its older annotation.
 func logicalOf(e *format.SchemaElement) format.LogicalTypeValue {
 	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
 		return e.LogicalType.Value

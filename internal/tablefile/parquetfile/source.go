@@ -18,7 +18,7 @@ type source struct {
 	failed bool      // the stream ended with an error
 }
 
-// start reads a stream from its beginning.
+// start reads a stream from its start.
 func (s *source) start(r io.Reader) {
 	if s.room == nil {
 		s.room = make([]byte, sourceBuffer)
@@ -26,7 +26,7 @@ func (s *source) start(r io.Reader) {
 	s.buf, s.stream, s.failed = s.room[:0], r, false
 }
 
-// hasBytes reports whether n bytes can be brought to hand, at most sourceBuffer of a stream.
+// hasBytes reports whether n bytes can be buffered, at most sourceBuffer for a stream.
 func (s *source) hasBytes(n int) bool {
 	if len(s.buf) < n && s.stream != nil {
 		s.buf = s.room[:copy(s.room, s.buf)]
@@ -41,7 +41,7 @@ func (s *source) hasBytes(n int) bool {
 	return len(s.buf) >= n
 }
 
-// takeBytes returns the next n bytes, valid until more are asked for.
+// takeBytes returns the next n bytes, valid until the next call.
 func (s *source) takeBytes(n int) (b []byte, ok bool) {
 	if !s.hasBytes(n) {
 		return nil, false
@@ -50,7 +50,7 @@ func (s *source) takeBytes(n int) (b []byte, ok bool) {
 	return b, true
 }
 
-// upTo returns the next n bytes, or those that are left.
+// upTo returns the next n bytes, or the remaining ones if there are fewer.
 func (s *source) upTo(n int) []byte {
 	s.hasBytes(n)
 	b, _ := s.takeBytes(min(n, len(s.buf)))
@@ -73,7 +73,7 @@ func (s *source) appendText(dst []byte, n, most int) ([]byte, bool) {
 	return dst, true
 }
 
-// readUvarint reads a number of at most ten bytes.
+// readUvarint reads an unsigned varint of at most ten bytes.
 func (s *source) readUvarint() (uint64, bool) {
 	s.hasBytes(binary.MaxVarintLen64)
 	v, n := binary.Uvarint(s.buf)
@@ -84,7 +84,7 @@ func (s *source) readUvarint() (uint64, bool) {
 	return v, true
 }
 
-// readVarint is uvarint for numbers with a sign.
+// readVarint reads a signed varint.
 func (s *source) readVarint() (int64, bool) {
 	u, ok := s.readUvarint()
 	return int64(u>>1) ^ -int64(u&1), ok

@@ -23,13 +23,13 @@ var errKept = errors.New("too much to keep")
 // the last one lowest. Items of a list have the key of the list.
 type scanner struct {
 	in *bufio.Reader
-	// number is called with each integer, flag with each truth value of a struct, item at the
-	// end of each item of a list. Each may be nil.
+	// number is called with each integer, flag with each boolean of a struct, item at the end of each item of a
+	// list. Each may be nil.
 	number func(key uint64, v int64)
 	flag   func(key uint64, v bool)
 	item   func(key uint64)
-	// text, if it is not nil, is called with each string of bytes and its length. It returns the room to read it into, or
-	// nil to pass over it.
+	// text, if it is not nil, is called with each byte string's key and length. It returns the memory to read
+	// it into, or nil to skip it.
 	text func(key, n uint64) []byte
 
 	keep    uint64 // the list whose bytes go to kept; 0 for none
@@ -50,8 +50,8 @@ func (s *scanner) ReadByte() (byte, error) {
 	return b, err
 }
 
-// scanStruct scans a struct up to its end. Field numbers must increase, as writers have them, so that no field occurs
-// twice.
+// scanStruct scans a struct up to its end. Field numbers must increase, as all writers ensure, so that no field
+// occurs twice.
 func (s *scanner) scanStruct(depth int, outer uint64) bool {
 	if depth > thriftDepth {
 		return false
@@ -125,7 +125,7 @@ func (s *scanner) scanValue(kind byte, depth int, key uint64) bool {
 	return false // maps are not in use
 }
 
-// scanList scans a list, whose items take a byte each at least.
+// scanList scans a list, whose items take at least a byte each.
 func (s *scanner) scanList(depth int, key uint64) bool {
 	b, err := s.ReadByte()
 	n := uint64(b >> 4)
@@ -146,7 +146,7 @@ func (s *scanner) scanList(depth int, key uint64) bool {
 	return true
 }
 
-// skipBytes passes over n bytes.
+// skipBytes skips n bytes.
 func (s *scanner) skipBytes(n uint64) bool {
 	if s.keeping {
 		for ; n > 0; n-- {

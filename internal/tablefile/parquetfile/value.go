@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// valueReader reads the values of a page that are not places in a dictionary.
+// valueReader reads the values of a page that does not use a dictionary.
 type valueReader struct {
 	typ      Type
 	src      *source
@@ -75,7 +75,7 @@ func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok
 	return false
 }
 
-// next returns at most n values, at least one, until it is called again.
+// next returns between one and n values, valid until the next call.
 func (v *valueReader) next(n int) (vals []Value, ok bool) {
 	vals = v.vals[:n]
 	switch v.encoding {
@@ -114,7 +114,7 @@ func (v *valueReader) next(n int) (vals []Value, ok bool) {
 	return v.readFixed(vals)
 }
 
-// readFixed reads values that all take the same number of bytes.
+// readFixed reads values of a fixed width.
 func (v *valueReader) readFixed(vals []Value) ([]Value, bool) {
 	width := int(v.typ.minBytes())
 	vals = vals[:min(len(vals), sourceBuffer/width)]
@@ -165,7 +165,7 @@ func (v *valueReader) readOne(vals []Value, done int) ([]Value, bool) {
 	return vals[:1], ok
 }
 
-// textOf reads the beginning of a text of n bytes, and passes over the rest.
+// textOf reads the start of a text of n bytes and skips the rest.
 func (v *valueReader) textOf(n int) ([]byte, bool) {
 	if v.src.stream == nil || n <= sourceBuffer {
 		b, ok := v.src.takeBytes(n)
@@ -175,7 +175,7 @@ func (v *valueReader) textOf(n int) ([]byte, bool) {
 	return v.src.appendText(nil, n, v.most)
 }
 
-// lockLongText is called before a text is put together that may be long.
+// lockLongText is called before a text that may be long is assembled.
 func (v *valueReader) lockLongText() {
 	if v.long != nil && !v.locked {
 		v.long.Lock()
@@ -191,7 +191,7 @@ func (v *valueReader) releaseLongText() {
 	}
 }
 
-// readPrefixed reads a text that shares its beginning with the one before.
+// readPrefixed reads a text that shares a prefix with the one before.
 func (v *valueReader) readPrefixed() (ok bool) {
 	if v.at == len(v.lengths) {
 		return false

@@ -30,7 +30,7 @@ const Program = "dptrain-sql"
 // Name is the name of the table in messages.
 const Name = "data.sql"
 
-// ErrProgram is returned where there is no [Program].
+// ErrProgram is returned if [Program] is not found.
 var ErrProgram = errors.New("the program " + Program + " is not there")
 
 // A Question is a query of a database.
@@ -38,7 +38,7 @@ type Question struct {
 	Driver, DSN, Query string
 }
 
-// asked is a question as the program reads it; sql/cmd/dptrain-sql has the same.
+// asked is the encoding of a question for the program; sql/cmd/dptrain-sql defines the same type.
 type asked struct {
 	Format  string   `json:"format"`
 	Want    string   `json:"want"`
@@ -49,7 +49,7 @@ type asked struct {
 	Columns []string `json:"columns,omitempty"`
 }
 
-// failure is why there is no whole answer.
+// failure is the reason for an incomplete answer.
 type failure struct {
 	Word     string `json:"word"`
 	SQLState string `json:"sqlstate"`
@@ -111,7 +111,7 @@ func (q Question) runProgram(ctx context.Context, want string, columns []string)
 // mostShare is the largest share.
 const mostShare = 1 << 30
 
-// memoryShare returns the bytes of memory that a library in the program may use, which keeps its data as long as it
+// memoryShare returns the bytes of memory that a library in the program may use, as it keeps data as long as it
 // can: a quarter of the memory available to this process, and at most mostShare.
 func memoryShare() uint64 {
 	most := memlimit.Available()
@@ -202,7 +202,7 @@ var tools = map[string]string{"postgres": "psql", "duckdb": "duckdb"}
 // kinds matches the name of a kind of error.
 var kinds = regexp.MustCompile(`^[A-Z][A-Za-z ]{1,30}$`)
 
-// failure returns the error of a program that has not ended well.
+// failure returns the error of a program that has failed.
 func (w *errorOutput) failure(driver string) error {
 	text := bytes.TrimSpace(w.Bytes())
 	text = text[bytes.LastIndexByte(text, '\n')+1:]

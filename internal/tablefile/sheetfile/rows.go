@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile/cell"
 )
 
-// row is the cells of a row as text.
+// row holds the cells of a row as text.
 type row struct {
 	text  []byte
 	spans []span // of each column
@@ -84,8 +84,8 @@ func (l *Lines) writeRow(r *row) {
 	l.out = append(l.out, '\n')
 }
 
-// nextRow reads the next row of the sheet that is a record, and returns its number, from 1: one that lists a cell, or up to the
-// header one in which a cell holds something.
+// nextRow reads the next row of the sheet that is a record, and returns its number, from 1: a row that lists a
+// cell, or, up to the header, a row with a non-empty cell.
 func (l *Lines) nextRow() (int, error) {
 	last := l.row
 	for {

@@ -23,14 +23,14 @@ var (
 	ErrDamaged = errors.New("not a complete workbook")
 	// ErrForeign is returned for a file that is not a zip file: a workbook with a password, or of an older format.
 	ErrForeign = errors.New("not a workbook")
-	// ErrNoSheet is returned if there is no sheet of the name.
+	// ErrNoSheet is returned if there is no sheet with the name.
 	ErrNoSheet = errors.New("no such sheet")
 	// ErrTooLarge is returned for shared texts that would take far more memory than the file has bytes.
 	ErrTooLarge = errors.New("expands too much")
 )
 
-// Public limits. A row has that many cells in every program, and a sheet that many rows. A text has at most 32,767
-// characters. Of markup between two texts, or of a text, no program writes more than maxToken bytes.
+// Public limits. The numbers of cells per row and of rows per sheet are those of every program. A text has at
+// most 32,767 characters. No program writes more than maxToken bytes of markup between two texts, or of a text.
 const (
 	maxColumns = 1 << 14
 	maxRows    = 1 << 20
@@ -38,13 +38,13 @@ const (
 	maxText    = 1 << 17
 )
 
-// The public limit of shared texts: a number of bytes for each byte of the file, and a constant.
+// The public limit on shared texts: a number of bytes per byte of the file, and a constant.
 const (
 	textPerByte = 64
 	freeText    = 1 << 26
 )
 
-// maxFormats is how many formats of cells a workbook may have; Excel has 65,490.
+// maxFormats is the maximum number of cell formats of a workbook; Excel allows 65,490.
 const maxFormats = 1 << 17
 
 // Options select the sheet and the format of numbers.
@@ -154,7 +154,7 @@ func (p parts) relationsOf(of string) ([]relation, error) {
 	}
 }
 
-// openBook reads the list of sheets, and returns the part of the one that is meant.
+// openBook reads the list of sheets, and returns the part of the selected one.
 func (l *Lines) openBook(p parts, name string) (string, error) {
 	related, err := p.relationsOf(name)
 	if err != nil {
@@ -201,7 +201,7 @@ func (l *Lines) openBook(p parts, name string) (string, error) {
 	}
 }
 
-// attributeValue returns an attribute by the last part of its name.
+// attributeValue returns the attribute whose local name is name.
 func attributeValue(e *xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// readStyles reports of each format of a cell whether it shows a date.
+// readStyles returns, for each cell format, whether it shows a date.
 func readStyles(p parts, name string) ([]bool, error) {
 	t, err := p.openPart(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func readStyles(p parts, name string) ([]bool, error) {
 	}
 }
 
-// builtIn reports whether a format that is not written down shows a date: ECMA-376, part 1, 18.8.30, with those of east
-// Asia. Those of times alone show a part of a day.
+// builtIn reports whether a built-in format shows a date: ECMA-376, part 1, 18.8.30, including those for East
+// Asia. Formats for times alone show a part of a day.
 func builtIn(id int) bool {
 	return id >= 14 && id <= 17 || id == 22 || id >= 27 && id <= 31 || id == 36 || id >= 50 && id <= 54 || id >= 57 && id <= 58
 }

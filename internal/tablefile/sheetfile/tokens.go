@@ -8,7 +8,7 @@ import (
 	"io/fs"
 )
 
-// tokens reads a document of XML.
+// tokens reads an XML document.
 type tokens struct {
 	d *xml.Decoder
 	r *limited
@@ -57,7 +57,7 @@ func (t *tokens) nextToken() (xml.Token, error) {
 	return token, err
 }
 
-// nextElement returns the next beginning of an element.
+// nextElement returns the next start of an element.
 func (t *tokens) nextElement() (*xml.StartElement, error) {
 	for {
 		token, err := t.nextToken()

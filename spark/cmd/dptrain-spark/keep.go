@@ -17,20 +17,21 @@ const (
 	lineName   = "line"
 )
 
-// transformQuery is a query that pipes an expression over a table through the program. Spark runs the command by bash in the folder of the
-// executor; the files of a session are in a folder below, whose name the executor chooses. Delta reads its tables in copies of a
-// session, which have the files too, so there may be several folders with the program. One that is still being
-// fetched cannot be executed.
+// transformQuery is a query that pipes an expression over a table through the program. Spark runs the command
+// with bash in the folder of the executor; the files of a session are in a subfolder whose name the executor
+// chooses. Delta reads its tables in copies of a session, which have the files too, so several folders may
+// contain the program. A copy that is still being fetched cannot be executed.
 func (s *session) transformQuery(expression, from string) string {
 	return "SELECT TRANSFORM(" + expression + ") USING 'for p in ./*/" + s.program + `; do test -x "$p" && exec "$p" worker; done'` +
 		" AS (" + keptColumn + " STRING) FROM " + from
 }
 
-// pipedQuery is a query that pipes lines through the program, and the order of the tasks before the first line of each part: a
-// program carries a part out, and Spark sends it the order once, however many tasks there are. The query of the lines has to have a COALESCE: the
-// rows of a local table alone would be numbered before they are dealt to parts.
+// pipedQuery is a query that pipes lines through the program, with the order of the tasks before the first line
+// of each part: one program processes a part, and Spark sends it the order once, regardless of the number of
+// tasks. The query of the lines must have a COALESCE: the rows of a local table alone would be numbered before
+// they are distributed to parts.
 func (s *session) pipedQuery(lines string) string {
-	// Of a subquery plans and logs show no value.
+	// Plans and logs do not show the value of a subquery.
 	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"
 	return s.transformQuery("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+lineName+")",
 		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
@@ -46,7 +47,7 @@ func orderColumn(order []byte, tasks int) column {
 // described is a column of a query.
 type described struct{ name, kind string }
 
-// executeStatement executes a statement that has no answer.
+// executeStatement executes a statement without an answer.
 func (s *session) executeStatement(ctx context.Context, statement string) error {
 	return s.executePlan(ctx, statementPlan(statement), func(response) error { return nil })
 }
@@ -101,8 +102,8 @@ func (d described) cellExpression(i int) string {
 	return ""
 }
 
-// rowsQuery is a query for the lines of CSV of a query with these columns. i is the number of a row in its part, below the
-// number of the part.
+// rowsQuery is a query for the CSV lines of a query with these columns. i combines the number of the part and
+// the number of a row in it.
 func rowsQuery(query string, columns []described) string {
 	var names, cells []string
 	for i, c := range columns {
@@ -139,7 +140,8 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 	if err != nil {
 		return nil, err
 	}
-	// Beside a join Spark would leave out the ORDER BY of the query. Of a subquery plans and logs show no value.
+	// In a join, Spark would drop the ORDER BY of the query. Plans and logs do not show the value of a
+	// subquery.
 	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)", columnName, tableName, partBits, lineName)
 	query := s.transformQuery("IF("+firstOfPart+", "+before+", "+lineName+")", "("+rowsQuery(r.Query, columns)+")")
 	s.kept = true

@@ -17,7 +17,7 @@ func texts(of ...string) [][]byte {
 	return out
 }
 
-// shop is a server with a query of columns of these types.
+// shop is a server with a query whose columns have these types.
 func shop(types ...string) *server {
 	names := []string{"a", "b c", "d"}[:len(types)]
 	return &server{files: map[string][]byte{}, says: map[string][]column{
@@ -88,9 +88,9 @@ func TestRefusedQueries(t *testing.T) {
 	}
 }
 
-// TestOnSpark makes the table of a query on the cluster at DPTRAIN_SPARK, in its catalog under the name of
-// DPTRAIN_SPARK_TABLE from the CSV file DPTRAIN_SPARK_FILE. A statement that is no query is refused there,
-// and every type has the cells that a table would have. .ci/spark runs it.
+// TestOnSpark creates the table of a query on the cluster at DPTRAIN_SPARK, in its catalog under the name of
+// DPTRAIN_SPARK_TABLE from the CSV file DPTRAIN_SPARK_FILE. It checks that a statement other than a query is
+// rejected there, and that every type has the cells that a table would have. .ci/spark runs it.
 func TestOnSpark(t *testing.T) {
 	address, table := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_TABLE")
 	if address == "" || table == "" {
@@ -132,8 +132,8 @@ func TestOnSpark(t *testing.T) {
 	}
 }
 
-// TestStatements carries the statements of the file DPTRAIN_SPARK_SQL out in one session, a line each. .ci/spark makes
-// tables of other formats and of a database by it.
+// TestStatements executes the statements of the file DPTRAIN_SPARK_SQL, one per line, in one session. .ci/spark
+// uses it to create tables of other formats and of a database.
 func TestStatements(t *testing.T) {
 	address, file := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_SQL")
 	if address == "" || file == "" {

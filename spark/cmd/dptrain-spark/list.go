@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The limits of a list: its strings, and the bytes of one.
+// The limits of a list: the number of its strings, and the bytes of one.
 const (
 	mostStrings = 1 << 20
 	mostBytes   = 1 << 30

@@ -30,7 +30,7 @@ import (
 	"syscall"
 )
 
-// format is the format of a question.
+// format is the version of the request format.
 const format = "dptrain.spark/3"
 
 // A question is the first request of dptrain. internal/engine/cluster of the main module defines the same type.

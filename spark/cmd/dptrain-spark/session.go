@@ -45,7 +45,7 @@ type session struct {
 	kept    bool   // something may be kept
 }
 
-// openSession connects, and sends the program.
+// openSession connects and sends the program.
 func openSession(ctx context.Context, q *question) (*session, error) {
 	how := insecure.NewCredentials()
 	if q.TLS {
@@ -92,8 +92,8 @@ func errorWord(ctx context.Context, err error, absent string) error {
 	return &failure{Word: "job"}
 }
 
-// sendProgram makes the program a file of the session, which Spark brings to every executor. The name is that of no other
-// session.
+// sendProgram makes the program a file of the session, which Spark distributes to every executor. Its name is
+// unique to the session.
 func (s *session) sendProgram(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -230,7 +230,7 @@ type column struct {
 	cells [][]byte
 }
 
-// localTable returns columns as a table, in the format of Arrow streams.
+// localTable returns columns as a table in the Arrow stream format.
 func localTable(columns ...column) ([]byte, error) {
 	var fields []arrow.Field
 	for _, c := range columns {
@@ -298,7 +298,7 @@ func (s *session) interrupt() {
 	_ = s.conn.Invoke(ctx, service+"Interrupt", &request, &answer)
 }
 
-// settling is how long a server has to forget an operation whose stream has ended.
+// settling is the time that a server has to remove an operation whose stream has ended.
 const settling = 500 * time.Millisecond
 
 // close interrupts all operations of the session on the cluster and closes the session. A server that closes a

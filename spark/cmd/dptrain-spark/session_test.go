@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// server is a Connect server that answers every task by itself in capitals.
+// server is a Connect server that answers every task with its text in capitals.
 type server struct {
 	mu      sync.Mutex
 	files   map[string][]byte
@@ -133,7 +133,7 @@ func (s *server) take(stream grpc.ServerStream) error {
 	return stream.SendMsg(&m)
 }
 
-// inside returns the bytes at a path of fields.
+// inside returns the bytes of a nested field, given by its path.
 func inside(m []byte, path ...protowire.Number) []byte {
 	for _, at := range path {
 		var found []byte
@@ -221,7 +221,7 @@ func (s *server) state(stream grpc.ServerStream, text string) error {
 	return nil
 }
 
-// asked returns the beginning of standard input, and the content of the program that it names.
+// asked returns the start of standard input, and the content of the program that it names.
 func asked(t *testing.T, address string) (string, []byte) {
 	t.Helper()
 	program := bytes.Repeat([]byte("dptrain"), 400_000) // three chunks
@@ -249,7 +249,7 @@ func list(t *testing.T, texts ...string) string {
 	return out.String()
 }
 
-// tasks is a list that asks for tasks to be carried out.
+// tasks is a list that requests the execution of tasks.
 func tasks(t *testing.T, texts ...string) string {
 	t.Helper()
 	return list(t, append([]string{`{"ask":"tasks"}`, "order4711"}, texts...)...)

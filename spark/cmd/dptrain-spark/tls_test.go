@@ -26,7 +26,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// authority makes a certificate of an authority, and one for a name that it signs.
+// authority creates a CA certificate, and a certificate for a name that it signs.
 func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
 	t.Helper()
 	issue := func(c, by *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
@@ -49,7 +49,7 @@ func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// serveTLS has a server listen behind TLS, which asks every call for a token as a proxy before Connect does.
+// serveTLS runs a server behind TLS that requires a token in every call, like a proxy before Connect.
 func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages of Spark Connect that are used here, of the protocol spark.connect of Spark 4.0. There are few, so they
-// are written and read field by field; the numbers are those of base.proto and relations.proto.
+// The used messages of Spark Connect, of the protocol spark.connect of Spark 4.0. There are few, so they are
+// written and read field by field; the numbers are those of base.proto and relations.proto.
 
 // message is a message being written.
 type message []byte
@@ -50,7 +50,7 @@ func statementPlan(statement string) []byte {
 	return message(nil).addBytes(1, newRelation(0, 10, message(nil).addText(1, statement))) // SQL
 }
 
-// viewPlan is a plan with a command, which gives a query over a local table a name in the session.
+// viewPlan is a plan with a command that names a query over a local table in the session.
 func viewPlan(name, query string, table []byte) []byte {
 	view := message(nil).addBytes(1, queryOverTable(query, table)).addText(2, name).addNumber(4, 1) // CreateDataFrameViewCommand
 	return message(nil).addBytes(2, message(nil).addBytes(3, view))                                 // Plan.command
@@ -64,12 +64,12 @@ func queryOverTable(query string, table []byte) []byte {
 	return newRelation(0, 41, message(nil).addBytes(1, sql).addBytes(2, named))        // WithRelations
 }
 
-// newRelation is spark.connect.Relation with a number of its own and one kind.
+// newRelation is a spark.connect.Relation with an id and one kind.
 func newRelation(id int64, kind protowire.Number, of []byte) []byte {
 	return message(nil).addBytes(1, message(nil).addNumber(2, id)).addBytes(kind, of)
 }
 
-// addArtifacts is the beginning of each AddArtifactsRequest.
+// addArtifacts is the start of each AddArtifactsRequest.
 func addArtifacts(session string) message {
 	return message(nil).addText(1, session).addBytes(2, userContext()).addText(6, client)
 }

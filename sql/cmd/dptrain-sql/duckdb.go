@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// The limits of the library: its threads, and the memory without which it does not start.
+// The limits of the library: its threads, and the minimum memory with which it starts.
 const (
 	mostThreads = 4
 	leastMemory = 64 << 20
 )
 
-// inMemory is the dsn of a query that reads files alone.
+// inMemory is the dsn of a query that reads only files.
 const inMemory = ":memory:"
 
-// interval is how long the engine has until it is interrupted again.
+// interval is the time after which the engine is interrupted again.
 const interval = 50 * time.Millisecond
 
 // answerDuckDB answers a question from a file of DuckDB, or from Parquet files.
@@ -33,7 +33,7 @@ func answerDuckDB(ctx context.Context, q *question, stdout io.Writer) error {
 	defer e.close()
 	stop := interrupting(ctx, e)
 	defer stop()
-	// Before it is prepared, because some statements write then.
+	// This is checked before the statement is prepared, because preparing some statements already writes.
 	tree, ok := e.ask("SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", q.Query)
 	if !ok {
 		return &failure{Word: "query"}

@@ -77,14 +77,14 @@ func (e *engine) close() {
 // interrupt interrupts the running statement. It may be called by another goroutine, until close.
 func (e *engine) interrupt() { C.duckdb_interrupt(e.connection) }
 
-// withText calls do with a text of C.
+// withText calls do with a C string.
 func withText(s string, do func(*C.char) bool) bool {
 	text := C.CString(s)
 	defer C.free(unsafe.Pointer(text))
 	return do(text)
 }
 
-// prepare prepares a query that is one SELECT. What else it is is a failure.
+// prepare prepares a query, which must be a single SELECT. Any other statement is a failure.
 func (e *engine) prepare(query string) (*prepared, error) {
 	p, failed := &prepared{}, error(nil)
 	withText(query, func(text *C.char) bool {
@@ -126,7 +126,7 @@ func (e *engine) start(p *prepared, statement string, arguments ...string) bool 
 	return ok && p.run() == nil
 }
 
-// ask returns the one text that a statement of this program answers, if it does.
+// ask returns the single text that a statement of this program answers; ok is false if it fails.
 func (e *engine) ask(statement string, arguments ...string) (answer string, ok bool) {
 	p := &prepared{}
 	defer p.close()
@@ -144,7 +144,7 @@ func (e *engine) ask(statement string, arguments ...string) (answer string, ok b
 	return string(textAt(c.vector(0).data, 0)), true
 }
 
-// A prepared statement, and its result once it runs.
+// A prepared is a prepared statement, and its result once it runs.
 type prepared struct {
 	statement unsafe.Pointer
 	result    C.duckdb_result
@@ -191,7 +191,7 @@ func kindOf(t unsafe.Pointer) kind {
 	return k
 }
 
-// run starts the statement. Its rows are computed while they are fetched.
+// run starts the statement. Its rows are computed as they are fetched.
 func (p *prepared) run() error {
 	var pending unsafe.Pointer
 	defer C.duckdb_destroy_pending(&pending)
@@ -201,7 +201,7 @@ func (p *prepared) run() error {
 	return nil
 }
 
-// next returns the next rows, or nil behind the last one.
+// next returns the next rows, or nil after the last one.
 func (p *prepared) next() (*chunk, error) {
 	at := C.duckdb_fetch_chunk(p.result)
 	if C.duckdb_result_error(&p.result) != nil {
@@ -222,7 +222,7 @@ func (p *prepared) failure() error {
 	return &failure{Word: "row"}
 }
 
-// A chunk is some rows of a result, by columns.
+// A chunk holds some rows of a result, by columns.
 type chunk struct {
 	at   unsafe.Pointer
 	rows int

@@ -13,10 +13,11 @@ import (
 // library works, or access other machines.
 var sources = []string{"read_parquet", "parquet_scan", "range", "generate_series", "unnest"}
 
-// guessed lists the endings of tables that are files of CSV or JSON.
+// guessed lists the suffixes of tables that are CSV or JSON files.
 var guessed = []string{".csv", ".tsv", ".json", ".ndjson", ".geojson"}
 
-// allowed refuses a query, given as its tree of syntax, that is not one SELECT or reads from other functions or files.
+// allowed rejects a query, given as its syntax tree, that is not a single SELECT or that reads from other
+// functions or files.
 func allowed(tree string) error {
 	var root struct {
 		Error      bool   `json:"error"`
@@ -34,7 +35,7 @@ func allowed(tree string) error {
 	return readsOnly(root.Statements)
 }
 
-// readsOnly looks at a part of a tree.
+// readsOnly checks a part of a syntax tree.
 func readsOnly(part any) error {
 	switch p := part.(type) {
 	case []any:

@@ -7,5 +7,5 @@ import (
 	"io"
 )
 
-// answerDuckDB answers a question where the library of DuckDB is not part of the program.
+// answerDuckDB answers a question if the DuckDB library is not part of the program.
 func answerDuckDB(context.Context, *question, io.Writer) error { return &failure{Word: "without"} }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// duckFile makes a DuckDB database in a file by statements, whose tables are in the schema d.
+// duckFile creates a DuckDB database file from statements; its tables are in the schema d.
 func duckFile(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.duckdb")
@@ -36,7 +36,7 @@ func duckFile(t *testing.T, statements ...string) string {
 	return path
 }
 
-// duckOpen is a standard input with a question that stays open.
+// duckOpen returns a standard input with a question that stays open.
 func duckOpen(t *testing.T, want, dsn, query, columns string) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()

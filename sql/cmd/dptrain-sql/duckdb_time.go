@@ -11,7 +11,7 @@ import (
 
 const daySeconds = 24 * 60 * 60
 
-// appendFloat writes the shortest decimals that name a number.
+// appendFloat writes the shortest decimal form that reads back to the same number.
 func appendFloat(out []byte, f float64, bits int) []byte {
 	switch size := math.Abs(f); {
 	case math.IsNaN(f):
@@ -26,7 +26,7 @@ func appendFloat(out []byte, f float64, bits int) []byte {
 	return strconv.AppendFloat(out, f, 'f', -1, bits)
 }
 
-// appendUUID writes a UUID, whose first bit is kept upside down.
+// appendUUID writes a UUID, which is stored with its first bit inverted.
 func appendUUID(out []byte, h huge) []byte {
 	high := uint64(h.high) ^ 1<<63
 	return fmt.Appendf(out, "%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, h.low>>48, h.low&(1<<48-1))

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Numbers of the C API.
+// Constants of the C API.
 const (
 	selects     = 1  // a kind of statement
 	outOfMemory = 33 // a kind of error
@@ -22,11 +22,11 @@ const (
 	typeTimestampTZ, typeUHugeint, typeTimeNS                            = 31, 32, 39
 )
 
-// The types that are no cell, by their numbers.
+// The types that cannot be cells, by their numbers.
 var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP", 28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
 	33: "ARRAY", 35: "BIGNUM", 36: "NULL"}
 
-// A kind is a type.
+// A kind is a DuckDB type.
 type kind struct {
 	id     int
 	stored int // number of the type of the values in memory
@@ -35,13 +35,13 @@ type kind struct {
 	alias  string
 }
 
-// A described column is one of a prepared statement.
+// A described column is a column of a prepared statement.
 type described struct {
 	name string
 	kind kind
 }
 
-// readable returns the columns of a query, or refuses one.
+// readable returns the columns of a query, or an error if one cannot be read.
 func readable(all []described) ([]column, error) {
 	var out []column
 	for _, d := range all {
@@ -63,7 +63,8 @@ func readable(all []described) ([]column, error) {
 	return out, nil
 }
 
-// A vector is a column of a chunk as the library keeps it: the values, and one bit for each that is there. No bits: all are.
+// A vector is a column of a chunk as the library stores it: the values, and a validity bit for each. Without
+// bits all values are valid.
 type vector struct{ data, present unsafe.Pointer }
 
 // valid reports whether a value is not NULL.
@@ -71,13 +72,13 @@ func (v vector) valid(i int) bool {
 	return v.present == nil || at[uint64](v.present, i/64)>>(i%64)&1 == 1
 }
 
-// at returns an element of an array of C.
+// at returns an element of a C array.
 func at[T any](array unsafe.Pointer, i int) T {
 	var t T
 	return *(*T)(unsafe.Add(array, uintptr(i)*unsafe.Sizeof(t)))
 }
 
-// huge is a number of 128 bits.
+// huge is a 128-bit number.
 type huge struct {
 	low  uint64
 	high int64
@@ -106,7 +107,7 @@ func natural[T uint8 | uint16 | uint32 | uint64](out []byte, data unsafe.Pointer
 	return strconv.AppendUint(out, uint64(at[T](data, i)), 10)
 }
 
-// writings are those of types that need no more than the array.
+// writings lists the writings of types that need only the array.
 var writings = map[int]writing{
 	typeBoolean: func(out []byte, data unsafe.Pointer, i int) []byte {
 		return strconv.AppendBool(out, at[uint8](data, i) != 0)
@@ -147,7 +148,7 @@ func stamp(ticks int64, zone string) writing {
 	}
 }
 
-// writing returns how values are written, or nil if they are no cells.
+// writing returns how values are written, or nil if the type cannot be a cell.
 func (k kind) writing() writing {
 	switch k.id {
 	case typeDecimal:
@@ -177,7 +178,7 @@ func join(high, low uint64) *big.Int {
 	return n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(low))
 }
 
-// integer returns a number with its sign.
+// integer returns the number as a signed integer.
 func (h huge) integer() *big.Int {
 	if h.high == int64(h.low)>>63 {
 		return big.NewInt(int64(h.low))
@@ -189,7 +190,7 @@ func (h huge) integer() *big.Int {
 	return n
 }
 
-// appendPoint writes a whole number with a point before the last digits.
+// appendPoint writes a whole number with a point before the last digits digits.
 func appendPoint(out, number []byte, digits int) []byte {
 	if number[0] == '-' {
 		out, number = append(out, '-'), number[1:]
@@ -204,7 +205,7 @@ func appendPoint(out, number []byte, digits int) []byte {
 	return append(append(append(out, number[:point]...), '.'), number[point:]...)
 }
 
-// A column of cells is a column of a chunk as text.
+// A cells holds a column of a chunk as text.
 type cells struct {
 	text []byte
 	ends []int // of the texts; -1-end for NULL

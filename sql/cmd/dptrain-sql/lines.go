@@ -39,7 +39,8 @@ func (l *lines) writeRow(values [][]byte) error {
 	return l.w.WriteByte('\n')
 }
 
-// writeCell writes the cell of column i. One that is alone in its line is quoted, so that the line is not empty.
+// writeCell writes the cell of column i. A cell that is alone in its line is quoted, so that the line is not
+// empty.
 func (l *lines) writeCell(i int, v []byte) {
 	if i > 0 {
 		_ = l.w.WriteByte(',')
@@ -62,5 +63,5 @@ func (l *lines) writeCell(i int, v []byte) {
 	_ = l.w.WriteByte('"')
 }
 
-// flush reports whether all was written.
+// flush writes the buffered lines and returns the first write error.
 func (l *lines) flush() error { return l.w.Flush() }

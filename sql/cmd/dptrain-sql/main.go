@@ -21,7 +21,7 @@ import (
 	"syscall"
 )
 
-// Format is the format of a question.
+// format is the version of the request format.
 const format = "dptrain.sql/1"
 
 // A question is the request of dptrain.
@@ -66,8 +66,8 @@ func main() {
 	os.Exit(1)
 }
 
-// answerQuestion reads one question and writes its answer. Whoever asked keeps standard input open
-// as long as the answer is wanted.
+// answerQuestion reads one question and writes its answer. The caller keeps standard input open as long as it
+// wants the answer.
 func answerQuestion(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -58,7 +58,7 @@ func answerPostgres(ctx context.Context, q *question, stdout io.Writer) error {
 	return w.flush()
 }
 
-// connectPostgres opens a connection. Off this machine it must be encrypted.
+// connectPostgres opens a connection. Connections to other machines must be encrypted.
 func connectPostgres(ctx context.Context, dsn string) (*pgconn.PgConn, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
@@ -92,7 +92,7 @@ func runStatement(ctx context.Context, conn *pgconn.PgConn, statement string) er
 	return conn.ExecParams(ctx, statement, nil, nil, nil, nil).Read().Err
 }
 
-// A column is one of the row description.
+// A column is an entry of the row description.
 type column struct {
 	name    string
 	boolean bool
@@ -105,7 +105,8 @@ var plain = map[uint32]bool{
 	1082: true, 1083: true, 1114: true, 1184: true, 2950: true, // date, time, timestamp, timestamp with time zone, uuid
 }
 
-// describeQuery returns the columns of a query, which is not run for it, or refuses one by its type.
+// describeQuery returns the columns of a query without running it, or an error if the type of a column is not
+// supported.
 func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]column, error) {
 	d, err := conn.Prepare(ctx, "", query, nil)
 	if err != nil {

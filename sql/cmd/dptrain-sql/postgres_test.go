@@ -41,7 +41,7 @@ func execute(t *testing.T, statements string) {
 	}
 }
 
-// open is a standard input that stays open.
+// open returns a standard input that stays open.
 func open(t *testing.T, want, dsn, query, columns string) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()
@@ -140,7 +140,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// proxy passes connections on to the server, and cuts them once it has passed on a number of bytes of its answers.
+// proxy forwards connections to the server, and closes them after it has forwarded a number of bytes of the
+// answers.
 func proxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(server(t))

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// asProcess makes a process of the tests of cmd/dptrain the program. Its keys are the same in every run.
+// asProcess makes a test process of cmd/dptrain run the program. Its keys are the same in every run.
 const asProcess = "DPTRAIN_TEST_MAIN"
 
-// builtFolder is where the programs are, once they are built.
+// builtFolder is the folder of the programs, once they are built.
 var builtFolder string
 
 // built holds the programs, which are built once.
@@ -67,7 +67,7 @@ func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// after does something once the first bytes were written.
+// after calls a function once the first bytes were written.
 type after struct {
 	bytes.Buffer
 	do func()

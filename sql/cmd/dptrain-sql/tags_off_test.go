@@ -2,5 +2,5 @@
 
 package main
 
-// buildTags are those of the program that tests run.
+// buildTags are the build tags of the program that tests run.
 var buildTags []string
