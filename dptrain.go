@@ -57,9 +57,9 @@ type Run struct {
 
 	Relation    budget.Relation
 	Composition budget.Composition
-	Unit        budget.Unit // who is protected, where one person may have several records
+	Unit        budget.Unit // the privacy unit, if one person may have several records
 
-	Selector selection.Selector // how features are chosen
+	Selector selection.Selector // method of feature selection
 	Model    Trainer            // trainer of the model
 	// Fallback is the trainer used if Model abstains. It is paid for whether it is used or not.
 	Fallback Trainer
@@ -90,7 +90,7 @@ type Run struct {
 	// file for tables larger than memory, or "auto", which decides by the plan and the size of the file. The
 	// release does not depend on it (docs/guide/large.md). A table in memory stays there.
 	Engine  string
-	Scratch string // the folder of the scratch file; that for temporary files if it is empty
+	Scratch string // the folder of the scratch file; empty means the folder for temporary files
 
 	// Progress, if set, is called when a stage starts, with the completed share of the stages, in [0, 1], and
 	// at the end with 1. Both depend only on the plan and on releases.
@@ -143,7 +143,7 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	described.Data.Header = out.header
 	values := r.values(p)
 	if described.Data.Undeclared == "" && described.Undeclared() == foundPrivately && p.NoVocabulary() != "" {
-		r.Undeclared = asNumbers // the recipe does not know of a value that rules text columns out
+		r.Undeclared = asNumbers // the recipe has no value that rules out text columns
 		return r.Plan(t)
 	}
 	if !values {

@@ -242,7 +242,7 @@ func TestSave(t *testing.T) {
 	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
-	fit.Curator.TrainRows = 2109876543 // digits that no other number has
+	fit.Curator.TrainRows = 2109876543 // digits that no other number contains
 	for _, printed := range []string{string(must(json.Marshal(fit))), fmt.Sprintf("%+v", fit), fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
 		for _, exact := range []string{"2109876543", "TrainRows", "train_rows"} {
 			if strings.Contains(printed, exact) {

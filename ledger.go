@@ -26,10 +26,10 @@ type SpentError = ledger.SpentError
 
 // Errors of a ledger, for errors.Is.
 var (
-	ErrSpent        = ledger.ErrSpent      // the total would be crossed: a [*SpentError]
+	ErrSpent        = ledger.ErrSpent      // the total would be exceeded: a [*SpentError]
 	ErrBusy         = ledger.ErrBusy       // another process held the ledger for too long
 	ErrUnregistered = ledger.ErrUnknown    // the ledger has no data set of this name
 	ErrRegistered   = ledger.ErrExists     // the ledger has a data set of this name already
 	ErrNoLedger     = ledger.ErrUnreadable // the ledger does not exist or cannot be opened
-	ErrDamaged      = ledger.ErrDamaged    // an entry was edited, removed or made up
+	ErrDamaged      = ledger.ErrDamaged    // an entry was edited, removed or forged
 )

@@ -18,7 +18,7 @@ type Table struct {
 	Header   []string // all columns, in the order of the file
 	Format   dataset.Format
 	NoHeader bool           // the file has no header line: Header names its columns
-	Notes    []dataset.Note // how the file is read where its header shows that, and warnings about it
+	Notes    []dataset.Note // settings inferred from the header, and warnings about it
 
 	held *dataset.Table // nil for a file
 }
@@ -106,7 +106,7 @@ func (t *Table) declared(r *Run) {
 		}
 	}
 	if r.Undeclared == "" && !found {
-		r.Undeclared = asNumbers // the schema states which columns may be text
+		r.Undeclared = asNumbers // the schema declares which columns may be text
 	}
 	for name, c := range r.Columns {
 		columns[name] = c

@@ -85,7 +85,7 @@ func (v View) Content(words [][]string) func(k int32) [32]byte {
 func (d *lotDrawer) recordDigest(k int32) [32]byte {
 	b := d.cells[:0]
 	for j, x := range d.floats {
-		if words := d.words[j]; words != nil { // codes of words depend on other records, so the words are hashed
+		if words := d.words[j]; words != nil { // codes of text categories depend on other records, so the texts are hashed
 			var code int32
 			if x == nil {
 				code = d.codes[j][k]

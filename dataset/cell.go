@@ -21,8 +21,8 @@ const (
 
 // namer turns the names of privacy units into identities.
 type namer struct {
-	buf []byte // the key, and a name after it
-	key int    // bytes of the key
+	buf []byte // the key, followed by a name
+	key int    // length of the key
 }
 
 func newNamer(key [secret.KeySize]byte) *namer {
@@ -53,9 +53,9 @@ type column struct {
 	kind    Kind
 	missing float64     // numeric: value of a missing cell
 	unread  float64     // numeric: value of a cell that contains text but no number
-	names   *cell.Names // category: the declared ones
+	names   *cell.Names // category: the declared names
 	absent  int32       // category: the code of a missing cell, unless a category has the empty name
-	words   *words      // of a column whose text categories are found, else nil
+	words   *words      // for a column whose text categories are found privately, else nil
 }
 
 // newColumns prepares the columns of a schema for reading. decimal is the decimal mark of the table; 0 for a point.

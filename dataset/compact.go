@@ -26,20 +26,20 @@ const (
 // compact is a numeric column in memory.
 type compact struct {
 	rows   int
-	pieces []compactPiece // of compactRows numbers each, the last one perhaps of fewer
+	pieces []compactPiece // of compactRows numbers each; the last piece may have fewer
 }
 
 // compactPiece holds consecutive numbers of a column.
 type compactPiece struct {
 	form  decimals.Form
 	data  []byte
-	whole []float64 // if they are kept as they are, in place of data
+	whole []float64 // the numbers as they are, instead of data
 }
 
 // compacter makes compact columns, one after the other.
 type compacter struct {
 	packer decimals.Packer
-	piece  []float64 // not yet kept
+	piece  []float64 // not stored yet
 	form   decimals.Form
 	slab   []byte
 	slabs  int // bytes of the next slab

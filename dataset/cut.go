@@ -9,7 +9,7 @@ import (
 // fields, because a line of 16 MiB may have as many fields as bytes.
 type fieldCutter struct {
 	d               *dialect
-	blanks, escapes bool // how the record is read
+	blanks, escapes bool // the parsing mode of the record
 	rest            []byte
 	more            bool // there is a next field
 	buf             []byte
@@ -212,7 +212,7 @@ type quotedRecords struct {
 	buf   []byte
 	start int
 	used  int // bytes of the last record
-	most  int // fields that next returns of a record; [slowRecords] returns all
+	most  int // maximum number of fields that next returns per record; [slowRecords] returns all
 }
 
 // raw returns the next record, valid until the next call, for a fieldCutter.
@@ -258,7 +258,7 @@ func (q *quotedRecords) complete(line []byte) ([]byte, error) {
 			return bytes.TrimSuffix(q.buf, []byte{'\n'}), nil
 		}
 	}
-	return q.buf, nil // what is left open holds the last newline
+	return q.buf, nil // a field left open includes the last newline
 }
 
 // oneLine returns the next line, which ends in a single newline, or at the end of the file.

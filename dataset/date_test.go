@@ -78,7 +78,7 @@ func TestParquetDates(t *testing.T) {
 	for j, c := range s.Columns {
 		want := table.Float(s.Index("text." + c.Part))
 		switch {
-		case len(parts[c.Source]) > 0 && c.Part == cell.HourPart: // these have no time
+		case len(parts[c.Source]) > 0 && c.Part == cell.HourPart: // without a time
 			continue
 		case len(parts[c.Source]) > 0 && c.Part == cell.DayPart:
 			want = []float64{math.Floor(want[0]), math.Floor(want[1]), math.Floor(want[2])}

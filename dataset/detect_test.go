@@ -19,7 +19,7 @@ func TestDetect(t *testing.T) {
 	for _, c := range []struct {
 		file, header string
 		declared     Format
-		notes        []string // what the notes hold
+		notes        []string // expected content of the notes
 	}{
 		{"plain.csv", "age,secretjob,y", Format{}, nil},
 		{"plain.tsv", "age\tsecretjob\ty", Format{}, nil},

@@ -41,8 +41,8 @@ type FileError struct {
 	Path   string // as given by the caller
 	Line   int    // 1 for the header; 0 when the error concerns the whole file
 	Column int    // field of the header, counted from 1; 0 if the error is not about a field
-	Msg    string // what is wrong
-	Hint   string // what to do about it; may be empty
+	Msg    string // description of the problem
+	Hint   string // the remedy; may be empty
 	Err    error  // one of the sentinels above
 }
 

@@ -156,7 +156,7 @@ func (s *rewritten) ReadAt(p []byte, off int64) (int, error) {
 
 func TestFileThatChanges(t *testing.T) {
 	data := []byte("a\n" + strings.Repeat("123\n", 500))
-	for after := 1; after <= 3; after++ { // reads that still see the old content
+	for after := 1; after <= 3; after++ { // number of reads that still see the old content
 		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{Workers: 1, chunk: 1000})
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // run is a range of whole lines.
 type run struct {
-	start, end int64 // in the file; start < 0 when no line starts in the chunk
+	start, end int64 // in the file; start < 0 if no line starts in the chunk
 	rows       int
 }
 
@@ -39,7 +39,7 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 	for w := range stores {
 		stores[w] = rd.newStore(lay)
 	}
-	var long sync.Mutex // one long run at a time, whatever the number of workers
+	var long sync.Mutex // one long run at a time, for any number of workers
 	err = runTasks(ctx, workers, len(runs), func(w, i int) error {
 		stores[w].dst = rows.window(first[i], first[i+1])
 		if runs[i].end-runs[i].start > int64(rd.opts.chunkBytes()+rd.opts.maxLine()) {
@@ -103,7 +103,7 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 		hi := min(lo+step, size)
 		from := lo
 		if i > 0 {
-			from-- // the byte that says whether a line starts at lo
+			from-- // the byte that determines whether a line starts at lo
 		}
 		data, err := rd.readAt(at, bufs[w], from, min(hi+1, size))
 		if err != nil {

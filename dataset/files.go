@@ -56,7 +56,7 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	}
 	opts.joined = true
 	var parts []slab
-	cols := newColumns(schema, opts.Format.fillNumbers(schema.Numbers).Decimal) // of all files, which share the words of a column
+	cols := newColumns(schema, opts.Format.fillNumbers(schema.Numbers).Decimal) // of all files, which share the text categories of a column
 	all := newStats(schema)
 	rows := int64(0)
 	for _, path := range paths {

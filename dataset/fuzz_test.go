@@ -36,7 +36,7 @@ func FuzzSlowFast(f *testing.F) {
 		line := 0
 		switch flags >> 2 & 3 {
 		case 1:
-			line = 17 // one more than the header
+			line = 17 // one field more than the header
 		case 2:
 			line = 5
 		}

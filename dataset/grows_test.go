@@ -73,7 +73,7 @@ func TestFileChanges(t *testing.T) {
 					t.Errorf("%s, %s: %v", name, how, err)
 				}
 				var known *FileError
-				foreign := way == "a record" && !strings.HasSuffix(name, ".gz") && !errors.Is(err, ErrUnreadable) // to gzip it is damage
+				foreign := way == "a record" && !strings.HasSuffix(name, ".gz") && !errors.Is(err, ErrUnreadable) // gzip reports it as damage
 				if way != "nothing" && (!errors.As(err, &known) || foreign) {
 					t.Errorf("%s, %s, %s: %v", name, how, way, err)
 				}

@@ -169,7 +169,7 @@ func checkNames(path string, line int, names []string) error {
 const (
 	skipField = -1
 	unitField = -2
-	dateField = -3 // and below: the dates of the layout at dateField-target
+	dateField = -3 // this value and below: the dates of the layout at dateField-target
 )
 
 // layout maps the fields of a line to columns.

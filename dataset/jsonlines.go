@@ -150,7 +150,7 @@ func (j *jsonObjects) findMembers(text []byte) {
 func (j *jsonObjects) memberIndex(token []byte) (int, bool) {
 	name := token[1 : len(token)-1]
 	for _, c := range name {
-		if c == '\\' || c >= utf8.RuneSelf { // an escape, or bytes that may not be UTF-8
+		if c == '\\' || c >= utf8.RuneSelf { // an escape, or possibly invalid UTF-8
 			i, ok := j.places[jsonText(token)]
 			return i, ok
 		}

@@ -251,7 +251,7 @@ func FuzzPacked(f *testing.F) {
 				f.Fatal(err)
 			}
 			f.Add(data, byte(kind))
-			for at := 40; at < len(data); at += 1 + len(data)/60 { // each with a byte changed
+			for at := 40; at < len(data); at += 1 + len(data)/60 { // each with one byte changed
 				other := bytes.Clone(data)
 				other[at] ^= 0x41
 				f.Add(other, byte(kind))

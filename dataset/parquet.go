@@ -86,12 +86,12 @@ type parquetTable struct {
 	lay     layout
 	rows    int
 	out     slab
-	small   []*compact                // of the columns that out does not have
+	small   []*compact                // of the columns that are missing from out
 	zones   map[string]*time.Location // of columns that are read as dates
 
 	bytes io.ReaderAt
 	size  int64
-	long  sync.Mutex // one long text at a time, whatever the number of workers
+	long  sync.Mutex // one long text at a time, for any number of workers
 	large sync.Mutex // one column with a large page at a time
 }
 

@@ -316,7 +316,7 @@ func TestParquetDictionaryLimit(t *testing.T) {
 		dictionary.header.UncompressedPageSize = 1 << 30
 		dictionary.header.DictionaryPageHeader.V.NumValues = parquetfile.MaxDictionary + more
 		data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1, dictionary, dataPage(1, 3, format.RLEDictionary, []byte{0, 2}))
-		want := ErrCorrupt // it does not hold as many
+		want := ErrCorrupt // it contains fewer
 		if more > 0 {
 			want = ErrTooLarge
 		}

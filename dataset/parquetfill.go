@@ -45,7 +45,7 @@ func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, 
 	more := make([]T, 1)
 	err := eachRead(ctx, t, c, func() []T {
 		if at == len(out) {
-			return more // the end, or a row too many, which is an error of its group
+			return more // the end, or a surplus row, which is an error of its group
 		}
 		return out[at:min(at+pieceRows, len(out))]
 	}, func(some []T) { at += len(some) })

@@ -154,7 +154,7 @@ func readAnyParquet(t *testing.T, data []byte) {
 func TestParquetClaims(t *testing.T) {
 	image := fuzzImages(t)[0]
 	used := heapUse(func() { readAnyParquet(t, image) })
-	if _, _, err := readBytes(image); err != nil || used > 1<<23 { // read in both ways
+	if _, _, err := readBytes(image); err != nil || used > 1<<23 { // read by both readers
 		t.Fatalf("the file itself: %v, %d bytes", err, used)
 	}
 	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<32-9)}
@@ -211,7 +211,7 @@ func nestedGroups(t *testing.T) []byte {
 }
 
 // withPageField returns image with another first page header, in which one size has its maximum value. The
-// bytes after it move up into the header of the footer's.
+// bytes after it are shifted.
 func withPageField(t *testing.T, image []byte, field int) []byte {
 	t.Helper()
 	start, end := headerNumber(t, image[4:], field)

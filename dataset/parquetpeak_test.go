@@ -23,7 +23,7 @@ type hugePage struct {
 	encoding   format.Encoding
 	values     int
 	expanded   int64
-	body       func(w io.Writer) error // as it stands in the file
+	body       func(w io.Writer) error // as stored in the file
 }
 
 // writeHuge writes a file with a numeric column a and a column c with the given codec and pages of version 1 or
@@ -43,7 +43,7 @@ func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 b
 		}
 	}
 	write := func(p hugePage) {
-		var size countingWriter // the size stands before the body
+		var size countingWriter // the size precedes the body
 		check(p.body(&size))
 		h := format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(p.expanded), CompressedPageSize: int32(size.n)}
 		switch {

@@ -19,9 +19,9 @@ import (
 // may keep a buffer.
 type converter struct {
 	number func(parquetfile.Value) (float64, class)
-	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
-	stored func(parquetfile.Value) cell.Moment    // of a type with dates; nil for others; set by [parquetTable.open]
-	many   numbersOf                              // nil where number is the one way
+	text   func([]byte, parquetfile.Value) []byte // the text of the CSV cell; may be appended to the given slice
+	stored func(parquetfile.Value) cell.Moment    // for a type with dates, else nil; set by [parquetTable.open]
+	many   numbersOf                              // nil if only number is possible
 	buf    [64]byte
 }
 
@@ -32,7 +32,7 @@ func (c *converter) textOf(v parquetfile.Value) []byte { return c.text(c.buf[:0]
 type cells[T any] struct {
 	parquetfile.Column[T]
 	column parquetColumn
-	left   int64 // rows of the group, of a void column
+	left   int64 // number of rows of the group, for a void column
 	words  *wordReader
 }
 
@@ -308,7 +308,7 @@ func textConverter(rule *cell.Rule) *converter {
 			}
 			text := bytes.TrimFunc(v.Bytes, func(r rune) bool { return cell.IsBlank(r) || r == '\n' || r == '\r' })
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
-				return 0, unparseable // as cell.Number returns for a copy
+				return 0, unparseable // as cell.Number does for a copy
 			}
 			if bytes.IndexByte(v.Bytes, '\r') >= 0 {
 				text = v.Bytes // a carriage return is a blank only before a line feed

@@ -46,13 +46,13 @@ type ReadOptions struct {
 	// Processes that read parts of one table must use the same key.
 	NameKey [secret.KeySize]byte
 
-	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
-	line  int // bytes read of a line; zero means longestLine. Tests make it tiny; at least 2.
-	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
-	least int // rows of a Parquet file from which on numbers are compact; zero means leastCompact. Tests make it tiny.
+	chunk int // bytes per task; zero means defaultChunk. Tests reduce it.
+	line  int // maximum number of bytes read of a line; zero means longestLine. Tests reduce it; at least 2.
+	page  int // maximum size of a Parquet page held in memory; zero means parquetfile.WholePage. Tests reduce it.
+	least int // minimum number of rows of a Parquet file for compact numbers; zero means leastCompact. Tests reduce it.
 
-	before int64 // records of the files before this one
-	joined bool  // the table is a part of another one, which joins columns that are not compact
+	before int64 // number of records of the files before this one
+	joined bool  // the table is part of another one, which joins columns that are not compact
 }
 
 // longestLine is the number of bytes read of a CSV line. The rest of a longer line is skipped, as if the line
@@ -147,10 +147,10 @@ type reader struct {
 	opts   ReadOptions
 	rule   cell.Rule
 
-	dialect dialect // declared, and from the header on as that shows
-	each    bool    // every line is a record, empty ones too; known from the header on
+	dialect dialect // declared, and completed from the header
+	each    bool    // every line is a record, even an empty one; known after the header
 	notes   []Note  // about the header
-	begins  *head   // the first bytes of a file of text, once it was opened
+	begins  *head   // the first bytes of a text file, once it is open
 }
 
 func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*reader, error) {
@@ -161,12 +161,12 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	if err := opts.Format.validate(); err != nil {
 		return nil, err
 	}
-	if fm.json { // it says itself how it is written, but for the character set; texts may hold numbers in any way
+	if fm.json { // it is self-describing, except for the character set; texts may contain numbers in any notation
 		f := opts.Format
 		opts.Format = Format{Escape: '"', Encoding: f.Encoding}
 		opts.Format.SetNumbers(f.Numbers())
 	}
-	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
+	if fm.packed != tablefile.NotPacked { // also self-describing; texts may contain numbers in any notation
 		f := opts.Format
 		opts.Format = Format{Escape: '"', Skip: f.Skip, Sheet: f.Sheet}
 		opts.Format.SetNumbers(f.Numbers())
@@ -193,7 +193,7 @@ func Header(path string, opts ReadOptions) ([]string, error) {
 // A Heading is the information in the header of a file.
 type Heading struct {
 	Names []string // of the columns
-	Notes []Note   // how the file is read where the header shows that, and warnings
+	Notes []Note   // settings inferred from the header, and warnings
 }
 
 // ReadHeading is [Header] with the notes about it.

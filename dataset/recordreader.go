@@ -22,14 +22,14 @@ import (
 type StreamFormat struct {
 	reader  reader
 	limits  StreamLimits
-	objects jsonObjects // of JSON; its values and its text are of no stream
-	lay     layout      // of JSON
+	objects jsonObjects // for JSON; its values and its text are not those of a stream
+	lay     layout      // for JSON
 }
 
 // StreamLimits bound the memory of a [RecordReader].
 type StreamLimits struct {
-	Line  int // bytes of a line; at least 2
-	Cells int // of the declared columns in a batch, unless one record has more
+	Line  int // maximum number of bytes of a line; at least 2
+	Cells int // maximum number of cells of the declared columns in a batch, unless one record has more
 }
 
 // NewStreamFormat prepares the reading of streams. name identifies a stream in messages, and its suffix is that
@@ -76,7 +76,7 @@ type RecordReader struct {
 	store  *store
 	stats  *Stats // of the last batch
 	room   slab
-	most   int // records of a batch
+	most   int // maximum number of records of a batch
 	before int64
 	err    error
 }
@@ -84,15 +84,15 @@ type RecordReader struct {
 // A recordSource yields the records of a stream as lines of CSV.
 type recordSource interface {
 	raw() ([]byte, error) // the next record, valid until the next call; io.EOF after the last one
-	line() int            // where the last record began, counted from 1
-	buffered() bool       // the next record is complete in memory
-	shrink()              // gives back memory that a long record needed
+	line() int            // line on which the last record started, counted from 1
+	buffered() bool       // reports whether the next record is complete in memory
+	shrink()              // releases memory that a long record needed
 }
 
 // Open reads the header of a stream, through a buffer of the given number of bytes. It returns when the header
 // is complete. JSON objects have no header, so Open reads no bytes of such a stream.
 func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
-	rd := f.reader // the reader of one stream may change its format by the header
+	rd := f.reader // the reader of one stream may change its format after reading the header
 	r = rd.opts.Format.utf8(&source{path: rd.path, r: r})
 	if rd.format.json {
 		r = lineFeeds{r}

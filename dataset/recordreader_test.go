@@ -211,7 +211,7 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts  ReadOptions
 		parts []string
-		want  []int // records after each part
+		want  []int // number of records after each part
 	}{
 		"x.csv": {ReadOptions{}, []string{"a,b\n1\n2", "\n\n\r\n", "3\n4\n5\n\n6", "\n"}, []int{1, 1, 3, 1}},
 		"q.csv": {ReadOptions{Format: Format{MultilineQuotes: true}}, []string{"a,b\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},

@@ -11,8 +11,8 @@ import (
 type records interface {
 	next() ([]string, error)               // io.EOF after the last record
 	begin() ([]byte, error)                // the first line of the next record
-	complete(first []byte) ([]byte, error) // the record that begins with this line
-	line() int                             // where the last record began, counted from 1
+	complete(first []byte) ([]byte, error) // the record that starts with this line
+	line() int                             // line on which the last record started, counted from 1
 	tooLong() bool                         // the last record reached the limit
 }
 
@@ -148,14 +148,14 @@ func (l *lineRecords) tooLong() bool { return l.lines.long }
 // lineReader splits a stream into lines.
 type lineReader struct {
 	r     *bufio.Reader
-	max   int // bytes kept of a line, not counting its newline
+	max   int // maximum number of bytes kept of a line, without its newline
 	buf   []byte
-	count int  // lines so far
+	count int  // number of lines so far
 	long  bool // the last line has max bytes or more
 	// refuse makes a line of more than max bytes an error as soon as it has read that many bytes.
 	refuse bool
 
-	failed error // of what was skipped
+	failed error // of the skipped bytes
 }
 
 // raw returns the next line with its newline, or io.EOF after the last one. For an overlong line it returns the

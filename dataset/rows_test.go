@@ -125,7 +125,7 @@ func TestSheetRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows  string
 		want  []float64
-		every []float64 // with a record for every row; nil for the same
+		every []float64 // with a record for every row; nil if the same
 	}{
 		"errors":                {first + `<row r="4"><c r="A4" t="e"><v>#N/A</v></c><c r="B4" t="e"><v>#DIV/0!</v></c></row>` + last, []float64{1, no, 3}, []float64{1, no, no, 3}},
 		"an error beside":       {first + `<row r="4"><c r="B4" t="e"><v>#N/A</v></c></row>` + last, []float64{1, no, 3}, []float64{1, no, no, 3}},

@@ -148,7 +148,7 @@ func (s Schema) Clone() Schema {
 // missing value that is not finite, a category declared twice.
 func (s Schema) Validate() error {
 	var errs []error
-	first := make(map[string]int, len(s.Columns)) // the first column of each name
+	first := make(map[string]int, len(s.Columns)) // the first column with each name
 	for j, c := range s.Columns {
 		if _, twice := first[c.Name]; !twice {
 			first[c.Name] = j

@@ -111,7 +111,7 @@ type pump struct {
 	ctx    context.Context
 	filled chan piece
 	free   chan []byte
-	buf    []byte // being handed out, returned to free when rest is empty
+	buf    []byte // being consumed; returned to free when rest is empty
 	rest   []byte
 	err    error
 }

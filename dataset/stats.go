@@ -6,9 +6,9 @@ import "github.com/dptrain/dptrain/internal/tablefile/parquetfile"
 // depends on private rows and is not protected by a mechanism: it may be written to the curator's folder only,
 // not to a terminal, a log, an error or an exit code.
 type Stats struct {
-	Rows    int           `json:"rows"`    // records read
-	Long    int           `json:"long"`    // lines with more fields than the header
-	Short   int           `json:"short"`   // lines with fewer
+	Rows    int           `json:"rows"`    // number of records read
+	Long    int           `json:"long"`    // number of lines with more fields than the header
+	Short   int           `json:"short"`   // number of lines with fewer
 	Columns []ColumnStats `json:"columns"` // in schema order
 	// NoUnit counts the records without a privacy unit if the schema has a unit column. They are left out of
 	// the run.
@@ -19,10 +19,10 @@ type Stats struct {
 // (or became "other").
 type ColumnStats struct {
 	Name        string `json:"name"`
-	Missing     int    `json:"missing"`     // empty, absent, or a missing-value word
+	Missing     int    `json:"missing"`     // empty, absent, or a marker of a missing value
 	Unparseable int    `json:"unparseable"` // numeric column, not a number
 	Nonfinite   int    `json:"nonfinite"`   // numeric column, infinite or out of range
-	Unlisted    int    `json:"unlisted"`    // category column, not declared
+	Unlisted    int    `json:"unlisted"`    // category column, not a declared category
 }
 
 // newStats returns zero counts for the columns of s.

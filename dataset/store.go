@@ -20,12 +20,12 @@ type store struct {
 	dates []*dates
 	rule  cell.Rule
 	plain bool  // the rule reads plain numbers
-	runs  []int // per field: how many from it on are plain numbers
+	runs  []int // per field: number of consecutive plain numbers from it on
 	some  []float64
 	none  [][]float64
 	room  [48]byte
-	words []*wordReader // per column; nil for one whose words are not kept
-	max   int           // bytes read of a line
+	words []*wordReader // per column; nil for a column that keeps no text categories
+	max   int           // maximum number of bytes read of a line
 	each  bool          // an empty line is a record
 }
 
@@ -202,8 +202,8 @@ func (s *store) parseLine(b []byte, row int) {
 	if !s.plain {
 		floats = s.none
 	}
-	f, i := 0, 0 // field f starts at i; i > len(b) when there is no field f
-	again := 0   // the field from which on several are read at a time
+	f, i := 0, 0 // field f starts at i; i > len(b) if there is no field f
+	again := 0   // the field from which on several are read in bulk
 	for ; f < len(targets) && i <= len(b); f++ {
 		if f >= again && s.runs[f] > 0 {
 			n, next := fastfloat.Fields(s.some[:s.runs[f]], b[i:], comma)
@@ -213,7 +213,7 @@ func (s *store) parseLine(b []byte, row int) {
 			if f, i = f+n, i+next; f == len(targets) || i > len(b) {
 				break
 			}
-			if again = f + 1; n == 0 { // they may all be like this
+			if again = f + 1; n == 0 { // all fields may be like this
 				again = f + aloneFields
 			}
 		}

@@ -15,8 +15,8 @@ import (
 // Head describes a stream before its first record.
 type Head struct {
 	Names []string // the header, without the blanks around names
-	Comma rune     // what separates fields; 0 for Parquet
-	Size  int64    // bytes of the file, 0 where it is not known
+	Comma rune     // the field separator; 0 for Parquet
+	Size  int64    // bytes of the file, 0 if unknown
 	Notes []Note   // about the header
 }
 
@@ -25,8 +25,8 @@ type Head struct {
 type Batch struct {
 	Table *Table // the declared columns
 	Stats *Stats // of these records
-	Done  int64  // bytes of the file that were read, at least up to the end of the batch
-	First int64  // records of the table before the batch; below 0 if that is not known yet
+	Done  int64  // bytes read from the file, at least up to the end of the batch
+	First int64  // number of records of the table before the batch; negative if not known yet
 
 	lasts bool
 	text  text
@@ -215,7 +215,7 @@ func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int,
 	}()
 	err := collectInOrder(ctx, results, emit)
 	cancel()
-	for range results { // those under way
+	for range results { // those being processed
 	}
 	(<-ended).Rethrow()
 	wg.Wait()

@@ -42,7 +42,7 @@ func (g *gathered) consumer(schema Schema) Consumer[*gathered] {
 		Begin: func(Head) error { return nil },
 		Work: func(b *Batch) (*gathered, error) {
 			part := &gathered{outcome: outcomeOf(b.Table, b.Stats, nil), rows: b.Table.Len()}
-			part.ids = slices.Clone(part.ids) // a batch is valid during the call only
+			part.ids = slices.Clone(part.ids) // a batch is valid only during the call
 			for j := range part.codes {
 				part.codes = slices.Clone(part.codes)
 				part.codes[j] = slices.Clone(part.codes[j])

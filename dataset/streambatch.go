@@ -33,7 +33,7 @@ type lineSegment struct {
 	data  []byte
 	line  int         // number of the first line
 	done  int64       // bytes of the file read so far
-	home  chan []byte // where data goes back to
+	home  chan []byte // where data is returned to
 }
 
 func (s lineSegment) place() int { return s.index }
@@ -41,13 +41,13 @@ func (s lineSegment) place() int { return s.index }
 // lineCutter splits a stream into segments.
 type lineCutter struct {
 	rows, chunk int
-	eager       bool // do not wait for more where a line is complete
+	eager       bool // do not wait for more input if a line is complete
 	line        int
 	index       int
-	done        *int64 // of the reader that src ends in
+	done        *int64 // of the underlying reader of src
 	free        chan []byte
 	out         chan lineSegment
-	long        chan []byte // the same for segments longer than a chunk; holds one
+	long        chan []byte // the same for segments longer than a chunk, with room for one
 }
 
 // run splits src up to its end.
@@ -87,9 +87,9 @@ func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 // lineMarks counts the complete lines of a growing buffer. It searches each byte for a newline once, even if
 // the buffer grows by a line at a time, as for a workbook.
 type lineMarks struct {
-	lines    int // complete lines that are not sent yet, at most those of a batch
+	lines    int // number of complete lines not sent yet, at most those of a batch
 	end      int // end of these lines
-	searched int // no newline lies between end and searched
+	searched int // there is no newline between end and searched
 }
 
 // advance counts further lines of data until it has counted most lines, and returns how many bytes it searched.

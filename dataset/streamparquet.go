@@ -12,12 +12,12 @@ import (
 // parquetSegment holds the cells of a batch.
 type parquetSegment struct {
 	index int
-	room  slab // for any batch
+	room  slab // with room for any batch
 	cells slab // the rows of this one
 	words [][]string
 	stats *Stats
 	done  int64
-	first int64 // records of the table before it
+	first int64 // number of records of the table before it
 }
 
 func (s parquetSegment) place() int { return s.index }
@@ -65,7 +65,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 			free <- s.room
 			return err
 		})
-	for _, after := range leave { // not if there was a panic, when some are still in use
+	for _, after := range leave { // skipped after a panic, when some are still in use
 		after()
 	}
 	return err
@@ -75,7 +75,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 // the next.
 func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	most := t.rd.batchRows()
-	next := most - int(t.rd.opts.before%int64(most)) // rows of the next batch
+	next := most - int(t.rd.opts.before%int64(most)) // number of rows of the next batch
 	s := parquetSegment{}
 	rows := 0
 	read := int64(0)
@@ -155,7 +155,7 @@ type cursor interface {
 	open(group int, rows int64) error
 	fill(to slab, stats *Stats, begins bool) error
 	end() error
-	reads() (target int, words *wordReader) // nil for a column whose words are not kept
+	reads() (target int, words *wordReader) // nil for a column that keeps no text categories
 	Close()
 }
 

@@ -17,7 +17,7 @@ import (
 type segment struct {
 	index int
 	data  []byte
-	long  bool // a line is longer than a piece; there is one such segment at a time
+	long  bool // a line is longer than a piece; there is only one such segment at a time
 }
 
 // streamRows reads the records of a stream up to its end.
@@ -99,7 +99,7 @@ type lineLimit struct {
 	r    io.Reader
 	max  int  // at least 1
 	have int  // bytes of the current line so far, at most max
-	drop bool // empty lines too, most of them; not where they are records
+	drop bool // drops most empty lines too, unless they are records
 }
 
 // Read implements io.Reader.
@@ -164,7 +164,7 @@ type cutter struct {
 	chunk int
 	free  chan []byte
 	out   chan segment
-	long  chan struct{} // holds something while there is a long segment
+	long  chan struct{} // holds a token while there is a long segment
 }
 
 // release returns the buffer of a segment.

@@ -11,14 +11,14 @@ import (
 type Table struct {
 	schema Schema
 	rows   int
-	floats [][]float64 // per column; nil for categories, and for what is compact
-	small  []*compact  // per column; nil for those that are not, or for all
+	floats [][]float64 // per column; nil for categories and for compact columns
+	small  []*compact  // per column; nil for columns that are not compact, or altogether
 	codes  [][]int32   // per column; nil for numbers
-	ids    []uint64    // nil: first and the row position
+	ids    []uint64    // nil: first plus the row position
 	first  uint64
-	words  [][]string // per column; nil for one whose words are not to be found
+	words  [][]string // per column; nil for a column without text categories to find
 
-	cells func(j int) ColumnData // of a piece, whose floats and codes are nil; see [Schema.Piece]
+	cells func(j int) ColumnData // for a piece, whose floats and codes are nil; see [Schema.Piece]
 }
 
 // ColumnData is one column of an in-memory table: Floats for a numeric column, Codes (positions in

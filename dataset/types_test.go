@@ -18,7 +18,7 @@ var typesDir = filepath.Join("..", "testdata", "types")
 
 // typed is the expected reading of a column of these files; its second cell has no value.
 type typed struct {
-	refused bool // the column cannot be read, whatever it holds
+	refused bool // the column is unreadable, regardless of its content
 	numbers [2]float64
 	texts   [2]string
 	days    [2]float64 // as dates, since 1970

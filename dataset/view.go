@@ -12,7 +12,7 @@ import (
 type View struct {
 	table *Table
 	all   bool
-	rows  []int32 // when not all: strictly increasing
+	rows  []int32 // unless all is set: strictly increasing
 	mask  []byte  // of these rows; see maskOf
 	cols  []int   // nil: every column in order
 }
@@ -90,9 +90,9 @@ func (v View) Part(sides []uint8) (first, second View) {
 	for _, side := range sides {
 		ones += int(side & 1)
 	}
-	rows := [2][]int32{make([]int32, len(sides)-ones+1), make([]int32, ones+1)} // and a place for what is not kept
+	rows := [2][]int32{make([]int32, len(sides)-ones+1), make([]int32, ones+1)} // including one place for discarded values
 	var n [2]int
-	for k, side := range sides { // without a jump that depends on a coin
+	for k, side := range sides { // without a branch that depends on a coin
 		row := v.row(k)
 		rows[0][n[0]], rows[1][n[1]] = row, row
 		one := int(side & 1)
@@ -120,7 +120,7 @@ func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
 	if len(sides) != v.Len() {
 		panic("dataset: MarkSides: not one side per record")
 	}
-	for k, side := range sides { // without a jump that depends on a coin
+	for k, side := range sides { // without a branch that depends on a coin
 		r := v.row(k)
 		side &= 1
 		ones[r/maskRows] |= side << (r % maskRows)

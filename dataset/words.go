@@ -71,7 +71,7 @@ func (w *words) codeOf(text string) int32 {
 	defer w.mu.Unlock()
 	k, ok := w.codes[word]
 	if !ok {
-		word = string([]byte(word)) // not the record that it is a piece of
+		word = string([]byte(word)) // a copy, to release the record that contains it
 		k = int32(len(w.list))
 		w.codes[word], w.list = k, append(w.list, word)
 	}
@@ -85,7 +85,7 @@ const mostSeen = 1 << 14
 type wordReader struct {
 	all    *words
 	seen   map[string]int32
-	pinned int // of a reader of batches: how many words of the list keep their codes
+	pinned int // for a reader of batches: number of list entries that keep their codes
 }
 
 func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }

@@ -143,7 +143,7 @@ func TestClippedPredictIsTotal(t *testing.T) {
 			},
 			Norm: c.norm,
 		}
-		if c.upper == 5e-324 { // half of it is 0: nothing to scale by
+		if c.upper == 5e-324 { // half of it is 0, so there is no scale
 			var problem *ModelError
 			if err := m.Validate(); !errors.As(err, &problem) || problem.Path != "columns[0].lower" {
 				t.Errorf("a range without width: %v", err)

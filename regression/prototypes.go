@@ -35,7 +35,7 @@ type Prototypes struct {
 type Prototype struct {
 	Against   bool // counts against the score
 	Intercept float64
-	Terms     []Term // with StdError 0: the noise in them is not known
+	Terms     []Term // with StdError 0: their noise is not known
 	// Centers describe a record at the prototype, one number per term: the cell of a numeric column, in its
 	// range, or the share of an indicator, in [0, 1].
 	Centers []float64

@@ -70,8 +70,8 @@ func (c cells) name(code int32) string {
 type ClassScore struct {
 	Class     string
 	Support   int     // rows of this class in the truth
-	Precision float64 // of the rows predicted as this class, the share that are
-	Recall    float64 // of the rows of this class, the share predicted so
+	Precision float64 // share of the rows predicted as this class that are of it
+	Recall    float64 // share of the rows of this class that are predicted as it
 	F1        float64 // harmonic mean of the two
 }
 

@@ -71,7 +71,7 @@ func houses() *base.DenseInstances {
 		[]any{3.0, "inland", true, 110.0},
 		[]any{math.NaN(), "near bay", false, 235.0},
 		[]any{50.0, "island", true, 260.0},
-		[]any{2.0, uint64(1 << 40), false, 0.0}, // a code golearn itself would panic on
+		[]any{2.0, uint64(1 << 40), false, 0.0}, // a code that makes golearn itself panic
 	)
 }
 

@@ -12,7 +12,7 @@ import (
 // cells holds one attribute of a grid, as numbers or as categories.
 type cells struct {
 	floats     []float64
-	codes      []int32 // positions in categories; len(categories) for anything else
+	codes      []int32 // positions in categories; len(categories) for any other value
 	categories []string
 }
 

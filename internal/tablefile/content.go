@@ -10,9 +10,9 @@ import (
 // A Content is the type of a file, recognised from its first bytes.
 type Content struct {
 	What string // with its article: "a Parquet file"
-	Do   string // what makes a table of it that can be read
-	Kind Kind   // what it is if that can be read under another name, else the zero Kind
-	Zip  bool   // an archive of files that are not known
+	Do   string // how to convert it to a readable table
+	Kind Kind   // the kind under whose suffix the file could be read, or the zero Kind
+	Zip  bool   // an archive of unknown files
 }
 
 // HeadBytes is the number of bytes of a file that [ContentOf] examines.
@@ -101,7 +101,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	for _, s := range signatures {
 		within := head
-		if s.at > 0 { // the bytes before them are not known, so they may be a line
+		if s.at > 0 { // the bytes before them are unknown, so they may be a line
 			within = line
 		}
 		if !bytes.HasPrefix(within[min(s.at, len(within)):], []byte(s.bytes)) {
@@ -115,7 +115,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 		case s.bytes == "\xff\xff\xff\xff" && (len(head) < 8 || head[7] != 0): // the length of the metadata
 			continue
 		case isText([]byte(s.bytes)) && isText(line) && !isLine(s.bytes) && string(line) != "ORC":
-			continue // the name of a column begins so; an ORC file may have a line feed there, and no table is that narrow
+			continue // the name of a column may start like this; an ORC file may have a line feed there, and no table is that narrow
 		}
 		return s.Content, true
 	}

@@ -26,7 +26,7 @@ type release struct {
 	version string    // of Go, such as v1.2.3
 	when    time.Time // of the commit
 	source  string    // the folder of the sources
-	bin     string    // has OS_ARCH/dptrain, with .exe for Windows
+	bin     string    // contains OS_ARCH/dptrain, with .exe for Windows
 	out     string
 
 	licenses *licenses
@@ -35,7 +35,7 @@ type release struct {
 // A program is a program of the release for one platform.
 type program struct {
 	release
-	tool         string // dptrain, or one that comes with it
+	tool         string // dptrain, or a program released with it
 	system, arch string
 	code         []byte
 	bill         []byte // in CycloneDX

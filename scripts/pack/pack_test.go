@@ -65,7 +65,7 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 9 { // wheel, package, image, and of each program an archive and a bill
+	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 9 { // wheel, package, image, and for each program an archive and a bill
 		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
 	}
 	signature, err := os.ReadFile(filepath.Join(out, "SHA256SUMS.minisig"))

@@ -46,16 +46,16 @@ const (
 // message locates a message in the file.
 type message struct {
 	kind      byte
-	meta      int64 // where the metadata begins
+	meta      int64 // start of the metadata
 	metaBytes int64
-	body      int64 // where the body begins
+	body      int64 // start of the body
 	bodyBytes int64
 }
 
 // A File is an Arrow file whose schema was read.
 type File struct {
 	Fields []Field
-	Rows   int64 // that its batches say they hold
+	Rows   int64 // number of rows that its batches declare
 
 	at       io.ReaderAt
 	size     int64

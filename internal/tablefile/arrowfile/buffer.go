@@ -22,9 +22,9 @@ const maxWindow = 1 << 27
 // body is a batch, or the values of a dictionary.
 type body struct {
 	rows    int64
-	nodes   []int64 // two per column: its length, and how many values are null
+	nodes   []int64 // two per column: its length and its number of nulls
 	buffers []int64 // two per buffer: offset and length
-	views   []int64 // buffers of texts of each column of views
+	views   []int64 // number of text buffers of each view column
 	codec   int
 	at      message
 }
@@ -51,7 +51,7 @@ func (f *File) readBody(m message, t table) (*body, error) {
 // streams opens buffers and adds up the memory of their windows. Decoders are reused from batch to batch.
 type streams struct {
 	f      *File
-	window int // bytes of each buffer that are held
+	window int // bytes of each buffer held in memory
 	held   int64
 
 	zstds []*zstd.Decoder
@@ -114,7 +114,7 @@ func (s *streams) frameDecoder(codec int, head []byte, r io.Reader) (io.Reader, 
 		if len(head) < 6 || binary.LittleEndian.Uint32(head) != 0x184d2204 {
 			return nil, ErrDamaged
 		}
-		if err := s.holdBytes(int64(2) << (8 + 2*(head[5]>>4&7))); err != nil { // blocks of 64 KiB are called 4
+		if err := s.holdBytes(int64(2) << (8 + 2*(head[5]>>4&7))); err != nil { // 4 denotes blocks of 64 KiB
 			return nil, err
 		}
 		if s.usedL == len(s.lz4s) {
@@ -160,7 +160,7 @@ func (s *streams) readBuffer(b *body, buffer int) ([]byte, error) {
 	if err := s.holdBytes(n); err != nil {
 		return nil, err
 	}
-	out, err := io.ReadAll(r) // grows with what is there, not with what is claimed
+	out, err := io.ReadAll(r) // grows with the actual data, not with the claimed size
 	if err != nil {
 		return nil, decodeError(err)
 	}

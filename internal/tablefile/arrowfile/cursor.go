@@ -27,8 +27,8 @@ type cursor struct {
 	before               int64 // the last offset
 	views                [][]byte
 	values               *dictionary
-	ends, run            *cursor // of runs: where each ends, and its value
-	end                  int64   // of the run that the next cell is in
+	ends, run            *cursor // for runs: the end of each run, and its value
+	end                  int64   // of the run that contains the next cell
 	same                 []byte  // its text
 	value                [32]byte
 	room                 []byte
@@ -272,7 +272,7 @@ func (c *cursor) appendText(line []byte, has bool) ([]byte, error) {
 		return line, c.discardBytes(n)
 	}
 	kept := min(n, int64(c.lines.most))
-	for c.room = c.room[:0]; int64(len(c.room)) < kept; { // in pieces: what is claimed may not be there
+	for c.room = c.room[:0]; int64(len(c.room)) < kept; { // in pieces: the claimed bytes may be missing
 		piece := int(min(kept-int64(len(c.room)), 1<<16))
 		c.room = append(c.room, make([]byte, piece)...)
 		if c.data == nil {
@@ -359,7 +359,7 @@ func (x *Field) formatFloat(b []byte) string {
 	default:
 		v = math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
-	return string(cell.AppendFloat(nil, v, 64)) // in full: fewer digits would be another number as 64 bits
+	return string(cell.AppendFloat(nil, v, 64)) // in full: fewer digits would be another number in 64 bits
 }
 
 // formatDecimal writes a little-endian integer with its point.

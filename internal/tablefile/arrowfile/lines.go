@@ -17,7 +17,7 @@ type Lines struct {
 	dictionaries map[int64]*dictionary
 	next         int // message
 	cursors      []*cursor
-	left         int64 // rows of the batch
+	left         int64 // remaining rows of the batch
 	line, todo   []byte
 	failed       error
 }
@@ -76,12 +76,12 @@ func (l *Lines) writeRow() (err error) {
 		if l.line, err = c.appendCell(l.line); err != nil {
 			return err
 		}
-		if was >= l.most { // nothing there will be looked at
+		if was >= l.most { // this text is not examined
 			l.line = l.line[:was]
 		}
 	}
 	if len(l.line) == 0 {
-		l.line = append(l.line, `""`...) // an empty line is no record
+		l.line = append(l.line, `""`...) // an empty line is not a record
 	}
 	l.line = append(l.line, '\n')
 	l.todo = l.line

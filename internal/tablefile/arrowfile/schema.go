@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	_ "time/tzdata" // a file means the same on machines without a database of time zones
+	_ "time/tzdata" // a file has the same meaning on machines without a time zone database
 )
 
 // A Field is a column of the file.
 type Field struct {
 	Name     string
-	Type     string // as Arrow calls it, for messages
+	Type     string // Arrow's name, for messages
 	Readable bool   // its cells have a text
 	ZoneName string // of a timestamp; empty for one without a zone
 
@@ -20,7 +20,7 @@ type Field struct {
 	zone          *time.Location // of a timestamp; nil for one without a zone
 	scale         int32
 	dict          int64  // id of the dictionary of its values
-	index, values *Field // of a dictionary; of runs, where each ends and its value
+	index, values *Field // for a dictionary; for runs, the end of each and its value
 
 	skip layout
 }
@@ -35,10 +35,10 @@ const (
 	unsigned
 	float
 	boolean
-	truth // a byte that is not 0 for true
+	truth // a nonzero byte for true
 	decimal
 	date      // a count of units
-	clock     // a time of the day
+	clock     // a time of day
 	timestamp // a count of units since 1970
 	text      // offsets and bytes
 	view      // views of bytes

@@ -16,7 +16,7 @@ func ZoneOf(name string) *time.Location {
 			return time.FixedZone(name, seconds)
 		}
 	}
-	if name == "" || name == "Local" { // which is that of the machine
+	if name == "" || name == "Local" { // which is the zone of the machine
 		return nil
 	}
 	zone, err := time.LoadLocation(name)

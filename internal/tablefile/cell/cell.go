@@ -18,10 +18,10 @@ type Class uint8
 // The classes.
 const (
 	Good        Class = iota
-	Missing           // empty, or a word for missing
+	Missing           // empty, or a marker of a missing value
 	Unparseable       // not a number
 	Nonfinite         // an infinity, or too large for float64
-	Unlisted          // a category that is not declared
+	Unlisted          // an undeclared category
 )
 
 // MissingWords lists the texts that mean a missing value. They are case-sensitive.
@@ -50,7 +50,7 @@ func Number(text string) (float64, Class) {
 		return 0, Unparseable
 	}
 	if len(text) > LongNumber && strings.Trim(text, NumberBytes) != "" {
-		return 0, Unparseable // as ParseFloat reports, which copies the text to do so
+		return 0, Unparseable // as ParseFloat would report, after copying the text
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {

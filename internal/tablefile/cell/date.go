@@ -13,7 +13,7 @@ const AutoDate = "auto"
 
 // The parts of a date. Each is a number that depends on one cell alone.
 const (
-	DayPart     = "days"    // since 1970-01-01, with the time of the day as a fraction
+	DayPart     = "days"    // days since 1970-01-01, with the time of day as a fraction
 	MonthPart   = "month"   // 1 to 12
 	WeekdayPart = "weekday" // 1, Monday, to 7
 	HourPart    = "hour"    // 0 to 24, with minutes as a fraction
@@ -62,7 +62,7 @@ const MaxDate = 64
 type Dates struct {
 	auto    bool
 	layouts []string
-	digits  bool // the layout is written in digits alone, so that a cell may be a number
+	digits  bool // the layout consists of digits alone, so a cell may be a number
 }
 
 // NewDates returns the reader for a layout of package time, or for [AutoDate], and for additional layouts.
@@ -154,7 +154,7 @@ func readAuto(text string) (Moment, bool) {
 		if second, ok = s.scanTime(compact); !ok || !s.scanZone() {
 			return Moment{}, false
 		}
-	default: // as XML Schema writes a day of a zone
+	default: // a date with a zone, as in XML Schema
 		if s.text != "Z" && !(len(s.text) == len("+00:00") && s.scanOffset() && s.text == "") {
 			return Moment{}, false
 		}

@@ -15,7 +15,7 @@ import (
 type DatePattern struct {
 	Patterns []string `json:"patterns"`
 	Blanks   bool     `json:"blanks"` // replace blanks by plain ones, and U+2212 by a hyphen, first
-	Digits   bool     `json:"digits"` // remove decimals that are zeros first
+	Digits   bool     `json:"digits"` // remove decimals that are all zero first
 }
 
 // DatePatternOf returns the pattern of a layout of package time or of [AutoDate]. ok is false for a layout without a
@@ -180,7 +180,7 @@ func elementAt(layout string) (element, pattern string) {
 		if whole := wholeElements[e.element]; whole != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 			return e.element, whole
 		}
-		if e.element == "MST" && rest != "" { // package time wants three characters from here on
+		if e.element == "MST" && rest != "" { // package time requires three characters from here on
 			return e.element, zonePattern(zoneHours)
 		}
 		return e.element, e.pattern

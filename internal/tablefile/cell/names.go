@@ -17,10 +17,10 @@ import "strings"
 type Names struct {
 	rule      Text
 	codes     map[string]int32
-	spellings map[string]int32 // by what spellingKey makes of a text
+	spellings map[string]int32 // by spellingKey of a text
 	decimal   byte
 	none      int32 // the code of a cell without a value
-	others    int32 // the code of a text that is no listed name
+	others    int32 // the code of a text that is not a listed name
 }
 
 // NewNames returns the finder for a list of names, whose codes are their positions in it. decimal is the
@@ -188,9 +188,9 @@ func spellingsOf(list []string, decimal byte) map[string]int32 {
 
 // A booleanList collects the names of a list that may be booleans.
 type booleanList struct {
-	found   map[string][]int32 // by true, false, t, f, 1 and 0: codes of the names that are spelled so
+	found   map[string][]int32 // by true, false, t, f, 1 and 0: codes of the names with this spelling
 	numbers bool               // another name is a whole number
-	others  bool               // only words for missing are not in found
+	others  bool               // only markers of missing values are absent from found
 }
 
 // addName adds a name.

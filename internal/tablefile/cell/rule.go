@@ -14,7 +14,7 @@ type Rule struct {
 	Thousands byte // between groups of three digits before the decimal mark: , . ' _ or a blank; 0: none
 	// Lenient also accepts common additions to numbers, such as currencies and units; see [Rule.Number].
 	Lenient bool
-	Missing []float64 // numbers that stand for a missing cell
+	Missing []float64 // numbers that represent a missing cell
 }
 
 // Plain reports whether the rule reads a number of digits, a point and an exponent as strconv does.
@@ -76,7 +76,7 @@ func joinGroups(text string, decimal, thousands byte) (joined string, ok bool) {
 		text = narrow.Replace(text)
 	}
 	out := make([]byte, 0, len(text))
-	groups, digits, whole := 0, 0, true // groups closed so far, digits of the open one, before the decimal mark
+	groups, digits, whole := 0, 0, true // number of closed groups, and digits of the open group, before the decimal mark
 	closed := func() bool { return groups == 0 || digits == 3 }
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -96,7 +96,7 @@ func joinGroups(text string, decimal, thousands byte) (joined string, ok bool) {
 			groups, digits = groups+1, 0
 		case c == ',' || c == '.' || c == ' ' || c == '\'':
 			return "", false
-		default: // a sign, an exponent, or what is no number
+		default: // a sign, an exponent, or not a number
 			if whole && digits > 0 {
 				if !closed() {
 					return "", false

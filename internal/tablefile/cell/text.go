@@ -11,8 +11,8 @@ import (
 // alone. Models list values as a Text returns them, and exported programs contain the same rules.
 type Text struct {
 	Fold   string // FoldExact, which "" is too, FoldBlanks or FoldCase
-	Prefix int    // characters that are kept, from the first; 0: all
-	Hash   int    // buckets that values are hashed to; 0: they are not
+	Prefix int    // number of leading characters to keep; 0: all
+	Hash   int    // number of buckets that values are hashed to; 0: no hashing
 }
 
 // The foldings, in addition to removing surrounding blanks: no folding; of the number of blanks between words;

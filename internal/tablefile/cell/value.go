@@ -35,7 +35,7 @@ func AppendNumber(b []byte, literal string) []byte {
 	if strings.Trim(strings.TrimPrefix(literal, "-"), "0123456789") == "" && literal != "-0" {
 		return append(b, literal...)
 	}
-	v, _ := strconv.ParseFloat(literal, 64) // beyond the range of float64 it is infinite
+	v, _ := strconv.ParseFloat(literal, 64) // infinite beyond the range of float64
 	return AppendFloat(b, v, 64)
 }
 

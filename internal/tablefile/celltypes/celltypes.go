@@ -128,7 +128,7 @@ func ofField(field *parquetfile.Field) Type {
 	case *format.DecimalType, *format.IntType:
 		return Numbers
 	case nil:
-	default: // dates, and types of no value
+	default: // dates, and types without a value
 		return Unstated
 	}
 	switch field.Type.Kind {
@@ -137,5 +137,5 @@ func ofField(field *parquetfile.Field) Type {
 	case format.Int32, format.Int64, format.Float, format.Double:
 		return Numbers
 	}
-	return Unstated // bytes without a logical type may be anything
+	return Unstated // bytes without a logical type may have any content
 }

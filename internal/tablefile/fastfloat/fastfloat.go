@@ -56,7 +56,7 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	}
 	first := i
 	var mant uint64
-	for ; i < len(b) && b[i]-'0' <= 9; i++ { // seldom many
+	for ; i < len(b) && b[i]-'0' <= 9; i++ { // rarely many
 		mant = mant*10 + uint64(b[i]-'0')
 	}
 	count, exp := i-first, 0

@@ -20,15 +20,15 @@ const blockReach = 1 << 16
 // blockReader expands one block.
 type blockReader struct {
 	in   *bufio.Reader
-	step func(b *blockReader) error // reads what comes next; io.EOF at the end
+	step func(b *blockReader) error // reads the next step; io.EOF at the end
 
-	left   int64 // bytes of the step that are still to come
-	offset int64 // of a copy; 0 for literal bytes
-	match  int64 // LZ4: the length of the copy that follows literal bytes, less 4 or -1 for none
+	left   int64 // remaining bytes of the step
+	offset int64 // distance of a copy; 0 for literal bytes
+	match  int64 // LZ4: length of the copy after the literal bytes, less 4; -1 if there is no copy
 
-	total, size int64  // bytes so far; Snappy: bytes of the whole block
+	total, size int64  // bytes so far; for Snappy, bytes of the whole block
 	ring        []byte // the last bytes
-	at          int64  // where the next one goes
+	at          int64  // position of the next byte
 }
 
 // newSnappy reads a block whose copies reach back at most reach bytes.

@@ -13,7 +13,7 @@ const MaxDictionary = 1 << 25
 // Type is the storage type of a column with one value per row.
 type Type struct {
 	Kind     format.Type
-	Width    int // bytes of a value of FixedLenByteArray, or of Int96
+	Width    int // width of a FixedLenByteArray or Int96 value in bytes
 	Optional bool
 }
 
@@ -67,7 +67,7 @@ type Column[T any] struct {
 	Tally [Classes]int
 
 	pages  pages
-	rows   int64 // of the chunk, less those of pages that were begun
+	rows   int64 // remaining rows of the chunk, except those of pages already started
 	left   int   // values of the page
 	values valueReader
 	levels hybrid
@@ -76,8 +76,8 @@ type Column[T any] struct {
 	dictionary []T
 	classes    []uint8 // of the dictionary
 	loaded     bool
-	uniform    bool  // all of the dictionary are of one class, and classes is empty
-	class      uint8 // that one
+	uniform    bool  // all dictionary entries are of one class, and classes is empty
+	class      uint8 // that class
 }
 
 // batch is the number of cells read at a time.
@@ -120,7 +120,7 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 		}
 	}
 	dst = dst[:min(len(dst), batch)]
-	if len(c.values.last) > sourceBuffer { // what each may cost
+	if len(c.values.last) > sourceBuffer { // limits the memory for long values
 		dst = dst[:1]
 	}
 	var levels [batch]uint32

@@ -54,7 +54,7 @@ type Chunk struct {
 // where the group is empty. To keep the effect of an additional record there limited to the table, they are removed
 // before any other step.
 type Footer struct {
-	Rows   int64   // as the footer says
+	Rows   int64   // as declared in the footer
 	Groups []int64 // rows of each row group that is not empty
 
 	file      io.ReaderAt

@@ -13,7 +13,7 @@ type header struct {
 	expanded, compressed int64 // bytes, without the header
 	crc                  uint32
 	values               int64
-	described            int  // kinds of page that are described: one
+	described            int  // number of page kinds that are described: one
 	stored               bool // version 2: the values are not compressed
 
 	encoding, levelEncoding format.Encoding

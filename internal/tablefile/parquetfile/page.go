@@ -52,7 +52,7 @@ type File struct {
 type pages struct {
 	file  File
 	codec format.CompressionCodec
-	nulls bool // levels say which values are there
+	nulls bool // levels mark the present values
 
 	in      *bufio.Reader
 	section *io.SectionReader
@@ -64,7 +64,7 @@ type pages struct {
 
 	stored, plain []byte    // of a whole page
 	long          []byte    // levels of a page that is read as a stream
-	rest          io.Reader // what was not read of a stream, as it is in the file
+	rest          io.Reader // unread part of a stream, as stored in the file
 	sum           hash.Hash32
 	closer        func()
 }

@@ -26,10 +26,10 @@ const packedGroups = 16
 type hybrid struct {
 	src    *source
 	width  uint
-	run    uint64 // values left of a run
+	run    uint64 // remaining values of a run
 	value  uint32 // of the run
-	groups uint64 // packed groups left
-	room   uint64 // values that further runs and groups may have
+	groups uint64 // remaining packed groups
+	room   uint64 // maximum number of values of further runs and groups
 	have   []uint32
 	vals   [8 * packedGroups]uint32
 	data   [4*8*packedGroups + 9]byte
@@ -122,15 +122,15 @@ const deltaStep = 32
 // excess of the others over it.
 type delta struct {
 	src    *source
-	left   uint64 // values that follow
+	left   uint64 // number of values that follow
 	last   int64
-	first  bool   // last was not handed out yet
+	first  bool   // last was not returned yet
 	minis  int    // miniblocks of a block
 	each   uint64 // values of a miniblock
 	least  int64
 	widths []byte // of the miniblocks that follow in the block
 	width  uint
-	mini   uint64 // values left of the miniblock, those beyond the end included
+	mini   uint64 // remaining values of the miniblock, including those beyond the end
 	have   []uint64
 	vals   [deltaStep]uint64
 	data   [8*deltaStep + 9]byte
@@ -224,6 +224,6 @@ func (d *delta) readLengths(dst []int32, src *source, most int) ([]int32, bool) 
 			dst = append(dst, int32(v))
 		}
 	}
-	src.appendText(nil, int(d.mini)/8*int(d.width), 0) // fills up the last miniblock
+	src.appendText(nil, int(d.mini)/8*int(d.width), 0) // padding of the last miniblock
 	return dst, true
 }

@@ -11,9 +11,9 @@ import (
 // Field is a field of the outermost group of a schema.
 type Field struct {
 	Name    string
-	Leaf    int                     // place among the leaves of the schema; -1 for groups and lists
+	Leaf    int                     // position among the leaves of the schema; -1 for groups and lists
 	Type    Type                    // of a leaf
-	Logical format.LogicalTypeValue // what a leaf's values mean beyond Type; nil for no more
+	Logical format.LogicalTypeValue // the logical type of a leaf; nil if it has only Type
 
 	interval bool // it has the older annotation of an interval, which has no logical type
 }

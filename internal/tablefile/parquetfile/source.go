@@ -13,8 +13,8 @@ const sourceBuffer = 1 << 16
 // source is the uncompressed content of a page: in memory, or a stream.
 type source struct {
 	buf    []byte
-	stream io.Reader // what follows buf; nil for nothing
-	room   []byte    // buf of a stream lies in it
+	stream io.Reader // the stream after buf; nil if there is no more
+	room   []byte    // memory of buf for a stream
 	failed bool      // the stream ended with an error
 }
 

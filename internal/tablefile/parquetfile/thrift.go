@@ -32,7 +32,7 @@ type scanner struct {
 	// it into, or nil to skip it.
 	text func(key, n uint64) []byte
 
-	keep    uint64 // the list whose bytes go to kept; 0 for none
+	keep    uint64 // the list whose bytes are copied to kept; 0 for no list
 	most    int    // bytes of kept
 	kept    []byte
 	keeping bool
@@ -76,14 +76,14 @@ func (s *scanner) scanStruct(depth int, outer uint64) bool {
 			key = noKey
 		}
 		kind := b & 15
-		if kind == 1 || kind == 2 { // the truth value is in the kind
+		if kind == 1 || kind == 2 { // the boolean is encoded in the kind
 			if s.flag != nil {
 				s.flag(key, kind == 1)
 			}
 			continue
 		}
 		if key == s.keep {
-			s.keeping = kind == 9 // else the same bytes would be another thing where they are read again
+			s.keeping = kind == 9 // otherwise the same bytes would have another meaning when they are read again
 		}
 		if !s.scanValue(kind, depth, key) {
 			return false
@@ -95,7 +95,7 @@ func (s *scanner) scanStruct(depth int, outer uint64) bool {
 // scanValue scans one value of a kind.
 func (s *scanner) scanValue(kind byte, depth int, key uint64) bool {
 	switch kind {
-	case 1, 2, 3: // a truth value of a list, a byte
+	case 1, 2, 3: // a boolean in a list, one byte
 		return s.skipBytes(1)
 	case 4, 5, 6: // integers
 		v, err := binary.ReadVarint(s)
@@ -122,7 +122,7 @@ func (s *scanner) scanValue(kind byte, depth int, key uint64) bool {
 	case 12:
 		return s.scanStruct(depth+1, key)
 	}
-	return false // maps are not in use
+	return false // maps are not used
 }
 
 // scanList scans a list, whose items take at least a byte each.

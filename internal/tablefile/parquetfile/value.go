@@ -23,12 +23,12 @@ type valueReader struct {
 	deltas delta
 	ints   [batch]int64
 
-	at              int     // of lengths or split
-	lengths, begins []int32 // of texts, and of what each shares with the one before
-	last            []byte  // such a text, as far as it is read
+	at              int     // for lengths or split values
+	lengths, begins []int32 // for texts, and for the length of the prefix shared with the one before
+	last            []byte  // such a text, as far as it was read
 	lastLen         int
 	split           []byte // a page of streams, one for each byte of a value
-	text            []byte // of such values, put together
+	text            []byte // such values, reassembled
 }
 
 // close releases the resources outside the reader. Its parts are kept: the parts of an unused reader need no memory.
@@ -40,7 +40,7 @@ func (v *valueReader) close() {
 func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
 	text := v.typ.Kind == format.ByteArray
-	if !src.hasBytes(1) { // no value, whatever the encoding
+	if !src.hasBytes(1) { // no values, for any encoding
 		v.encoding = format.Plain
 	}
 	switch v.encoding {
@@ -221,7 +221,7 @@ func (v *valueReader) joinStreams(vals []Value) ([]Value, bool) {
 	}
 	for k := range vals {
 		b := data[k*width:]
-		vals[k] = Value{Bits: binary.LittleEndian.Uint64(b), Bytes: b[:width]} // of four bytes the lowest
+		vals[k] = Value{Bits: binary.LittleEndian.Uint64(b), Bytes: b[:width]} // the lowest of four bytes
 	}
 	v.at += len(vals)
 	return vals, len(vals) > 0

@@ -104,7 +104,7 @@ func (q Question) runProgram(ctx context.Context, want string, columns []string)
 	if err := a.cmd.Start(); err != nil {
 		return nil, ErrProgram
 	}
-	_, _ = a.stdin.Write(append(text, '\n')) // a program that has ended says so itself
+	_, _ = a.stdin.Write(append(text, '\n')) // a program that has ended reports its own error
 	return a, nil
 }
 
@@ -126,10 +126,10 @@ type answer struct {
 	ctx    context.Context
 	driver string
 	cmd    *exec.Cmd
-	stdin  io.WriteCloser // open as long as the answer is wanted
+	stdin  io.WriteCloser // kept open as long as the answer is wanted
 	stdout io.Reader
 	words  errorOutput
-	ended  error // what Read returns once the program has ended
+	ended  error // the result of Read after the program has ended
 }
 
 // Read implements io.Reader.
@@ -219,7 +219,7 @@ func (w *errorOutput) failure(driver string) error {
 			Hint: "rows come from tables, views, read_parquet, range, generate_series and unnest; name a CSV file in data.path"}
 	}
 	s, known := sentences[f.Word]
-	if !known { // it was killed, or died
+	if !known { // it was killed or crashed
 		f, s = failure{}, sentences["broken"]
 	}
 	s[1] = strings.ReplaceAll(s[1], "TOOL", tools[driver])

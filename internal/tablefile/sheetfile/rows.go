@@ -14,8 +14,8 @@ import (
 type row struct {
 	text  []byte
 	spans []span // of each column
-	used  int    // columns up to the last that is not empty
-	cells bool   // the sheet lists a cell of it, which may be empty or an error
+	used  int    // number of columns up to the last non-empty one
+	cells bool   // the sheet lists a cell of the row, which may be empty or an error
 }
 
 type span struct{ from, to int }
@@ -209,7 +209,7 @@ func (l *Lines) readCell(e *xml.StartElement, column int) error {
 			if err := l.convertValue(from, kind, style); err != nil {
 				return err
 			}
-			if len(l.now.text) > l.o.Most+maxText { // nothing there will be looked at
+			if len(l.now.text) > l.o.Most+maxText { // this text is not examined
 				l.now.text = l.now.text[:from]
 			}
 			l.now.addCell(column, span{from, len(l.now.text)})

@@ -50,11 +50,11 @@ const maxFormats = 1 << 17
 // Options select the sheet and the format of numbers.
 type Options struct {
 	Sheet string // its name; empty: the first one
-	Comma bool   // numbers are written with a decimal comma, as texts are said to be
-	Width int    // the least number of cells of a line after Skip lines; 0: as many as the first of them has
+	Comma bool   // numbers are written with a decimal comma, as declared for texts
+	Width int    // minimum number of cells of a line after Skip lines; 0: as in the first of these lines
 	Skip  int
-	Most  int  // bytes that are looked at of a line
-	Gaps  bool // a row without a cell between two others, after the header, is a line of empty cells
+	Most  int  // maximum number of bytes read of a line
+	Gaps  bool // a row without a cell, after the header and between two others, is a line of empty cells
 }
 
 // Lines are the rows of a sheet.
@@ -62,12 +62,12 @@ type Lines struct {
 	o       Options
 	sheet   *tokens
 	texts   *texts
-	dates   []bool // of each format of a cell
+	dates   []bool // by cell format
 	is1904  bool
-	row     int  // lines so far
-	began   bool // a row after those that are skipped was written: the header, or a record
-	now     row  // that was read last
-	pending int  // its number, until it is a line
+	row     int  // number of lines so far
+	began   bool // a row after the skipped ones was written: the header, or a record
+	now     row  // the last row that was read
+	pending int  // its number, until its line is written
 	out     []byte
 	todo    []byte
 	failed  error

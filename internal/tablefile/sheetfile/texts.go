@@ -8,7 +8,7 @@ import (
 // texts is the list of texts that cells refer to by number. It is read only as far as requested.
 type texts struct {
 	t     *tokens
-	most  int64 // bytes that it may take
+	most  int64 // maximum memory in bytes
 	bytes []byte
 	ends  []int
 }
@@ -38,7 +38,7 @@ func (x *texts) readTexts() error {
 		e, err := x.t.nextElement()
 		switch {
 		case err == io.EOF:
-			return ErrDamaged // there are fewer than a cell says
+			return ErrDamaged // a cell refers to a text beyond the last one
 		case err != nil:
 			return err
 		case e.Name.Local != "si":

@@ -109,7 +109,7 @@ func rowsQuery(query string, columns []described) string {
 	for i, c := range columns {
 		names = append(names, fmt.Sprintf("c%d", i))
 		empty := "''"
-		if len(columns) == 1 { // a line is not empty
+		if len(columns) == 1 { // a line must not be empty
 			empty = `'""'`
 		}
 		cells = append(cells, "coalesce("+c.cellExpression(i)+", "+empty+")")
@@ -147,7 +147,7 @@ func (s *session) keepRows(ctx context.Context, r *request, with [][]byte) ([][]
 	s.kept = true
 	for _, plan := range [][]byte{
 		viewPlan(keptName, query, table),
-		statementPlan("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // sealed text is as short as can be
+		statementPlan("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // encrypted text cannot be compressed
 		statementPlan("CACHE LAZY TABLE " + keptName + " OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
 	} {
 		if err := s.executePlan(ctx, plan, func(response) error { return nil }); err != nil {

@@ -40,16 +40,16 @@ type question struct {
 	TLS     bool   `json:"tls"`
 	Token   string `json:"token,omitempty"`
 	Session string `json:"session"`           // a UUID
-	Program string `json:"program,omitempty"` // path of the program that works
+	Program string `json:"program,omitempty"` // path of the worker program
 }
 
 // A request starts a list. internal/engine/cluster of the main module defines the same type.
 type request struct {
 	Ask     string   `json:"ask"`
 	Query   string   `json:"query,omitempty"`
-	Columns []string `json:"columns,omitempty"` // of the query, before
-	Begin   int      `json:"begin,omitempty"`   // characters that come back of what is kept
-	Workers int      `json:"workers,omitempty"` // for what is kept
+	Columns []string `json:"columns,omitempty"` // columns of the query when it was described
+	Begin   int      `json:"begin,omitempty"`   // number of characters to return of each kept row
+	Workers int      `json:"workers,omitempty"` // for the kept rows
 }
 
 // A failure is the reason for a missing answer, as an error word of this program.

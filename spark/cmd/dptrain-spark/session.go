@@ -42,7 +42,7 @@ type session struct {
 	token   string
 	program string // its name among the files of the session
 	open    bool   // an operation may be running
-	kept    bool   // something may be kept
+	kept    bool   // there may be kept rows
 }
 
 // openSession connects and sends the program.
@@ -115,7 +115,7 @@ func (s *session) sendProgram(ctx context.Context, path string) error {
 		}
 		m := []byte(request)
 		if err := stream.SendMsg(&m); err != nil {
-			break // RecvMsg says why
+			break // RecvMsg returns the reason
 		}
 	}
 	if err := stream.CloseSend(); err != nil {
@@ -208,7 +208,7 @@ func (s *session) executePlan(ctx context.Context, plan []byte, do func(response
 		if err != nil && within.Err() == nil {
 			s.open = false
 		}
-		if err == io.EOF { // the server has said that all is well
+		if err == io.EOF { // the server has reported success
 			return nil
 		}
 		if err != nil {

@@ -30,9 +30,9 @@ type server struct {
 	files   map[string][]byte
 	queries []string
 	calls   []string
-	spoil   func(batch []byte) error // nil, or what a query ends with
-	says    map[string][]column      // answers to statements that begin so
-	refuses string                   // beginning of a statement that it does not accept
+	spoil   func(batch []byte) error // nil, or the error with which a query ends
+	says    map[string][]column      // answers to statements with this prefix
+	refuses string                   // prefix of a statement that it rejects
 	view    string                   // name of the last view
 	block   chan struct{}            // not nil: a query waits until it is interrupted
 	begun   chan struct{}

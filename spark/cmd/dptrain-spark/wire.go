@@ -122,7 +122,7 @@ func eachField(m []byte, do func(field protowire.Number, b []byte, v uint64) err
 
 // response holds the used fields of ExecutePlanResponse.
 type response struct {
-	batch []byte // in the format of Arrow streams, nil if there is none
+	batch []byte // in the Arrow stream format, nil if there is no batch
 	rows  uint64
 }
 

@@ -96,7 +96,7 @@ func interrupting(ctx context.Context, e *engine) (stop func()) {
 		case <-done:
 			return
 		}
-		for again := time.NewTicker(interval); ; <-again.C { // the first may come before something runs
+		for again := time.NewTicker(interval); ; <-again.C { // the first interrupt may come before a statement runs
 			select {
 			case <-done:
 				again.Stop()

@@ -45,7 +45,7 @@ func TestDuckMemory(t *testing.T) {
 			if err != nil {
 				break
 			}
-			most = max(most, resident(t, cmd.Process.Pid)) // the peak that the system tells at the end may be that of this process
+			most = max(most, resident(t, cmd.Process.Pid)) // the peak that the system reports at the end may be that of this process
 		}
 		if err := cmd.Wait(); err != nil || n != rows+1 {
 			t.Fatal(err, n)

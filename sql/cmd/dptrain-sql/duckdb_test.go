@@ -72,7 +72,7 @@ func TestDuckValues(t *testing.T) {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	if got, err = duckAsk(t, file, "SELECT s FROM v WHERE s IS NULL;", `"s"`); err != nil || got != "\"s\"\n\"\"\n" {
-		t.Errorf("one column: %q, %v", got, err) // a line that is empty would be no record
+		t.Errorf("one column: %q, %v", got, err) // an empty line would not be a record
 	}
 }
 

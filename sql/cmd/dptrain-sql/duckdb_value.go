@@ -30,7 +30,7 @@ var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT"
 type kind struct {
 	id     int
 	stored int // number of the type of the values in memory
-	scale  int // digits of a DECIMAL behind the point
+	scale  int // number of digits of a DECIMAL after the point
 	words  []string
 	alias  string
 }

@@ -31,18 +31,18 @@ type question struct {
 	Driver  string   `json:"driver"`
 	DSN     string   `json:"dsn"`
 	Query   string   `json:"query"`
-	Memory  uint64   `json:"memory,omitempty"`  // bytes for a library that runs in this process; 0: as it likes
-	Columns []string `json:"columns,omitempty"` // of rows: what the query had when it was asked for columns
+	Memory  uint64   `json:"memory,omitempty"`  // memory limit in bytes for a library in this process; 0: its own default
+	Columns []string `json:"columns,omitempty"` // for rows: the columns of the query when they were requested
 }
 
 // A failure is the reason for an incomplete answer, as an error word of this program. It contains no data of a
 // row.
 type failure struct {
 	Word     string `json:"word"`
-	SQLState string `json:"sqlstate,omitempty"` // its class alone, once rows are read
-	Kind     string `json:"kind,omitempty"`     // of an error of DuckDB, before rows are read
-	Position int32  `json:"position,omitempty"` // character of the query, from 1; 0 for none
-	Column   string `json:"column,omitempty"`   // of the row description, or a function that may not be read from
+	SQLState string `json:"sqlstate,omitempty"` // only its class once rows have been read
+	Kind     string `json:"kind,omitempty"`     // kind of a DuckDB error, before rows are read
+	Position int32  `json:"position,omitempty"` // character of the query, from 1; 0 if unknown
+	Column   string `json:"column,omitempty"`   // name in the row description, or a function that may not be read from
 	Type     string `json:"type,omitempty"`     // of that column
 }
 

@@ -113,10 +113,10 @@ func describeQuery(ctx context.Context, conn *pgconn.PgConn, query string) ([]co
 		return nil, statedError("query", err)
 	}
 	if len(d.ParamOIDs) > 0 {
-		return nil, &failure{Word: "query", SQLState: "42P02"} // nobody gives parameters
+		return nil, &failure{Word: "query", SQLState: "42P02"} // parameters are never passed
 	}
 	if len(d.Fields) == 0 {
-		return nil, &failure{Word: "query", SQLState: "02000"} // no row description: it is no SELECT
+		return nil, &failure{Word: "query", SQLState: "02000"} // no row description, so it is not a SELECT
 	}
 	var out []column
 	for _, f := range d.Fields {
@@ -192,7 +192,7 @@ func statedError(word string, err error) error {
 		return &failure{Word: "broken"}
 	case said.Code[:2] == "57" || said.Code[:2] == "08": // the server or its operator ended the session
 		return &failure{Word: "broken", SQLState: said.Code[:2]}
-	case word == "row" && said.Code == "25006": // a read-only transaction; no row makes a difference to it
+	case word == "row" && said.Code == "25006": // a read-only transaction; this does not depend on rows
 		return &failure{Word: "write"}
 	case word == "query":
 		return &failure{Word: word, SQLState: said.Code, Position: said.Position}

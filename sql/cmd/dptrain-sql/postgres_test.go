@@ -71,7 +71,7 @@ INSERT INTO v VALUES (1, .1, 'NaN', true, E'a,"b"\r\nc', '2026-01-02', '2026-01-
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	if got, err = ask(t, "SELECT s FROM v WHERE s IS NULL;", `"s"`); err != nil || got != "\"s\"\n\"\"\n" {
-		t.Errorf("one column: %q, %v", got, err) // a line that is empty would be no record
+		t.Errorf("one column: %q, %v", got, err) // an empty line would not be a record
 	}
 }
 
