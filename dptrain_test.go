@@ -182,7 +182,7 @@ func TestLedger(t *testing.T) {
 }
 
 // TestLedgerIsBusy checks that Fit returns the result that was paid for if the end of the run cannot be
-// entered, and that Save publishes nothing until it can be.
+// entered, and that Save does not publish before it can be.
 func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")

@@ -87,7 +87,8 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	})
 }
 
-// streams reports whether the table goes to a scratch file. It rejects a table that cannot be held otherwise.
+// streams reports whether the table is copied to a scratch file. It rejects a table that cannot be used
+// otherwise.
 func (p *Plan) streams(t *Table) (bool, error) {
 	engine := p.run.Engine
 	if engine == "" || t.held != nil {

@@ -22,7 +22,7 @@ func ReadReport(path string) (*Report, error) {
 	return report.Decode(f)
 }
 
-// WriteReport writes what `dptrain report` prints. It returns the errors of w.
+// WriteReport writes the output of `dptrain report`. It returns the errors of w.
 func WriteReport(w io.Writer, r *Report) error { return report.Text(w, r) }
 
 // A Verification reports for every part of a release whether it is consistent with the others. Its method Err

@@ -13,7 +13,7 @@ type Trainer = method.Trainer
 // (docs/proofs/search.md, "What it does").
 type Search = pipeline.Search
 
-// A Candidate of a [Search] is one way to select and train.
+// A Candidate of a [Search] is one combination of selection and training.
 type Candidate = pipeline.Candidate
 
 // A Session makes the releases of a [selection.Selector]. A selector from another module requires
@@ -41,5 +41,5 @@ type State = mechanism.State
 // the workers of an [Engine].
 func RegisterPasses() { pipeline.RegisterStatistics() }
 
-// ErrOpened is returned for a plan that was carried out before: it pays for one run.
+// ErrOpened is returned for a plan that has been executed already: it pays for one run.
 var ErrOpened = mechanism.ErrOpened

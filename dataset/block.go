@@ -57,7 +57,7 @@ func (b Block) Codes(j int, buf []int32) []int32 {
 	return mergeMissing(resizeBuffer(buf, len(codes)), codes, len(b.view.table.schema.Columns[at].Categories))
 }
 
-// Labels is Codes, but for missing cells of a column with [Column.Labels], whose code is
+// Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
 // len(Categories)+1.
 func (b Block) Labels(j int, buf []int32) []int32 {
 	return gatherRows(b, b.view.table.code(b.view.column(j)), buf)

@@ -69,7 +69,7 @@ func newDrawer(v View) *lotDrawer {
 }
 
 // Content returns a function that computes the content of a record of the view; see [View.Cap]. words holds the
-// word lists that the codes of each table column index; nil if the table has them.
+// lists of text categories that the codes of each table column index; nil if the table has them.
 func (v View) Content(words [][]string) func(k int32) [32]byte {
 	d := newDrawer(v)
 	if words != nil {

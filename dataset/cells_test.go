@@ -43,7 +43,7 @@ func TestJSONValues(t *testing.T) {
 	}
 }
 
-// TestNumbersOfSchema checks that the number settings of a schema apply where the format declares none.
+// TestNumbersOfSchema checks that the number settings of a schema apply if the format declares no such settings.
 func TestNumbersOfSchema(t *testing.T) {
 	s := Schema{Columns: []Column{{Name: "x"}}, Numbers: Numbers{Decimal: ',', Thousands: '.'}}
 	for _, c := range []struct {

@@ -7,9 +7,10 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// CheckColumns returns the error, which wraps [ErrColumnType], of a Parquet or Arrow file whose schema gives a declared
-// column a type or a compression that cannot be read, such as that of lists. A path may be a pattern. Other formats have no
-// types. No record is read, so that a run can be refused before it is paid for; all other errors are left to [Read].
+// CheckColumns returns the error, which wraps [ErrColumnType], of a Parquet or Arrow file whose schema gives a
+// declared column an unsupported type or compression, such as lists. A path may be a pattern. Other formats
+// have no types. No record is read, so that a run can be rejected before any budget is spent; all other errors
+// are left to [Read].
 func (o ReadOptions) CheckColumns(ctx context.Context, path string, schema Schema) error {
 	paths, err := filesOf(path)
 	if err != nil {

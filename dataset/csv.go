@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// csv reads a CSV file from the beginning. at is the same file for reads at an
-// offset, of the given size, or nil.
+// csv reads a CSV file from the start. at is the same file for reads at an offset, of the given size, or nil.
 func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int64) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

@@ -51,8 +51,8 @@ type datePart struct {
 	part   string
 }
 
-// storedLayouts are the layouts in which dates stored as numbers are converted to text. They are accepted
-// whatever layout is declared.
+// storedLayouts are the layouts in which dates stored as numbers are converted to text. They are accepted with
+// any declared layout.
 var storedLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02 15:04:05Z07:00"}
 
 // newDates returns a reader of dates in a layout, and in the layouts of stored dates if given.

@@ -17,8 +17,8 @@ type Note struct {
 	Text string
 }
 
-// detectFormat infers from the header line how cells are separated and quoted, as far as that is not declared.
-// If the header is ambiguous, it returns an error that names the setting to declare. It does not look at rows.
+// detectFormat infers the undeclared settings of how cells are separated and quoted from the header line. If
+// the header is ambiguous, it returns an error that names the setting to declare. It does not look at rows.
 func (rd *reader) detectFormat(line []byte) error {
 	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) == 0 {
 		return nil

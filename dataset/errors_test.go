@@ -14,7 +14,7 @@ import (
 // marker represents private content: no error may contain it.
 const marker = "S3CR3T"
 
-// checkError requires a FileError about path that wraps want and reveals nothing of the content.
+// checkError requires a FileError about path that wraps want and reveals no part of the content.
 func checkError(t *testing.T, what string, err, want error) *FileError {
 	t.Helper()
 	var fe *FileError

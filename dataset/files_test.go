@@ -104,7 +104,7 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
-// file writes a file into a folder of its own.
+// file writes a file into a new folder.
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

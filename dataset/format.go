@@ -36,7 +36,7 @@ type Format struct {
 	Missing []float64
 	// Sheet is the name of the sheet of a workbook to read; empty: the first one.
 	Sheet string
-	// Strict accepts only plain numbers; package cell lists what is accepted otherwise.
+	// Strict accepts only plain numbers; package cell lists the other accepted spellings.
 	Strict bool
 	// MultilineQuotes lets a quoted CSV field contain newlines. A quote left open then swallows every row up to
 	// the next quote, and reading is slower.

@@ -110,7 +110,7 @@ func TestFormatFaults(t *testing.T) {
 	}
 }
 
-// TestSkippedTooMuch: a file that ends before its header has none.
+// TestSkippedTooMuch checks that a file that ends before its header is reported to have no header.
 func TestSkippedTooMuch(t *testing.T) {
 	_, _, err := ReadFrom(context.Background(), strings.NewReader("a\n1\n"), "stdin", Schema{}, ReadOptions{Format: Format{Skip: 5}})
 	if !errors.Is(err, ErrNoHeader) {
@@ -126,7 +126,7 @@ var fuzzFormats = []Format{
 	{Escape: '"'}, {Separator: '|'}, {NoQuote: true}, {Separator: ';', Escape: backslash, Encoding: "windows-1252"},
 }
 
-// FuzzFormats holds the fast readers to the slow one in other dialects.
+// FuzzFormats compares the fast readers with the slow one in other dialects.
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{
 		"", "1,5;x;p\n", "\"1.234,5\";'y z';\"q\n-9;NA;\n", "1|'x|x'|p\n'2|y", "a\tb\t\"c\n", "€ 5;45 yrs;1'000\n<5;27,1 %;True\n", "-9,0,1\n\n0,-9,x\n", "\xff\xfe1\x00,\x00\n\x00", "1 234,'5','''\n",

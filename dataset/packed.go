@@ -130,7 +130,7 @@ func (rd *reader) packedError(ctx context.Context, err error) error {
 	return e
 }
 
-// counterAt counts the bytes read from a file that is read at offsets, at most its size.
+// counterAt counts the bytes read from a file at offsets, at most its size.
 type counterAt struct {
 	at   io.ReaderAt
 	most int64

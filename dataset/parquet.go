@@ -16,8 +16,8 @@ import (
 
 // Parquet is read column by column, each by one worker, in pieces that are joined before the next column
 // starts: the peak memory is the table and one more column per worker. Row counts in the footer are trusted
-// only once the values have been read. Package parquetfile reads the pages and holds few of them. Its errors
-// and those of the Parquet library become "damaged", since messages may quote the content.
+// only once the values have been read. Package parquetfile reads the pages and holds only a few in memory. Its
+// errors and those of the Parquet library become "damaged", since messages may quote the content.
 
 // pieceRows is the number of cells of a column that are read before more memory is allocated.
 const pieceRows = 1 << 16

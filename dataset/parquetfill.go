@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// eachBatch hands the cells of a column to add, in batches that are valid during the call.
+// eachBatch passes the cells of a column to add, in batches that are valid during the call.
 func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add func([]T)) error {
 	some := make([]T, 1<<10)
 	return eachRead(ctx, t, c, func() []T { return some }, add)

@@ -114,7 +114,7 @@ func readImage(data []byte) outcome {
 	return outcomeOf(rd.parquet(ctx, bytes.NewReader(data), int64(len(data))))
 }
 
-// TestParquetEmptyGroups checks that a row group without rows changes nothing, at any position and however it
+// TestParquetEmptyGroups checks that a row group without rows has no effect, at any position and however it
 // was written. (A group of no booleans, which have no dictionary, has no page.)
 func TestParquetEmptyGroups(t *testing.T) {
 	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {

@@ -47,7 +47,7 @@ func newCells[T any](c parquetColumn, null T, what class, cell func(parquetfile.
 	return out
 }
 
-// open goes to the beginning of a row group.
+// open moves to the start of a row group.
 func (c *cells[T]) open(group int, rows int64) error {
 	if c.left = rows; c.column.void {
 		return nil
@@ -194,7 +194,7 @@ func halfConverter() *converter {
 	}
 }
 
-// int96Converter counts nanoseconds since 1970. A count beyond 64 bits is rounded.
+// int96Converter converts timestamps to nanoseconds since 1970. A count beyond 64 bits is rounded.
 func int96Converter() *converter {
 	const perDay = int64(cell.DaySeconds * nanosPerSecond)
 	exact := func(v parquetfile.Value) (n int64, ok bool) {

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Piece returns some records of a table that is kept elsewhere, as a table. Their identities are ids. If that is
-// nil, the identity of the first record is first, and those of the others follow. cells returns column j when it is needed: Floats or Codes of
-// that many rows, as the readers made them, without words. It may be called again for one column, and
-// concurrently if the piece is used concurrently.
+// Piece returns some records of a table that is stored elsewhere, as a table. Their identities are ids. If that
+// is nil, the identity of the first record is first, and those of the others follow. cells returns column j
+// when it is needed: Floats or Codes of the given number of rows, as the readers made them, without text
+// categories. It may be called again for one column, and concurrently if the piece is used concurrently.
 //
 // The schema must be that of a table. If it has a unit, ids names that of each record.
 func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {

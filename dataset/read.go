@@ -62,7 +62,7 @@ type ReadOptions struct {
 const longestLine = 1 << 24
 
 // defaultChunk is the size of the pieces of a file that workers take. A piece fits into a second-level cache
-// and costs far more to parse than to hand out.
+// and costs far more to parse than to distribute.
 const defaultChunk = 1 << 20
 
 // namer returns the function that maps unit names to identities.

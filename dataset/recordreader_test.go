@@ -257,7 +257,7 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestRecordReaderRefuses checks that a malformed record causes an error with its position that repeats nothing
+// TestRecordReaderRefuses checks that a malformed record causes an error with its position that repeats no part
 // of its content, and that the records before it are returned.
 func TestRecordReaderRefuses(t *testing.T) {
 	schema := Schema{Columns: []Column{{Name: "area"}, {Name: "b"}}}

@@ -16,12 +16,12 @@ type records interface {
 	tooLong() bool                         // the last record reached the limit
 }
 
-// records starts at the beginning of a source.
+// records returns the records of a source.
 func (rd *reader) records(src io.Reader) records {
 	return rd.recordsOf(bufio.NewReaderSize(src, 1<<16))
 }
 
-// recordsOf is records for a buffered source.
+// recordsOf is like records, for a buffered source.
 func (rd *reader) recordsOf(br *bufio.Reader) records {
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)

@@ -159,7 +159,7 @@ type cursor interface {
 	Close()
 }
 
-// cellCursor is the cursor of cells that go to one of the columns of a slab.
+// cellCursor reads cells into one of the columns of a slab.
 type cellCursor[T any] struct {
 	*cells[T]
 	target int

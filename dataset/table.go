@@ -230,7 +230,7 @@ func (t *Table) Codes(j int) []int32 {
 	return mergeMissing(make([]int32, len(codes)), codes, len(t.schema.Columns[j].Categories))
 }
 
-// Labels is Codes, but for missing cells of a column with [Column.Labels], whose code is
+// Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
 // len(Categories)+1.
 func (t *Table) Labels(j int) []int32 { return t.code(j) }
 

@@ -122,7 +122,7 @@ func listsOf(readers []*wordReader) [][]string {
 	return out
 }
 
-// code is [words.codeOf].
+// code wraps [words.codeOf].
 func (r *wordReader) code(text []byte) int32 {
 	if k, ok := r.seen[string(text)]; ok { // no allocation
 		return k

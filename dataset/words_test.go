@@ -206,7 +206,7 @@ func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *T
 }
 
 // TestResolve checks that found columns are read as declared, that unlisted texts are read as other, and that
-// nothing else changes.
+// no other cell changes.
 func TestResolve(t *testing.T) {
 	table := heldWordTable(t, []string{"x", "y", "z"}, []int32{0, 1, 2, -1, 1, 7}, nil)
 	words, counts := table.Select([]int32{0, 1, 4}).CountWords(1)

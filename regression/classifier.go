@@ -37,7 +37,7 @@ func (m *Classifier) Output() Output {
 	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes, Probability: m.Probability}
 }
 
-// Sums returns the sums of all scores, or nil if a score has none.
+// Sums returns the sums of all scores, or nil if one score has no sums.
 func (m *Classifier) Sums() []*Additive {
 	var out []*Additive
 	for _, score := range m.Scores {

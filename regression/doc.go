@@ -21,7 +21,7 @@
 // [EncodeModel] and [DecodeModel] write and read "dptrain.model/2", a JSON document with a fixed order of keys
 // and the shortest decimal form of every number: equal models have equal bytes. Reading is strict. An unknown,
 // repeated or absent key, a value of the wrong type, a number that is not finite, a repeated column name, a
-// term without its column or a file above [MaxModelBytes] is refused with a [DecodeError] that gives the
+// term without its column or a file above [MaxModelBytes] is rejected with a [DecodeError] that gives the
 // position. A model file is data: it cannot cause more work than its size warrants. Files of version 1 can be
 // read too.
 package regression

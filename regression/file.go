@@ -40,7 +40,7 @@ var (
 	ErrModelSize = fmt.Errorf("a model file has at most %d bytes", MaxModelBytes)
 )
 
-// DecodeError reports where and why a model file is refused.
+// DecodeError reports where and why a model file is rejected.
 type DecodeError struct {
 	Line, Column int    // 1-based; Column counts bytes
 	Path         string // such as "terms[3].coefficient"; empty for the whole document
@@ -107,8 +107,8 @@ func DecodeModel(r io.Reader) (Model, error) {
 	return m, nil
 }
 
-// decodeModel reads format and kind first, wherever they appear, so that a file of a later version is refused
-// for its version and not for its first unknown key.
+// decodeModel reads format and kind first, regardless of their position, so that a file of a later version is
+// rejected for its version and not for its first unknown key.
 func decodeModel(doc strictjson.Value) (Model, error) {
 	format, err := knownMember(doc, "format", modelFormat1, modelFormat2, modelFormat3)
 	if err != nil {

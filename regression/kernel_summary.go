@@ -59,7 +59,7 @@ func (m *Kernel) landmarkBins(n int) [][]uint8 {
 	return out
 }
 
-// landmarkRows returns records whose bins are those of the landmarks. Columns that no map uses are missing.
+// landmarkRows returns records with the bins of the landmarks. Columns that no map uses are missing.
 func (m *Kernel) landmarkRows() Rows {
 	n := len(m.Landmarks)
 	rows := Rows{N: n, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}

@@ -113,8 +113,8 @@ type Guarantee struct {
 	Unit     *Unit   `json:"unit,omitempty"` // privacy unit that Relation adds or removes; nil: one record
 }
 
-// Unit is a privacy unit of several records: all records with one value of a column, of which at most MaxRows
-// were used.
+// Unit is a privacy unit of several records: all records with one value of a column. At most MaxRows of a
+// unit's records were used.
 type Unit struct {
 	Column  string `json:"column"`
 	MaxRows int    `json:"max_rows"` // >= 1

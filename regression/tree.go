@@ -233,8 +233,8 @@ func (m *Tree) Paths() [][]int {
 }
 
 // CostsOf returns the cost of each row if the scores are trees; see [Tree.CostsOf]. If the scores take
-// different paths, the row pays for every column that any of them reads. The error is a [*ModelError] if a
-// score is not a tree.
+// different paths, the row pays for every column that is read on at least one path. The error is a
+// [*ModelError] if a score is not a tree.
 func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	if len(m.Scores) == 0 {
 		return nil, &ModelError{"scores", "are missing"}
@@ -249,7 +249,7 @@ func (m *Classifier) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	return first.CostsOf(dst, rows)
 }
 
-// sameSplits reports whether two trees send records the same way to nodes that read the same columns.
+// sameSplits reports whether two trees route records identically, by nodes that read the same columns.
 func (m *Tree) sameSplits(other *Tree) bool {
 	same := func(a, b TreeNode) bool {
 		if !a.isLeaf() || !b.isLeaf() {

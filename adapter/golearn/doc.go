@@ -21,7 +21,7 @@
 // decimals of their attribute, so judge regression by [Target] and the metrics
 // of package regression, and use [Confusion] for categorical classes only.
 //
-// Fit refuses, unless the classifier was made with a [FitFunc]: a grid carries
+// Fit returns an error, unless the classifier was made with a [FitFunc]: a grid has
 // no schema and no privacy budget, and a private fit needs both. Such a fit
 // runs through package pipeline, which prices it first.
 //
@@ -34,5 +34,5 @@
 // change the order of many attributes. This package therefore resolves each
 // attribute on its own, uses MapOverRows for dense instances only, and reads
 // any other grid with Get, which is what golearn's own evaluation does. It
-// uses none of golearn's CSV reading, splitting, random numbers or models.
+// does not use golearn's CSV reading, splitting, random numbers or models.
 package golearn

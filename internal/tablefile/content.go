@@ -125,7 +125,7 @@ func ContentOf(head []byte) (c Content, ok bool) {
 	return textOf(line)
 }
 
-// isLine reports whether a signature is text on a line of its own.
+// isLine reports whether a signature is text that fills a line.
 func isLine(signature string) bool { return signature == "%PDF-" || strings.HasSuffix(signature, "\n") }
 
 // isBzip2 reports whether head starts a bzip2 file: its level, and the mark of a block or of the end.

@@ -9,8 +9,8 @@ import (
 // A Kind is a table format, inferred from the file suffix.
 type Kind struct {
 	Comma byte // between cells: ',' or '\t'; 0 for Parquet
-	// Coding names the encoding of the file in one word; it is empty for a file whose bytes are records of cells
-	// already.
+	// Coding names the encoding of the file in one word; it is empty if the bytes of the file are already
+	// records of cells.
 	Coding string
 	// Decode converts the content of a reader to records of cells, the header first. It is nil without a Coding.
 	Decode  func(io.Reader) (io.Reader, error)
@@ -71,7 +71,7 @@ func Stdin(path string) (name string, ok bool) {
 	return "", false
 }
 
-// argumentPrefix precedes a path of standard input that is an argument of its own.
+// argumentPrefix precedes a path of standard input in a separate argument.
 const argumentPrefix = "stdin:"
 
 // Argument returns an argument of a command line in a form that does not look like flags, if it is a path of standard input.

@@ -48,7 +48,7 @@ Description: differentially private training of regressions and classifiers
 			out.WriteByte('\n')
 		}
 	}
-	// The name has the version as it is elsewhere: hosts of releases rename files with a tilde.
+	// The name has the version in its usual form: release hosts rename files with a tilde.
 	return p.writeFile("dptrain_"+p.version[1:]+"_"+p.arch+".deb", out.Bytes())
 }
 

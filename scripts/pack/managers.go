@@ -21,7 +21,7 @@ func (r release) downloadAddress(name string) string {
 	return repository + "/releases/download/" + r.version + "/" + name
 }
 
-// hashesOf returns the SHA-256 of each named file of the release, or nil if one of them was not built.
+// hashesOf returns the SHA-256 of each named file of the release, or nil if a file was not built.
 func (r release) hashesOf(names ...string) ([]string, error) {
 	var out []string
 	for _, name := range names {

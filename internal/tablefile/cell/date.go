@@ -130,16 +130,17 @@ func withoutZeros(text string) string {
 	return text
 }
 
-// readAuto reads a date that is written in one of these ways, of which the first four may be followed by a time:
+// readAuto reads a date in one of these forms, the first four of which may be followed by a time:
 //
 //	2006-01-02, 2006/01/02, 20060102
 //	2.1.2006
-//	2 Jan 2006, 2-Jan-2006 and 2 January 2006, perhaps after the weekday and a comma
+//	2 Jan 2006, 2-Jan-2006 and 2 January 2006, optionally after the weekday and a comma
 //	Jan 2, 2006 and January 2, 2006
 //
-// A time follows after a T or blanks. It is 15:04 or 15:04:05, perhaps with a fraction of a second; after 20060102 also
-// 1504 or 150405. A zone may follow it: Z, a name such as UTC or CEST, an offset such as -05, -0500 and +05:30 with or
-// without a name, and a region in brackets. The clock on the wall counts, so the zone changes nothing. 20060102.0 is 20060102.
+// A time follows after a T or blanks. It is 15:04 or 15:04:05, optionally with a fraction of a second; after
+// 20060102 also 1504 or 150405. A zone may follow it: Z, a name such as UTC or CEST, an offset such as -05,
+// -0500 and +05:30 with or without a name, and a region in brackets. The local time is used as it is, so the
+// zone has no effect. 20060102.0 is 20060102.
 func readAuto(text string) (Moment, bool) {
 	s := &dateScanner{text: plainBlanks(text)}
 	year, month, day, compact, ok := s.scanDate()

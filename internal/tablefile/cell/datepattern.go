@@ -31,7 +31,7 @@ func DatePatternOf(layout string) (p DatePattern, ok bool) {
 // namedGroup is a named group.
 func namedGroup(name, pattern string) string { return "(?P<" + name + ">" + pattern + ")" }
 
-// anyCase matches a word in any case.
+// anyCase returns a pattern that matches a word in any case.
 func anyCase(word string) string {
 	var out strings.Builder
 	for _, c := range strings.ToLower(word) {

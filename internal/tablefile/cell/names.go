@@ -73,7 +73,7 @@ func (n *Names) Find(text string) (code int32, class Class) {
 // Others returns the code of a text that is not a listed name: the length of the list.
 func (n *Names) Others() int32 { return n.others }
 
-// Known returns the code of a text that equals a listed name byte for byte. It allocates nothing. For any other text
+// Known returns the code of a text that equals a listed name byte for byte. It does not allocate. For any other text
 // use [Names.Find].
 func (n *Names) Known(text []byte) (code int32, known bool) {
 	if !n.rule.Exact() {

@@ -29,7 +29,7 @@ const MaxLenient = 48
 //
 //   - t and f, as Postgres writes booleans, are 1 and 0, in any case;
 //   - a currency (a sign or a code of three letters) before or after the number, and one of [Units], a percent
-//     sign or a + after it are ignored; nothing is converted;
+//     sign or a + after it are ignored, without conversion;
 //   - <, >, <=, >=, ≤, ≥ and ~ before the number are ignored too: <5 is 5;
 //   - groups of three digits are joined if they are separated by an apostrophe or a narrow blank, or by the mark
 //     that is not the decimal one if it is unambiguous: used twice, or before a decimal mark;

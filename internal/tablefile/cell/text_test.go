@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextTwice checks that applying a rule twice changes nothing, except for buckets; that lower case is that
+// TestTextTwice checks that applying a rule twice equals applying it once, except for buckets; that lower case is that
 // of Unicode; that the hash is that of the library; and that every value of a rule that hashes is a bucket.
 func TestTextTwice(t *testing.T) {
 	small := func(text string) bool {

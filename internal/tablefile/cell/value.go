@@ -39,7 +39,7 @@ func AppendNumber(b []byte, literal string) []byte {
 	return AppendFloat(b, v, 64)
 }
 
-// isInfinite reports whether a text is that of an infinite number.
+// isInfinite reports whether a text represents an infinite number.
 func isInfinite(text string) bool { return text == "+Inf" || text == "-Inf" }
 
 // TimeText returns the text of a moment by the local clock of its zone.

@@ -30,9 +30,9 @@ func (t Type) String() string {
 	return [...]string{"cells of any type", "numbers", "text", "true or false"}[t]
 }
 
-// Of returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several files, a
-// column has a type if all of them agree. An unreadable file has no types: reading it later returns the error. No data
-// row is read.
+// Of returns the column types in the schema of a Parquet or Arrow file, by name. If a path denotes several
+// files, a column has a type if all files agree. An unreadable file has no types: reading it later returns the
+// error. No data row is read.
 func Of(path string) map[string]Type {
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {

@@ -16,11 +16,11 @@ const noKey = 1 << 63
 
 var errKept = errors.New("too much to keep")
 
-// scanner walks over a struct in Thrift's compact encoding and checks its form. It builds and stores nothing, so that
+// scanner walks over a struct in Thrift's compact encoding and checks its form. It keeps no values, so that
 // texts and lists may be as long as they claim to be.
 //
-// A field is identified by its key: the numbers of the fields that lead to it from the outermost struct, a byte each,
-// the last one lowest. Items of a list have the key of the list.
+// A field is identified by its key: the numbers of the fields that lead to it from the outermost struct, a byte
+// each, the last one lowest. Items of a list have the key of the list.
 type scanner struct {
 	in *bufio.Reader
 	// number is called with each integer, flag with each boolean of a struct, item at the end of each item of a

@@ -19,7 +19,7 @@ const begin = `SET client_encoding = 'UTF8'; SET datestyle = 'ISO, YMD'; SET tim
 SET synchronize_seqscans = off; SET cursor_tuple_fraction = 1.0;
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 
-// fetch asks for a block of rows. The server computes no more than a block ahead.
+// fetch requests a block of rows. The server computes at most a block ahead.
 const fetch = "FETCH FORWARD 8192 FROM dptrain_rows"
 
 // answerPostgres answers a question from PostgreSQL.
