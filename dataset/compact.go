@@ -46,7 +46,7 @@ type compacter struct {
 	out    *compact
 }
 
-// startColumn starts a column.
+// startColumn prepares for the numbers of a new column.
 func (c *compacter) startColumn(rows int) {
 	if c.piece == nil {
 		c.piece = make([]float64, 0, compactRows)

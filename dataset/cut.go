@@ -136,7 +136,7 @@ func (c *fieldCutter) countFields() int {
 	return n
 }
 
-// firstFields returns the first fields of a record, at most most.
+// firstFields returns the first fields of a record, at most the given number.
 func (c *fieldCutter) firstFields(record []byte, most int) []string {
 	var out []string
 	for c.startRecord(record); c.more && len(out) < most; {

@@ -67,7 +67,7 @@ func ParquetText(
 	return nil
 }
 
-// texts passes the first cells of a column, at most rows of them, to add.
+// texts passes the first cells of a column to add, at most rows cells.
 func (t *parquetTable) texts(ctx context.Context, column parquetColumn, rows int, add func(cell []byte)) error {
 	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) { return string(column.conv.textOf(v)), good })
 	reading, stop := context.WithCancel(ctx)

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// In addition to the constant .5, the scaled row of the second house is (1, 1). Its norm is 1.5, so it is
-// shortened to .75, and its prediction is half as far from 50, the middle of the range, as without the limit.
-// The first row is short enough.
+// The scaled row of the second house, (1, 1) in addition to the constant .5, has norm 1.5 and is shortened to
+// .75: its prediction is half as far from 50, the middle of the range, as without the limit. The first row is
+// short enough.
 func ExampleClippedLinear() {
 	m := &regression.ClippedLinear{
 		Linear: regression.Linear{

@@ -15,8 +15,8 @@ type Text struct {
 	Hash   int    // number of buckets that values are hashed to; 0: no hashing
 }
 
-// The foldings, in addition to removing surrounding blanks: no folding; of the number of blanks between words;
-// and of upper and lower case as well.
+// The foldings, in addition to removing surrounding blanks. FoldExact makes no other change, FoldBlanks also
+// reduces runs of blanks to one, and FoldCase also ignores case.
 const (
 	FoldExact  = "exact"
 	FoldBlanks = "blanks"

@@ -72,7 +72,7 @@ func (c *Column[T]) readMany(dst []T) (n int, err error) {
 	return n, nil
 }
 
-// skipOnes skips the ones of a run, at most most, and returns their number.
+// skipOnes skips the ones of a run, up to a maximum number, and returns how many it skipped.
 func (h *hybrid) skipOnes(most int) (n int, ok bool) {
 	if len(h.have) == 0 && h.run == 0 && h.groups == 0 && !h.readHeader() {
 		return 0, false

@@ -105,7 +105,7 @@ func (c *Column[T]) Close() {
 }
 
 // Read reads up to len(dst) cells, at least one. The error is io.EOF after the last row of the chunk, once it
-// has been verified that there are no more values. After any other error the cells of later rows are unread.
+// has been verified that there are no more values. If it returns an error, no cell of a later row was read.
 func (c *Column[T]) Read(dst []T) (int, error) {
 	for c.left == 0 {
 		if err := c.nextPage(); err != nil {

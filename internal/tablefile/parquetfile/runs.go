@@ -136,7 +136,7 @@ type delta struct {
 	data   [8*deltaStep + 9]byte
 }
 
-// start reads the start of a list of at most most integers.
+// start reads the header of a list of at most the given number of integers.
 func (d *delta) start(src *source, most int) bool {
 	block, ok1 := src.readUvarint()
 	minis, ok2 := src.readUvarint()
@@ -205,7 +205,7 @@ func (d *delta) readBlockHeader() bool {
 	return ok
 }
 
-// readLengths reads a list of at most most lengths into dst.
+// readLengths reads a list of lengths, at most the given number, into dst.
 func (d *delta) readLengths(dst []int32, src *source, most int) ([]int32, bool) {
 	dst = dst[:0]
 	if !d.start(src, most) {

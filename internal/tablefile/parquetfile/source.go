@@ -18,7 +18,7 @@ type source struct {
 	failed bool      // the stream ended with an error
 }
 
-// start reads a stream from its start.
+// start prepares for reading a stream.
 func (s *source) start(r io.Reader) {
 	if s.room == nil {
 		s.room = make([]byte, sourceBuffer)

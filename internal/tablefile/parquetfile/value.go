@@ -36,7 +36,7 @@ func (v *valueReader) close() {
 	v.src, v.lengths, v.begins, v.last, v.split, v.text = nil, nil, nil, nil, nil, nil
 }
 
-// start starts a page of at most most values.
+// start prepares for reading a page with at most the given number of values.
 func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
 	text := v.typ.Kind == format.ByteArray

@@ -22,7 +22,7 @@ const (
 	typeTimestampTZ, typeUHugeint, typeTimeNS                            = 31, 32, 39
 )
 
-// The types that cannot be cells, by their numbers.
+// noCell maps the numbers of the types that cannot be cells to their names.
 var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP", 28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
 	33: "ARRAY", 35: "BIGNUM", 36: "NULL"}
 

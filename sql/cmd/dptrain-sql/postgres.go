@@ -98,7 +98,7 @@ type column struct {
 	boolean bool
 }
 
-// The types whose cells are fully represented by their text, by their numbers, which are fixed.
+// plain lists the types whose values are fully represented by their text, by OID. These OIDs are fixed.
 var plain = map[uint32]bool{
 	16: true, 18: true, 19: true, 20: true, 21: true, 23: true, 25: true, 26: true, // bool, "char", name, int8, int2, int4, text, oid
 	700: true, 701: true, 1042: true, 1043: true, 1700: true, // float4, float8, character, character varying, numeric
