@@ -80,8 +80,8 @@ func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Sessio
 	searchUnits(t, alphabet, bound)
 }
 
-// searchRemovals adds and removes a record under substitution, which is what happens to
-// a statistic of records with a target where one that is replaced loses or gains it.
+// searchRemovals adds and removes a record under substitution. A statistic of the records with a target changes in
+// this way if a replaced record loses or gains its target.
 func searchRemovals(t *testing.T, n, alphabet int, bound func(s *Session, rows []int) Bounded[Vector]) {
 	t.Helper()
 	s := session(t, budget.Substitute, 1)
@@ -93,11 +93,10 @@ func searchRemovals(t *testing.T, n, alphabet int, bound func(s *Session, rows [
 	})
 }
 
-// TestSubstitutionCoversRemoval: of every statistic the bound for a replaced record is
-// at least that for one added or removed. Narrowed to the records with a target, a
-// table in which one is replaced may be a table in which one is removed. ([Agreement.Ratio]
-// is the one bound that is about a public number of records; it is not handed
-// a narrowed table.)
+// TestSubstitutionCoversRemoval checks for every statistic that the bound for a replaced record is at least the bound
+// for one added or removed. If a table is narrowed to the records with a target, replacing a record may remove one
+// from the narrowed table. ([Agreement.Ratio] is the only bound about a public number of records; it is never given a
+// narrowed table.)
 func TestSubstitutionCoversRemoval(t *testing.T) {
 	ranks := func(x ...float64) *kendall.Ranks { return kendall.Rank(x, nil) }
 	for name, bound := range map[string]func(s *Session) float64{
@@ -208,7 +207,7 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 
 func TestSumsSensitivity(t *testing.T) {
 	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
-	// Under substitution no pair attains the bound in the third statistic beside the others.
+	// Under substitution no pair of records attains the bound in the third statistic together with the others.
 	search(t, 2, len(values)*len(values), .996, func(s *Session, rows []int) Bounded[Vector] {
 		b := s.NewSums([]float64{-1, 0, .2}, []float64{.5, 2, .2})
 		var x, y, z []float64
@@ -275,8 +274,8 @@ func frobenius(a, b Symmetric) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestClip: after clipping no row is longer than the limit, no entry grew or
-// changed sign, and rows within the limit are untouched.
+// TestClip checks that clipping leaves no row longer than the limit, enlarges no entry, changes no sign, and does not
+// touch rows within the limit.
 func TestClip(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -311,8 +310,8 @@ func TestClip(t *testing.T) {
 	})
 }
 
-// TestSumsIgnoreOrderAndCuts: permuting the rows or adding them in other
-// blocks leaves every sum equal, bit for bit.
+// TestSumsIgnoreOrderAndCuts checks that every sum is bit-identical if the rows are permuted or added in other
+// blocks.
 func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// searching returns a session of a plan with a selection between two candidates,
-// and a step beside it.
+// searching returns a session of a plan with a selection between two candidates and one more step.
 func searching(t testing.TB, law budget.Selection, seed uint64) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Par("fit",
@@ -45,9 +44,8 @@ func runsOf(t testing.TB, mean float64) budget.Selection {
 	return law
 }
 
-// TestBestLaw: with two candidates of which the second always wins, the first is
-// returned with probability E 2^-K. Keys are fixed; a correct selection fails
-// with probability 1e-6 over their choice.
+// TestBestLaw checks that of two candidates, where the second always wins, the first is returned with probability E
+// 2^-K. Keys are fixed; a correct selection fails with probability 1e-6 over their choice.
 func TestBestLaw(t *testing.T) {
 	const n = 4000
 	law := runsOf(t, 3)
@@ -68,8 +66,8 @@ func TestBestLaw(t *testing.T) {
 	}
 }
 
-// TestBestTakesTheBest: the largest score wins, the first of equal ones, and none
-// stands for the lowest.
+// TestBestTakesTheBest checks that the largest score wins, that the first of equal scores wins, and that a missing
+// score counts as the lowest.
 func TestBestTakesTheBest(t *testing.T) {
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
@@ -114,8 +112,8 @@ func spend(c int, s *Session) (out []float64, err error) {
 	return out, nil
 }
 
-// TestTriesAreApart: tries have noise of their own, each leaf can be spent once in
-// each try of its own candidate and nowhere else.
+// TestTriesAreApart checks that each try has its own noise, and that each leaf can be spent once in each try of its
+// own candidate and nowhere else.
 func TestTriesAreApart(t *testing.T) {
 	s := searching(t, runsOf(t, 30), 3)
 	if _, err := Gaussian(s.Sub("train").Sub("a"), "model", vector(0)); !errors.Is(err, ErrTry) {
@@ -177,8 +175,8 @@ func TestTriesAreApart(t *testing.T) {
 	}
 }
 
-// TestEventsHideTries: what a session says of its releases depends on the winning
-// candidate alone.
+// TestEventsHideTries checks that the events a session reports about its releases depend on the winning candidate
+// alone.
 func TestEventsHideTries(t *testing.T) {
 	first := map[int][]Event{}
 	for seed := uint64(1); seed < 40; seed++ {
@@ -229,8 +227,8 @@ func ExampleBest() {
 	// Output: true 1 <nil>
 }
 
-// TestBestRehearsal: a rehearsal tries every candidate once and returns the first,
-// whatever the scores are: it is no selection.
+// TestBestRehearsal checks that a rehearsal tries every candidate once and returns the first regardless of the
+// scores, because it selects no candidate.
 func TestBestRehearsal(t *testing.T) {
 	s := searching(t, runsOf(t, 1.01), 0)
 	r, err := NewRehearsal(s.core.priced)

@@ -33,10 +33,9 @@ func maskOf(chosen []int) (m int) {
 	return m
 }
 
-// maxLaw returns the law of argmax u_c + Z_c, Z_c the largest of size_c noises:
-// Gumbel, or exponential by Gauss-Legendre quadrature, which is exact for the
-// polynomial in p = exp(-z) at hand:
-// P(c) = integral of size a_c/(1-a_c p) prod_o (1-a_o p)^size_o, a = exp(u).
+// maxLaw returns the distribution of argmax u_c + Z_c, where Z_c is the largest of size_c noises: Gumbel, or
+// exponential by Gauss-Legendre quadrature, which is exact for this polynomial in p = exp(-z): P(c) = integral of
+// size a_c/(1-a_c p) prod_o (1-a_o p)^size_o, a = exp(u).
 func maxLaw(u, size []float64, exponential bool) []float64 {
 	out, a := make([]float64, len(u)), make([]float64, len(u))
 	top, degree, total := slices.Max(u), 0., 0.
@@ -89,8 +88,8 @@ func bruteLaw(x []int64, k int, gamma, rate float64, exponential bool) setLaw {
 	return law
 }
 
-// classLaw is the law of lipschitz.choose in closed form, from its classes.
-// published puts the class sizes and bodies of the paper in the place of ours.
+// classLaw is the distribution of lipschitz.choose in closed form, computed from its classes. published uses the
+// class sizes and bodies of the paper instead of ours.
 func classLaw(l *lipschitzClasses, exponential, published bool) setLaw {
 	type class struct{ h, t int }
 	classes, u, size := []class{{l.k - 1, l.k}}, []float64{0}, []float64{1}
@@ -146,7 +145,7 @@ func vectorsOf(d int, f func(x []int64)) {
 
 var gammas = []float64{0, .25, .5, .9}
 
-// sampleSets draws n sets and compares their frequencies with a law.
+// sampleSets draws n sets and compares their frequencies with a distribution.
 func sampleSets(t *testing.T, n int, law setLaw, draw func() []int) {
 	t.Helper()
 	counts := make([]float64, len(law))
@@ -186,8 +185,8 @@ func TestLipschitzValues(t *testing.T) {
 	}
 }
 
-// TestLipschitzLaw: the law by classes is the law by definition, for every
-// d <= 6, k < d and gamma, both forms, and what is drawn follows it.
+// TestLipschitzLaw checks that the distribution computed from classes equals the one by definition, for every d <= 6,
+// k < d and gamma and in both forms, and that draws follow it.
 func TestLipschitzLaw(t *testing.T) {
 	seed := byte(0)
 	for d := 2; d <= 6; d++ {
@@ -212,8 +211,8 @@ func TestLipschitzLaw(t *testing.T) {
 	}
 }
 
-// TestLipschitzOfOne: with k = 1 the loss leaves the exponential mechanism at
-// gamma times the rate, and nothing at gamma = 0.
+// TestLipschitzOfOne checks that for k = 1 the loss is that of the exponential mechanism at gamma times the rate, and
+// 0 at gamma = 0.
 func TestLipschitzOfOne(t *testing.T) {
 	x := []int64{4, -1, 2, 2}
 	for _, gamma := range gammas {
@@ -229,9 +228,8 @@ func TestLipschitzOfOne(t *testing.T) {
 	}
 }
 
-// worstPair searches all pairs of score vectors with d ranked entries from
-// 0..grid-1 and every entry moved by one of moves. It returns the largest
-// log-ratio of the probability of a set, and the largest range of log-ratios
+// worstPair searches all pairs of score vectors with d ranked entries from 0..grid-1 in which every entry moves by
+// one of moves. It returns the largest log-ratio of the probability of a set, and the largest range of log-ratios
 // within a pair. law takes scores in decreasing order.
 func worstPair(d, k, grid int, moves []int64, law func(x []int64) setLaw) (ratio, span float64) {
 	cache, masks := map[[6]int64]setLaw{}, setsOf(d, k)
@@ -286,11 +284,9 @@ func worstPair(d, k, grid int, moves []int64, law func(x []int64) setLaw) (ratio
 	return ratio, span
 }
 
-// TestLipschitzPrivacy: over all neighbouring pairs of a small grid no set is
-// more than exp(epsilon) times as likely on one side, and with Gumbel noise the
-// log-ratios of a pair span at most epsilon (bounded range). The width of the
-// changes is all that counts, also where they are not symmetric and gamma is
-// not 1/2.
+// TestLipschitzPrivacy checks that over all neighbouring pairs of a small grid no set is more than exp(epsilon) times
+// as likely on one side, and that with Gumbel noise the log-ratios of a pair span at most epsilon (bounded range).
+// Only the width of the changes counts, even if they are not symmetric and gamma is not 1/2.
 func TestLipschitzPrivacy(t *testing.T) {
 	const epsilon = 1
 	most := map[bool]float64{}
@@ -320,9 +316,8 @@ func TestLipschitzPrivacy(t *testing.T) {
 	}
 }
 
-// TestPublishedClassSizes: the same search breaks the claim of epsilon with the
-// published class sizes, and swapping the order of scores by ever less costs
-// log k whatever epsilon is.
+// TestPublishedClassSizes checks that the same search refutes the claimed epsilon for the published class sizes:
+// swapping the order of scores by an ever smaller change costs log k, whatever epsilon is.
 func TestPublishedClassSizes(t *testing.T) {
 	published := func(k int, gamma, rate float64, exponential bool) func(x []int64) setLaw {
 		return func(x []int64) setLaw { return classLaw(newLipschitzClasses(x, k, gamma, rate), exponential, true) }
@@ -353,8 +348,8 @@ func TestPublishedClassSizes(t *testing.T) {
 	}
 }
 
-// TestLipschitzPassesOverNothing: the classes passed over without logarithms
-// are never the best, so the draw is that of the plain loop, bit by bit.
+// TestLipschitzPassesOverNothing checks that the classes skipped without logarithms are never the best, so that the
+// draw is bit-identical to that of the plain loop.
 func TestLipschitzPassesOverNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for trial := range 400 {
@@ -382,9 +377,8 @@ func TestLipschitzPassesOverNothing(t *testing.T) {
 	}
 }
 
-// TestLipschitzFarScores: scores at the ends of int64 and rates that overflow
-// any float keep the law's limits: at a huge rate the best set, at none all
-// sets alike.
+// TestLipschitzFarScores checks that scores at the ends of int64 and rates that overflow any float have the limits of
+// the distribution: the best set at a huge rate, and all sets equally likely at rate 0.
 func TestLipschitzFarScores(t *testing.T) {
 	x := []int64{math.MinInt64, math.MaxInt64, 0, math.MaxInt64 - 1}
 	for _, gamma := range gammas[1:] {

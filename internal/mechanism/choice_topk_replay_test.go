@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestTopKReplay: the neighbouring run releases the recorded choice, inputs
-// within the width pass, and a change wider than declared is reported.
+// TestTopKReplay checks that the neighbouring run releases the recorded choice, that inputs within the width pass,
+// and that a change wider than declared is reported.
 func TestTopKReplay(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 2}

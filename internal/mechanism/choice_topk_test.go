@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// roundsLaw is the law of the set of k rounds of the exponential mechanism
-// without replacement: the sum over all orders.
+// roundsLaw is the distribution of the set chosen by k rounds of the exponential mechanism without replacement: the
+// sum over all orders.
 func roundsLaw(x []int64, k int, rate float64) setLaw {
 	law := make(setLaw, 1<<len(x))
 	var grow func(mask int, p float64)
@@ -38,9 +38,9 @@ func roundsLaw(x []int64, k int, rate float64) setLaw {
 	return law
 }
 
-// gumbelLaw is the law of the k largest of score plus Gumbel noise, by
-// inclusion and exclusion over the chosen that fall below the largest left out:
-// P(every Gumbel of T is below the maximum of R) = W_R/(W_R+W_T).
+// gumbelLaw is the distribution of the k largest of score plus Gumbel noise, by inclusion and exclusion over the
+// chosen entries that fall below the largest of the others: P(every Gumbel of T is below the maximum of R) =
+// W_R/(W_R+W_T).
 func gumbelLaw(x []int64, k int, rate float64) setLaw {
 	law := make(setLaw, 1<<len(x))
 	weight := func(mask int) (w float64) {
@@ -67,8 +67,8 @@ func gumbelLaw(x []int64, k int, rate float64) setLaw {
 	return law
 }
 
-// TestOneShotLaw: the largest noisy scores have the law of the rounds, and so
-// has what oneShot draws; with k = 1 it is the exponential mechanism.
+// TestOneShotLaw checks that the largest noisy scores have the distribution of the rounds, and so do the draws of
+// oneShot; with k = 1 it is the exponential mechanism.
 func TestOneShotLaw(t *testing.T) {
 	seed := byte(0)
 	for d := 2; d <= 6; d++ {
@@ -97,8 +97,7 @@ func TestOneShotLaw(t *testing.T) {
 	}
 }
 
-// TestRoundsPrivacy: k rounds of epsilon, for all neighbouring pairs of a small
-// grid, within k epsilon.
+// TestRoundsPrivacy checks that k rounds of epsilon stay within k epsilon for all neighbouring pairs of a small grid.
 func TestRoundsPrivacy(t *testing.T) {
 	for d := 2; d <= 5; d++ {
 		for k := 1; k < d; k++ {
@@ -110,8 +109,8 @@ func TestRoundsPrivacy(t *testing.T) {
 	}
 }
 
-// TestOneShotReach: scores further apart than the noise can tell keep the best
-// set, on both sides of the boundary.
+// TestOneShotReach checks that scores farther apart than the noise can reach yield the best set, on both sides of the
+// boundary.
 func TestOneShotReach(t *testing.T) {
 	x := []int64{math.MinInt64, 5, math.MaxInt64, 1 << 40, -(1 << 40), 0}
 	for seed := range byte(50) {
@@ -142,8 +141,7 @@ func widthScores(width float64, v ...int64) Bounded[Vector] {
 	return Bounded[Vector]{value: v, norm: Width, sens: width, unit: 1}
 }
 
-// TestTopKReleaseLaw: through the session, every form has the law of the
-// epsilon it was priced at.
+// TestTopKReleaseLaw checks that through the session every form has the distribution of the epsilon it was priced at.
 func TestTopKReleaseLaw(t *testing.T) {
 	const width, runs = 5, 3000
 	x := []int64{9, 0, 7, 4, 4}
@@ -173,7 +171,7 @@ func TestTopKReleaseLaw(t *testing.T) {
 	}
 }
 
-// TestTopKSpends: every form spends its whole leaf, once.
+// TestTopKSpends checks that every form spends its whole leaf, once.
 func TestTopKSpends(t *testing.T) {
 	for _, form := range forms {
 		top := TopK{Form: form, K: 3}
@@ -259,8 +257,8 @@ func TestTopKRefuses(t *testing.T) {
 	}
 }
 
-// TestTopKSlack: what pays for the noise's error is taken off the epsilon, and
-// an epsilon that is all slack is refused.
+// TestTopKSlack checks that the price of the noise's rounding error is subtracted from epsilon, and that an epsilon
+// consumed entirely by this slack is refused.
 func TestTopKSlack(t *testing.T) {
 	for _, form := range []TopKForm{OneShot, Lipschitz, LipschitzExponential} {
 		top := TopK{Form: form, K: 4}
@@ -289,8 +287,8 @@ func TestParseTopKForm(t *testing.T) {
 	}
 }
 
-// TestTopKManyCandidates: at a large budget 200 of 20,000 candidates come from
-// the best; at a small one the set is still a set.
+// TestTopKManyCandidates checks that with a large budget the 200 selected of 20,000 candidates are among the best,
+// and that with a small one the result is still a set.
 func TestTopKManyCandidates(t *testing.T) {
 	const d, k = 20000, 200
 	scores := make([]int64, d)

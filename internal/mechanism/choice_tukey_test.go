@@ -128,8 +128,8 @@ func TestDepthGaussianGrid(t *testing.T) {
 	close6(t, "lw(125)", lw, 69.7331067, 1e-8)
 }
 
-// brute computes, by counting every grid point, what a nest computes from
-// boxes. The grid is small: coordinates are 0..side-1 times 2^-200.
+// brute computes the results of a nest by counting every grid point instead of using boxes. The grid is small:
+// coordinates are 0..side-1 times 2^-200.
 type brute struct {
 	n      *nestedBoxes
 	law    depthLaw
@@ -237,7 +237,7 @@ func (b brute) r(k int) float64 {
 	return x
 }
 
-// law returns P_Z on the grid.
+// probabilities returns P_Z on the grid.
 func (b brute) probabilities(depths []int) []*big.Rat {
 	t := len(b.points) / 4
 	out, total := make([]*big.Rat, len(depths)), new(big.Rat)
@@ -293,11 +293,10 @@ func replaced(t *rapid.T, points [][]int, k, side int) [][]int {
 	return out
 }
 
-// TestDepthLemmas checks L2 and L3 exactly, and boxes against the definition of
-// depth, on random clouds with ties: for Z* within k replacements of Z and Z**
-// one further, max over S of P(S) - rho^2 P'(S) is at most r_k(Z) both ways;
-// r_(k-1)(Z*) <= r_k(Z) for k = 1; the number of r_k <= delta is what stability
-// says, and moves by at most 1.
+// TestDepthLemmas checks L2 and L3 exactly, and boxes against the definition of depth, on random clouds with ties.
+// For Z* within k replacements of Z and Z** one further, max over S of P(S) - rho^2 P'(S) is at most r_k(Z) in both
+// directions; r_(k-1)(Z*) <= r_k(Z) for k = 1; and the number of r_k <= delta is the computed stability and moves by
+// at most 1.
 func TestDepthLemmas(t *testing.T) {
 	reached := 0. // largest share of r_k that an excess came to
 	for _, d := range []int{1, 2} {
@@ -350,9 +349,9 @@ func TestDepthLemmas(t *testing.T) {
 	}
 }
 
-// TestDepthSplits computes the whole release on random clouds and neighbours of them, for several splits: the sum over
-// outcomes of P - e^epsilon P', where it is above 0, is at most delta, and the bit that says whether the check passed comes
-// as near to e1 as it may.
+// TestDepthSplits computes the whole release on random clouds and their neighbours, for several splits. The sum over
+// outcomes of the positive part of P - e^epsilon P' must be at most delta, and the log-ratio of the bit that reports
+// whether the check passed must come as close to e1 as allowed.
 func TestDepthSplits(t *testing.T) {
 	const epsilon, delta = 3., .2
 	for _, split := range []DepthSplit{UsualSplit(), {.1, .45}, {.5, .25}, {.7, .15}} {
@@ -484,7 +483,7 @@ func TestDepthSensitivityExhaustive(t *testing.T) {
 	}
 }
 
-// TestDepthDrawLaw compares draws with the law counted on the grid.
+// TestDepthDrawLaw compares draws with the distribution counted on the grid.
 func TestDepthDrawLaw(t *testing.T) {
 	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1}, {5, 5}, {6, 2}, {0, 4}, {7, 7}}
 	b := newBrute(points, 8, depthLaw{depthStep(.4), .1})
@@ -506,7 +505,7 @@ func TestDepthDrawLaw(t *testing.T) {
 	chisquare.Check(t, counts, expected)
 }
 
-// depthSession has a leaf "tukey" of the given law.
+// depthSession has a leaf "tukey" with the given parameters.
 func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) func(seed int) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run",
@@ -526,9 +525,9 @@ func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) fun
 	}
 }
 
-// TestTukeyDepthAbstains: the release passes with the probability that h and
-// the threshold say, and an unsafe cloud with at most delta. Six standard
-// deviations: two-sided false alarm 2e-9 a case.
+// TestTukeyDepthAbstains checks that the release passes with the probability given by h and the threshold, and that
+// an unsafe cloud passes with probability at most delta. The tolerance is six standard deviations: two-sided false
+// alarm 2e-9 a case.
 func TestTukeyDepthAbstains(t *testing.T) {
 	const epsilon, delta, runs = 2, .02, 4000
 	open := depthSession(t, budget.AddRemove, epsilon, delta)
@@ -574,8 +573,8 @@ func TestTukeyDepthAbstains(t *testing.T) {
 	}
 }
 
-// TestTukeyDepthPoint: what passes lies within U_t, under both relations, and a
-// coordinate that is constant over the cloud comes back exactly.
+// TestTukeyDepthPoint checks that released points are within U_t under both relations, and that a coordinate that is
+// constant over the cloud is returned exactly.
 func TestTukeyDepthPoint(t *testing.T) {
 	for _, rel := range relations() {
 		open := depthSession(t, rel, 4, 1e-4)
@@ -607,7 +606,7 @@ func TestTukeyDepthPoint(t *testing.T) {
 	}
 }
 
-// TestTukeyDepthRefuses: refusals follow from public facts.
+// TestTukeyDepthRefuses checks that refusals follow from public facts.
 func TestTukeyDepthRefuses(t *testing.T) {
 	s := depthSession(t, budget.AddRemove, 1, 1e-5)(1)
 	for _, c := range []struct{ m, d int }{{11, 2}, {0, 2}, {12, 0}} {
@@ -630,8 +629,7 @@ func TestTukeyDepthRefuses(t *testing.T) {
 	}
 }
 
-// TestPoints: points with a number that is not finite go to the origin, and
-// Bound keeps its own copy.
+// TestPoints checks that points with a non-finite number move to the origin, and that Bound keeps its own copy.
 func TestPoints(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	p := s.NewPoints(4, 2)
@@ -651,8 +649,7 @@ func TestPoints(t *testing.T) {
 	p.Set(0, []float64{1})
 }
 
-// TestGrid: rounding is toward zero, monotone and loses nothing between 2^-147
-// and 2^200.
+// TestGrid checks that rounding is toward zero, is monotone, and is lossless between 2^-147 and 2^200.
 func TestGrid(t *testing.T) {
 	for _, c := range []struct{ in, want float64 }{
 		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0}, {5e-324, 0},
@@ -676,7 +673,7 @@ func TestGrid(t *testing.T) {
 	})
 }
 
-// TestDepthStep: rho never exceeds e^e', and is at most 2^-32 and a hair below.
+// TestDepthStep checks that rho never exceeds e^e' and is smaller by a relative difference of about 2^-32 at most.
 func TestDepthStep(t *testing.T) {
 	for _, e := range []float64{0, 1e-13, 1e-6, .01, .28, .5, 3, 19.9, 25, 1e9} {
 		rho, want := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits), math.Exp(min(e, 20))
@@ -687,7 +684,7 @@ func TestDepthStep(t *testing.T) {
 	}
 }
 
-// TestThreshold: P(round(Lap) > threshold) <= delta.
+// TestThreshold checks that P(round(Lap) > threshold) <= delta.
 func TestThreshold(t *testing.T) {
 	for _, scale := range []uint64{1, 1000, 1 << 22} {
 		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {

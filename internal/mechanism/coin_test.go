@@ -7,7 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// TestSides: many coins at once are those of each record, whether their identities follow one another or not.
+// TestSides checks that computing many coins at once gives the coin of each record, whether or not the identities are
+// consecutive.
 func TestSides(t *testing.T) {
 	c := coinsOf(noise.Key{4, 2})
 	for name, of := range map[string]func(k int) uint64{

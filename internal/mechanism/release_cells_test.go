@@ -55,8 +55,7 @@ func TestCellBound(t *testing.T) {
 	}
 }
 
-// TestLaplaceCells: the noise has the scale sensitivity/epsilon, and an L2 sensitivity is
-// refused.
+// TestLaplaceCells checks that the noise has the scale sensitivity/epsilon, and that an L2 sensitivity is refused.
 func TestLaplaceCells(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)), budget.Target{Epsilon: .5,
@@ -82,8 +81,8 @@ func TestLaplaceCells(t *testing.T) {
 		for _, x := range out.Value() {
 			mean += math.Abs(x) / n
 		}
-		// The mean of n absolute values has the standard deviation want/sqrt(n): 5 of them
-		// are left with probability below 1e-6.
+		// The mean of n absolute values has the standard deviation want/sqrt(n): 5 deviations are exceeded with
+		// probability below 1e-6.
 		if math.Abs(mean-want) > 5*want/math.Sqrt(n) {
 			t.Errorf("%v: mean absolute noise %v, want %v", rel, mean, want)
 		}
@@ -96,8 +95,7 @@ func TestLaplaceCells(t *testing.T) {
 	}
 }
 
-// TestPublicSeed: a published seed gives the same numbers again, and says nothing of other
-// streams.
+// TestPublicSeed checks that a published seed reproduces the same numbers and reveals no other stream.
 func TestPublicSeed(t *testing.T) {
 	priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1)), budget.Target{Epsilon: 1})
 	if err != nil {

@@ -21,8 +21,8 @@ func spent(t *testing.T, s *Session, parts [][]int) float64 {
 	return mu2
 }
 
-// TestSharesAreDividedAnew: the parts to come may have other weights of the same sum. All parts together spend
-// the parameter of the draw.
+// TestSharesAreDividedAnew checks that the remaining parts may take other weights with the same sum, and that all
+// parts together spend the parameter of the draw.
 func TestSharesAreDividedAnew(t *testing.T) {
 	for _, later := range [][]int{{5, 4}, {1, 2, 3, 3}, {9}} {
 		s := partSession(t)
@@ -40,7 +40,8 @@ func TestSharesAreDividedAnew(t *testing.T) {
 	}
 }
 
-// TestSharesKeepTheirSum: what is spent stays, and so does the sum.
+// TestSharesKeepTheirSum checks that shares already spent cannot change, and that the sum of the shares cannot
+// either.
 func TestSharesKeepTheirSum(t *testing.T) {
 	for _, later := range [][]int{{4, 10}, {4, 3, 5}, {3, 10}, {5, 8}, {13}, {4, 3, 6, 1}, {}} {
 		s := partSession(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestWeightedTap: the tap measures a weighted vector in its own norm, and sees
-// weights that depend on the data.
+// TestWeightedTap checks that the tap measures a weighted vector in its own norm and detects weights that depend on
+// the data.
 func TestWeightedTap(t *testing.T) {
 	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("stats", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {

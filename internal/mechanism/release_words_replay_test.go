@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestWordsTap: the tap compares counts by their words, those that one table alone has
-// included, and puts the first output in place of the second.
+// TestWordsTap checks that the tap compares counts by text, including texts that occur in one table only, and
+// replaces the second output by the first.
 func TestWordsTap(t *testing.T) {
 	p := wordSession(t, 1, 1e-3, budget.AddRemove, budget.Unit{}).core.priced
 	release := func(rec *Recorder, rows []int) [][]Word {

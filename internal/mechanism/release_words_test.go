@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// wordTable holds, of two columns with found words, one in memory of codes and one of cells that
-// are text among numbers. Record r has the words r%4 and r/4%4, the last of which is missing.
+// wordTable holds two columns whose text categories are to be found: one in memory as codes, and one of cells with
+// text among numbers. Record r has the texts r%4 and r/4%4, and the last of the four is a missing value.
 func wordTable(t *testing.T, rows []int) dataset.View {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a", Kind: dataset.Category, Other: true, Found: true}, {Name: "b", Found: true}}}
@@ -46,8 +46,8 @@ func lexiconChange(a, b Lexicon) float64 {
 	return math.Sqrt(sum) / countUnit
 }
 
-// TestWordsSensitivity searches all tables of two records with every pair of words, one of
-// them missing, and their neighbours: the bound holds and is attained.
+// TestWordsSensitivity searches all tables of two records with every pair of texts, one of them missing, and their
+// neighbours. The bound must hold and be attained.
 func TestWordsSensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: math.Sqrt2, budget.Substitute: 2} {
 		s := session(t, rel, 1)
@@ -66,7 +66,7 @@ func TestWordsSensitivity(t *testing.T) {
 	}
 }
 
-// wordSession is a session with leaves for words of so many columns: mu and delta are given.
+// wordSession returns a session with leaves for the text categories of two columns, for the given mu and delta q.
 func wordSession(t *testing.T, mu, q float64, rel budget.Relation, unit budget.Unit) *Session {
 	t.Helper()
 	counts := budget.FixedLeaf("counts", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}).Of(StatWords)
@@ -87,9 +87,9 @@ func passing(least int64, sigma, c float64) float64 {
 	return math.Erfc((float64(least)-c/countUnit-.5)/sigma/math.Sqrt2) / 2
 }
 
-// TestWordsThreshold reproduces the specification, and compares the exact probability that a record,
-// or a unit of several, shows a word that nobody else has with what is charged for it: of
-// all ways to deal a unit's records to words.
+// TestWordsThreshold reproduces the specification. It also compares the exact probability that a record, or a unit of
+// several, reveals a text that no other record has with the delta charged for it, over all assignments of a unit's
+// records to texts.
 func TestWordsThreshold(t *testing.T) {
 	const mu, q = .0744721, 1e-7
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func unitOf(m int) budget.Unit {
 	return budget.Unit{Column: "u", MaxRows: m}
 }
 
-// partitions visits the ways to write numbers up to n as a sum of positive ones, none above most.
+// partitions visits all lists of positive numbers up to most that sum to at most n.
 func partitions(n, most int, sizes []int, visit func([]int)) {
 	visit(sizes)
 	for k := min(n, most); k >= 1; k-- {
@@ -151,9 +151,9 @@ func partitions(n, most int, sizes []int, visit func([]int)) {
 	}
 }
 
-// TestNewWordAppears: of 40,000 runs with a record that alone has a word, the share in which it is
-// published is its exact probability, within five standard deviations (false alarm below
-// 1e-6), and at most what is charged.
+// TestNewWordAppears checks that in 40,000 runs with a record that alone has a certain text, this text is published
+// as often as its exact probability predicts, within five standard deviations (false alarm below 1e-6), and at most
+// with the probability charged.
 func TestNewWordAppears(t *testing.T) {
 	const runs, q = 40_000, .02
 	v := wordTable(t, []int{0})
@@ -178,8 +178,8 @@ func TestNewWordAppears(t *testing.T) {
 	}
 }
 
-// TestWordsPublishes: what many records have comes out with about its count, sorted, and
-// whatever the order of the records.
+// TestWordsPublishes checks that a text of many records is published with about its count, that the list is sorted,
+// and that the order of the records does not matter.
 func TestWordsPublishes(t *testing.T) {
 	rows := slices.Concat(slices.Repeat([]int{0}, 300), slices.Repeat([]int{1}, 400), slices.Repeat([]int{6}, 3), slices.Repeat([]int{3}, 500))
 	s := wordSession(t, 1, 1e-7, budget.AddRemove, budget.Unit{})

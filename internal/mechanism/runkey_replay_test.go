@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// TestRunKey: under a seed the keys of a process are a function of the plan, the
-// purpose and how many came before; without one they are the operating system's.
+// TestRunKey checks that under a seed the keys of a process are a function of the plan, the purpose and the number of
+// earlier keys, and that without a seed they come from the operating system.
 func TestRunKey(t *testing.T) {
 	one, two := priced(t, budget.AddRemove), priced(t, budget.Substitute)
 	next := func(p *budget.Priced, purpose string) noise.Key {

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// branched opens a session on a plan with a choice between two branches, the second of
-// which holds another choice, after a leaf that all see.
+// branched opens a session on a plan with a leaf outside all branches, followed by a choice between two branches. The
+// second branch contains another choice.
 func branched(t *testing.T) *Session {
 	t.Helper()
 	inner := budget.OneOf("inner", budget.Seq("nothing"), budget.GaussianLeaf("left", .1, 1), budget.Seq("right", budget.GaussianLeaf("sums", .1, 1)))
@@ -25,8 +25,8 @@ func branched(t *testing.T) *Session {
 	return s.Sub("train")
 }
 
-// TestOneBranch: the first release in a branch settles which it is, at every level, and
-// none comes before what chooses it. What is refused spends nothing.
+// TestOneBranch checks that the first release in a branch decides the branch, at every level, and that no branch can
+// release before the leaf that chooses it. Refused releases spend no budget.
 func TestOneBranch(t *testing.T) {
 	release := func(s *Session, branch, leaf string, draw int) error {
 		_, err := GaussianDraw(s.Sub(branch), leaf, draw, vector(1))
@@ -66,8 +66,8 @@ func TestOneBranch(t *testing.T) {
 	}
 }
 
-// TestBestIsAlone: while a private selection is carried out nothing is released beside
-// it, and no other begins.
+// TestBestIsAlone checks that no other release and no other selection is possible while a private selection is being
+// carried out.
 func TestBestIsAlone(t *testing.T) {
 	law, err := budget.SelectionForMean(0, 3)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestBestIsAlone(t *testing.T) {
 	}
 }
 
-// TestBestInABranch: a private selection inside a branch takes it.
+// TestBestInABranch checks that a private selection inside a branch decides for that branch.
 func TestBestInABranch(t *testing.T) {
 	law, err := budget.SelectionForMean(0, 3)
 	if err != nil {

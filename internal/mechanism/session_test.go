@@ -40,8 +40,8 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 
 func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit, ""} }
 
-// TestOneSession: a priced tree opens one session, of several that are asked for at once
-// too, and as many rehearsals as anybody likes. Again is one session more.
+// TestOneSession checks that a priced tree opens exactly one session, even if several are requested at once, and any
+// number of rehearsals. Again yields one more session.
 func TestOneSession(t *testing.T) {
 	p := priced(t, budget.AddRemove)
 	var opened atomic.Int32
@@ -101,8 +101,8 @@ func TestSpending(t *testing.T) {
 	}
 }
 
-// TestNoiseIgnoresOrder: the noise of a draw depends on the key, the leaf and
-// the draw, not on when or by which goroutine it is asked for.
+// TestNoiseIgnoresOrder checks that the noise of a draw depends on the key, the leaf and the draw, but not on the
+// time or the goroutine of the request.
 func TestNoiseIgnoresOrder(t *testing.T) {
 	a, b := session(t, budget.AddRemove, 7), session(t, budget.AddRemove, 7)
 	first, _ := GaussianDraw(a, "sums", 0, vector(0, 0, 0))
@@ -214,8 +214,8 @@ func TestCoins(t *testing.T) {
 	}
 }
 
-// TestRehearsalMargin: a rehearsal refuses noise within 2^4 of the grid's limit that a
-// run may still draw, and a choice at the run's own limit.
+// TestRehearsalMargin checks that a rehearsal refuses noise within 2^4 of the grid's limit, which a run may still
+// draw, and that it refuses a choice at the run's own limit.
 func TestRehearsalMargin(t *testing.T) {
 	plan, err := budget.Calibrate(budget.Seq("run",
 		budget.FixedLeaf("sum", budget.Law{Kind: budget.Gaussian, Mu: 1, Draws: 1}),
@@ -252,7 +252,7 @@ func TestRehearsalMargin(t *testing.T) {
 	}
 }
 
-// testStream returns a stream of random words for a test.
+// testStream returns a stream of random 64-bit words for a test.
 func testStream(seed byte) *noise.Stream {
 	return noise.NewStream(noise.Key{seed}.Derive("test", "sampler", 0))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
-// agreementOf sees one record a pick: the votes against, none and for with each
-// of the weights.
+// agreementOf adds one record per entry of pick. A pick combines a vote (against, missing or for) with one of the
+// weights.
 func agreementOf(s *Session, lower, upper float64, weights []float64, pick []int) *Agreement {
 	a := s.NewAgreement(lower, upper)
 	for _, i := range pick {
@@ -75,7 +75,7 @@ func TestRatioSensitivity(t *testing.T) {
 	}
 }
 
-// TestRatioNeedsPublicCount: nothing is said about an added record.
+// TestRatioNeedsPublicCount checks that there is no bound for an added record.
 func TestRatioNeedsPublicCount(t *testing.T) {
 	if _, err := session(t, budget.AddRemove, 1).NewAgreement(.5, 2).Ratio(); !errors.Is(err, ErrRelation) {
 		t.Errorf("%v", err)
@@ -86,7 +86,7 @@ func TestRatioNeedsPublicCount(t *testing.T) {
 	}
 }
 
-// TestAgreementMerges: parts merge to the whole, whatever the blocks.
+// TestAgreementMerges checks that parts merge to the whole, regardless of the blocks.
 func TestAgreementMerges(t *testing.T) {
 	s := session(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,9 +111,9 @@ func TestAgreementMerges(t *testing.T) {
 	})
 }
 
-// TestPublicStream: equal for equal names, different for others, uniform on
-// (-1, 1) and on [0, n): the mean of 10^5 draws is within 6 standard deviations,
-// which a correct stream misses with probability 2e-9.
+// TestPublicStream checks that streams are equal for equal names, different for other names, and uniform on (-1, 1)
+// and on [0, n): the mean of 10^5 draws is within 6 standard deviations, which a correct stream misses with
+// probability 2e-9.
 func TestPublicStream(t *testing.T) {
 	s := session(t, budget.AddRemove, 7)
 	a, b, other := s.PublicStream("x"), s.PublicStream("x"), s.PublicStream("y")

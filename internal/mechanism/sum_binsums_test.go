@@ -27,8 +27,8 @@ func TestBinSumsSensitivity(t *testing.T) {
 	}
 }
 
-// TestBinSumsAddsUp: sums are those of clamped numbers up to the rounding of
-// every record, whatever the order and the cuts.
+// TestBinSumsAddsUp checks that the sums are those of the clamped numbers, up to the rounding of every record,
+// regardless of order and blocks.
 func TestBinSumsAddsUp(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,8 +99,8 @@ func partSession(t testing.TB) *Session {
 	return s
 }
 
-// TestPartsAddUp: the parameters of the parts have the draw's as their root
-// sum of squares, up to the rounding of scales.
+// TestPartsAddUp checks that the root sum of squares of the parts' parameters is the parameter of the draw, up to the
+// rounding of scales.
 func TestPartsAddUp(t *testing.T) {
 	for _, parts := range []int{1, 2, 7} {
 		s := partSession(t)
@@ -162,7 +162,7 @@ func TestPartsAreSpentOnce(t *testing.T) {
 	}
 }
 
-// TestPartsDifferInNoise: equal inputs get different noise in every part.
+// TestPartsDifferInNoise checks that equal inputs get different noise in every part.
 func TestPartsDifferInNoise(t *testing.T) {
 	s := partSession(t)
 	x := s.NewBinSums(4, 1).Bound()

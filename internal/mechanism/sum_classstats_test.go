@@ -22,8 +22,8 @@ func weightedChange(a, b Bounded[Weighted]) float64 {
 	return math.Sqrt(sum)
 }
 
-// classStatsOf returns the statistics of records: record r is row r/(classes+1)
-// in class r%(classes+1), the last of which is none.
+// classStatsOf returns the statistics of records: record r is row r/(classes+1) in class r%(classes+1), and the last
+// of these classes is a missing one.
 func classStatsOf(s *Session, limit float64, w ClassWeights, rows [][]int16, classes int, records []int) Bounded[Weighted] {
 	c := s.NewClassStats(len(rows[0]), classes, limit, w)
 	block, codes := make([][]int16, len(rows[0])), []int32(nil)
@@ -37,10 +37,9 @@ func classStatsOf(s *Session, limit float64, w ClassWeights, rows [][]int16, cla
 	return c.Bound()
 }
 
-// TestClassStatsSensitivity searches rows of every direction below, at and
-// above the limit, in two classes and in none, under weights that make each of
-// the cases of the derivation the largest. The bound is never passed; it is
-// attained where records of two classes decide, under add-remove always.
+// TestClassStatsSensitivity searches rows of every direction below, at and above the limit, in two classes and
+// without a class, under weights that make each case of the derivation the largest. The bound is never exceeded. It
+// is always attained under add-remove, and otherwise where records of two classes determine it.
 func TestClassStatsSensitivity(t *testing.T) {
 	var rows [][]int16
 	for _, x := range []int16{-FixedOne, -9000, 0, 8192, FixedOne} {
@@ -79,8 +78,8 @@ func TestClassStatsSensitivity(t *testing.T) {
 	}
 }
 
-// TestClassStatsAnyRows: random pairs of rows of several entries, at the limit
-// and not, never pass the bound.
+// TestClassStatsAnyRows checks that random pairs of rows of several entries, at the limit and elsewhere, never exceed
+// the bound.
 func TestClassStatsAnyRows(t *testing.T) {
 	for _, rel := range relations() {
 		s := session(t, rel, 1)
@@ -104,7 +103,7 @@ func TestClassStatsAnyRows(t *testing.T) {
 	}
 }
 
-// TestClassStatsSensitivityValues: the specification, test values.
+// TestClassStatsSensitivityValues reproduces the test values of the specification.
 func TestClassStatsSensitivityValues(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
 		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48), budget.SubstitutePrivateColumns: math.Sqrt(5.48),
@@ -142,8 +141,8 @@ func classSession(t testing.TB, epsilon float64, rel budget.Relation) *Session {
 	return s
 }
 
-// TestClassStatsValues: sums of a small table by hand, through a release whose
-// noise is below a thousandth of an entry.
+// TestClassStatsValues compares the sums of a small table, computed by hand, with a release whose noise is below a
+// thousandth of an entry.
 func TestClassStatsValues(t *testing.T) {
 	s := classSession(t, 1e9, budget.AddRemove)
 	a, b := s.NewClassStats(2, 2, 4, ClassWeights{}), s.NewClassStats(2, 2, 4, ClassWeights{})
@@ -175,9 +174,9 @@ func TestClassStatsValues(t *testing.T) {
 	}
 }
 
-// TestClassStatsNoise: the deviations are D/mu over the weight of each block
-// and what is observed. The mean square of 3000 normal numbers lies within
-// [.86, 1.15] of its expectation with probability above 1-1e-6.
+// TestClassStatsNoise checks that the deviations are D/mu divided by the weight of each block, and that the observed
+// noise has them. The mean square of 3000 normal numbers is within [.86, 1.15] of its expectation with probability
+// above 1-1e-6.
 func TestClassStatsNoise(t *testing.T) {
 	const p, classes, limit = 90, 40, 4
 	s := classSession(t, 1, budget.AddRemove)

@@ -45,8 +45,8 @@ func TestCrossSensitivity(t *testing.T) {
 	}
 }
 
-// TestCrossSensitivityInUnits: B C under add-remove and 2 B C under
-// substitution, in the statistic's own measure.
+// TestCrossSensitivityInUnits checks that the sensitivity is B C under add-remove and 2 B C under substitution, in
+// the statistic's own measure.
 func TestCrossSensitivityInUnits(t *testing.T) {
 	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, 2, 3}, {1, 0x1p-20, 0x1p-20}, {1, 0x1p20, 0x1p20}} {
 		for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
@@ -58,7 +58,7 @@ func TestCrossSensitivityInUnits(t *testing.T) {
 	}
 }
 
-// TestCrossValue: the sum is that of the clipped rows and numbers, to the grid.
+// TestCrossValue checks that the sum is that of the clipped rows and numbers, up to the grid.
 func TestCrossValue(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,8 +82,8 @@ func TestCrossValue(t *testing.T) {
 	})
 }
 
-// TestCrossIsExact: extreme records add up to the exact product, and merging
-// or cutting blocks changes nothing.
+// TestCrossIsExact checks that extreme records add up to the exact product, and that merging or splitting blocks does
+// not change it.
 func TestCrossIsExact(t *testing.T) {
 	const n, repeats = 1 << 12, 1 << 7
 	s := session(t, budget.AddRemove, 1)
@@ -104,8 +104,8 @@ func TestCrossIsExact(t *testing.T) {
 	}
 }
 
-// TestCrossClipsAsGram: rows come out of both accumulators equal, and Clip
-// before Add changes nothing.
+// TestCrossClipsAsGram checks that both accumulators clip rows equally, and that calling Clip before Add has no
+// effect.
 func TestCrossClipsAsGram(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {

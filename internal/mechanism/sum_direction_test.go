@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
-// TestScoreDifference: replaced records move the difference by no more than the bound, wherever
-// they are where all are covered, and among the test records otherwise.
+// TestScoreDifference checks that replaced records move the difference by no more than the bound: any record if all
+// records are protected, and otherwise any test record.
 func TestScoreDifference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := &Session{Maker: NewMaker(budget.Substitute)}

@@ -10,9 +10,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestSmallestEigenvalueSensitivity: over rows of every direction no record
-// moves the eigenvalue by more than declared, and an only row along an axis
-// moves it by B² up to the width of the certified interval.
+// TestSmallestEigenvalueSensitivity checks over rows of every direction that no record moves the eigenvalue by more
+// than declared, and that a single row along an axis moves it by B² up to the width of the certified interval.
 func TestSmallestEigenvalueSensitivity(t *testing.T) {
 	var rows [][]int16
 	for _, x := range []int16{-FixedOne, 0, 5000, FixedOne} {
@@ -39,7 +38,7 @@ func TestSmallestEigenvalueSensitivity(t *testing.T) {
 	}
 }
 
-// TestSmallestEigenvalueDeclares: about B² under both relations.
+// TestSmallestEigenvalueDeclares checks that the declared sensitivity is about B² under both relations.
 func TestSmallestEigenvalueDeclares(t *testing.T) {
 	for _, rel := range relations() {
 		for _, c := range []struct {
@@ -54,8 +53,8 @@ func TestSmallestEigenvalueDeclares(t *testing.T) {
 	}
 }
 
-// TestSmallestEigenvalueValue: within the certified width below the eigenvalue
-// of the exact sums, for random rows and for none.
+// TestSmallestEigenvalueValue checks that the value is at most the certified width below the eigenvalue of the exact
+// sums, for random rows and for an empty table.
 func TestSmallestEigenvalueValue(t *testing.T) {
 	s := session(t, budget.Substitute, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +84,7 @@ func TestSmallestEigenvalueValue(t *testing.T) {
 	})
 }
 
-// TestSmallestEigenvalueRelease: it goes through the Gaussian mechanism.
+// TestSmallestEigenvalueRelease checks that the eigenvalue is released by the Gaussian mechanism.
 func TestSmallestEigenvalueRelease(t *testing.T) {
 	s := session(t, budget.AddRemove, 0)
 	g := s.NewGram(1, 1)

@@ -46,8 +46,8 @@ func TestInterceptsSensitivity(t *testing.T) {
 	}
 }
 
-// TestInterceptsAreAgreements: the score of a candidate is the absolute value of the sum that an [Agreement] has with the
-// votes of that candidate, whatever the blocks.
+// TestInterceptsAreAgreements checks that the score of a candidate is the absolute value of the sum of an [Agreement]
+// with the votes of that candidate, regardless of the blocks.
 func TestInterceptsAreAgreements(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -69,9 +69,8 @@ func kendallRange(t *testing.T, rel budget.Relation, n, values int, picked bool)
 	return lowest, highest, declared
 }
 
-// TestKendallRanges: an added record moves the first-round score within
-// [-3/2, 1] and a later one within [-5/2, 5/2]; a replaced record moves the
-// first within [-2, 2] and a later one within [-4, 4].
+// TestKendallRanges checks that an added record moves the first-round score within [-3/2, 1] and a later one within
+// [-5/2, 5/2], and that a replaced record moves the first within [-2, 2] and a later one within [-4, 4].
 func TestKendallRanges(t *testing.T) {
 	const slack = 3 * kendallUnit
 	for _, c := range []struct {
@@ -100,8 +99,8 @@ func TestKendallRanges(t *testing.T) {
 	}
 }
 
-// TestKendallRangesAreAttained: -3/2 by a record discordant with a concordant
-// table; +-5/2 from four records on; +-2 under substitution.
+// TestKendallRangesAreAttained checks that these ends are attained: -3/2 by a record discordant with a concordant
+// table, +-5/2 from four records on, and +-2 under substitution.
 func TestKendallRangesAreAttained(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	value := func(k *Kendall) float64 { b := k.Scores([]int{0}); return float64(b.value[0]) * b.unit }
@@ -132,11 +131,10 @@ func TestKendallRangesAreAttained(t *testing.T) {
 	}
 }
 
-// TestTauBFails: tau-b charged 3/2, as a public script of the paper does, is
-// not what it claims. One record with the value 1 among zeros gives the largest
-// score n/2; a record (0, 1) added to it moves tau-b by far more than 3/2, so
-// the exponential mechanism with scale 6 has a log-ratio of 24 at a claimed
-// epsilon of 1. tau-a, which this package counts, moves by at most 3/2.
+// TestTauBFails checks that tau-b, charged at 3/2 as in a public script of the paper, is not as private as claimed.
+// One record with the value 1 among zeros gives the largest score n/2; a record (0, 1) added to it moves tau-b by far
+// more than 3/2, so the exponential mechanism with scale 6 has a log-ratio of 24 at a claimed epsilon of 1. tau-a,
+// which this package counts, moves by at most 3/2.
 func TestTauBFails(t *testing.T) {
 	const n = 1000
 	x, y := make([]float64, n), make([]float64, n)
@@ -244,8 +242,9 @@ func TestKendallPublicColumns(t *testing.T) {
 	}
 }
 
-// scoresApart returns by how much the scores of columns 0 and 1, beside the picked column 2, move apart if one record beside
-// others turns from first into second. The target is column 3. It checks the declared width.
+// scoresApart returns the change in the difference between the scores of columns 0 and 1, with column 2 already
+// picked, if one record among others changes from first to second. The target is column 3. It checks the declared
+// width.
 func scoresApart(t *testing.T, others [][4]float64, first, second [4]float64, public []bool, target bool, width float64) float64 {
 	t.Helper()
 	s := session(t, budget.SubstitutePrivateColumns, 1)

@@ -60,7 +60,8 @@ func TestLabelSumsSensitivity(t *testing.T) {
 	}
 }
 
-// TestLabelSumsFollowRows: a shorter longest row has a smaller bound, and rows of 0 have one above 0.
+// TestLabelSumsFollowRows checks that a shorter longest row has a smaller bound, and that rows of zeros have a bound
+// above 0.
 func TestLabelSumsFollowRows(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	sens := func(x int16) float64 {
@@ -77,7 +78,7 @@ func TestLabelSumsFollowRows(t *testing.T) {
 	}
 }
 
-// TestPublicMoments: second moments and cross products of public rows are the sums of products.
+// TestPublicMoments checks that second moments and cross products of public rows are the sums of products.
 func TestPublicMoments(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	g := s.NewPublicGram(2)
@@ -94,7 +95,8 @@ func TestPublicMoments(t *testing.T) {
 	}
 }
 
-// TestPublicMomentsNeedPublicColumns: under a relation that protects whole records there are no exact moments.
+// TestPublicMomentsNeedPublicColumns checks that there are no exact moments under a relation that protects whole
+// records.
 func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		s := session(t, rel, 1)
@@ -110,8 +112,9 @@ func TestPublicMomentsNeedPublicColumns(t *testing.T) {
 	}
 }
 
-// TestPrivateClassStatsSensitivity replaces the class of a record by every other, none included: the bound is never passed, is
-// attained by a row that is the longest in both senses, and the exact moments stay bit for bit.
+// TestPrivateClassStatsSensitivity replaces the class of a record by every other, including a missing one. The bound
+// is never exceeded and is attained by a row that is the longest in both senses, and the exact moments stay
+// bit-identical.
 func TestPrivateClassStatsSensitivity(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	rows := [][]int16{{FixedOne, 0}, {9000, -700}, {0, 5}}
@@ -156,9 +159,9 @@ func TestPrivateClassStatsSensitivity(t *testing.T) {
 	}
 }
 
-// TestPartClassStatsSensitivity replaces the private part of a record beside a long public part by every other over a circle of
-// directions, below, at and above the limit: the bound is never passed and nearly reached, and the exact moments stay bit for
-// bit.
+// TestPartClassStatsSensitivity replaces the private part of a record with a long public part by every other over a
+// circle of directions, below, at and above the limit. The bound is never exceeded and nearly reached, and the exact
+// moments stay bit-identical.
 func TestPartClassStatsSensitivity(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	var circle [][]int16

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// minimized returns the bounded minimiser over the picked records: pick i is row
-// i/(classes+1) in class i%(classes+1), the last of which is none.
+// minimized returns the bounded minimiser over the picked records: pick i is row i/(classes+1) in class
+// i%(classes+1), and the last of these classes is a missing one.
 func minimized(t *testing.T, s *Session, rows [][]int16, lambda float64, classes int, pick []int) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
@@ -99,9 +99,9 @@ func TestMinimizerCoordinates(t *testing.T) {
 	}
 }
 
-// TestLogisticMinimizer: so it is with the logistic loss, whose slope is 1 nowhere. One
-// record alone reaches half of the bound; beside many that push its margin far below 0, and
-// leave the direction across free, it comes near all of it.
+// TestLogisticMinimizer checks the bound for the logistic loss, whose slope is never 1. A single record reaches half
+// of the bound; together with many records that push its margin far below 0 and leave the orthogonal direction free,
+// it nearly reaches all of it.
 func TestLogisticMinimizer(t *testing.T) {
 	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
 	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .3}, {200, .49}} {
@@ -121,8 +121,8 @@ func TestLogisticMinimizer(t *testing.T) {
 	}
 }
 
-// TestMinimizerClasses: with three classes a record moves all three minimisers.
-// Each can move by R/Lambda at once, so sqrt(3) is attained.
+// TestMinimizerClasses checks that with three classes a record moves all three minimisers. Each can move by R/Lambda
+// at once, so sqrt(3) is attained.
 func TestMinimizerClasses(t *testing.T) {
 	rows := [][]int16{{FixedOne, 0}, {0, -FixedOne}, {0, 0}}
 	for _, lambda := range []float64{.3, 8} {
@@ -141,8 +141,8 @@ func TestMinimizerClasses(t *testing.T) {
 	}
 }
 
-// TestMinimizerRandom changes one record of larger random tables, whose rows lie
-// on either side and within the curved part of the loss: still within the bound.
+// TestMinimizerRandom changes one record of larger random tables, whose rows are on either side of the curved part of
+// the loss and within it. The change stays within the bound.
 func TestMinimizerRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i, rel := range append(relations(), relations()...) {
@@ -203,9 +203,9 @@ func minimizedAll(t *testing.T, m *Minimizer, block [][]int16, codes []int32) Bo
 	return b
 }
 
-// TestMinimizerScale: R = sqrt(1.25), Lambda = 20 and mu = .15 make a noise of
-// standard deviation .372678 (the specification, with an exact minimiser), twice
-// that under substitution; and the widening is what is documented.
+// TestMinimizerScale checks that R = sqrt(1.25), Lambda = 20 and mu = .15 give noise of standard deviation .372678
+// (the specification, with an exact minimiser) and twice that under substitution, and that the bound is widened as
+// documented.
 func TestMinimizerScale(t *testing.T) {
 	for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2, budget.SubstitutePrivateColumns: 2} {
 		b := minimized(t, session(t, rel, 1), [][]int16{{0}}, 20, 2, nil)
@@ -219,8 +219,8 @@ func TestMinimizerScale(t *testing.T) {
 	}
 }
 
-// TestMinimizerValue: one record z with label +1 has the minimiser z/Lambda while
-// its margin |z|^2/Lambda is at most 1/2.
+// TestMinimizerValue checks that for one record z with label +1 the minimiser is z/Lambda as long as its margin
+// |z|^2/Lambda is at most 1/2.
 func TestMinimizerValue(t *testing.T) {
 	b := minimized(t, session(t, budget.AddRemove, 1), [][]int16{{FixedOne / 2, -FixedOne / 4}}, 4, 2, []int{1})
 	for j, want := range []float64{.5 / 4, -.25 / 4, .5 / 4} {
@@ -230,8 +230,7 @@ func TestMinimizerValue(t *testing.T) {
 	}
 }
 
-// TestOnGrid: two-part numbers round to within a unit, beyond 53 bits as well,
-// and saturate.
+// TestOnGrid checks that two-part numbers round to within a unit, beyond 53 bits as well, and saturate.
 func TestOnGrid(t *testing.T) {
 	for _, c := range []struct {
 		high, low, unit float64
@@ -246,7 +245,7 @@ func TestOnGrid(t *testing.T) {
 	}
 }
 
-// TestMinimizerPanics: shapes and parameters outside their range.
+// TestMinimizerPanics checks that shapes and parameters outside their range panic.
 func TestMinimizerPanics(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
@@ -269,7 +268,7 @@ func TestMinimizerPanics(t *testing.T) {
 	}
 }
 
-// TestMinimizerCancelled: the error of the context, and nothing bounded.
+// TestMinimizerCancelled checks that a cancelled minimisation returns the error of the context and no bounded value.
 func TestMinimizerCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,8 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// nodeWeights are weights of a record in two nodes: in one, in both, in none, and
-// such as add up to more than 1.
+// nodeWeights are weights of a record in two nodes: in one, in both, in neither, and some with a sum above 1.
 var nodeWeights = [][2]float64{{1, 0}, {0, 1}, {.5, .5}, {.9, .1}, {.25, 0}, {0, 0}, {1, 1}, {math.NaN(), 2}, {-1, .3}, {.7, .7}}
 
 func nodeGramsOf(s *Session, limit float64, rows [][]int16, picks []int) Bounded[Symmetric] {
@@ -64,8 +63,8 @@ func TestNodeGramsSensitivity(t *testing.T) {
 	}
 }
 
-// TestNodeGramsManyNodes: however many nodes a record is in, its whole change is
-// within the bound, and within it by the root of the sum of squared weights.
+// TestNodeGramsManyNodes checks that the whole change of a record is within the bound, whatever the number of its
+// nodes, and within the bound times the root of the sum of squared weights.
 func TestNodeGramsManyNodes(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,8 +91,8 @@ func TestNodeGramsManyNodes(t *testing.T) {
 	})
 }
 
-// TestNodeGramsOfOneNode: with the weight 1 a node has the matrix of [Gram], bit for bit, and the
-// nodes of a hard routing add up to it.
+// TestNodeGramsOfOneNode checks that with weight 1 a node has the matrix of [Gram], bit for bit, and that the nodes
+// of a hard routing add up to it.
 func TestNodeGramsOfOneNode(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +153,7 @@ func widths(a, b Bounded[Lists]) float64 {
 	return sum
 }
 
-// TestMediansSensitivity: width 1 (2 under substitution) over all nodes is never passed and is
+// TestMediansSensitivity checks that the width 1 (2 under substitution) over all nodes is never exceeded and is
 // attained, in one node and by a record that changes its node.
 func TestMediansSensitivity(t *testing.T) {
 	for _, rel := range relations() {
@@ -177,7 +176,7 @@ func TestMediansSensitivity(t *testing.T) {
 	}
 }
 
-// TestMedians: the scores by their definition, and the units of a record in each node.
+// TestMedians checks the scores against their definition, and the units of a record in each node.
 func TestMedians(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	m := s.NewMedians(2, []float64{0, 1, 2})
@@ -191,9 +190,9 @@ func TestMedians(t *testing.T) {
 	}
 }
 
-// TestChooseEach: each list is a choice by the exponential mechanism at the epsilon of the
-// draw, by a count of 4,000 draws (tolerance 6 standard deviations, false alarm below 1e-8
-// for all lists), and a draw is spent once.
+// TestChooseEach checks that each list is a choice by the exponential mechanism at the epsilon of the draw, by
+// counting 4,000 draws (tolerance 6 standard deviations, false alarm below 1e-8 for all lists), and that a draw is
+// spent once.
 func TestChooseEach(t *testing.T) {
 	const draws = 4000
 	p, err := budget.Calibrate(budget.Seq("run", budget.FixedLeaf("medians", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).Of(StatMedians)), budget.Target{Epsilon: draws, Delta: 1e-6})

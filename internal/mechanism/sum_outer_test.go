@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestOuterSensitivity searches records of every direction, below, at and above the limits, with weights
-// of every direction, below, at and above theirs and none: B C (2 B C) is never passed and is
-// attained. Tables of one record do, for a sum.
+// TestOuterSensitivity searches records of every direction, below, at and above the limits, with weights of every
+// direction, below, at and above theirs, and records without any. B C (2 B C under substitution) is never exceeded
+// and is attained. Tables of one record suffice, because the statistic is a sum.
 func TestOuterSensitivity(t *testing.T) {
 	rows := grid([]int16{-FixedOne, 0, 9000, FixedOne}, []int16{-11585, 0, FixedOne})
 	var weights [][3]float64
@@ -40,8 +40,8 @@ func TestOuterSensitivity(t *testing.T) {
 	}
 }
 
-// TestOuterSensitivityInUnits: B C under add-remove and 2 B C under substitution, in the statistic's
-// own measure.
+// TestOuterSensitivityInUnits checks that the sensitivity is B C under add-remove and 2 B C under substitution, in
+// the statistic's own measure.
 func TestOuterSensitivityInUnits(t *testing.T) {
 	for _, c := range []struct{ limit, bound, want float64 }{{1, 1, 1}, {4, 1, 2}, {2.25, .5, .75}, {1, 0x1p-7, 0x1p-7}} {
 		for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
@@ -53,7 +53,7 @@ func TestOuterSensitivityInUnits(t *testing.T) {
 	}
 }
 
-// TestOuterValue: the sum is that of the shortened rows and weights, to the grid, for any cut into
+// TestOuterValue checks that the sum is that of the shortened rows and weights, up to the grid, for any split into
 // blocks.
 func TestOuterValue(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
@@ -101,7 +101,7 @@ func TestOuterValue(t *testing.T) {
 	})
 }
 
-// TestOuterPanics: blocks that do not fit are mistakes of the caller.
+// TestOuterPanics checks that blocks of the wrong shape panic as mistakes of the caller.
 func TestOuterPanics(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){

@@ -32,11 +32,10 @@ func columnsOf(row []int16) [][]int16 {
 	return out
 }
 
-// TestPartGramSensitivity replaces the private part of a record beside every
-// public part by every other, over a circle of directions below, at and above
-// the limit: the declared bound is never passed and is attained, for weights of
-// the cross block that put k below and above 2; and each block alone keeps to
-// 2 R B and sqrt2 B^2 and reaches it.
+// TestPartGramSensitivity replaces the private part of a record, next to every public part, by every other over a
+// circle of directions below, at and above the limit. The declared bound is never exceeded and is attained, for
+// weights of the cross block that put k below and above 2. Each block alone stays within 2 R B and sqrt2 B^2 and
+// attains it.
 func TestPartGramSensitivity(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	var circle [][]int16
@@ -83,8 +82,8 @@ func TestPartGramSensitivity(t *testing.T) {
 	}
 }
 
-// TestPartGramBoundIsPublic: the bound follows the longest public part, of
-// whichever record, and not the private parts.
+// TestPartGramBoundIsPublic checks that the bound follows the longest public part of any record, and does not depend
+// on the private parts.
 func TestPartGramBoundIsPublic(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {0, 0}}
@@ -96,8 +95,7 @@ func TestPartGramBoundIsPublic(t *testing.T) {
 	}
 }
 
-// TestPartGramExactIsPublic: the exact block is bit for bit the same whatever the
-// private parts of all records hold.
+// TestPartGramExactIsPublic checks that the exact block is bit-identical for any private parts.
 func TestPartGramExactIsPublic(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {-7, 9000}}
@@ -117,8 +115,7 @@ func TestPartGramExactIsPublic(t *testing.T) {
 	}
 }
 
-// TestPartGramValues: blocks are the sums of products, and Unpack undoes the
-// weights.
+// TestPartGramValues checks that blocks are the sums of products, and that Unpack undoes the weights.
 func TestPartGramValues(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	u := [][]int16{{FixedOne, 2000}, {-9000, 300}}
@@ -145,7 +142,7 @@ func TestPartGramValues(t *testing.T) {
 	}
 }
 
-// TestPartGramMerges: two parts are the whole.
+// TestPartGramMerges checks that two parts merge to the whole.
 func TestPartGramMerges(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	u, z := [][]int16{{100, 3}, {FixedOne, -FixedOne}}, [][]int16{{5}, {-700}}
@@ -159,8 +156,7 @@ func TestPartGramMerges(t *testing.T) {
 	}
 }
 
-// TestPartGramRefuses: blocks of public columns are public under one relation
-// only.
+// TestPartGramRefuses checks that blocks of public columns are public under one relation only.
 func TestPartGramRefuses(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		g := session(t, rel, 1).NewPartGram([]int{1}, 1, 1)

@@ -49,10 +49,9 @@ func grid(lists ...[]int16) [][]int16 {
 	return records
 }
 
-// TestProductsSensitivity: no pair of neighbours moves the scores of two columns
-// apart by more than 2 (4 under substitution), and some do by exactly that; so
-// for values off the grid of [-1, 1], which are clamped, and for category
-// columns with codes outside the list.
+// TestProductsSensitivity checks that no pair of neighbours changes the difference between the scores of two columns
+// by more than 2 (4 under substitution), and that some change it by exactly that. This includes values outside [-1,
+// 1], which are clamped, and category columns with codes outside the list.
 func TestProductsSensitivity(t *testing.T) {
 	const one = FixedOne
 	for name, c := range map[string]struct {
@@ -72,9 +71,8 @@ func TestProductsSensitivity(t *testing.T) {
 	}
 }
 
-// TestProductsRange: one score moves within [-1, 1] when a record is added and
-// within [-2, 2] when one is replaced, both ends attained, and the declared
-// width is that of the range.
+// TestProductsRange checks that one score moves within [-1, 1] when a record is added and within [-2, 2] when one is
+// replaced, that both ends are attained, and that the declared width is that of the range.
 func TestProductsRange(t *testing.T) {
 	records := grid([]int16{-FixedOne, 3, FixedOne}, []int16{0, 1, 2}, []int16{-FixedOne, FixedOne})
 	for rel, reach := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
@@ -96,11 +94,9 @@ func TestProductsRange(t *testing.T) {
 	}
 }
 
-// TestProductsCentredFails: the published score, |sum (x-mean)(y-mean)| after
-// both have been scaled by their largest magnitude, is not 1-sensitive: the
-// record (1e6, 0, 1) moves the score of one column from 100 to about 1 and leaves
-// that of the other (the specification, CLAIM 1). On clamped values it moves
-// neither by more than 1.
+// TestProductsCentredFails checks that the published score, |sum (x-mean)(y-mean)| after scaling both by their
+// largest magnitude, is not 1-sensitive: the record (1e6, 0, 1) moves the score of one column from 100 to about 1 and
+// does not change that of the other (the specification, CLAIM 1). On clamped values it moves neither by more than 1.
 func TestProductsCentredFails(t *testing.T) {
 	const n = 100
 	var x1, x2, y []float64
@@ -155,7 +151,7 @@ func TestProductsCentredFails(t *testing.T) {
 	}
 }
 
-// TestProductsValues: scores by hand.
+// TestProductsValues compares scores with values computed by hand.
 func TestProductsValues(t *testing.T) {
 	const one, half = FixedOne, FixedOne / 2
 	s := session(t, budget.AddRemove, 1)
@@ -182,8 +178,8 @@ func TestProductsValues(t *testing.T) {
 	}
 }
 
-// TestProductsCategoryIsItsBestColumn: a category column scores as the best of
-// the numeric columns "+1 for one value, -1 for the others", whatever the blocks.
+// TestProductsCategoryIsItsBestColumn checks that a category column scores as the best of the numeric columns "+1 for
+// one value, -1 for the others", regardless of the blocks.
 func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -220,7 +216,7 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 	})
 }
 
-// TestProductsShape: a block in which a record might count twice is refused.
+// TestProductsShape checks that a block in which a record might count twice is refused.
 func TestProductsShape(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){

@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestPublicCounts: counts are exact where columns are public, and withheld under any other relation.
+// TestPublicCounts checks that counts are exact where columns are public, and withheld under any other relation.
 func TestPublicCounts(t *testing.T) {
 	for rel := budget.AddRemove; rel <= budget.SubstitutePrivateColumns; rel++ {
 		c := NewMaker(rel).NewPublicCounts(2, 3)

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestSizeCountsSensitivity: the two bins of a record and the cell of one without, at
-// the corners too; the bound is reached.
+// TestSizeCountsSensitivity searches the two bins of a record and the cell for records without a size, including the
+// corners. The bound is attained.
 func TestSizeCountsSensitivity(t *testing.T) {
 	const bins = 3
 	search(t, 2, bins*bins+2, .999999, func(s *Session, rows []int) Bounded[Vector] {
@@ -32,8 +32,8 @@ func TestSizeCountsSensitivity(t *testing.T) {
 	}
 }
 
-// TestSizeCountsOfMissing: a record without a size moves the counts by as much as one
-// with sizes, up to the rounding of its weight, and by nothing else.
+// TestSizeCountsOfMissing checks that a record without a size moves the counts by as much as one with sizes, up to
+// the rounding of its weight, and changes only its own cell.
 func TestSizeCountsOfMissing(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
@@ -49,8 +49,8 @@ func TestSizeCountsOfMissing(t *testing.T) {
 	}
 }
 
-// TestSizeCountsRelease: each cell divided by its weight, with its own noise. With a
-// deviation below .0023 the counts are exact to .02, nearly nine of them (odds below 1e-16).
+// TestSizeCountsRelease checks that each cell is divided by its weight and has its own noise. With a deviation below
+// .0023 the counts are exact to .02, nearly nine deviations (odds below 1e-16).
 func TestSizeCountsRelease(t *testing.T) {
 	s := precise(t, budget.AddRemove, 1000)
 	c := s.NewSizeCounts(3)
@@ -71,8 +71,8 @@ func TestSizeCountsRelease(t *testing.T) {
 	}
 }
 
-// TestSizeCountsNoise: at mu = 1 the standard deviations of the specification, with a share
-// of a quarter of mu^2.
+// TestSizeCountsNoise checks the standard deviations of the specification at mu = 1, with a share of a quarter of
+// mu^2.
 func TestSizeCountsNoise(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2.236068, budget.Substitute: 3.162278} {
 		s := precise(t, rel, .5)

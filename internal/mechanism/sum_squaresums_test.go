@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestSquareSumsSensitivity searches records with numbers at, below and beyond every limit, in cells and in none, and
-// records without numbers. The bounds under add-remove are attained.
+// TestSquareSumsSensitivity searches records with numbers at, below and beyond every limit, inside and outside the
+// cells, and records without numbers. The bounds under add-remove are attained.
 func TestSquareSumsSensitivity(t *testing.T) {
 	targets := []float64{-9, -.3, 0, 1, math.NaN()}
 	residuals := []float64{0, .7, 1, 1.3, -2, 2.7, 9}
@@ -51,7 +51,7 @@ func TestSquareSumsSensitivity(t *testing.T) {
 	}
 }
 
-// TestNodeLevels: levels double up to the last one, which a rounding error does not move.
+// TestNodeLevels checks that levels double up to the last one, which is robust to a rounding error.
 func TestNodeLevels(t *testing.T) {
 	for _, c := range []struct {
 		top  float64
@@ -73,8 +73,9 @@ func TestNodeLevels(t *testing.T) {
 	}
 }
 
-// TestNodesHoldSquares: for records in any place and cut at any level, the sum of squares is what the nodes say,
-// up to the rounding of each record to the grid, and nodes and the far cell together count every far record once.
+// TestNodesHoldSquares checks, for records in any place and limits at any level, that the sum of squares follows from
+// the nodes, up to the rounding of each record to the grid, and that nodes and the outer cell together count every
+// outer record once.
 func TestNodesHoldSquares(t *testing.T) {
 	s := precise(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,8 +116,8 @@ func TestNodesHoldSquares(t *testing.T) {
 	})
 }
 
-// TestSquareSumsRelease: each sum divided by its weight, with its own noise. With
-// deviations below .0104 the sums are exact to .13, twelve of them (odds below 1e-30).
+// TestSquareSumsRelease checks that each sum is divided by its weight and has its own noise. With deviations below
+// .0104 the sums are exact to .13, twelve deviations (odds below 1e-30).
 func TestSquareSumsRelease(t *testing.T) {
 	s := precise(t, budget.AddRemove, 1000)
 	q, other := s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5), s.NewSquareSums(Nodes{4}, CellGroups{1, 2}, .5)
@@ -144,8 +145,7 @@ func TestSquareSumsRelease(t *testing.T) {
 	}
 }
 
-// TestSquareSumsNoise: at mu = 1 the standard deviations of the specification, with a share
-// of .85 of mu^2.
+// TestSquareSumsNoise checks the standard deviations of the specification at mu = 1, with a share of .85 of mu^2.
 func TestSquareSumsNoise(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.752309, budget.Substitute: 1.773166} {
 		s := precise(t, rel, math.Sqrt(.85))

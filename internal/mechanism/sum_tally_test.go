@@ -8,9 +8,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// tallyOf counts records in two joint tables of 3 cells, with shares .3 and .7, and an apart one of 2: record r is
-// in cells r%4 and r/4%4, the last of which is nowhere, and for r/16 = 0 or 1 in the
-// apart cell of that number instead.
+// tallyOf counts records in two joint tables of 3 cells, with shares .3 and .7, and a separate one of 2. Record r is
+// in cells r%4 and r/4%4, where the value 3 means no cell. If r/16 is 0 or 1, the record is in the separate cell of
+// that number instead.
 func tallyOf(s *Session, rows []int) *Tally {
 	t := s.NewTally([]JointTable{{3, .3}, {3, .7}}, 2)
 	cells, apart := make([][]uint16, 2), []uint16(nil)
@@ -24,9 +24,9 @@ func tallyOf(s *Session, rows []int) *Tally {
 	return t
 }
 
-// TestTallySensitivity searches all tables of two records, in every pair of cells, in
-// none and in the apart ones, and their neighbours: the declared bound holds and is
-// attained, 1 for a record that comes or goes and sqrt 2 for one that is replaced.
+// TestTallySensitivity searches all tables of two records, in every pair of cells, outside all cells and in the
+// separate ones, and their neighbours. The declared bound holds and is attained: 1 for an added or removed record and
+// sqrt 2 for a replaced one.
 func TestTallySensitivity(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2, budget.SubstitutePrivateColumns: math.Sqrt2} {
 		s := session(t, rel, 1)
@@ -44,8 +44,8 @@ func TestTallySensitivity(t *testing.T) {
 	}
 }
 
-// TestTallyUnits: a unit of three records, alike or not, moves the counts by at most three
-// times the bound of a record, and alike ones by exactly that.
+// TestTallyUnits checks that a unit of three records, equal or not, moves the counts by at most three times the bound
+// of a record, and that equal ones move them by exactly that.
 func TestTallyUnits(t *testing.T) {
 	const m = 3
 	s := unitSession(t, m, budget.GaussianLeaf("any", 1, 1))
@@ -62,7 +62,7 @@ func TestTallyUnits(t *testing.T) {
 	}
 }
 
-// TestTallySplits: cuts and order do not matter, and a record of the apart table is in no
+// TestTallySplits checks that blocks and order do not matter, and that a record of the separate table is in neither
 // joint one.
 func TestTallySplits(t *testing.T) {
 	s, r := session(t, budget.AddRemove, 1), rand.New(rand.NewPCG(3, 4))
@@ -93,9 +93,9 @@ func TestTallySplits(t *testing.T) {
 	}
 }
 
-// TestTallyNoise: what is released is in numbers of records, with sqrt(1/share) times the noise in
-// the joint cells. Of 4000 draws the mean square lies within 6 of its standard deviations of
-// the stated variance (false alarm below 1e-8).
+// TestTallyNoise checks that released values are in numbers of records, with sqrt(1/share) times the noise in the
+// joint cells. The mean square of 4000 draws is within 6 of its standard deviations of the stated variance (false
+// alarm below 1e-8).
 func TestTallyNoise(t *testing.T) {
 	const runs = 500
 	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("cells", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})

@@ -9,8 +9,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestValueSumsSensitivity: the largest change that a record of two columns can make is the declared one: of tables of three
-// records with every combination of values, one of which does not exist, and of numbers beyond the limits and none.
+// TestValueSumsSensitivity checks that the largest change by a record of two columns is the declared one. It searches
+// tables of three records with every combination of values, including an undeclared one, and of numbers beyond the
+// limits and missing ones.
 func TestValueSumsSensitivity(t *testing.T) {
 	numbers := []float64{-9, -.3, 0, 1, math.NaN(), math.Inf(1)}
 	search(t, 2, 9*len(numbers), .9998, func(s *Session, rows []int) Bounded[Vector] {
@@ -25,7 +26,7 @@ func TestValueSumsSensitivity(t *testing.T) {
 	})
 }
 
-// TestValueSumsAddUp: counts and sums are those of the records with a number, whatever the cuts.
+// TestValueSumsAddUp checks that counts and sums are those of the records with a number, regardless of the blocks.
 func TestValueSumsAddUp(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,9 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ballots are the votes a bucket of records may cast in the searches below: any
-// function of the records' values is covered by letting every value stand for a
-// ballot and a bucket take the ballot of the sum of its records.
+// ballots are the votes that a bucket of records may cast in the searches below. They cover any function of the
+// records' values: every value represents a ballot, and a bucket takes the ballot of the sum of its records.
 var ballots = [][]int{{}, {0}, {1, 0}, {2, 3}, {3, 1}, {0, 2, 1, 3}, {4, -1, 2, 2, 0}}
 
 // votesOf deals records to three buckets by position, as coins of their
@@ -37,9 +36,8 @@ func votesOf(s *Session, k int, rows []int) *Votes {
 	return v
 }
 
-// TestVotesSensitivity: over all neighbours of tables of up to three records,
-// the width of the scores is 2 and the length of the counts' change
-// sqrt(min(2k, d)), and both are attained.
+// TestVotesSensitivity checks over all neighbours of tables of up to three records that the width of the scores is 2
+// and the length of the counts' change sqrt(min(2k, d)), and that both are attained.
 func TestVotesSensitivity(t *testing.T) {
 	for _, k := range []int{1, 2, 3} {
 		search(t, 3, len(ballots), 1, func(s *Session, rows []int) Bounded[Vector] {
@@ -66,8 +64,7 @@ func TestVotesSensitivity(t *testing.T) {
 	}
 }
 
-// TestVotesOneBucket: a record added, removed or replaced under coins moves the
-// votes of one bucket only.
+// TestVotesOneBucket checks that a record added, removed or replaced under coins moves the votes of one bucket only.
 func TestVotesOneBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		priced, err := budget.Calibrate(budget.Seq("run", budget.ExponentialLeaf("pick", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
@@ -129,8 +126,7 @@ func TestVotesAdd(t *testing.T) {
 	}
 }
 
-// TestVotesRelease: both releases of the counts run, and under a large budget
-// name the winner.
+// TestVotesRelease checks that both releases of the counts run, and that they name the winner under a large budget.
 func TestVotesRelease(t *testing.T) {
 	priced, err := budget.Calibrate(budget.Seq("run", budget.ExponentialLeaf("pick", 1, 1), budget.GaussianLeaf("counts", 1, 1)),
 		budget.Target{Epsilon: 40, Delta: 1e-6})

@@ -22,9 +22,9 @@ func unitSession(t testing.TB, m int, kids ...budget.Node) *Session {
 	return s
 }
 
-// searchUnits adds units of two and three records to the tables of at most one
-// record and compares the change with the unit's declared sensitivity. Bounds that
-// are a unit's as they stand need coins by unit, which these tables have not.
+// searchUnits adds units of two and three records to the tables of at most one record and compares the change with
+// the unit's declared sensitivity. It leaves out bounds that already hold for a whole unit: they need coins by unit,
+// which these tables do not have.
 func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) Bounded[Vector]) {
 	t.Helper()
 	const most = 500 // tables a size
@@ -62,8 +62,8 @@ func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) 
 	}
 }
 
-// TestUnitBoundIsAttained: a unit of m equal records moves a histogram and a count by
-// exactly m times the bound of a record.
+// TestUnitBoundIsAttained checks that a unit of m equal records moves a histogram and a count by exactly m times the
+// bound of a record.
 func TestUnitBoundIsAttained(t *testing.T) {
 	const m = 5
 	s := unitSession(t, m, budget.GaussianLeaf("any", 1, 1))
@@ -87,8 +87,8 @@ func TestUnitBoundIsAttained(t *testing.T) {
 	}
 }
 
-// TestReleasesForUnits: every release with noise declares m times the sensitivity
-// of a record and adds m times the noise, at the same law; Mu is a record's.
+// TestReleasesForUnits checks that every release with noise declares m times the sensitivity of a record and adds m
+// times the noise, for the same privacy parameters; Mu is that of a record.
 func TestReleasesForUnits(t *testing.T) {
 	const m = 4
 	type released struct {
@@ -157,9 +157,9 @@ func TestReleasesForUnits(t *testing.T) {
 	}
 }
 
-// TestChoicesForUnits: with units of four records the odds of a choice between two
-// candidates are the fourth root of a record's. Of 4000 choices a share that is off
-// by .05 has probability below 1e-9; the odds of a record would be off by .2.
+// TestChoicesForUnits checks that with units of four records the odds of a choice between two candidates are the
+// fourth root of those of a record. Among 4000 choices a share that is off by .05 has probability below 1e-9; the
+// odds of a record would be off by .2.
 func TestChoicesForUnits(t *testing.T) {
 	const m, runs = 4, 4000
 	scores := func(gap float64) Bounded[Vector] {
@@ -212,9 +212,9 @@ func topOne(form TopKForm) func(*Session, Bounded[Vector]) (int, error) {
 	}
 }
 
-// TestLots: a lot depends on the key, the name, the unit, the content and the copy,
-// and among four records each is the first as often: of 8000 units each about 2000
-// times, by more than 240 off with probability below 1e-8.
+// TestLots checks that a lot depends on the key, the name, the unit, the content and the copy, and that each of four
+// records is the first equally often: of 8000 units each about 2000 times, and off by more than 240 with probability
+// below 1e-8.
 func TestLots(t *testing.T) {
 	s, other := session(t, budget.AddRemove, 1), session(t, budget.AddRemove, 2)
 	content := [32]byte{1}

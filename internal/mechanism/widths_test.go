@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/noise"
 )
 
-// summed is what the test of widths knows of a statistic: an accumulator with the record that moves it most, and what is
-// released of it.
+// summed describes a statistic for the test of widths: an accumulator with the record that moves it most, and a
+// function that releases its totals.
 type summed struct {
 	of    Accumulator
 	value func() []int64
@@ -72,8 +72,9 @@ type accumulator struct{ cells func() Cells }
 func (a accumulator) Cells() Cells { return a.cells() }
 func (accumulator) Add(Block)      {}
 
-// TestWidths: no listed statistic leaves an int64 with as many records as a run may have, each of which moves it as far as one can.
-// The totals are injected, and what is released of them must be exactly as many times what one record adds.
+// TestWidths checks that the sums of every listed statistic fit into an int64 for the largest number of records of a
+// run, even if each record moves them as far as it can. The totals are injected, and the released values must be
+// exactly that number times the contribution of one record.
 func TestWidths(t *testing.T) {
 	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for _, sign := range []int16{1, -1} {
@@ -106,7 +107,7 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
-	// An int of 32 bits cannot hold so many records.
+	// A 32-bit int cannot represent this number of records.
 	most := int64(MostRecords)
 	if v := (&Session{}).Count(int(most)).value; strconv.IntSize == 64 && v != most<<20 {
 		t.Errorf("a count of %d is %d", most, v)
@@ -120,7 +121,8 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestMostOf: a statistic that is not listed has the least, and the page has what is said here.
+// TestMostOf checks that a statistic that is not listed has the smallest limit, and that the page lists the limits
+// given here.
 func TestMostOf(t *testing.T) {
 	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatVotes, StatAgreement, StatPrivateBlocks, "", "another"} {
 		if MostOf(x) != MostNarrow {
