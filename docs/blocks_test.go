@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
-// TestBlocks: every block says what it is in, and its options are those that there are.
+// TestBlocks checks that every block names its language and uses only known options.
 func TestBlocks(t *testing.T) {
 	languages := []string{"console", "sh", "yaml", "go", "json", "csv", "text", "sql", "python"}
 	for name, p := range all(t) {
@@ -26,8 +26,9 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksAreRun: every block of commands is run by TestPages, which runs them on the pages that it reads; by .ci/run,
-// which has each of its lines; or by scripts/long.sh pages, with a reason. Both scripts run what they are said to.
+// TestBlocksAreRun checks that every block of commands is run in one of three ways: by TestPages, which runs the
+// blocks of the pages that it reads; by .ci/run, which has each of its lines; or by scripts/long.sh pages, with a
+// reason. Both scripts run the tests that they claim to run.
 func TestBlocksAreRun(t *testing.T) {
 	ci, long := script(t, ".ci/run"), script(t, "scripts/long.sh")
 	if !strings.Contains(ci, "\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
@@ -65,7 +66,7 @@ func TestBlocksAreRun(t *testing.T) {
 	}
 }
 
-// TestLongParts: the parts of scripts/long.sh that a page names are some that it has. It runs pages itself, so
+// TestLongParts checks that scripts/long.sh has every part that a page names. It runs pages itself, so
 // scripts/long.sh pages leaves such lines out.
 func TestLongParts(t *testing.T) {
 	_, parts, _ := strings.Cut(script(t, "scripts/long.sh"), "case $part in ")
@@ -91,8 +92,8 @@ func script(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestRecipeBlocks: every recipe that a page shows is one. What a fragment leaves out is put
-// before it; a recipe that is marked invalid is.
+// TestRecipeBlocks checks that every recipe on a page is valid. A fragment is completed with the missing fields
+// first, and a recipe that is marked invalid must be invalid.
 func TestRecipeBlocks(t *testing.T) {
 	recipes := 0
 	for name, p := range all(t) {
@@ -125,8 +126,8 @@ func whole(text string) string {
 	return text
 }
 
-// TestGoBlocks: every program that a page shows stands, line by line, in a file of the
-// repository, so that it compiles.
+// TestGoBlocks checks that every program on a page occurs, line by line, in a file of the repository, so that it
+// compiles.
 func TestGoBlocks(t *testing.T) {
 	var code []string
 	for _, name := range filesOf(t, ".go") {

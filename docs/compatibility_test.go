@@ -10,8 +10,8 @@ import (
 
 var formatName = regexp.MustCompile(`dptrain\.(model|report|causal|describe|ledger|run|audit)/(\d+)`)
 
-// TestCompatibility: the table "Formats" of docs/reference/compatibility.md names the newest version of every file
-// format that the code has.
+// TestCompatibility checks that the table "Formats" of docs/reference/compatibility.md names the newest version of
+// every file format in the code.
 func TestCompatibility(t *testing.T) {
 	newest := map[string]int{}
 	for _, name := range filesOf(t, ".go") {

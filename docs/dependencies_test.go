@@ -15,8 +15,8 @@ var required = regexp.MustCompile(`(?m)^\s*(?:require\s+)?([a-z0-9][a-z0-9.-]*\.
 // dependencyRow matches a row of DEPENDENCIES.md: module, use, maintainer and replacement.
 var dependencyRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|$")
 
-// TestDependencies: DEPENDENCIES.md has a row for every module that a go.mod of the repository requires directly, and for no
-// other. Modules that differ in their platform are one.
+// TestDependencies checks that DEPENDENCIES.md has a row for every module that a go.mod of the repository requires
+// directly, and no other rows. Modules that differ only in their platform share a row.
 func TestDependencies(t *testing.T) {
 	want := map[string]bool{}
 	for _, dir := range []string{"..", "../sql", "../spark", "../scripts/pack"} {

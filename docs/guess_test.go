@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOneGuess: the table "One guess" of the architecture says where things are, and most are where they were guessed.
+// TestOneGuess checks that the locations in the table "One guess" of the architecture are right, and that most of
+// them match the guesses.
 func TestOneGuess(t *testing.T) {
 	const page = "docs/reference/architecture.md"
 	text, err := fs.ReadFile(tree, page)

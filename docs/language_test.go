@@ -32,8 +32,8 @@ var most = map[string][]float64{
 	"other pages": {6, 3, 3, 4, 1, 0},
 }
 
-// TestLanguage: comments of Go files (except tests) and pages have no more markers per 1,000 lines than the limits. A line
-// of a page is a sentence; tables are left out, because some are generated.
+// TestLanguage checks that comments of Go files (except tests) and pages have no more markers per 1,000 lines than
+// the limits. A line of a page is a sentence; tables are left out, because some are generated.
 func TestLanguage(t *testing.T) {
 	lines := map[string][]string{}
 	for _, name := range filesOf(t, ".go") {

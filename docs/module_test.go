@@ -21,8 +21,8 @@ var otherModule = []string{
 	"github.com/dptrain/dptrain/selection", "github.com/dptrain/dptrain/svm", "github.com/dptrain/dptrain/tukey",
 }
 
-// TestAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot
-// import what is below internal/.
+// TestAnotherModule builds the programs that docs/reference/go.md shows as another module, which cannot import
+// packages below internal/.
 func TestAnotherModule(t *testing.T) {
 	pages := all(t)
 	for _, name := range []string{"docs/reference/go.md"} {
@@ -63,8 +63,8 @@ func sourceOf(programs []string) string {
 	return "package main\n\nimport (\n" + imports.String() + ")\n\nfunc main() {}\n" + body.String()
 }
 
-// buildElsewhere builds a program in a module of its own, from this module and what the cache has. It
-// returns what the go command printed.
+// buildElsewhere builds a program in a separate module, from this module and the module cache. It returns the output
+// of the go command.
 func buildElsewhere(t *testing.T, source string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("..")

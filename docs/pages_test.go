@@ -88,7 +88,7 @@ func links(text string) []string {
 	return out
 }
 
-// TestLinks: every relative link leads to a file, and every anchor to a heading.
+// TestLinks checks that every relative link leads to a file, and every anchor to a heading.
 func TestLinks(t *testing.T) {
 	all := all(t)
 	for _, p := range all {
@@ -109,7 +109,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex: every page of this folder is one link from docs/README.md, and the root page leads there.
+// TestIndex checks that docs/README.md links to every page of this folder, and that the root page links to
+// docs/README.md.
 func TestIndex(t *testing.T) {
 	all := all(t)
 	linked := map[string]bool{"docs/README.md": false}
@@ -153,12 +154,12 @@ func sentences(text string) []string {
 // docs/proofs/kendall.md, "Sensitivity and proof".
 var citation = regexp.MustCompile(`docs/[\w/.-]+\.md(?:, "([^"]+)")?`)
 
-// proves matches words beside a citation that must say where on the page the proof stands.
+// proves matches terms next to a citation that require it to name the heading of the proof.
 var proves = regexp.MustCompile(`(?i)\b(proof|prove[sdn]?|lemma|sensitivity|derivation|derived)\b`)
 
-// TestCitations: a page that the code names exists, and so does the heading. A comment that
-// cites the page of a method names a heading, except in tests and in the comment of a package;
-// package mechanism, where bounds are derived, and every sentence about a proof always do.
+// TestCitations checks that a page named in the code exists, and so does the heading. A comment that cites the page
+// of a method names a heading, except in tests and in the comment of a package. A heading is always required in
+// package mechanism, where bounds are derived, and in every sentence about a proof.
 func TestCitations(t *testing.T) {
 	all := all(t)
 	cited := 0
@@ -224,7 +225,7 @@ func paragraphs(t *testing.T, name string) []pages.Line {
 	return out
 }
 
-// command matches what follows a command of Go up to where it ends, and tested a package in it.
+// command matches the rest of a Go command after its name, and tested a package in it.
 var (
 	command = regexp.MustCompile("\\bgo (?:test|run|build|vet) [^`|;&]*")
 	tested  = regexp.MustCompile(`(?:^| )\./([a-z][\w/-]*)`)
@@ -233,7 +234,7 @@ var (
 // modules are the folders of the modules of the repository.
 var modules = []string{".", "spark", "sql", "scripts/pack"}
 
-// TestCommands: a package that a command of Go names, in a page or in the code, exists in one of the modules.
+// TestCommands checks that a package named by a Go command, in a page or in the code, exists in one of the modules.
 func TestCommands(t *testing.T) {
 	named := 0
 	for _, name := range filesOf(t, ".md", ".go", ".sh", ".py", ".yml", ".yaml") {
@@ -263,7 +264,8 @@ func TestCommands(t *testing.T) {
 // warningCode matches the code of a warning where the program makes one.
 var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
 
-// TestWarnings: docs/reference/report.md says of every warning what to do, and docs/proofs/formats.md names it.
+// TestWarnings checks that docs/reference/report.md explains how to react to every warning, and that
+// docs/proofs/formats.md names it.
 func TestWarnings(t *testing.T) {
 	codes := map[string]bool{}
 	for _, name := range filesOf(t, ".go") {

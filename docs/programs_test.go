@@ -125,7 +125,7 @@ func over(err error) bool {
 	return errors.As(err, &spent)
 }
 
-// fromRecipe trains what a recipe says.
+// fromRecipe trains the model of a recipe file.
 func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
 	run, err := dptrain.ReadRecipe(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
 	return plan.Fit(ctx, table)
 }
 
-// fromMemory tries two ways to train on records in memory.
+// fromMemory trains on records in memory with two different methods.
 func fromMemory(ctx context.Context, dose, response []float64) (*dptrain.Fit, error) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose", Ranged: true, Lower: 0, Upper: 10}, {Name: "response"}}}
 	records, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// maxReadmeWords limits the words of README.md outside its blocks, so that the page with the output of
-// `dptrain fit` stays at about 700 words.
+// maxReadmeWords limits the words of README.md outside its blocks, so that the page with the output of `dptrain fit`
+// stays at about 700 words.
 const maxReadmeWords = 520
 
 // TestReadmeIsShort counts the words of README.md outside blocks.
@@ -21,8 +21,8 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestReadmeNumbers: every number in the table "Accuracy" of README.md is in a row of the same table of data on
-// docs/lab/accuracy.md, which names the scripts that measured it.
+// TestReadmeNumbers checks that every number in the table "Accuracy" of README.md is in a row of the same table of
+// data on docs/lab/accuracy.md, which names the scripts that measured it.
 func TestReadmeNumbers(t *testing.T) {
 	pages := all(t)
 	measured := map[string][]string{}

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// falseAlarm matches what a test says about the probability that it fails although nothing is wrong.
+// falseAlarm matches statements of the probability that a test fails although the code is correct.
 var falseAlarm = regexp.MustCompile(`(?i)probability (?:far )?below 1e-|odds (?:are )?below 1e-|false alarms? below 1e-|odds 1e-\d+ each|has the odds 1e-`)
 
 // testFunction matches the head of a test.
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// TestStatisticalTests: scripts/statistical-tests.tsv lists every test that states the probability of a false alarm, with a
-// rate, and no test that is not there.
+// TestStatisticalTests checks that scripts/statistical-tests.tsv lists every test that states the probability of a
+// false alarm, with a rate, and that every listed test exists.
 func TestStatisticalTests(t *testing.T) {
 	listed := map[string]bool{}
 	file, err := os.Open("../scripts/statistical-tests.tsv")
@@ -72,7 +72,7 @@ func TestStatisticalTests(t *testing.T) {
 	}
 }
 
-// commentBefore returns the comment that stands above a place of a text.
+// commentBefore returns the comment directly above an offset of a text.
 func commentBefore(text string, at int) string {
 	lines := strings.Split(strings.TrimSuffix(text[:at], "\n"), "\n")
 	first := len(lines)

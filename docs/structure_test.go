@@ -12,14 +12,15 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
-// The size of the documentation for users: pages, words on all of them outside blocks, and words about one method.
+// Limits of the user documentation: pages, words on all pages outside blocks, and words about one method.
 const (
 	mostPages       = 38
 	mostWords       = 40_000
 	mostMethodWords = 600
 )
 
-// TestSizeOfUserPages: users have few pages with few words, apart from the index.
+// TestSizeOfUserPages checks that the pages for users, apart from the index, stay within the limits of pages and
+// words.
 func TestSizeOfUserPages(t *testing.T) {
 	count, words := 0, 0
 	for name, p := range all(t) {
@@ -45,8 +46,8 @@ func countWords(lines []pages.Line) int {
 	return n
 }
 
-// TestMethodPages: every method that a recipe can name has a section for users, of few words and with a link to the page
-// of its proof. That page has the algorithm, the proof and the limits, in this order.
+// TestMethodPages checks that every method that a recipe can name has a short section for users with a link to the
+// page of its proof. That page has the algorithm, the proof and the limits, in this order.
 func TestMethodPages(t *testing.T) {
 	all := all(t)
 	elsewhere := map[string]string{"dpfs": "dpfsdr", "crfs": "dpfsdr", "auto": "", "none": "", "fixed": ""}
@@ -107,8 +108,8 @@ func methodSection(all map[string]pages.Page, method string) []pages.Line {
 // movedLine matches a line of docs/moved.md.
 var movedLine = regexp.MustCompile(`(?m)^\| (\S+\.md) \| \[[^\]]*\]\((\S+?)\) \|$`)
 
-// TestMovedPages: the earlier place of a page is free, and every line of docs/moved.md is one that scripts/site_hooks.py reads.
-// TestLinks follows the links.
+// TestMovedPages checks that the earlier location of a page is free, and that scripts/site_hooks.py can read every
+// line of docs/moved.md. TestLinks follows the links.
 func TestMovedPages(t *testing.T) {
 	const page = "docs/moved.md"
 	text, err := fs.ReadFile(tree, page)
@@ -126,7 +127,7 @@ func TestMovedPages(t *testing.T) {
 	}
 }
 
-// TestNavigation: mkdocs.yml lists every page of this folder once.
+// TestNavigation checks that mkdocs.yml lists every page of this folder once.
 func TestNavigation(t *testing.T) {
 	text, err := fs.ReadFile(tree, "mkdocs.yml")
 	if err != nil {

@@ -50,7 +50,7 @@ func readWorkflow(t *testing.T, path string) (steps []workflowStep, actions []st
 // workflowPaths are the workflows of this repository and the one that it offers to users.
 var workflowPaths = []string{".github/workflows/checks.yml", ".github/workflows/release.yml", "examples/github/dptrain.yml"}
 
-// TestWorkflowActions: every action is pinned by the hash of a commit, with its version in a comment.
+// TestWorkflowActions checks that every action is pinned by the hash of a commit, with its version in a comment.
 func TestWorkflowActions(t *testing.T) {
 	pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	for _, path := range workflowPaths {
@@ -66,7 +66,7 @@ func TestWorkflowActions(t *testing.T) {
 	}
 }
 
-// TestChecksWorkflow: the workflow for pull requests runs .ci/run and nothing else.
+// TestChecksWorkflow checks that the workflow for pull requests runs only .ci/run.
 func TestChecksWorkflow(t *testing.T) {
 	steps, _ := readWorkflow(t, ".github/workflows/checks.yml")
 	if want := []workflowStep{{"Run all checks", ".ci/run"}}; !slices.Equal(steps, want) {
@@ -185,7 +185,7 @@ func TestUserWorkflow(t *testing.T) {
 	}
 }
 
-// TestVersionIsStated: the pages that name a version name that of the program.
+// TestVersionIsStated checks that the pages that name a version name the version of the program.
 func TestVersionIsStated(t *testing.T) {
 	for path, want := range map[string]string{
 		"CITATION.cff":                "\nversion: " + report.Version + "\n",

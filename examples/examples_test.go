@@ -60,7 +60,7 @@ func TestRecipes(t *testing.T) {
 			if most := plan.MostRecords(); slices.Contains(wide, file) != (most > math.MaxInt32) && math.MaxInt > math.MaxInt32 {
 				t.Errorf("the plan takes %d records", most)
 			}
-			// What is priced is what was asked for, and nearly all of it is used.
+			// The plan promises the requested budget and uses nearly all of it.
 			g := plan.Guarantee()
 			if g.Epsilon > r.Privacy.Epsilon || g.Epsilon < .99*r.Privacy.Epsilon {
 				t.Errorf("the plan costs epsilon %v of %v", g.Epsilon, r.Privacy.Epsilon)

@@ -21,10 +21,10 @@ import (
 
 var writeBytes = flag.Bool("write-bytes", false, "write testdata/releases.sha256 anew")
 
-// TestReleasesKeepTheirBytes runs the examples under one key: every file of every release has
-// the hash that testdata/releases.sha256 says. A change that is meant to change no
-// release leaves that file alone. The integers that are released are the same on every
-// processor, the last digits of what is computed from them are not: amd64 alone is compared.
+// TestReleasesKeepTheirBytes runs the examples under one key and compares the hash of every file of every release
+// with testdata/releases.sha256. A change that is meant to change no release leaves that file alone. The released
+// integers are the same on every processor, but the last digits of numbers computed from them are not, so only amd64
+// is compared.
 func TestReleasesKeepTheirBytes(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the hashes are those of amd64")

@@ -30,7 +30,7 @@ func studies(t *testing.T) []string {
 	return files
 }
 
-// study loads one of them, with its table.
+// study loads one of the studies, with its table.
 func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Table) {
 	t.Helper()
 	r, err := recipe.Load(file)
@@ -52,8 +52,8 @@ func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Ta
 	return r, s, table
 }
 
-// recordStudy runs a study under a recorder, writes its results as the command does, and
-// returns what release/ holds.
+// recordStudy runs a study under a recorder, writes its results as the command does, and returns the contents of
+// release/.
 func recordStudy(t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *dataset.Table, rec *mechanism.Recorder) map[string]string {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
@@ -109,8 +109,8 @@ func replayStudy(t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.
 	})
 }
 
-// TestStudyRecordAndReplay: every example study on its table and on neighbours of it. The
-// bound of some release is attained.
+// TestStudyRecordAndReplay replays every example study on its table and on neighbours of it. The bound of some
+// release must be attained.
 func TestStudyRecordAndReplay(t *testing.T) {
 	for _, file := range studies(t) {
 		r, s, table := study(t, file)
@@ -146,8 +146,8 @@ func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *datas
 	return s, table
 }
 
-// TestStudyMovesOneCell: a record that comes or goes moves one cell of the histogram by 1,
-// whatever it holds, and a replaced one at most two.
+// TestStudyMovesOneCell checks that an added or removed record moves one cell of the histogram by 1, whatever its
+// values, and that a replaced one moves at most two cells.
 func TestStudyMovesOneCell(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		s, table := few(t, rel, true)
@@ -187,7 +187,7 @@ func TestStudyMovesOneCell(t *testing.T) {
 	}
 }
 
-// TestStudyFaults: what is planted is caught, and nothing is without it.
+// TestStudyFaults checks that planted faults are found, and that there are no findings without a fault.
 func TestStudyFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -211,9 +211,8 @@ func TestStudyFaults(t *testing.T) {
 	}
 }
 
-// TestBaselineRecordAndReplay: no record, replaced anywhere, moves a release of the baseline by
-// more than its bound where all are protected; where the test records alone are, none of them
-// does.
+// TestBaselineRecordAndReplay checks that replacing a record at any position moves no release of the baseline by more
+// than its bound if all records are protected, and moves no release at all if only the test records are.
 func TestBaselineRecordAndReplay(t *testing.T) {
 	for _, c := range []struct {
 		score string

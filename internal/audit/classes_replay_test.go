@@ -13,10 +13,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestReplayClassesSubstituted: every classifier and every selection that reads
-// classes, for two classes and for three, with a record substituted on a table
-// small enough that one record matters. (The example recipes have most of them
-// under add-remove; tukey abstains on such a table.)
+// TestReplayClassesSubstituted replays every classifier and every selection that reads classes, for two classes and
+// for three, with a record substituted on a table small enough that one record matters. (The example recipes cover
+// most methods under add-remove; tukey abstains on such a table.)
 func TestReplayClassesSubstituted(t *testing.T) {
 	const file = "../../testdata/loans.csv"
 	header, err := dataset.Header(file, dataset.ReadOptions{})

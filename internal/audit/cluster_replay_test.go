@@ -35,12 +35,12 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 	return bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")), nil
 }
 
-// TestClusterAgrees: for every example whose statistics are sums, the workers of a cluster give the release that a
-// table in memory gives under the same key, byte for byte. The table comes in files of CSV, and in files of
-// Parquet.
+// TestClusterAgrees checks, for every example whose statistics are sums, that the workers of a cluster give the
+// release of a table in memory under the same key, byte for byte. The table is read from files of CSV and from files
+// of Parquet.
 //
-// With DPTRAIN_SPARK, an address, the cluster is one of Spark, whose workers are the program DPTRAIN_SPARK_WORKER;
-// DPTRAIN_SPARK_EXAMPLES names the examples then. .ci/spark sets them.
+// With DPTRAIN_SPARK, an address, the cluster is a Spark cluster whose workers are the program DPTRAIN_SPARK_WORKER,
+// and DPTRAIN_SPARK_EXAMPLES names the examples. .ci/spark sets these variables.
 func TestClusterAgrees(t *testing.T) {
 	var runner cluster.Runner = inProcess{}
 	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))

@@ -62,9 +62,10 @@ func (k *keptInProcess) RunKept(ctx context.Context, order []byte, tasks [][]byt
 	return k.Run(ctx, order, lines)
 }
 
-// TestQueriesAgree: the rows of a query, which a cluster keeps as blocks, give the release that a table in memory with
-// the same records gives under the same key, byte for byte. With DPTRAIN_SPARK the cluster is one of Spark; see
-// [TestClusterAgrees]. DPTRAIN_SPARK_TABLE names a table of its catalogs with the rows of the example and [placeColumn].
+// TestQueriesAgree checks that the rows of a query, which a cluster stores as blocks, give the release of a table in
+// memory with the same records under the same key, byte for byte. With DPTRAIN_SPARK the cluster is a Spark cluster;
+// see [TestClusterAgrees]. DPTRAIN_SPARK_TABLE names a table of its catalogs with the rows of the example and
+// [placeColumn].
 func TestQueriesAgree(t *testing.T) {
 	names := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	if len(names) == 0 {
@@ -115,8 +116,8 @@ func TestQueriesAgree(t *testing.T) {
 // placeColumn has the place of a row in the file.
 const placeColumn = "place"
 
-// queryOf writes a CSV file as Parquet with the place of each row, in an order that has nothing to do with it, and
-// returns a query for the rows in their order, in four parts.
+// queryOf writes a CSV file as Parquet, in an unrelated order and with the position of each row, and returns a query
+// for the rows in their original order, in four parts.
 func queryOf(t *testing.T, path string, header []string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -25,11 +25,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The conformance suite: what every selector and every trainer owes, whatever
-// its method. The methods are those that the recipe and the pipeline list, so a
-// new one is in it from its first day.
+// The conformance suite checks the requirements that every selector and every trainer must meet. The methods are
+// those that the recipe and the pipeline list, so a new method is covered from the first day.
 
-// conformer is one way to train, under one relation.
+// conformer is a combination of selector and trainer under one relation.
 type conformer struct {
 	name      string
 	selection string
@@ -94,7 +93,7 @@ func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
 	return r.Pipeline([]string{"a", "b", "c", "d", "y"})
 }
 
-// tables are all rows that a run must stand.
+// tables returns the tables that a run must handle.
 func (c conformer) tables(t *testing.T, schema dataset.Schema) map[string]*dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -158,9 +157,8 @@ func TestConformance(t *testing.T) {
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// refused: a method that does not support a task or relation says so before any
-// row is read, as a problem of the recipe or a typed error of the plan. Nothing
-// but private columns and the task is a reason.
+// refused checks the error for an unsupported task or relation: it must come before any row is read, as a problem of
+// the recipe or a typed error of the plan. The only valid reasons are private columns and the task.
 func refused(t *testing.T, c conformer, err error) {
 	t.Helper()
 	var problems recipe.Problems
@@ -173,7 +171,7 @@ func refused(t *testing.T, c conformer, err error) {
 	}
 }
 
-// conforms checks one way to train.
+// conforms checks one conformer.
 func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	plan := plan(t, p)
 	tables := c.tables(t, p.Schema)
@@ -259,10 +257,10 @@ func selectsPublicColumnsOnly(p *pipeline.Pipeline, res *pipeline.Result) bool {
 	return released && len(public) > 0 && len(res.Selected) > 0 && !slices.ContainsFunc(res.Selected, func(name string) bool { return !slices.Contains(public, name) })
 }
 
-// planIsSpend: the events of a run are the leaves of its plan, each with its law
-// and all of its draws released (fewer where a mechanism that may abstain was not
-// reached, or a column without a range was left out), and the laws of the parts add up to no more than the promise.
-// One part by itself may spend more than the promise where the split is secret.
+// planIsSpend checks that the events of a run are the leaves of its plan, each with its privacy parameters and all of
+// its draws released (fewer if a mechanism that may abstain was not reached, or a column without a range was left
+// out), and that the parts together spend no more than the promise. A single part may spend more than the promise if
+// the split is secret.
 func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *pipeline.Result) {
 	t.Helper()
 	leaves := plan.Leaves()
@@ -276,7 +274,8 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 			t.Errorf("event %+v of leaf %+v", e, l)
 		}
 		at := e.Place
-		// One of several, of which one is told of, or a step for words, of which there are none.
+		// Draws may be missing in a branch or candidate, because only one of several is reported, and in the step for
+		// text categories if there are no text columns.
 		branch := at.Branch != "" || at.Candidate != "" || at.Stage == "vocabulary"
 		// A private choice may select public columns only, whose ranges and moments are exact.
 		if selectsPublicColumnsOnly(p, res) && (at.Stage == "scaling" || at.Stage == "model") && e.Released == 0 {
@@ -311,8 +310,8 @@ func planIsSpend(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, res *p
 	}
 }
 
-// TestSearchConforms: a search owes what every way to train owes, for every task
-// and relation, and its result is that of one candidate.
+// TestSearchConforms checks that a search meets the requirements of every training method, for every task and
+// relation, and that its result is that of one candidate.
 func TestSearchConforms(t *testing.T) {
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
@@ -359,8 +358,8 @@ func TestSearchConforms(t *testing.T) {
 	}
 }
 
-// TestStatisticsConform: every release of the mechanism room spends what was
-// priced and no more, and takes no leaf of another law or statistic, or that was not planned.
+// TestStatisticsConform checks that every release function of package mechanism spends exactly the price, and refuses
+// a leaf of another mechanism or statistic and a leaf that was not planned.
 func TestStatisticsConform(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
 		for _, x := range WorstPairs() {

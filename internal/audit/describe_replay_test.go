@@ -94,7 +94,7 @@ func descriptionOf(t *testing.T, x descriptionRun) (*describe.Plan, *dataset.Tab
 	return plan, table, s.Budget.Relation
 }
 
-// recordDescription carries a description out under a recorder, and returns what release/ holds and the steps.
+// recordDescription runs a description under a recorder, and returns the contents of release/ and the steps.
 func recordDescription(t *testing.T, plan *describe.Plan, table *dataset.Table, rec *mechanism.Recorder) (map[string]string, []mechanism.Event) {
 	t.Helper()
 	res, err := plan.RunRecorded(context.Background(), table, rec)
@@ -132,9 +132,9 @@ func replayDescription(t *testing.T, x descriptionRun, first *mechanism.Recorder
 	return faults, closest, events
 }
 
-// TestDescriptionRecordAndReplay: descriptions of every kind on a table and on neighbours of it. No input moves by more than its
-// declared sensitivity, nothing that is published depends on the record but through a release, and some input comes close to
-// its bound.
+// TestDescriptionRecordAndReplay replays descriptions of every kind on a table and on neighbours of it. No input
+// moves by more than its declared sensitivity, published values depend on the record only through releases, and some
+// input comes close to its bound.
 func TestDescriptionRecordAndReplay(t *testing.T) {
 	for _, x := range descriptionRuns() {
 		t.Run(x.name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestDescriptionRecordAndReplay(t *testing.T) {
 	}
 }
 
-// TestDescriptionFaults: what is planted is caught.
+// TestDescriptionFaults checks that planted faults are found.
 func TestDescriptionFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -171,8 +171,8 @@ func TestDescriptionFaults(t *testing.T) {
 	}
 }
 
-// TestDescriptionLeavesAreAudited: each leaf names a statistic that the audit can measure, and what it measures does not exceed what
-// the leaf claims.
+// TestDescriptionLeavesAreAudited checks that each leaf names a statistic that the audit can measure, and that the
+// measure does not exceed the claim of the leaf.
 func TestDescriptionLeavesAreAudited(t *testing.T) {
 	for _, x := range descriptionRuns() {
 		plan, _, relation := descriptionOf(t, x)
@@ -184,7 +184,8 @@ func TestDescriptionLeavesAreAudited(t *testing.T) {
 	}
 }
 
-// TestDescriptionNumbersAreFinite: what is published on the tables of the runs above has no infinite number.
+// TestDescriptionNumbersAreFinite checks that the published descriptions of the runs above contain no infinite
+// number.
 func TestDescriptionNumbersAreFinite(t *testing.T) {
 	for _, x := range descriptionRuns() {
 		plan, table, _ := descriptionOf(t, x)

@@ -23,10 +23,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestEnginesAgree: for every example whose statistics are sums, an engine of three processes
-// that hold some of the rows each, cut and added up in random order, gives the release that a
-// table in memory gives under the same key, byte for byte. An example that needs all records in one
-// place is refused.
+// TestEnginesAgree checks, for every example whose statistics are sums, that an engine of three processes gives the
+// release of a table in memory under the same key, byte for byte. Each process holds some of the rows, split and
+// added up in random order. An example that needs all records in one place is refused.
 func TestEnginesAgree(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -83,7 +82,7 @@ type worker struct {
 	out *gob.Decoder
 }
 
-// shard is what a process is told first.
+// shard is the first message to a process.
 type shard struct {
 	Schema  dataset.Schema
 	Columns []dataset.ColumnData
@@ -186,7 +185,7 @@ func (e *shards) Schema() dataset.Schema { return e.schema }
 
 func (e *shards) Forget(mechanism.State) {}
 
-// Sum asks the workers in random order and adds up what they answer in another.
+// Sum queries the workers in random order and adds up their answers in another.
 func (e *shards) Sum(_ context.Context, p mechanism.Pass) ([]int64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

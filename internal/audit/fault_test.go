@@ -15,9 +15,9 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// Each test of this file plants a fault and sees that the audit finds it, and
-// that without the fault it finds nothing. docs/proofs/audit.md has the list; the faults
-// that are witnesses of published variants have theirs in internal/bench/published.
+// Each test of this file plants a fault and checks that the audit finds it, and that the audit has no findings
+// without the fault. docs/proofs/audit.md has the list; the faults that demonstrate errors in published variants have
+// their tests in internal/bench/published.
 
 // measuredWith measures a step in sessions that carry a fault out.
 func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {
@@ -34,11 +34,10 @@ func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int
 	return m
 }
 
-// caughtByMeasure: more than the claim is measured with the fault, and not
-// without (false alarm 1e-6). The numbers of draws put the claim at least 6 standard
-// deviations below the mean of what is measured with the fault (16 to 25 repetitions of
-// each; least for the rounds, 1.66 and .11 beside 1), so that by the normal law a fault
-// is missed with odds below 1e-8.
+// caughtByMeasure checks that the audit measures more than the claim with the fault, and not without it (false alarm
+// 1e-6). The numbers of draws put the claim at least 6 standard deviations below the mean of the measure with the
+// fault (16 to 25 repetitions of each; least for the rounds, 1.66 and .11 compared with 1), so that under normality a
+// fault is missed with odds below 1e-8.
 func caughtByMeasure(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) {
 	t.Helper()
 	curve, err := budget.Compose(law)
@@ -80,8 +79,8 @@ func TestFaultThresholdWithoutDelta(t *testing.T) {
 	caughtByMeasure(t, mechanism.StatNewWords, budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1}, 6000, mechanism.ThresholdWithoutDelta)
 }
 
-// caughtByReplay replays a pipeline on the neighbours of a table with a fault
-// and without, and wants a finding that says what, and none.
+// caughtByReplay replays a pipeline on the neighbours of a table with a fault and without. It expects a matching
+// finding with the fault, and no finding without it.
 func caughtByReplay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string) {
 	t.Helper()
 	if found := replayed(t, p, tab, 0); len(found) > 0 {
@@ -157,15 +156,15 @@ func TestFaultCoinsByIndex(t *testing.T) {
 	caughtByReplay(t, p, tab, mechanism.CoinsByIndex, "inputs differ by")
 }
 
-// TestFaultExactCount: the penalty of the support vector machine, and with it the
-// sensitivity, follows the number of records.
+// TestFaultExactCount plants a penalty of the support vector machine, and therefore a sensitivity, that follows the
+// exact number of records.
 func TestFaultExactCount(t *testing.T) {
 	p, tab := small(t, "classes", 400)
 	p.Model = svm.SVM{}
 	caughtByReplay(t, p, tab, mechanism.ExactCount, "the declared sensitivity depends on the data")
 }
 
-// TestFaultFloatSums: integer sums do not depend on the order of the records.
+// TestFaultFloatSums plants sums that depend on the order of the records, as integer sums do not.
 func TestFaultFloatSums(t *testing.T) {
 	const n = 3000
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -34,7 +34,7 @@ const (
 	floorsFile = "testdata/floors.json"
 	// measuredKeys is the number of keys from which floors are computed.
 	measuredKeys = 20
-	// floorErrors is how many standard errors a floor lies below the mean.
+	// floorErrors is the number of standard errors between a floor and the mean above it.
 	floorErrors = 5
 )
 
@@ -237,7 +237,7 @@ func (x preparedCase) target() (column, classes int) {
 	return column, len(x.pipeline.Schema.Columns[column].Categories)
 }
 
-// constant returns what the best constant reaches on the test part: an R² of 0, or the share of the largest class.
+// constant returns the score of the best constant on the test part: an R² of 0, or the share of the largest class.
 func (x preparedCase) constant() float64 {
 	column, classes := x.target()
 	if classes == 0 {
@@ -263,15 +263,15 @@ type floor struct {
 // of returns the floor for the mean over a number of keys.
 func (f floor) of(keys int) float64 { return f.Mean - floorErrors*f.Deviation/math.Sqrt(float64(keys)) }
 
-// TestFloors trains every trainer and every selector on the fixture tables under fixed keys. It fails where the mean of the
-// exact R², or of the exact accuracy, over records that did not train is more than five standard errors below the mean when floors
-// were last written.
+// TestFloors trains every trainer and every selector on the fixture tables under fixed keys. It fails if the mean of
+// the exact R², or of the exact accuracy, over records held out from training is more than five standard errors below
+// the mean at the time when the floors were last written.
 //
-// The keys are fixed, so that a change without effect on releases gives the same means, and there is no false alarm. A loss
-// of accuracy of more than 5/sqrt(keys) standard deviations of a single run is found with certainty: 2.2 of them with
-// five keys, 1.1 with the twenty of scripts/long.sh. That is .005 of R² for joint-gram on houses with five keys.
-// A change that draws other noise but is as accurate moves the mean of five keys by
-// sqrt(1/5 + 1/20) deviations, so that the floor is 4.5 standard errors away.
+// The keys are fixed, so a change without effect on releases gives the same means and no false alarm. A loss of
+// accuracy of more than 5/sqrt(keys) standard deviations of a single run is found with certainty: 2.2 standard
+// deviations with five keys, 1.1 with the twenty of scripts/long.sh. That is .005 of R² for joint-gram on houses with
+// five keys. A change that draws other noise but is as accurate moves the mean of five keys by sqrt(1/5 + 1/20)
+// deviations, so that the floor is 4.5 standard errors away.
 func TestFloors(t *testing.T) {
 	keys := min(max(*floorKeys, 2), measuredKeys)
 	if *writeFloors {

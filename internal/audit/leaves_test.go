@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestLeavesNameTheirStatistic: leaves whose names alone mislead are audited by what they
+// TestLeavesNameTheirStatistic checks that leaves with misleading names are audited by the statistic that they
 // release.
 func TestLeavesNameTheirStatistic(t *testing.T) {
 	sis := func(form mechanism.TopKForm) func(*pipeline.Pipeline) {
@@ -63,9 +63,9 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 	}
 }
 
-// TestEveryLeafIsAudited: every leaf of the plan of an example recipe names a statistic that
-// the audit can measure under the relation of the recipe. That a run releases what its
-// leaves name the session sees to: it refuses another statistic.
+// TestEveryLeafIsAudited checks that every leaf of the plan of an example recipe names a statistic that the audit can
+// measure under the relation of the recipe. The session ensures that a run releases the statistic named by the leaf,
+// because it refuses any other.
 func TestEveryLeafIsAudited(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -16,9 +16,9 @@ import (
 
 var machines = flag.String("machines", "", "write what every release of the examples gave to this file")
 
-// TestSameReleasesOnEveryMachine runs the examples under one key and, asked to, writes
-// a line for each release with the hash of what came out. scripts/long.sh compares the lines of
-// amd64, 386 and, emulated, arm64: noise, coins and integer sums are the same there.
+// TestSameReleasesOnEveryMachine runs the examples under one key and, on request, writes a line with the hash of each
+// release. scripts/long.sh compares the lines of amd64, 386 and, emulated, arm64, on which noise, coins and integer
+// sums are the same.
 func TestSameReleasesOnEveryMachine(t *testing.T) {
 	if *machines == "" {
 		t.Skip("compared by scripts/long.sh")

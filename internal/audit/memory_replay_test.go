@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// A memoryRun is an example with its table in memory. The tests that compare an engine or a hash with the release from
-// memory share it: all of them run it under the key of [memoryRun.recorder], and none changes it.
+// A memoryRun is an example with its table in memory. It is shared by the tests that compare an engine or a hash with
+// the release from memory: each runs it under the key of [memoryRun.recorder], and must not change it.
 type memoryRun struct {
 	r     *recipe.Recipe
 	p     *pipeline.Pipeline

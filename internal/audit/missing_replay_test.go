@@ -129,10 +129,9 @@ func missingRuns() map[string]missingRun {
 	return out
 }
 
-// TestReplayWithoutTarget: of every method no release sees inputs further apart than it
-// declares, and nothing that is published depends on a record, where records have no target
-// that can be read: those of the table, at its ends and in the middle, and the one that is added,
-// removed or put in another's place.
+// TestReplayWithoutTarget checks, for every method, tables in which some records have no usable target: at both ends
+// of the table, in the middle, and the record that is added, removed or replaces another. No release sees inputs
+// farther apart than it declares, and published values depend on a record only through releases.
 func TestReplayWithoutTarget(t *testing.T) {
 	runs := missingRuns()
 	for name, run := range runs {

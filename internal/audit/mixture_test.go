@@ -10,10 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestMixturesComeClose: of a run that deals its records to two parts by secret coins and
-// releases the number of each part, what is measured is at most what the mixture promises,
-// and at least a third of its mu. Each part by itself has a law beyond the promise. A measure above the
-// claim has the odds 1e-6 each, by its confidence.
+// TestMixturesComeClose measures a run that assigns its records to two parts by secret coins and releases the number
+// of each part. The measure is at most the claim for the mixture, and at least a third of its mu. Each part by itself
+// exceeds the claim. A measure above the claim has the odds 1e-6 each, by its confidence.
 func TestMixturesComeClose(t *testing.T) {
 	for _, c := range []struct {
 		coin, epsilon float64

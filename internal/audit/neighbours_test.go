@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestPrivateNeighbours: under private columns the public cells of a record
-// stay, and its private ones change.
+// TestPrivateNeighbours checks that, with private columns, neighbours keep the public cells of a record and change
+// its private ones.
 func TestPrivateNeighbours(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"}, {Name: "b", Private: true}, {Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},

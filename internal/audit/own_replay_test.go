@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// TestOwnTableFindsAFault: the penalty of a support vector machine that follows the
-// exact number of records shows on the owner's table: it is in every report. Without the
-// fault nothing is found (false alarm 1e-6).
+// TestOwnTableFindsAFault plants a penalty of a support vector machine that follows the exact number of records, and
+// checks that the audit of the owner's table reports it every time. Without the fault there is no finding (false
+// alarm 1e-6).
 func TestOwnTableFindsAFault(t *testing.T) {
 	p, tab := small(t, "classes", 400)
 	p.Model = svm.SVM{}

@@ -31,7 +31,7 @@ func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 	return p
 }
 
-// ownTableOf has n ordinary records, of which one (far) is far away in column a.
+// ownTableOf has n ordinary records, except that the record with index far is an outlier in column a.
 func ownTableOf(t *testing.T, p *pipeline.Pipeline, n, far int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, 4)
@@ -100,8 +100,8 @@ func moved(a, b map[string]int) int {
 	return n
 }
 
-// TestOwnNeighbours: each differs by one record, or by one whole unit; the records that
-// stand out come first, and no record is taken twice.
+// TestOwnNeighbours checks that each neighbour differs by one record, or by one whole unit, that outliers come first,
+// and that no record is used twice.
 func TestOwnNeighbours(t *testing.T) {
 	const (
 		n   = 40
@@ -140,7 +140,7 @@ func TestOwnNeighbours(t *testing.T) {
 	}
 }
 
-// TestOwnUnits: whole units come and go, and records of no unit stay.
+// TestOwnUnits checks that whole units are added and removed, and that records without a unit stay.
 func TestOwnUnits(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "who")
 	tab := ownTableOf(t, p, 40, 17)
@@ -183,8 +183,7 @@ func TestOwnUnits(t *testing.T) {
 	}
 }
 
-// TestOwnTable: a sound run has no violation on any table (false alarm 1e-6 each),
-// whatever is in it.
+// TestOwnTable checks that a sound run has no violation (false alarm 1e-6 each), whatever its table contains.
 func TestOwnTable(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
 		for _, n := range []int{0, 1, 30} {
@@ -212,7 +211,7 @@ func TestOwnTable(t *testing.T) {
 	}
 }
 
-// TestOwnTableStrange: columns that are missing, constant or at the ends of float64.
+// TestOwnTableStrange audits tables with columns that are missing, constant or at the ends of float64.
 func TestOwnTableStrange(t *testing.T) {
 	p := ownPipeline(budget.AddRemove, "")
 	nan := math.NaN()
@@ -253,8 +252,8 @@ func TestOwnTableMistakes(t *testing.T) {
 	}
 }
 
-// TestPairsOfEveryExample: the generated pairs of every example recipe differ by one
-// record, or by one whole unit of as many as are kept.
+// TestPairsOfEveryExample checks that the generated pairs of every example recipe differ by one record, or by one
+// whole unit of as many records as are kept.
 func TestPairsOfEveryExample(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -16,8 +16,8 @@ import (
 // pairKey is a key with which the strongest interaction is one of two numbers.
 const pairKey = 2
 
-// TestPairOnEngines: with a budget for the stage of a pair, which no example has, engines give
-// the bytes from memory too.
+// TestPairOnEngines checks that engines give the bytes from memory with a budget for the stage of a pair as well,
+// which no example has.
 func TestPairOnEngines(t *testing.T) {
 	r, p, _ := example(t, "../../examples/boosted-kernel.yaml")
 	p.Budget.Epsilon = 150

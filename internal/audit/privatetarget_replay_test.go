@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestReplayWithPrivateTarget: where the target is private, no release of any method sees inputs further apart than it declares,
-// and nothing that is published depends on the target of a record: not if it is any other, nor if it is missing. All features are
-// public, or some of them are private too.
+// TestReplayWithPrivateTarget checks, for a private target, that no release of any method sees inputs farther apart
+// than it declares, and that published values depend on the target of a record, changed or missing, only through
+// releases. All features are public, or some are private too.
 func TestReplayWithPrivateTarget(t *testing.T) {
 	runs := missingRuns()
 	for name, s := range map[string]selection.Selector{"greedy-gram": selection.GreedyGram{K: 2}, "greedy-gram, priced": selection.GreedyGram{Budget: 2}} {
@@ -60,8 +60,8 @@ func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dat
 	checkReplay(t, r, p, tab, neighbours)
 }
 
-// TestPrivateTargetFreesFeatures: with a private target alone the plan of every method that makes use of public features has no
-// release of features by themselves.
+// TestPrivateTargetFreesFeatures checks that, if the target is the only private column, the plan of every method that
+// uses public features has no release about features alone.
 func TestPrivateTargetFreesFeatures(t *testing.T) {
 	for _, file := range []string{"private-target", "private-target-classes"} {
 		_, p, _ := example(t, "../../examples/"+file+".yaml")

@@ -28,7 +28,7 @@ var (
 	firstRecipe = flag.Uint64("first", 1, "the seed of the first random recipe")
 )
 
-// outcomes adds up what the random recipes came to.
+// outcomes counts the outcomes of the random recipes.
 type outcomes struct {
 	sync.Mutex
 	ran, refused, pairs, failed, without int
@@ -36,10 +36,9 @@ type outcomes struct {
 	leaves                               map[string]int
 }
 
-// TestReplayRandomRecipes: random recipes, each on a table of its own and on hostile neighbours of
-// it. No release sees inputs further apart than it declares, nothing that is published depends on
-// the record or unit, and a run that fails does so on both tables. At least half of the
-// recipes have a plan.
+// TestReplayRandomRecipes replays random recipes, each on its own table and on hostile neighbours of it. No release
+// sees inputs farther apart than it declares, published values depend on the record or unit only through releases,
+// and a run that fails does so on both tables. At least half of the recipes have a plan.
 func TestReplayRandomRecipes(t *testing.T) {
 	sum := &outcomes{leaves: map[string]int{}}
 	t.Run("all", func(t *testing.T) {
@@ -63,8 +62,7 @@ func TestReplayRandomRecipes(t *testing.T) {
 	}
 }
 
-// TestReplayRandomRecipesSeeFaults: a fault that is planted in the sessions is found by some of
-// the recipes.
+// TestReplayRandomRecipesSeeFaults checks that some of the recipes find a fault that is planted in the sessions.
 func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 	for name, fault := range map[string]mechanism.Fault{"clip": mechanism.ClipNotCharged, "count": mechanism.ExactCount} {
 		found := false
@@ -87,7 +85,7 @@ func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 	}
 }
 
-// randomFaults replays the recipe of a seed and returns what is wrong, if anything.
+// randomFaults replays the recipe of a seed and returns the faults found.
 func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcomes) []string {
 	t.Helper()
 	m := newMaker(seed)
@@ -145,7 +143,7 @@ func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcome
 	return faults
 }
 
-// planned returns the run of a recipe and its plan, or nothing for one that is refused.
+// planned returns the run of a recipe and its plan, or nil values for a recipe that is refused.
 func planned(t *testing.T, m *maker, text string) (*recipe.Recipe, *pipeline.Pipeline, *pipeline.Plan) {
 	t.Helper()
 	r, problems := recipe.Parse("", []byte(text))
@@ -216,7 +214,7 @@ func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Tabl
 	return all
 }
 
-// publish runs a pipeline and returns what release/ holds, or the error that it ends with.
+// publish runs a pipeline and returns the contents of release/, or the error of the run.
 func publish(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) (map[string]string, string) {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)

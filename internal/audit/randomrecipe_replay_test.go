@@ -110,7 +110,7 @@ func (m *maker) plainRecipe() string {
 	return b.String()
 }
 
-// column declares what is public of a column, if anything.
+// column writes the public facts that the recipe declares about a column, if any.
 func (m *maker) column(b *strings.Builder, name string, private bool) {
 	m.names = append(m.names, name)
 	var facts []string

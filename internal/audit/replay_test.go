@@ -67,7 +67,8 @@ func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.
 	return tab
 }
 
-// recipeFiles returns the files of all example recipes, and of those beside this test: what examples do not reach.
+// recipeFiles returns the files of all example recipes, and of the recipes next to this test, which cover features
+// without an example.
 func recipeFiles(t *testing.T) []string {
 	t.Helper()
 	examples, err := filepath.Glob("../../examples/*.yaml")
@@ -90,8 +91,8 @@ func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 	return out
 }
 
-// record runs a pipeline under a recorder, writes its results as the command
-// does, and returns what release/ holds: names and contents.
+// record runs a pipeline under a recorder, writes its results as the command does, and returns the names and contents
+// of the files in release/.
 func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) map[string]string {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
@@ -101,7 +102,7 @@ func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline
 	return written(t, r, res, tab)
 }
 
-// written writes results as the command does, and returns what release/ holds: names and contents.
+// written writes results as the command does, and returns the names and contents of the files in release/.
 func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table) map[string]string {
 	t.Helper()
 	public, err := r.Public()
@@ -149,14 +150,14 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 
 var full = flag.Bool("full", false, "replay every example on every neighbour under every seed, and stream it in every way")
 
-// replayedNeighbours returns the neighbours on which an example is replayed under a seed. Under seed 0 it returns all of them:
-// each kind of change at the first, middle and last position. Under another seed, and for a recipe of this folder, it
-// returns each kind of change at one position, and every position for some kind.
+// replayedNeighbours returns the neighbours on which an example is replayed under a seed. Under seed 0 it returns
+// every neighbour: each kind of change at the first, middle and last position. Under another seed, and for a recipe
+// of this folder, it returns each kind of change at one position, and every position for some kind.
 //
 // A sensitivity that is too small for a kind of change is too small at every position, because statistics are sums
-// over records. A release that depends on the order or the number of records does so for every kind. So one neighbour for
-// each kind and each position suffices for what a seed decides: the coins, and whether columns of few records stay.
-// With -full, as in scripts/long.sh replay, it returns all neighbours under all seeds.
+// over records. A release that depends on the order or the number of records does so for every kind. So one neighbour
+// for each kind and each position suffices for the effects of a seed: the coins, and whether columns of few records
+// stay. With -full, as in scripts/long.sh replay, it returns all neighbours under all seeds.
 func replayedNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte, own bool) []Neighbour {
 	t.Helper()
 	all := allNeighbours(t, p, tab)
@@ -191,7 +192,7 @@ func onePositionEach(t *testing.T, all []Neighbour) []Neighbour {
 	return out
 }
 
-// inPosition returns the name of a neighbour with another word for its position.
+// inPosition returns the name of a neighbour with its position replaced.
 func inPosition(t *testing.T, name, position string) string {
 	t.Helper()
 	for _, old := range places {
@@ -238,8 +239,8 @@ func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset
 	})
 }
 
-// TestRecordAndReplay: every example recipe, each relation it supports, every
-// kind of record at the first, middle and last position, under several coins; see [replayedNeighbours].
+// TestRecordAndReplay replays every example recipe under each relation it supports, with every kind of record at the
+// first, middle and last position, under several coins; see [replayedNeighbours].
 func TestRecordAndReplay(t *testing.T) {
 	for _, file := range recipeFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
@@ -255,7 +256,7 @@ func TestRecordAndReplay(t *testing.T) {
 				for _, f := range faults {
 					t.Error(f)
 				}
-				// A replay in which nothing moved would test nothing.
+				// A replay in which no input moved would be a vacuous test.
 				if closest < .5 || closest > 1 {
 					t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
 				}
@@ -264,9 +265,8 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
-// TestReplayTakesEveryBranch: among the recipes that TestRecordAndReplay goes
-// through, both branches of the automatic choice are taken, and each of its two
-// models is trained.
+// TestReplayTakesEveryBranch checks that the recipes of TestRecordAndReplay reach both branches of the automatic
+// choice and train each of its two models.
 func TestReplayTakesEveryBranch(t *testing.T) {
 	for file, want := range map[string]string{
 		"houses": "fit/train/all/undeclared/numbers/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/undeclared/numbers/model/boosted-kernel/sums",
@@ -284,9 +284,9 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 	}
 }
 
-// TestReplayOnTinyTables: tables of 0, 1 and 2 records, where anything that
-// looks at n shows. Of the columns of "words" three features stay: each column that noise takes for one of texts adds up to
-// 256 entries to a row, and the time of a fit grows with their cube. TestRecordAndReplay has all columns.
+// TestReplayOnTinyTables replays tables of 0, 1 and 2 records, on which any dependence on n shows. Only three
+// features of "words" are kept: each column that noise makes look like text adds up to 256 entries to a row, and the
+// time of a fit grows with their cube. TestRecordAndReplay has all columns.
 func TestReplayOnTinyTables(t *testing.T) {
 	for _, file := range []string{"categories", "classes", "classes-three", "words"} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -324,8 +324,8 @@ func replayTinyTables(t *testing.T, file string, rel budget.Relation) {
 	}
 }
 
-// TestReplayCatchesALie: a sensitivity that is too small, a release that the
-// data decides and a published exact number are all found.
+// TestReplayCatchesALie checks that a sensitivity that is too small, a release decided by the data, and a published
+// exact number are all found.
 func TestReplayCatchesALie(t *testing.T) {
 	r, p, tab := example(t, "../../examples/categories.yaml")
 	first := mechanism.NewRecorder(1)
@@ -351,8 +351,8 @@ func TestReplayCatchesALie(t *testing.T) {
 	}
 }
 
-// TestOnePositionEach: the neighbours of a seed that does not see all of them have each kind of change once and each
-// position, for records and for units.
+// TestOnePositionEach checks that, for a seed with a reduced list of neighbours, the list has each kind of change
+// once and each position, for records and for units.
 func TestOnePositionEach(t *testing.T) {
 	for _, name := range []string{"houses", "substitute", "unit"} {
 		_, p, tab := example(t, "../../examples/"+name+".yaml")

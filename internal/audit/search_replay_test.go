@@ -19,9 +19,8 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// TestSearchReplay: with many tries forced, every release of every try is compared,
-// those of tries that lost too, for records, for two classes, for patients, and where
-// records are replaced, whole or in their private columns.
+// TestSearchReplay forces many tries and compares every release of every try, including those that lost: for records,
+// for two classes, for patients, and where records are replaced, whole or in their private columns.
 func TestSearchReplay(t *testing.T) {
 	for name, c := range map[string]struct {
 		example    string
@@ -89,8 +88,7 @@ func TestSearchReplay(t *testing.T) {
 	}
 }
 
-// TestFaultScoringInTraining: a search that trains on the records that score its
-// tries is caught.
+// TestFaultScoringInTraining checks that a search that trains on the records that score its tries is caught.
 func TestFaultScoringInTraining(t *testing.T) {
 	p, tab := small(t, "search", 60)
 	p.Holdout = 0
@@ -98,9 +96,8 @@ func TestFaultScoringInTraining(t *testing.T) {
 	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining, `parts "train/score" and "train/train", priced as disjoint, both see the record`)
 }
 
-// TestEveryMethodIsACandidate: each selection and each model that this build has,
-// but for the one that may abstain, can be a candidate, and each of its tries
-// spends its own leaves, all draws of them, and nothing else.
+// TestEveryMethodIsACandidate checks that each selection and each model of this build can be a candidate, except the
+// one that may abstain, and that each of its tries spends exactly its own leaves, with all their draws.
 func TestEveryMethodIsACandidate(t *testing.T) {
 	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -175,7 +172,7 @@ func oneShot(l budget.PricedLeaf, releases int) bool {
 	return l.Law.Kind == budget.Exponential && releases == 1
 }
 
-// placeIn returns where the leaf at path stands in a plan.
+// placeIn returns the place of the leaf at path in a plan.
 func placeIn(plan *pipeline.Plan, path string) budget.Place {
 	l, _ := plan.Leaf(path)
 	return l.Place

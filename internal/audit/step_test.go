@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// lawOf is the law of a step that has all of epsilon and delta.
+// lawOf returns the law of a step that spends all of epsilon and delta.
 func lawOf(x WorstPair, epsilon, delta float64) budget.Law {
 	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
 	switch x.Kind {
@@ -38,13 +38,12 @@ func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o O
 	return Leaf{Path: string(x.Statistic), Law: law, Epsilon: epsilon, Mu: law.Mu, Measure: m}
 }
 
-// TestStepsComeClose: one statistic of each law at epsilon .5, 1 and 3, and the
-// others at 3, are measured at no more than the claim and, but for the Tukey
-// mechanism, which is slow, and for new words, which spend a delta alone, at a third of it or more. A measure above the claim
-// has the odds 1e-6 each, by its confidence. The numbers of draws put a third of the claim
-// at least 6.5 standard deviations below the mean of what is measured (mean and deviation
-// of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and
-// .023 beside .167), so that by the normal law a case misses it with odds below 1e-10.
+// TestStepsComeClose checks that one statistic of each mechanism at epsilon .5, 1 and 3, and the others at 3, are
+// measured at no more than the claim and at a third of it or more, except the Tukey mechanism, which is slow, and new
+// text categories, which spend only a delta. A measure above the claim has the odds 1e-6 each, by its confidence. The
+// numbers of draws put a third of the claim at least 6.5 standard deviations below the mean of the measure (mean and
+// deviation of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and .023 compared
+// with .167), so that under normality a case misses it with odds below 1e-10.
 func TestStepsComeClose(t *testing.T) {
 	most := map[budget.Statistic]int{mechanism.StatAgreement: 80_000, mechanism.StatHistogram: 200_000, mechanism.StatVotes: 80_000} // at epsilon .5
 	for _, x := range WorstPairs() {
@@ -72,8 +71,7 @@ func TestStepsComeClose(t *testing.T) {
 	}
 }
 
-// drawsAt3 is the number of draws at epsilon 3. The pairs of some statistics are less
-// easily told apart.
+// drawsAt3 is the number of draws at epsilon 3. The pairs of some statistics are harder to distinguish.
 func drawsAt3(x WorstPair) int {
 	switch x.Statistic {
 	case mechanism.StatLipschitz:
@@ -84,8 +82,8 @@ func drawsAt3(x WorstPair) int {
 	return 16_000
 }
 
-// TestStepSubstitution: the pairs under substitution are as far apart; the odds are
-// those of TestStepsComeClose.
+// TestStepSubstitution checks that the pairs under substitution are as far apart; the odds are those of
+// TestStepsComeClose.
 func TestStepSubstitution(t *testing.T) {
 	for _, x := range WorstPairs() {
 		if !slices.Contains(x.Relations, budget.Substitute) || x.Slow {
@@ -115,8 +113,8 @@ func TestStepMistakes(t *testing.T) {
 	}
 }
 
-// TestClopperPearson: the published ends of 4 of 20 at 2.5% a side, the closed
-// forms of 0 and n, and coverage by the binomial law itself.
+// TestClopperPearson checks the published ends of 4 of 20 at 2.5% a side, the closed forms for 0 and n, and the
+// coverage, computed from the binomial distribution.
 func TestClopperPearson(t *testing.T) {
 	near := func(got, want, tol float64) {
 		t.Helper()
@@ -156,10 +154,9 @@ var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/proofs/
 //
 //	go test ./internal/audit -run TestStepTable -table 100000 -v
 //
-// A cell is the share of the claim that was measured, and in brackets the epsilon: for
-// a Gaussian law the share of mu, and the epsilon at delta 1e-6 of the Gaussian curve
-// with the measured mu. The last column is the smallest share of epsilon, by threshold
-// events and nothing else: it does not use that the law is Gaussian.
+// A cell is the measured share of the claim, with the epsilon in brackets. For the Gaussian mechanism it is the share of
+// mu, and the epsilon at delta 1e-6 of the Gaussian curve with the measured mu. The last column is the smallest share of
+// epsilon from threshold events alone, without the assumption that the noise is Gaussian.
 func TestStepTable(t *testing.T) {
 	if *tableDraws == 0 {
 		t.Skip("prints a table; give -table a number of draws")

@@ -17,12 +17,13 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestStreamAgrees: for every example whose statistics are sums, the engine that keeps the table in a scratch
-// file gives the release that a table in memory gives under the same key, byte for byte, whether the table
-// comes in 1, 3 or 17 files and is kept in chunks of several sizes. Nothing is left in the scratch folder.
+// TestStreamAgrees checks, for every example whose statistics are sums, that the engine with a scratch file gives the
+// release of a table in memory under the same key, byte for byte, whether the table comes in 1, 3 or 17 files and is
+// kept in chunks of several sizes. The scratch folder must be empty afterwards.
 //
-// Files and chunks are cut in one place for all statistics. So every example comes in the most files and the smallest chunks,
-// whose ends are where a statistic could go wrong, and every second one in 1 or in 3 files; with -full in all of them.
+// Files and chunks are split in one place for all statistics. So every example runs with the most files and the
+// smallest chunks, whose ends are where a statistic could go wrong, and every second one also with 1 or with 3 files;
+// with -full, every example runs with all numbers of files.
 func TestStreamAgrees(t *testing.T) {
 	var refused []string
 	for i, file := range recipeFiles(t) {

@@ -16,9 +16,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// unitRuns are runs that protect patients, each with the releases that it is about:
-// ends of paths in the plan, all of which must have been made. Between them they
-// make every release that there is.
+// unitRuns are runs that protect patients, each with the releases that it covers: ends of paths in the plan, each of
+// which must occur. Together they make every existing release.
 func unitRuns() map[string]struct {
 	change   func(p *pipeline.Pipeline)
 	releases []string
@@ -65,9 +64,9 @@ func unitRuns() map[string]struct {
 	}
 }
 
-// TestUnitReplay: with patients protected, no release of any method sees inputs
-// further apart than it declares, whatever whole unit comes or goes, nothing that is
-// published depends on the unit, and bounds are met in part.
+// TestUnitReplay checks, with patients protected, that no release of any method sees inputs farther apart than it
+// declares when any whole unit is added or removed, that published values depend on the unit only through releases,
+// and that some inputs come close to their bounds.
 func TestUnitReplay(t *testing.T) {
 	for name, run := range unitRuns() {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +115,7 @@ func firstRows(n int) []int32 {
 	return out
 }
 
-// TestUnitReplayOnTinyTables: tables of 0 to 3 records, of one patient and of
-// several.
+// TestUnitReplayOnTinyTables replays tables of 0 to 3 records, of one patient and of several.
 func TestUnitReplayOnTinyTables(t *testing.T) {
 	for n := range 4 {
 		r, p, tab := example(t, "../../examples/unit.yaml")
@@ -130,8 +128,7 @@ func TestUnitReplayOnTinyTables(t *testing.T) {
 	}
 }
 
-// TestReplayCatchesSeveralUnits: several whole units at once move releases further than is
-// declared for one.
+// TestReplayCatchesSeveralUnits checks that several whole units at once move releases farther than declared for one.
 func TestReplayCatchesSeveralUnits(t *testing.T) {
 	r, p, tab := example(t, "../../examples/unit.yaml")
 	priced := plan(t, p)

@@ -28,11 +28,10 @@ func described(t *testing.T, name string) *pipeline.Pipeline {
 	return p
 }
 
-// TestPipeline: a small audit of a run finds no violation, has a measure for
-// every leaf of the plan, and sees something of a run at a large epsilon. Of
-// the ten bounds each has odds of 1e-3 to be above its truth, but no truth comes
-// near its claim with so few runs: a false alarm needs bounds that are wrong by
-// more than 5 standard deviations.
+// TestPipeline checks that a small audit of a run finds no violation, has a measure for every leaf of the plan, and
+// detects some effect of a run at a large epsilon. Each of the ten bounds has odds of 1e-3 to be above its truth, but
+// with this number of runs no truth comes near its claim: a false alarm needs bounds that are wrong by more than 5
+// standard deviations.
 func TestPipeline(t *testing.T) {
 	p := described(t, "classes-kendall")
 	p.Budget.Epsilon = 20

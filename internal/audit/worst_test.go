@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestEveryStatisticHasAPair: each constant of the type budget.Statistic in package mechanism,
-// and each alone, is the statistic of one worst pair, and no pair has another.
+// TestEveryStatisticHasAPair checks that each constant of the type budget.Statistic in package mechanism, and each
+// statistic released alone, is the statistic of exactly one worst pair, and that no pair has another statistic.
 func TestEveryStatisticHasAPair(t *testing.T) {
 	files, err := filepath.Glob("../mechanism/*.go")
 	if err != nil {

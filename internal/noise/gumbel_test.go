@@ -107,8 +107,8 @@ func TestGumbelDistribution(t *testing.T) {
 	chisquare.Check(t, tails, want)
 }
 
-// TestGumbelBits: the bits of a word go where they should, and words without a
-// one are passed over.
+// TestGumbelBits checks that the bits of a 64-bit word are put in the right places, and that words of zeros are
+// skipped.
 func TestGumbelBits(t *testing.T) {
 	const random = 0xfedcba9876543210
 	for _, c := range []struct {
@@ -132,8 +132,8 @@ func TestGumbelBits(t *testing.T) {
 	}
 }
 
-// TestMaxExponentialDistribution: the largest of m exponentials has distribution
-// function (1-exp(-z))^m, for one, three and very many.
+// TestMaxExponentialDistribution checks that the largest of m exponentials has the distribution function
+// (1-exp(-z))^m, for one, for three and for a very large m.
 func TestMaxExponentialDistribution(t *testing.T) {
 	for i, m := range []float64{1, 3, 1e6, 1e30} {
 		s := testStream(byte(92 + i))

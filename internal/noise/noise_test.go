@@ -14,9 +14,8 @@ import (
 
 func testStream(seed byte) *Stream { return NewStream(Key{seed}.Derive("test", "sampler", 0)) }
 
-// histogramOf counts draws on -reach..reach, the outermost cells taking the
-// tails, beside the expected counts of a law given by its distribution
-// function at half-integers.
+// histogramOf counts draws on -reach..reach, where the outermost cells include the tails, and returns the counts
+// along with those expected for the distribution with this distribution function at half-integers.
 func histogramOf(n, reach int, draw func() int64, cdf func(float64) float64) (counts, expected []float64) {
 	counts, expected = make([]float64, 2*reach+1), make([]float64, 2*reach+1)
 	for range n {
@@ -68,9 +67,8 @@ func TestLaplaceDistribution(t *testing.T) {
 	}
 }
 
-// TestAgainstIndependentLibrary compares our normal law with that of
-// google/differential-privacy, whose integer noise has standard deviation
-// sigma exactly for these arguments; two-sample chi-square.
+// TestAgainstIndependentLibrary compares our normal distribution with that of google/differential-privacy, whose
+// integer noise has standard deviation sigma exactly for these arguments; two-sample chi-square.
 func TestAgainstIndependentLibrary(t *testing.T) {
 	const n, sigma, reach = 60000, 30, 150
 	s := testStream(30)
@@ -127,8 +125,8 @@ func TestBernoulliExp(t *testing.T) {
 // the specification.
 func TestExponentialChoice(t *testing.T) {
 	s := testStream(50)
-	// -|20 #{x < g} - n| for the values .1, .2, .3, .4, .9 and the points 0, .25, .5, .75, 1: the
-	// quantile 1/20, of which an added record moves scores within a width of 38.
+	// -|20 #{x < g} - n| for the values .1, .2, .3, .4, .9 and the points 0, .25, .5, .75, 1. This is the quantile
+	// 1/20, for which an added record moves scores within a width of 38.
 	scores := []int64{-5, -35, -75, -75, -95}
 	const n, width = 300000, 38
 	scale := uint64(width << ChoiceScaleBits) // epsilon = 1
@@ -199,7 +197,7 @@ func TestRoundScaledExact(t *testing.T) {
 	})
 }
 
-// TestLessUsesLaterDigits checks that equal first digits are told apart.
+// TestLessUsesLaterDigits checks that numbers with equal first digits are ordered by later digits.
 func TestLessUsesLaterDigits(t *testing.T) {
 	s := testStream(61)
 	a, b := lazyUniform{first: 5, more: []uint64{1, 9}}, lazyUniform{first: 5, more: []uint64{2, 3}}
@@ -228,9 +226,8 @@ func TestBelowIsUniform(t *testing.T) {
 	}
 }
 
-// TestPrecisionAttack: with integers nothing of the value shows in the low
-// bits of a release (Haney et al. 2022): the noisy 0 and the noisy 1 have the
-// same law of trailing bits.
+// TestPrecisionAttack checks that the low bits of a release of integers reveal no value (Haney et al. 2022): the
+// trailing bits of the noisy 0 and the noisy 1 have the same distribution.
 func TestPrecisionAttack(t *testing.T) {
 	const n, sigma = 200000, 1 << 30
 	s := testStream(80)

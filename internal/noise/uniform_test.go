@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
-// TestBelowBig: uniform on [0, n), every value possible.
+// TestBelowBig checks that the result is uniform on [0, n) and that every value is possible.
 func TestBelowBig(t *testing.T) {
 	s := testStream(61)
 	for _, n := range []int64{1, 2, 255, 256, 257, 700} {
@@ -36,9 +36,8 @@ func TestBelowBig(t *testing.T) {
 	chisquare.Check(t, counts, []float64{10000, 10000, 10000, 10000, 10000})
 }
 
-// TestLogarithmic: K has the logarithmic distribution. Chi-square with cells of at least
-// 20 expected; a correct sampler fails with probability 1e-6 over the choice of the
-// fixed key.
+// TestLogarithmic checks that K has the logarithmic distribution, by a chi-square test with at least 20 expected in
+// each cell. A correct sampler fails with probability 1e-6 over the choice of the fixed key.
 func TestLogarithmic(t *testing.T) {
 	const n = 60_000
 	for i, gamma := range []float64{.7, .15, .03} {
@@ -70,7 +69,7 @@ func TestLogarithmic(t *testing.T) {
 	}
 }
 
-// unused is the word that follows those of a scripted stream.
+// unused is the 64-bit word that follows those of a scripted stream.
 const unused = 0x0123456789abcdef
 
 // scripted returns a stream that yields these words and then unused.

@@ -55,7 +55,8 @@ func table(t *testing.T) (string, dataset.Schema) {
 	return filepath.Join(dir, "*.csv"), dataset.Schema{Columns: []dataset.Column{{Name: "y", Lower: 0, Upper: 10}, {Name: "x", Lower: 0, Upper: 10}}}
 }
 
-// TestRecords: the records of the files follow one another, and a pass over any part has the sums of a table in memory.
+// TestRecords checks that the records of the files follow one another, and that a pass over any part has the sums of
+// a table in memory.
 func TestRecords(t *testing.T) {
 	path, schema := table(t)
 	e, stats, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
@@ -92,8 +93,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestFailClosed: a pass ends with an error, in words of this package, unless there is exactly one whole answer for each
-// of its tasks.
+// TestFailClosed checks that a pass ends with an error worded by this package unless there is exactly one complete
+// answer to each of its tasks.
 func TestFailClosed(t *testing.T) {
 	path, schema := table(t)
 	h := &here{}
@@ -146,7 +147,7 @@ func TestFailClosed(t *testing.T) {
 	}
 }
 
-// TestAnswersInTurn: where answers are large, tasks are handed over a few at a time, and each is carried out once.
+// TestAnswersInTurn checks that tasks with large answers are sent a few at a time, and that each is carried out once.
 func TestAnswersInTurn(t *testing.T) {
 	path, schema := table(t)
 	h := &here{}
@@ -177,7 +178,7 @@ func TestAnswersInTurn(t *testing.T) {
 	}
 }
 
-// TestFileChanged: a file that another one has replaced, or that is gone, ends the pass.
+// TestFileChanged checks that a pass ends with an error if a file has been replaced or removed.
 func TestFileChanged(t *testing.T) {
 	path, schema := table(t)
 	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
@@ -202,7 +203,7 @@ func TestFileChanged(t *testing.T) {
 	}
 }
 
-// TestSameBytes: a task that is carried out again has the same answer.
+// TestSameBytes checks that a task that is carried out again has the same answer.
 func TestSameBytes(t *testing.T) {
 	path, schema := table(t)
 	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
@@ -239,7 +240,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestWorkersSayNothing: what is no task ends a worker without an answer.
+// TestWorkersSayNothing checks that an invalid task ends a worker without an answer.
 func TestWorkersSayNothing(t *testing.T) {
 	var out bytes.Buffer
 	if err := Work(t.Context(), strings.NewReader("4711\n"), &out); err == nil || strings.Contains(err.Error(), "4711") || out.Len() > 0 {
@@ -247,7 +248,8 @@ func TestWorkersSayNothing(t *testing.T) {
 	}
 }
 
-// TestAddress: off this machine there must be TLS and a token, which the address itself never holds.
+// TestAddress checks that an address outside this machine requires TLS and a token, and that the address itself never
+// contains the token.
 func TestAddress(t *testing.T) {
 	t.Setenv("SPARK_TOKEN_OF_TEST", "secret")
 	good := map[string]Address{
@@ -273,7 +275,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestGroups: whole row groups make splits, which together have the records of the file, each with its place.
+// TestGroups checks that splits consist of whole row groups, and that together they have the records of the file,
+// each with its position.
 func TestGroups(t *testing.T) {
 	type row struct {
 		X float64 `parquet:"x"`

@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// keeping is a cluster that has the rows of a query in parts, as lines of CSV, and keeps blocks. spoil changes what it
-// keeps, heads what it says of that.
+// keeping is a cluster that has the rows of a query in parts, as lines of CSV, and stores blocks. swapped replaces
+// the heads that it reports.
 type keeping struct {
 	here
 	parts   []string
@@ -116,8 +116,8 @@ func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, st
 	return k, q, schema, path
 }
 
-// TestKept: the records of a query are those of a table in memory that has the parts one after the other, units and
-// words too, however the rows come to the workers.
+// TestKept checks that the records of a query are those of a table in memory with the parts in sequence, including
+// units and text categories, regardless of how the rows are distributed to the workers.
 func TestKept(t *testing.T) {
 	for _, pause := range []bool{false, true} {
 		k, q, schema, path := visitors(t, 3, 0, 700, 1)
@@ -168,8 +168,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptIsSealed: nothing of a record or a key is to be read in what the cluster keeps, and records that are made to
-// blocks again give the same bytes.
+// TestKeptIsSealed checks that the stored blocks reveal no record and no key, and that blocks made again from the
+// same records have the same bytes.
 func TestKeptIsSealed(t *testing.T) {
 	k, q, schema, _ := visitors(t, 2*blockMost, 5)
 	e, _, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
@@ -215,7 +215,7 @@ func TestKeptIsSealed(t *testing.T) {
 	}
 }
 
-// TestKeptFailsClosed: a block that is lost, doubled, damaged or made again of other rows ends the run.
+// TestKeptFailsClosed checks that a block that is lost, duplicated, damaged or rebuilt from other rows ends the run.
 func TestKeptFailsClosed(t *testing.T) {
 	for name, swapped := range map[string]func([][]byte) [][]byte{
 		"lost":           func(h [][]byte) [][]byte { return h[1:] },
@@ -279,12 +279,12 @@ func TestKeptFailsClosed(t *testing.T) {
 	}
 }
 
-// lastOf returns the place of a head that says it is the last.
+// lastOf returns the index of a head that is marked as the last.
 func lastOf(heads [][]byte) int {
 	return slices.IndexFunc(heads, func(h []byte) bool { return h[nameText+8] == '1' })
 }
 
-// TestNoRows: a query without rows is an empty table.
+// TestNoRows checks that a query without rows is an empty table.
 func TestNoRows(t *testing.T) {
 	k, q, schema, _ := visitors(t, 0)
 	e, stats, err := OpenQuery(t.Context(), k, q, schema, dataset.ReadOptions{})
@@ -297,7 +297,7 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-// TestCells: numbers and codes come back from a block bit by bit, at the width that the widest needs.
+// TestCells checks that numbers and codes are read back from a block bit for bit, at the width that the widest needs.
 func TestCells(t *testing.T) {
 	nan, other := math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0005)
 	for _, tt := range []struct {
@@ -338,7 +338,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// FuzzBlock: what is no block is an error.
+// FuzzBlock checks that an invalid block is an error.
 func FuzzBlock(f *testing.F) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	stats := []byte{}

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// people writes two files with records of units, some of which have many, and some records have none.
+// people writes two files with records of units. Some units have many records, and some records have no unit.
 func people(t *testing.T) (*Engine, *dataset.Table) {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,8 +96,8 @@ func lots(t *testing.T) mechanism.Lots {
 	return s.Lots("unit")
 }
 
-// TestUnits: the records that units keep are those of a table in memory, in one share of the units or several, and tasks
-// of later passes name those that are left out.
+// TestUnits checks that the records kept for units are those of a table in memory, with one share of the units or
+// several, and that tasks of later passes name the records left out.
 func TestUnits(t *testing.T) {
 	e, table := people(t)
 	l := lots(t)
@@ -125,7 +125,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestPlaces: places that are packed come back, batch by batch.
+// TestPlaces checks that packed positions are unpacked unchanged, batch by batch.
 func TestPlaces(t *testing.T) {
 	for range 200 {
 		n := rand.IntN(300)
@@ -155,8 +155,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestWords: the counts of words of a part are those of a table in memory, in one share or several, and what was found
-// out is read as in memory.
+// TestWords checks that the text categories counted in a part are those of a table in memory, in one share or
+// several, and that the categories found are read as in memory.
 func TestWords(t *testing.T) {
 	e, table := people(t)
 	p := mechanism.Part{Columns: []int{1, 0, 2}}
@@ -209,7 +209,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestGather: more records than the plan has room for do not come, and of an answer in pieces none may be missing.
+// TestGather checks that gathering more records than the limit is an error, and that an answer in pieces must be
+// complete.
 func TestGather(t *testing.T) {
 	e, table := people(t)
 	p := mechanism.Part{Columns: []int{1}}

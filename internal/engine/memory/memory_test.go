@@ -27,8 +27,8 @@ type counting struct {
 
 func (c counting) State() mechanism.State { return c.state }
 
-// TestStates: a state is begun once, a pass takes the steps that are new, and Forget drops the
-// state.
+// TestStates checks that a state is created once, that a pass carries out only the new steps, and that Forget drops
+// the state.
 func TestStates(t *testing.T) {
 	table, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}, []dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestParts: the two parts of a deal have all records, whichever is asked for first, and a recoded
+// TestParts checks that the two parts of a split have all records, whichever is requested first, and that a recoded
 // column has the new values.
 func TestParts(t *testing.T) {
 	values := make([]int32, 500)

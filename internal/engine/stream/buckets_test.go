@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// bucketTable writes records with a number, some of them missing, a category and a unit.
+// bucketTable writes records with a number, which is sometimes missing, a category and a unit.
 func bucketTable(t *testing.T, rows int) (string, dataset.Schema) {
 	t.Helper()
 	var text strings.Builder
@@ -59,8 +59,8 @@ func inBuckets(t *testing.T, m int, run func(each mechanism.Buckets) error) []st
 	return out
 }
 
-// TestBucketsOfStream: buckets hold the same records in the same order as from memory, bit for bit, whatever is
-// brought to memory at a time, with units too, and their places in the file are used again.
+// TestBucketsOfStream checks that buckets hold the same records in the same order as from memory, bit for bit,
+// regardless of the amount loaded at a time and with units too, and that their space in the file is reused.
 func TestBucketsOfStream(t *testing.T) {
 	const rows, m = 3000, 41
 	path, schema := bucketTable(t, rows)
@@ -98,7 +98,8 @@ func TestBucketsOfStream(t *testing.T) {
 	}
 }
 
-// TestBucketsFail: errors of the context and the caller end the dealing, and an engine without buckets has none.
+// TestBucketsFail checks that errors of the context and the caller end the assignment to buckets, and that an engine
+// without buckets returns an error.
 func TestBucketsFail(t *testing.T) {
 	path, schema := bucketTable(t, 500)
 	e, _, err := Open(t.Context(), Source{Path: path, Folder: t.TempDir()}, schema)

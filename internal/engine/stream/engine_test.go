@@ -98,8 +98,8 @@ func count(x []float64) int {
 	return n
 }
 
-// TestStreamKeepsCells: the cells, the identities and the coins of records are those of a table in memory,
-// whatever the chunks.
+// TestStreamKeepsCells checks that the cells, identities and coins of records are those of a table in memory,
+// regardless of the chunks.
 func TestStreamKeepsCells(t *testing.T) {
 	coins := testCoins(5)
 	parts := []mechanism.Part{
@@ -143,7 +143,8 @@ func TestStreamKeepsCells(t *testing.T) {
 	}
 }
 
-// TestStreamPacks: numbers of few digits take few bytes of the scratch file, in chunks that are as long whatever is in them.
+// TestStreamPacks checks that numbers with few digits take few bytes of the scratch file, and that the length of a
+// chunk does not depend on its contents.
 func TestStreamPacks(t *testing.T) {
 	_, e := spilled(t, 1100, 200)
 	sizes := map[int]bool{}
@@ -163,7 +164,7 @@ func TestStreamPacks(t *testing.T) {
 	}
 }
 
-// TestStreamFails: a pass that is cancelled, and one whose scratch file is damaged, return no number.
+// TestStreamFails checks that a pass returns no number if it is cancelled or its scratch file is damaged.
 func TestStreamFails(t *testing.T) {
 	_, e := spilled(t, 1000, 100)
 	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}, Cuts: []mechanism.Cut{{Known: 0}}}, Statistic: mechanism.Number{}}
@@ -185,7 +186,7 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
-// addCounts adds the positive counts of the words of a column.
+// addCounts adds the positive counts of the text categories of a column.
 func addCounts(to map[string]int64, column int, words []string, counts []int64) {
 	for i, word := range words {
 		if counts[i] > 0 {
@@ -194,8 +195,8 @@ func addCounts(to map[string]int64, column int, words []string, counts []int64) 
 	}
 }
 
-// TestStreamCountsWords: words of a part are those of a table in memory, in one or several parts, and read as
-// what was found they are its cells.
+// TestStreamCountsWords checks that the text categories of a part are those of a table in memory, in one or several
+// parts, and that a column read with the categories found has the same cells.
 func TestStreamCountsWords(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("kind,note,y\n")

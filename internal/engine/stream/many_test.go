@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestStreamBeyond32Bits: records behind the 2^32nd have their own identities, so their own coins, on every engine that knows where a
-// piece begins; and a table ends where the run's limit is.
+// TestStreamBeyond32Bits checks that records after the 2^32nd have their own identities, and therefore their own
+// coins, on every engine that knows where a piece starts, and that a table ends at the limit of the run.
 func TestStreamBeyond32Bits(t *testing.T) {
 	path := t.TempDir() + "/t.csv"
 	const rows, first = 1000, 1<<32 + 7

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
-// TestRanksOfStream: pairs of a part are counted as in memory, however many records are held at a time, and places in
-// the file are used again.
+// TestRanksOfStream checks that pairs of a part are counted as in memory, for any number of records held at a time,
+// and that space in the file is reused.
 func TestRanksOfStream(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("x,k,y\n")

@@ -70,8 +70,9 @@ func idsOf(b dataset.Block) (out []uint64) {
 	return out
 }
 
-// TestColumnStore: stored columns come back, for parts of any share and states in turn. They take little more space than the
-// records of the part if coins alone select the part. Otherwise, and in the last chunk, they take that of a whole chunk.
+// TestColumnStore checks that stored columns are read back unchanged, for parts of any share and for alternating
+// states. They take little more space than the records of the part if coins alone select the part. Otherwise, and in
+// the last chunk, they take that of a whole chunk.
 func TestColumnStore(t *testing.T) {
 	const chunk = 800
 	_, e := spilled(t, 5*chunk+17, chunk)

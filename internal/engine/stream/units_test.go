@@ -27,8 +27,8 @@ func session(t *testing.T) *mechanism.Session {
 	return s
 }
 
-// TestStreamLimitsUnits: the records that units keep are those of a table in memory, in one or several parts, also
-// equal ones, in columns of words, and where a record has no unit.
+// TestStreamLimitsUnits checks that the records kept for units are those of a table in memory, in one or several
+// parts, including equal ones, in text columns, and where a record has no unit.
 func TestStreamLimitsUnits(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("who,note,y\n")
