@@ -18,8 +18,8 @@ import (
 // confidenceTables is the number of tables of every selector.
 const confidenceTables = 400
 
-// effectsOf returns the effects of d columns on the target, of one of four kinds: a few strong
-// ones, ones that fall off, many of one size, none.
+// effectsOf returns the effects of d columns on the target, in one of four patterns: a few strong effects, decreasing
+// effects, a large number of equal effects, or no effects.
 func effectsOf(rng *rand.Rand, kind, d int) []float64 {
 	out := make([]float64, d)
 	for j := range out {
@@ -83,10 +83,10 @@ func confidenceTable(t *testing.T, rng *rand.Rand, index, classes int) (dataset.
 	return tab.All(), f
 }
 
-// TestConfidenceIsCalibrated: over 400 tables of each selector, probabilities and frequencies
-// of truly being chosen differ by at most .05 on average: those of the chosen columns, and
-// those of all columns in every range of probabilities. The truth is the choice of the same
-// rule with hardly any noise. Tables and keys are the same in every run.
+// TestConfidenceIsCalibrated checks over 400 tables of each selector that probabilities and frequencies of truly
+// being chosen differ by at most .05 on average: those of the chosen columns, and those of all columns in every range
+// of probabilities. The truth is the choice of the same rule with hardly any noise. Tables and keys are the same in
+// every run.
 func TestConfidenceIsCalibrated(t *testing.T) {
 	const k = 3
 	for _, tt := range []struct {

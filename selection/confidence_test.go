@@ -55,10 +55,9 @@ func rankTable(t *testing.T, n, d int) (dataset.View, Facts, []float64) {
 	return tab.All(), f, scores
 }
 
-// TestGapHolds: among 300 private choices the best column that was left out is rarely further
-// above the worst chosen one than the gap allows, and the gap is not so wide that it says
-// nothing: some choice uses a sixth of it. The gap holds with probability .95 or more, so more than 30
-// failures have a probability below 1e-4.
+// TestGapHolds checks over 300 private choices that the best column left out rarely exceeds the worst chosen one by
+// more than the gap allows, and that the gap is narrow enough to be informative: some choice uses a sixth of it. The
+// gap holds with probability .95 or more, so more than 30 failures have a probability below 1e-4.
 func TestGapHolds(t *testing.T) {
 	v, f, scores := rankTable(t, 300, 12)
 	for _, x := range []SIS{
@@ -102,8 +101,8 @@ func TestGapHolds(t *testing.T) {
 	}
 }
 
-// TestGapOfSets: the bound by sets for all sets of 2 of 4 candidates, by hand: ln(6/.05) widths
-// over epsilon, divided by the smaller of the weights; nothing for gamma 0.
+// TestGapOfSets compares the bound by sets, for all sets of 2 of 4 candidates, with a computation by hand: ln(6/.05)
+// widths over epsilon, divided by the smaller of the weights. There is no bound for gamma 0.
 func TestGapOfSets(t *testing.T) {
 	want := 2.5 / .5 * math.Log(6/.05)
 	if got := setGap(2.5, .5, .5, 4, 2); math.Abs(got-2*want) > 1e-9 {
@@ -120,7 +119,7 @@ func TestGapOfSets(t *testing.T) {
 	}
 }
 
-// TestGapOfSelectors: kendall and sublasso state a gap for the width and the budget of a draw.
+// TestGapOfSelectors checks that kendall and sublasso state a gap for the width and the budget of a draw.
 func TestGapOfSelectors(t *testing.T) {
 	v, f, _ := rankTable(t, 300, 6)
 	f.AtLeast = 250

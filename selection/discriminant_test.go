@@ -103,9 +103,8 @@ func pearson(x, y []float64) float64 {
 	return xy / math.Sqrt(xx*yy)
 }
 
-// TestSurrogate: on normal columns of unit variance whose means are 2 s apart
-// the accuracy is Phi(|s|) less the penalty; two columns of correlation r
-// separate by s^T R^-1 s.
+// TestSurrogate checks that on normal columns of unit variance whose means are 2 s apart the accuracy is Phi(|s|)
+// less the penalty, and that two columns of correlation r separate by s^T R^-1 s.
 func TestSurrogate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, r = 100000, .6
@@ -137,8 +136,8 @@ func TestSurrogate(t *testing.T) {
 	}
 }
 
-// TestBlurred: the accuracy that the surrogate reckons with falls as the model
-// gets noisier, to 1/2, and rises with the number of records.
+// TestBlurred checks that the accuracy assumed by the surrogate falls to 1/2 as the model gets noisier, and rises
+// with the number of records.
 func TestBlurred(t *testing.T) {
 	d := &discriminant{counts: []float64{500, 500}, total: 1000}
 	last := d.modelDistance(2, 0, 1, .1, .4)
@@ -159,11 +158,9 @@ func TestBlurred(t *testing.T) {
 	}
 }
 
-// TestDistanceIsUnbiased: between classes with the same mean, noise of the size
-// that the discriminant was told leaves about nothing of M on average: less than
-// half of what it would be without the correction. 400 draws; the mean of 400
-// chi-squares of 5 degrees of freedom is within a third of 5 with probability
-// above 1-1e-6.
+// TestDistanceIsUnbiased checks that, between classes with the same mean, noise of the size known to the discriminant
+// leaves almost no distance M on average: less than half of the distance without the correction. 400 draws; the mean
+// of 400 chi-squares of 5 degrees of freedom is within a third of 5 with probability above 1-1e-6.
 func TestDistanceIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	const p, n, noise, draws = 5, 1000.0, 30.0, 400
@@ -188,14 +185,14 @@ func TestDistanceIsUnbiased(t *testing.T) {
 		d.noise.SumNoise = noise
 		left += d.classDistance(b, 0, 1) / draws
 	}
-	// Without: 5 columns, variance 2 noise^2/n^2 over .1.
+	// Without the correction: 5 columns, variance 2 noise^2/n^2 over .1.
 	if want := p * 2 * noise * noise / (n * n) / .1; math.Abs(raw/want-1) > .35 || left > raw/2 {
 		t.Errorf("M is %v uncorrected, want %v; %v corrected", raw, want, left)
 	}
 }
 
-// TestScoresMeanError: the mean error of the released scores falls with epsilon
-// and is small with 1e5 records.
+// TestScoresMeanError checks that the mean error of the released scores falls with epsilon and is small with 1e5
+// records.
 func TestScoresMeanError(t *testing.T) {
 	columns, y := separated(rand.New(rand.NewPCG(2, 5)), 1e5, []float64{.8, .4}, 6)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
@@ -227,8 +224,8 @@ func TestScoresMeanError(t *testing.T) {
 	}
 }
 
-// TestDiscriminantIsTotal: any numbers that a release may give lead to finite
-// scores, correlations within [-1, 1], accuracies up to 1 and a choice.
+// TestDiscriminantIsTotal checks that any released numbers lead to finite scores, correlations within [-1, 1],
+// accuracies up to 1 and a choice.
 func TestDiscriminantIsTotal(t *testing.T) {
 	f := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}}}, Ranges: make([]scaling.Range, 4)}
 	e := classEncoder(f)
@@ -268,8 +265,8 @@ func TestDiscriminantIsTotal(t *testing.T) {
 	})
 }
 
-// TestPublishedGraphFails: on exact statistics, as published, one record decides
-// with certainty whether a column is dropped.
+// TestPublishedGraphFails checks that on exact statistics, as published, one record decides with certainty whether a
+// column is dropped.
 func TestPublishedGraphFails(t *testing.T) {
 	kept := func(n int) []int {
 		columns, y := make([][]float64, 2), []int32(nil)
@@ -293,8 +290,8 @@ func TestPublishedGraphFails(t *testing.T) {
 	}
 }
 
-// TestGraph: of a chain in which neighbours are correlated the ends stay; the
-// dynamic relevance prefers what is not correlated with what is selected.
+// TestGraph checks that the ends of a chain of correlated neighbours are kept, and that the dynamic relevance prefers
+// columns uncorrelated with the selected ones.
 func TestGraph(t *testing.T) {
 	e := scaling.NewEncoder(make([]dataset.Column, 3), make([]scaling.Range, 3))
 	m := mechanism.ClassMoments{

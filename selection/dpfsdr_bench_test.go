@@ -46,9 +46,9 @@ func BenchmarkClassScores(b *testing.B) {
 	}
 }
 
-// BenchmarkClassSelectors counts, on tables of four columns that separate the
-// classes, a near copy of each and twenty that say nothing, of how many of the
-// four pairs one is picked, and how many columns more.
+// BenchmarkClassSelectors uses tables of four columns that separate the classes, a near copy of each and twenty
+// uninformative columns. It counts the pairs with at least one selected column, and the selected columns beyond
+// these.
 func BenchmarkClassSelectors(b *testing.B) {
 	for _, n := range []int{500, 2000, 10000, 100000} {
 		columns, y := separated(rand.New(rand.NewPCG(5, 6)), n, []float64{.8, .6, .5, .4}, 20)

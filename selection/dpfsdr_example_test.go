@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// Of three measurements the first separates the classes, the second is the
-// first in another unit, and the third says nothing.
+// Of three measurements the first separates the classes, the second is the first in another unit, and the third is
+// uninformative.
 func ExampleDPFSDR() {
 	data := make([]dataset.ColumnData, 4)
 	for i := range 20000 {
@@ -27,7 +27,7 @@ func ExampleDPFSDR() {
 	f := selection.Facts{
 		Columns: []dataset.Column{{Name: "inches"}, {Name: "centimetres"}, {Name: "weekday"}},
 		Target:  dataset.Column{Name: "sick", Kind: dataset.Category, Categories: []string{"no", "yes"}},
-		// One range a column; the target has none.
+		// One range per column, except for the target.
 		Ranges: []scaling.Range{{Lower: 0, Upper: 10}, {Lower: 60, Upper: 100}, {Lower: 0, Upper: 10}, {}},
 	}
 	table, err := dataset.NewTable(dataset.Schema{Columns: append(f.Columns[:3:3], f.Target)}, data, nil)

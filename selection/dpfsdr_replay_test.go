@@ -14,10 +14,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestClassReplay: on a neighbouring table, a record gone or replaced at any
-// place by an ordinary or an extreme one of another class or none, the same leaf
-// is spent on inputs within the declared sensitivity and the same columns come
-// out. Some pair comes to at least a half of it.
+// TestClassReplay replays neighbouring tables, in which a record at any position is removed, or replaced by an
+// ordinary or an extreme one of another class or without a class. The same leaf is spent on inputs within the
+// declared sensitivity, and the same columns are selected. Some pair reaches at least half of the sensitivity.
 func TestClassReplay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const n = 40

@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// classTable builds a table of numeric columns with one range, category columns
-// of the codes given, and a target of so many classes.
+// classTable builds a table of numeric columns with one range, category columns with the given codes, and a target
+// with the given number of classes.
 func classTable(t testing.TB, half float64, columns [][]float64, categories [][]int32, levels, classes int, y []int32) (dataset.View, Facts) {
 	t.Helper()
 	var f Facts
@@ -89,9 +89,8 @@ func checkPicked(t testing.TB, picked []int, p int) {
 	}
 }
 
-// separated draws records of two classes whose means are 2 shift[j] apart in
-// column j, as many copies of those columns with a little noise, and others
-// columns that say nothing.
+// separated draws records of two classes whose means are 2 shift[j] apart in column j, copies of these columns with a
+// little noise, and the given number of other columns, which are uninformative.
 func separated(rng *rand.Rand, n int, shift []float64, others int) (columns [][]float64, y []int32) {
 	k := len(shift)
 	columns = make([][]float64, 2*k+others)
@@ -112,14 +111,13 @@ func separated(rng *rand.Rand, n int, shift []float64, others int) (columns [][]
 	return columns, y
 }
 
-// TestDPFSDRFindsWhatSeparates: of four columns that separate the classes, a
-// near copy of each and twenty that say nothing, 1e5 records and epsilon 1 give
-// one of each pair and nothing else, under both relations. CR-FS does too; DPFS,
-// which knows no correlation, keeps the columns that say nothing out.
+// TestDPFSDRFindsWhatSeparates checks that of four columns that separate the classes, a near copy of each and twenty
+// uninformative ones, 1e5 records and epsilon 1 select exactly one of each pair, under both relations. So does CR-FS.
+// DPFS, which ignores correlation, excludes the uninformative columns.
 //
-// The noise in the difference of two means is .002 standard deviations of a
-// column; to be worth its penalty a column that says nothing needs over a
-// hundred times that, and to change the order of the pairs over fifty times.
+// The noise in the difference of two means is .002 standard deviations of a column. An uninformative column is worth
+// its penalty only with more than a hundred times that, and the order of the pairs changes only with more than fifty
+// times that.
 func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 	columns, y := separated(rand.New(rand.NewPCG(5, 6)), 1e5, []float64{.8, .6, .5, .4}, 20)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
@@ -150,8 +148,8 @@ func TestDPFSDRFindsWhatSeparates(t *testing.T) {
 	}
 }
 
-// TestClassesAndCategories: three classes, of which one column separates the
-// first and a category column the others; copies of both are left out.
+// TestClassesAndCategories uses three classes: one column separates the first class and a category column the others.
+// Copies of both are left out.
 func TestClassesAndCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	columns, groups := make([][]float64, 5), make([][]int32, 3)
@@ -185,8 +183,7 @@ func TestClassesAndCategories(t *testing.T) {
 	}
 }
 
-// TestRowOrder: the sums that are released are the same, bit for bit, for any
-// order of the records.
+// TestRowOrder checks that the released sums are bit-identical for any order of the records.
 func TestRowOrder(t *testing.T) {
 	columns, y := separated(rand.New(rand.NewPCG(2, 2)), 5000, []float64{.5, 1}, 3)
 	v, f := classTable(t, 2, columns, nil, 0, 2, y)
@@ -212,9 +209,8 @@ func TestRowOrder(t *testing.T) {
 	}
 }
 
-// TestClassSelectorsAreTotal: missing, infinite, constant and repeated columns,
-// one class only, classes that are not declared, no record at all: some columns
-// come out, whatever epsilon is.
+// TestClassSelectorsAreTotal checks that some columns are selected at any epsilon for missing, infinite, constant and
+// repeated columns, a single class, undeclared classes, and an empty table.
 func TestClassSelectorsAreTotal(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -3}
 	for _, n := range []int{0, 1, 2, 60} {
@@ -250,7 +246,7 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 	}
 }
 
-// TestClassPlan: one Gaussian leaf; what cannot be planned is refused.
+// TestClassPlan checks that the plan is one Gaussian leaf, and that selections without a plan are refused.
 func TestClassPlan(t *testing.T) {
 	target := dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
 	good := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}, Target: target}
@@ -284,8 +280,8 @@ func TestClassPlan(t *testing.T) {
 	}
 }
 
-// TestClassRanges: ranges are needed; those of the scaling stage do, which has
-// none for the target.
+// TestClassRanges checks that ranges are required, and that those of the scaling stage suffice, which has no range
+// for the target.
 func TestClassRanges(t *testing.T) {
 	columns, y := separated(rand.New(rand.NewPCG(4, 4)), 20000, []float64{1}, 2)
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)

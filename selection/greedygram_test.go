@@ -52,8 +52,8 @@ func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 	return tab.All(), f
 }
 
-// TestGreedyGramOrder: with hardly any noise the causes come first, and the copy of the first
-// does not, for a number and for two and three classes.
+// TestGreedyGramOrder checks that with hardly any noise the causes are selected first, but not the copy of the first
+// cause, for a numeric target and for two and three classes.
 func TestGreedyGramOrder(t *testing.T) {
 	for _, classes := range []int{0, 2, 3} {
 		v, f := greedyTable(t, 4000, classes)
@@ -72,8 +72,8 @@ func TestGreedyGramOrder(t *testing.T) {
 	}
 }
 
-// TestGreedyGramCosts: what costs more must explain more, the budget holds, and what is free is
-// always chosen.
+// TestGreedyGramCosts checks that a column of higher cost must explain more, that the budget of costs holds, and that
+// free columns are always chosen.
 func TestGreedyGramCosts(t *testing.T) {
 	v, f := greedyTable(t, 4000, 0)
 	pick := func(x GreedyGram) []int {
@@ -96,7 +96,7 @@ func TestGreedyGramCosts(t *testing.T) {
 	}
 }
 
-// TestGreedyGramPlan: settings that contradict the columns are errors of the plan.
+// TestGreedyGramPlan checks that settings that contradict the columns are errors of the plan.
 func TestGreedyGramPlan(t *testing.T) {
 	_, f := greedyTable(t, 10, 0)
 	for _, tt := range []struct {

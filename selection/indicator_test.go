@@ -7,9 +7,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestVotesIgnoreIndicators: a bucket votes for columns whose missing cells have an indicator as for
-// any other. (It failed on buckets of two records and more, so that the error told how many
-// records there are.)
+// TestVotesIgnoreIndicators checks that a bucket votes for columns whose missing cells have an indicator as for any
+// other. (It used to fail on buckets of two or more records, and the error revealed the number of records.)
 func TestVotesIgnoreIndicators(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}}
 	schema := dataset.Schema{Columns: append(slices.Clone(columns), dataset.Column{Name: "y"})}

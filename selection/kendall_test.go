@@ -59,9 +59,8 @@ func waves(n int, steps ...int) [][]float64 {
 	return out
 }
 
-// TestKendallFindsWhatMatters: with a large budget the column that makes the
-// target comes first, a copy of it does not come second, and scale and
-// direction do not matter.
+// TestKendallFindsWhatMatters checks that with a large budget the column that determines the target is selected
+// first, that a copy of it is not selected second, and that scale and direction do not matter.
 func TestKendallFindsWhatMatters(t *testing.T) {
 	const n = 2003
 	w := waves(n, 757, 331, 1201, 89)
@@ -82,8 +81,8 @@ func TestKendallFindsWhatMatters(t *testing.T) {
 	}
 }
 
-// TestKendallLaw: for two candidates the odds of the first are
-// exp((u_0 - u_1) epsilon/width). 3000 runs; six standard deviations.
+// TestKendallLaw checks that for two candidates the odds of the first are exp((u_0 - u_1) epsilon/width). 3000 runs;
+// six standard deviations.
 func TestKendallLaw(t *testing.T) {
 	x, z, y := []float64{1, 2, 3, 4, 5}, []float64{2, 2, 2, 2, 2}, []float64{1, 2, 3, 4, 5}
 	node, _, err := Kendall{K: 1}.Plan(facts("x", "z"))
@@ -123,7 +122,7 @@ func TestKendallLaw(t *testing.T) {
 	}
 }
 
-// TestKendallIsTotal: any column gives k different choices.
+// TestKendallIsTotal checks that any columns give k different choices.
 func TestKendallIsTotal(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, columns := range map[string][][]float64{

@@ -73,9 +73,8 @@ func TestQualityLevels(t *testing.T) {
 	}
 }
 
-// TestQualityOrders: the levels are those of the best order that the scores
-// allow, by trying the order with the chosen first among equals; each implies
-// the next.
+// TestQualityOrders checks that the levels are those of the best order that the scores allow, by trying the order
+// with the chosen columns first among equals, and that each level implies the next.
 func TestQualityOrders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(2, 40).Draw(t, "d")

@@ -33,8 +33,8 @@ func ExampleNone() {
 	// Output: [0 1] <nil>
 }
 
-// TestFreeSelectors: neither releases anything, and a wrong list is refused at
-// plan time.
+// TestFreeSelectors checks that neither free selector releases a value, and that an invalid list is refused at plan
+// time.
 func TestFreeSelectors(t *testing.T) {
 	f := facts("a", "b", "c")
 	for _, s := range []Selector{None{}, Fixed{Features: []string{"c", "a"}}} {
@@ -52,7 +52,7 @@ func TestFreeSelectors(t *testing.T) {
 	}
 }
 
-// TestWidest: a value kept for "other" counts, wherever it stands in the table.
+// TestWidest checks that a value reserved for "other" counts at any position in the list.
 func TestWidest(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	f := Facts{Columns: []dataset.Column{

@@ -67,8 +67,8 @@ func TestSISScores(t *testing.T) {
 	}
 }
 
-// TestSISCorrelationScores: against the released centre m the scores are those
-// of x and y-m, both doubled and clamped to [-1, 1].
+// TestSISCorrelationScores checks that, for the released centre m, the scores are those of x and y-m, both doubled
+// and clamped to [-1, 1].
 func TestSISCorrelationScores(t *testing.T) {
 	columns := [][]float64{{1, .25, -.25, 7}, {-1, math.NaN(), .125, 0}, {.5, -1, 1, .25}}
 	for seed := range byte(8) {
@@ -112,10 +112,9 @@ func TestSISCorrelationScores(t *testing.T) {
 	}
 }
 
-// TestSISReplay: on a neighbouring table, a record gone or replaced at any
-// place by an ordinary or an extreme one, the same leaves are spent on inputs
-// within the declared widths and the same columns come out. Some pair comes to
-// at least a quarter of a width.
+// TestSISReplay replays neighbouring tables, in which a record at any position is removed, or replaced by an ordinary
+// or an extreme one. The same leaves are spent on inputs within the declared widths, and the same columns are
+// selected. Some pair reaches at least a quarter of a width.
 func TestSISReplay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const n = 40

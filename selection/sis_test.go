@@ -89,8 +89,8 @@ func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Fa
 	return out
 }
 
-// TestSISFindsWhatMatters: with an ample budget every score, form and relation
-// picks the three columns that make the target, one of them decreasing.
+// TestSISFindsWhatMatters checks that with an ample budget every score, form and relation picks the three columns
+// that determine the target, including one with a decreasing effect.
 func TestSISFindsWhatMatters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	columns := make([][]float64, 13)
@@ -120,8 +120,8 @@ func TestSISFindsWhatMatters(t *testing.T) {
 	}
 }
 
-// TestSISCentresTheTarget: a column that stays near an end of its range and a
-// target that does so too have a large product and no correlation.
+// TestSISCentresTheTarget checks a column and a target that both stay near an end of their ranges: they have a large
+// product and no correlation.
 func TestSISCentresTheTarget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var constant, signal, y []float64
@@ -142,8 +142,8 @@ func TestSISCentresTheTarget(t *testing.T) {
 	}
 }
 
-// TestSISCategories: a category column is found by the value that matters, also
-// when it is the one of values that are not listed; a tau follows the listed order.
+// TestSISCategories checks that a category column is found by the value that matters, even if it is the entry for
+// unlisted values, and that a tau follows the listed order.
 func TestSISCategories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -165,8 +165,8 @@ func TestSISCategories(t *testing.T) {
 	}
 }
 
-// TestSISReadsTheView: in the rows of the view columns 2 and 3 make the target,
-// in those it leaves out columns 0 and 1.
+// TestSISReadsTheView checks that scores use the rows of the view only: there columns 2 and 3 determine the target,
+// and in the other rows columns 0 and 1.
 func TestSISReadsTheView(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	columns := make([][]float64, 5)
@@ -212,8 +212,8 @@ func badColumns() map[string][][]float64 {
 	}
 }
 
-// TestSISIsTotal: whatever the columns and the ranges hold, K different ones are
-// chosen, for every score, form and relation.
+// TestSISIsTotal checks that K different columns are chosen for every score, form and relation, whatever the columns
+// and the ranges contain.
 func TestSISIsTotal(t *testing.T) {
 	const big = math.MaxFloat64
 	ranges := []scaling.Range{{Lower: -1, Upper: 1}, {Lower: -big, Upper: big}, {Lower: 1, Upper: 1 + 0x1p-52}, {Lower: 0, Upper: 5e-324}}
@@ -236,8 +236,8 @@ func TestSISIsTotal(t *testing.T) {
 	}
 }
 
-// TestSISOddCategories: a category column without values, and codes outside the
-// list, are columns like others.
+// TestSISOddCategories checks that a category column without values, and one with codes outside the list, are handled
+// like others.
 func TestSISOddCategories(t *testing.T) {
 	v, f := sisView(t, scaling.Range{Lower: -1, Upper: 1}, dataset.Schema{Columns: []dataset.Column{
 		{Name: "none", Kind: dataset.Category}, {Name: "two", Kind: dataset.Category, Categories: []string{"a", "b"}}, {Name: "y"},
@@ -247,7 +247,7 @@ func TestSISOddCategories(t *testing.T) {
 	}
 }
 
-// TestSISAnyTable: the chosen columns are K different candidates for any values.
+// TestSISAnyTable checks that the chosen columns are K different candidates for any values.
 func TestSISAnyTable(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n, d := rapid.IntRange(0, 12).Draw(r, "n"), rapid.IntRange(2, 6).Draw(r, "d")
@@ -264,11 +264,10 @@ func TestSISAnyTable(t *testing.T) {
 	})
 }
 
-// TestSISLaw: of two candidates the better one is chosen with the odds
-// exp(epsilon (t_0-t_1)/width) by one-shot and peeling, and with their square
-// root by Lipschitz, whose loss is half the difference: the width of tau is 2.5
-// when a record is added, 4 when one is replaced. 4000 runs each, within six
-// standard deviations (false alarm below 1e-8).
+// TestSISLaw checks that of two candidates the better one is chosen with the odds exp(epsilon (t_0-t_1)/width) by
+// one-shot and peeling, and with their square root by Lipschitz, whose loss is half the difference: the width of tau
+// is 2.5 when a record is added, 4 when one is replaced. 4000 runs each, within six standard deviations (false alarm
+// below 1e-8).
 func TestSISLaw(t *testing.T) {
 	up := []float64{1, 2, 3, 4, 5}
 	v, f := sisTable(t, scaling.Range{}, up, []float64{2, 2, 2, 2, 2}, up) // t = 10/4 and 0
@@ -334,8 +333,8 @@ func TestSISPlan(t *testing.T) {
 	}
 }
 
-// TestSISWithoutRanges: a score on scaled columns says what is missing, and
-// auto does without on a wide table.
+// TestSISWithoutRanges checks that a score on scaled columns reports missing ranges, and that auto needs no ranges on
+// a wide table.
 func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, waves(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// TestSISKhan: with an ample budget the five columns of the largest |tau| of a
-// microarray set come out. The fifth score is .45 above the sixth, of a width
-// of 2.5: at 3000 a draw the chance of a miss is below 1e-100.
+// TestSISKhan checks that with an ample budget the five columns with the largest |tau| of a microarray set are
+// selected. The fifth score is .45 above the sixth, for a width of 2.5: at 3000 a draw the chance of a miss is below
+// 1e-100.
 func TestSISKhan(t *testing.T) {
 	path := publicdata.Path(t, "highdim", "khan.csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})

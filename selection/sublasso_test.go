@@ -15,10 +15,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestSubLassoFindsWhatMatters: on 4000 records with 3 strong columns of 20,
-// one of them in tiny units and one against the target, the right ones are
-// chosen: each is in every bucket's vote, so at 20 a round the chance of a miss
-// is below 1e-9.
+// TestSubLassoFindsWhatMatters checks that the right columns are chosen from 4000 records with 3 strong columns among
+// 20, including one in tiny units and one with a negative effect. Each is in every bucket's vote, so at 20 a round
+// the chance of a miss is below 1e-9.
 func TestSubLassoFindsWhatMatters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	columns := make([][]float64, 21)
@@ -48,8 +47,8 @@ func TestSubLassoFindsWhatMatters(t *testing.T) {
 	}
 }
 
-// TestSubLassoIsTotal: any column gives k different choices, for a chosen and
-// for a given number of buckets, more than there are rows among them.
+// TestSubLassoIsTotal checks that any columns give k different choices, for a chosen and for a given number of
+// buckets, even if there are more buckets than rows.
 func TestSubLassoIsTotal(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, columns := range map[string][][]float64{
@@ -103,8 +102,7 @@ func TestSubLassoPlan(t *testing.T) {
 	}
 }
 
-// TestSubLassoCancelled: a cancelled context ends the run with its error, and
-// nothing is released.
+// TestSubLassoCancelled checks that a cancelled context ends the run with its error, before any release.
 func TestSubLassoCancelled(t *testing.T) {
 	s := anySession(t, 1)
 	f, tab := noise(30, 3)

@@ -38,10 +38,9 @@ func numbers(columns ...[]float64) (s dataset.Schema, data []dataset.ColumnData)
 	return s, data
 }
 
-// TestBallotOrder: on columns of mean 0 that are orthogonal, the coefficient on
-// standardised columns is the correlation less lambda. With correlations .8,
-// .48, .24 and .2 the votes follow their order, whatever the units, end at k,
-// and end at lambda.
+// TestBallotOrder checks that on orthogonal columns of mean 0 the coefficient on standardised columns is the
+// correlation less lambda. With correlations .8, .48, .24 and .2 the votes follow their order in any units, and end
+// at k and at lambda.
 func TestBallotOrder(t *testing.T) {
 	// Rows of a Hadamard matrix without its constant row.
 	a := []float64{1, -1, 1, -1, 1, -1, 1, -1}
@@ -69,9 +68,9 @@ func TestBallotOrder(t *testing.T) {
 	}
 }
 
-// TestBallotCells: a missing number takes the mean of its bucket, a category
-// counts as one column with its largest coefficient, "other" is a level where
-// it is declared, and a constant column is never voted for.
+// TestBallotCells checks that a missing number is replaced by the mean of its bucket, that a category counts as one
+// column with its largest coefficient, that "other" is a level where it is declared, and that a constant column never
+// gets a vote.
 func TestBallotCells(t *testing.T) {
 	nan := math.NaN()
 	y := []float64{1, 1, 5, 5, 9, 9}
@@ -92,7 +91,7 @@ func TestBallotCells(t *testing.T) {
 			t.Errorf("categories, other %v: votes %v, want 1 first and no 2", other, got)
 		}
 	}
-	// Only the rows outside the list differ, so only the level "other" tells.
+	// Only the rows outside the list differ, so only the level "other" is informative.
 	y2 := []float64{1, 2, 1, 2, 9, 8}
 	for _, other := range []bool{false, true} {
 		category.Other = other
@@ -105,8 +104,8 @@ func TestBallotCells(t *testing.T) {
 	}
 }
 
-// TestBallotReuse: a ballot reuses its memory, and what it
-// casts does not depend on what it read before, nor on the number of cores.
+// TestBallotReuse checks that a ballot reuses its memory, and that its votes depend neither on the tables it read
+// before nor on the number of cores.
 func TestBallotReuse(t *testing.T) {
 	f, tab := noise(300, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -128,8 +127,8 @@ func TestBallotReuse(t *testing.T) {
 	}
 }
 
-// TestVotesMoveByOneBucket: add, remove or replace a record under fixed coins:
-// the ballots of all buckets but one stay.
+// TestVotesMoveByOneBucket adds, removes or replaces a record under fixed coins, and checks that the ballots change
+// in at most one bucket.
 func TestVotesMoveByOneBucket(t *testing.T) {
 	moved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -202,7 +201,7 @@ func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 	return counts
 }
 
-// TestVotesOnAllCores: the counts are those of one ballot after the other.
+// TestVotesOnAllCores checks that the counts are those of casting one ballot after the other.
 func TestVotesOnAllCores(t *testing.T) {
 	f, tab := noise(900, 8)
 	rng := rand.New(rand.NewPCG(4, 4))
