@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// studyOf returns a study of n columns that declare nothing.
+// studyOf returns a study of n columns without declarations.
 func studyOf(n int) Study {
 	s := Study{Budget: budget.Target{Epsilon: .5, Delta: 1e-6}}
 	for j := range n {
@@ -32,7 +32,8 @@ func paths(p *Plan) string {
 	return strings.Join(out, " ")
 }
 
-// TestPlanSteps: the steps depend on what is declared, and their shares of mu² are those of the specification.
+// TestPlanSteps checks that the steps depend on the declarations, and that their shares of mu² are those of the
+// specification.
 func TestPlanSteps(t *testing.T) {
 	named := dataset.Column{Name: "g", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
 	sought := dataset.Column{Name: "g", Kind: dataset.Category, Other: true, Found: true}
@@ -77,7 +78,7 @@ func TestPlanSteps(t *testing.T) {
 	}
 }
 
-// TestPlanRefuses: what has no plan is refused with the reason.
+// TestPlanRefuses checks that a study without a plan is refused with the reason.
 func TestPlanRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Study){
 		"no column is left":          func(s *Study) { s.Schema.Columns = nil },
@@ -151,7 +152,7 @@ func resultOf(t testing.TB, s Study, table *dataset.Table) *Result {
 	return res
 }
 
-// TestHostileTables: no table makes a run fail or publish a number that is not finite.
+// TestHostileTables checks that no table makes a run fail or publish a non-finite number.
 func TestHostileTables(t *testing.T) {
 	repeat := func(n int, values ...float64) []float64 {
 		out := []float64{}
@@ -229,8 +230,8 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
-// TestUnreadColumns: a column without numbers is shown as one. Noise alone gives it a range with probability below .01, and
-// three times in a row below 1e-6.
+// TestUnreadColumns checks that a column without numbers is reported as unread. Noise alone gives it a range with
+// probability below .01, and three times in a row below 1e-6.
 func TestUnreadColumns(t *testing.T) {
 	none := make([]float64, 4000)
 	some := make([]float64, 4000)
@@ -254,7 +255,7 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
-// TestKnownTable: with a large budget the card has the numbers of the table.
+// TestKnownTable checks that with a large budget the card has the numbers of the table.
 func TestKnownTable(t *testing.T) {
 	const n = 30000
 	x := make([]float64, n)
@@ -295,7 +296,7 @@ func TestKnownTable(t *testing.T) {
 	}
 }
 
-// TestSmallGroupsShowTheirCountOnly: below four standard deviations of noise.
+// TestSmallGroupsShowTheirCountOnly checks that groups below four standard deviations of noise show only their count.
 func TestSmallGroupsShowTheirCountOnly(t *testing.T) {
 	x := make([]float64, 900)
 	for i := range x {

@@ -122,8 +122,8 @@ func TestSimultaneousQuantile(t *testing.T) {
 	close6(t, "the quantile", twoSidedQuantile(.05/45), 3.260768)
 }
 
-// TestCutLimitsIgnoreNoise: the noise of leaves without records does not widen the limits, and a column that is not seen keeps its
-// range.
+// TestCutLimitsIgnoreNoise checks that the noise of leaves without records does not widen the limits, and that a
+// column without visible values keeps its range.
 func TestCutLimitsIgnoreNoise(t *testing.T) {
 	leaves := make([]float64, mechanism.TreeLeaves)
 	for k := range leaves {

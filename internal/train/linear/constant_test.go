@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestLiftConstant: after the step a ridge solution leaves lambda²/(A_ll + lambda)
-// of the constant of the residual sum that lambda times it was, and never moves past 0.
+// TestLiftConstant checks the step on the constant. A ridge solution leaves a residual sum of lambda times the
+// constant; the step reduces it by the factor lambda/(A_ll + lambda) and never moves it past 0.
 func TestLiftConstant(t *testing.T) {
 	const lambda = 30.
 	a := mat.NewSymDense(2, []float64{400, -120, -120, 900})

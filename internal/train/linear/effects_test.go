@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// levelsOf returns the distribution of a category column with these counts, and of
-// records in none of its levels, with noise sigma.
+// levelsOf returns the distribution of a category column with these counts, and with none records outside its levels,
+// with noise sigma.
 func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 	k := len(counts)
 	second := mat.NewSymDense(k+1, nil)
@@ -36,9 +36,8 @@ func covarianceOf(k int) *mat.SymDense {
 	return &cov
 }
 
-// TestEffectsAreCentred: the effects have mean 0 over the released counts, and
-// their standard errors are those of the difference from the mean, computed here
-// from the whole matrix.
+// TestEffectsAreCentred checks that the effects have mean 0 over the released counts, and that their standard errors
+// are those of the difference from the mean, computed here from the whole matrix.
 func TestEffectsAreCentred(t *testing.T) {
 	fit := Solution{[]float64{.3, -.2, .5, .1}, covarianceOf(4)}
 	e := effectsOf(fit, levelsOf(0, 0, 10, 60, 30), 0, 3, false)
@@ -60,8 +59,8 @@ func TestEffectsAreCentred(t *testing.T) {
 	}
 }
 
-// TestCountsOfLevels: a count is the average of its two releases, and its noise
-// that of the average.
+// TestCountsOfLevels checks that a count is the average of its two releases, and that its noise is that of the
+// average.
 func TestCountsOfLevels(t *testing.T) {
 	d := levelsOf(3, 0, 40, 60)
 	if n := d.countOfEntry(0); math.Abs(n.value-40) > 1e-12 || math.Abs(n.noise-3*math.Sqrt(2./3)) > 1e-12 {
@@ -78,8 +77,8 @@ func TestCountsOfLevels(t *testing.T) {
 	}
 }
 
-// TestUnseenLevels: a level whose count cannot be told from 0 takes the effect of
-// the other values, or none, and its standard error covers that it may be any.
+// TestUnseenLevels checks that a level whose count is indistinguishable from 0 takes the effect of the unlisted
+// values, or no effect, and that its standard error covers any effect.
 func TestUnseenLevels(t *testing.T) {
 	fit := Solution{[]float64{.3, -.9, .5, .1}, covarianceOf(4)}
 	for _, tt := range []struct {
@@ -106,8 +105,8 @@ func TestUnseenLevels(t *testing.T) {
 	}
 }
 
-// TestCentringKeepsPredictions: what the model predicts is theta times the row, for
-// the listed levels and for those that no entry stands for, if they are many.
+// TestCentringKeepsPredictions checks that the model predicts theta times the row, for the listed levels and, if
+// there are enough records with them, for the unlisted ones.
 func TestCentringKeepsPredictions(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -2, Upper: 4},

@@ -9,9 +9,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestScoreIsTrainings: the SVM's score of a row, which its model computes in
-// original units, is weights times the scaled and shortened row, for long and
-// short rows.
+// TestScoreIsTrainings checks that the SVM's score of a row, which its model computes in original units, is the
+// weights times the scaled and shortened row, for long and short rows.
 func TestScoreIsTrainings(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
@@ -56,7 +55,7 @@ func TestScoreIsTrainings(t *testing.T) {
 	}
 }
 
-// TestDefaultLambda: the rule, and that nothing but its arguments decides.
+// TestDefaultLambda checks the rule, and that only its arguments determine the result.
 func TestDefaultLambda(t *testing.T) {
 	for _, c := range []struct {
 		n     int

@@ -16,8 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// TestSolveExact: without noise, and so without ridge, solve is the
-// least-squares solution.
+// TestSolveExact checks that without noise, and therefore without ridge, solve returns the least-squares solution.
 func TestSolveExact(t *testing.T) {
 	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5}, {.3, -.7, 1, .5}}
 	g := Packed{4, make([]float64, 10)}
@@ -45,8 +44,7 @@ func TestSolveExact(t *testing.T) {
 	}
 }
 
-// TestSolveIsTotal: indefinite, zero, huge and singular matrices give finite
-// fits.
+// TestSolveIsTotal checks that indefinite, zero, huge and singular matrices give finite fits.
 func TestSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"zero": make([]float64, 10), "negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
@@ -63,8 +61,8 @@ func TestSolveIsTotal(t *testing.T) {
 	}
 }
 
-// TestRowOrder: permuting the rows leaves the private input of the Gram release
-// equal, bit for bit, so equal noise gives equal models. Sums are compared before noise.
+// TestRowOrder checks that the private input of the Gram release is bit-identical if the rows are permuted, so that
+// equal noise gives equal models. Sums are compared before noise is added.
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSpreadOfANumberWithAnIndicator: the entries of one column are taken together.
-// Here half of 400 records has the entries (x, 0), x = 1 and -1 in turn, and half is
-// missing, (1/2, a): with coefficients 2 and -3, a = .4, they add 2, -2 and -.2.
+// TestSpreadOfANumberWithAnIndicator checks that the entries of one column are combined. Here half of 400 records has
+// the entries (x, 0), x = 1 and -1 in turn, and the other half is missing, (1/2, a): with coefficients 2 and -3, a =
+// .4, they contribute 2, -2 and -.2.
 func TestSpreadOfANumberWithAnIndicator(t *testing.T) {
 	const (
 		n = 400

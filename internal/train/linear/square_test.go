@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSquare: the entries of the plain product.
+// TestSquare compares the entries with those of the plain product.
 func TestSquare(t *testing.T) {
 	for _, k := range []int{1, 2, 7, 70} {
 		s := mat.NewSymDense(k, nil)

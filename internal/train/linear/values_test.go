@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// TestFrequent: the most frequent values are entries, in the order in which they are listed; every other
-// cell is in the last entry, and without a frequent value there is none.
+// TestFrequent checks that the most frequent values become entries, in the order of the list, that every other cell
+// is in the last entry, and that without a frequent value the list is empty.
 func TestFrequent(t *testing.T) {
 	c := dataset.Column{Name: "k", Kind: dataset.Category, Other: true}
 	counts := make([]float64, 100)

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// wide is a table of n rows and d features of which one makes the target.
+// wide is a table of n rows and d features. One feature determines the target.
 func wide(t testing.TB, n, d int) *dataset.Table {
 	t.Helper()
 	var schema dataset.Schema
@@ -42,9 +42,8 @@ func wide(t testing.TB, n, d int) *dataset.Table {
 	return tab
 }
 
-// TestAutoChooses: few records for the number of columns choose features
-// first, many use all of them; both branches are in the plan, and the one that
-// was not taken released nothing.
+// TestAutoChooses checks that with few records for the number of columns features are selected first, and that with
+// more records all features are used. Both branches are in the plan, and the skipped one released no value.
 func TestAutoChooses(t *testing.T) {
 	for _, c := range []struct {
 		n      int
@@ -77,8 +76,8 @@ func TestAutoChooses(t *testing.T) {
 	}
 }
 
-// TestAutoMethod: curves where many small releases are as good as one, a single
-// release of second moments where they are not; a named method stays.
+// TestAutoMethod checks that the automatic choice trains curves where a large number of small releases is as good as
+// one, and otherwise releases second moments once, and that a named method is kept.
 func TestAutoMethod(t *testing.T) {
 	for _, d := range []int{3, 20} {
 		for _, selector := range []selection.Selector{nil, selection.None{}, selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
@@ -100,9 +99,8 @@ func TestAutoMethod(t *testing.T) {
 	}
 }
 
-// TestAutoRule: the number of records from which all features are kept grows
-// with the columns and falls with the budget; a category weighs less than a
-// number.
+// TestAutoRule checks that the number of records from which all features are kept grows with the columns and falls
+// with the budget, and that a category weighs less than a number.
 func TestAutoRule(t *testing.T) {
 	turn := func(p *Pipeline) int {
 		plan, err := p.Plan()
@@ -162,8 +160,7 @@ func oneHot(t testing.TB, n int) *dataset.Table {
 	return tab
 }
 
-// TestAutoOnCategories: 4000 records of 20 declared categories, of which every
-// one matters, at epsilon ln 3.
+// TestAutoOnCategories uses 4000 records with 20 declared categories, all with an effect, at epsilon ln 3.
 func TestAutoOnCategories(t *testing.T) {
 	tab := oneHot(t, 4000)
 	p := describe(tab)
@@ -183,14 +180,14 @@ func TestAutoOnCategories(t *testing.T) {
 	}
 	slices.Sort(values)
 	t.Logf("R² %.2f", values)
-	// The true function has about .95 (20 effects of variance 1/3 beside noise of 1/3).
+	// The true function has about .95 (20 effects of variance 1/3 plus noise of 1/3).
 	if values[2] < .6 {
 		t.Errorf("median R² %.3f", values[2])
 	}
 }
 
-// TestAutoPrice: n_lo costs its share of epsilon, and each branch is worth no
-// more than what is left.
+// TestAutoPrice checks that n_lo costs its share of epsilon, and that neither branch costs more than the remaining
+// budget.
 func TestAutoPrice(t *testing.T) {
 	plan, err := describe(wide(t, 0, 20)).Plan()
 	if err != nil {
@@ -216,8 +213,8 @@ func TestAutoPrice(t *testing.T) {
 	}
 }
 
-// TestAutoOnlyWhereThereIsAChoice: five candidates or a named method leave
-// nothing to choose, and nothing is spent on a count.
+// TestAutoOnlyWhereThereIsAChoice checks that no count is priced if there is no choice, because there are only five
+// candidates or the method is named.
 func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 	named := describe(wide(t, 0, 20))
 	named.Model = adassp.JointGram{}
@@ -232,8 +229,7 @@ func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 	}
 }
 
-// TestSelectionShare: the selection spends the share it was given, whether
-// ranges are released or declared.
+// TestSelectionShare checks that the selection spends the given share, whether ranges are released or declared.
 func TestSelectionShare(t *testing.T) {
 	for _, declared := range []bool{false, true} {
 		p := describe(wide(t, 0, 20))
@@ -266,8 +262,8 @@ func TestSelectionShare(t *testing.T) {
 	}
 }
 
-// TestWithoutKernel: boosted-additive stands in wherever boosted-kernel would be trained, and
-// the run goes on to choose by itself.
+// TestWithoutKernel checks that boosted-additive replaces boosted-kernel wherever the latter would be trained, and
+// that the run continues to choose automatically.
 func TestWithoutKernel(t *testing.T) {
 	for _, c := range []struct {
 		composition  budget.Composition
@@ -304,7 +300,8 @@ func TestWithoutKernel(t *testing.T) {
 	}
 }
 
-// TestModelMuOfAlternatives: a plan with alternatives, of which a run takes one, does not count the model of each.
+// TestModelMuOfAlternatives checks that a plan with alternatives, where a run takes one, does not add up the budgets
+// of all models.
 func TestModelMuOfAlternatives(t *testing.T) {
 	tab := wide(t, 1700, 20)
 	var mu [2]float64

@@ -11,9 +11,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestAutoClasses: two classes are told apart by a linear score where records
-// are few and by curves where they are many; the branch that was not taken
-// released nothing.
+// TestAutoClasses checks that two classes are separated by a linear score with few records and by curves with more,
+// and that the skipped branch released no value.
 func TestAutoClasses(t *testing.T) {
 	for _, c := range []struct {
 		n              int
@@ -46,9 +45,8 @@ func TestAutoClasses(t *testing.T) {
 	}
 }
 
-// TestAutoClassesRule: the number of records from which curves are learned is
-// fewForCurves × w / mu, and there is nothing to choose where a stage is
-// named, under basic composition and for more classes.
+// TestAutoClassesRule checks that curves are learned from fewForCurves × w / mu records on, and that there is no
+// choice if a stage is named, under basic composition, or for more than two classes.
 func TestAutoClassesRule(t *testing.T) {
 	plan, err := classify(loans(t, 0, "no", "yes")).Plan()
 	if err != nil {

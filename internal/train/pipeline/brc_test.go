@@ -14,10 +14,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestBRCForms: each form spends the law and the number of rounds that it says,
-// and all of them learn. A single fit of the published form, the least exact, is
-// below .7 in at most 1 of 100 runs (lowest of 60: .748), so its median of nine
-// fits is with odds below 2e-8.
+// TestBRCForms checks that each form spends the mechanism and the number of rounds that it declares, and that all
+// forms learn. A single fit of the published form, the least exact, is below .7 in at most 1 of 100 runs (lowest of
+// 60: .748), so its median of nine fits is with odds below 2e-8.
 func TestBRCForms(t *testing.T) {
 	tab := loans(t, 6000, "no", "yes")
 	for _, c := range []struct {
@@ -56,8 +55,8 @@ func TestBRCForms(t *testing.T) {
 	}
 }
 
-// TestBRCPure: with declared ranges and no held-out part the form with Laplace
-// noise has a plan at delta 0, and the others have none.
+// TestBRCPure checks that with declared ranges and without a held-out part only the form with Laplace noise has a
+// plan at delta 0.
 func TestBRCPure(t *testing.T) {
 	tab := loans(t, 0, "no", "yes")
 	p := classify(tab)
@@ -81,8 +80,8 @@ func TestBRCPure(t *testing.T) {
 	}
 }
 
-// TestBRCFormsRefused: an unknown form, too many rounds, and the published form
-// where the number of records is private, before a row is read.
+// TestBRCFormsRefused checks that an unknown form, too large a number of rounds, and the published form with a
+// private number of records are refused before a row is read.
 func TestBRCFormsRefused(t *testing.T) {
 	for _, c := range []struct {
 		form   string

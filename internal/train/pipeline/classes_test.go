@@ -78,8 +78,8 @@ func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	return right / all
 }
 
-// TestClassifiers: every method gives a classifier of two classes, and those
-// that may one of more, that is right far more often than a constant.
+// TestClassifiers checks that every classification method is far more accurate than a constant with two classes, and
+// those that support more than two also with three.
 func TestClassifiers(t *testing.T) {
 	for _, c := range []struct {
 		classes []string
@@ -124,8 +124,8 @@ func TestClassifiers(t *testing.T) {
 	}
 }
 
-// TestClassesPlan: L fits of one class against the others share the model's
-// budget, and the joint Gram matrix of many classes is one release.
+// TestClassesPlan checks that L fits of one class against the others share the model's budget, and that the joint
+// Gram matrix of several classes is one release.
 func TestClassesPlan(t *testing.T) {
 	tab := loans(t, 10, "a", "b", "c", "d")
 	p := classify(tab)
@@ -165,7 +165,7 @@ func TestClassesPlan(t *testing.T) {
 	}
 }
 
-// TestClassesSpend: what is priced is what is released.
+// TestClassesSpend checks that the releases are those of the plan.
 func TestClassesSpend(t *testing.T) {
 	for _, classes := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
 		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
@@ -195,8 +195,8 @@ func TestClassesSpend(t *testing.T) {
 	}
 }
 
-// TestSelectionForClasses: a selector of numbers sees two classes as -1 and +1,
-// and is refused more.
+// TestSelectionForClasses checks that a selector of numbers receives two classes as -1 and +1, and that more classes
+// are refused.
 func TestSelectionForClasses(t *testing.T) {
 	tab := loans(t, 20000, "no", "yes")
 	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1}, selection.SubLasso{K: 1}} {
@@ -219,8 +219,8 @@ func TestSelectionForClasses(t *testing.T) {
 	}
 }
 
-// classReader is a selector that reads classes: it keeps the column whose values
-// tell the first class from the second best, on public data.
+// classReader is a selector that reads classes: it keeps the column whose values separate the first class best from
+// the second, on public data.
 type classReader struct {
 	selection.None
 	saw *dataset.Column
@@ -241,8 +241,8 @@ func (x classReader) Select(ctx context.Context, s *mechanism.Session, f selecti
 	return x.None.Select(ctx, s, f, r)
 }
 
-// TestClassedSelector: a selector that says so is handed the classes, however
-// many there are.
+// TestClassedSelector checks that a selector that declares that it needs classes receives them, for any number of
+// classes.
 func TestClassedSelector(t *testing.T) {
 	tab := loans(t, 50, "a", "b", "c")
 	p := classify(tab)
@@ -286,8 +286,8 @@ func TestClassesRefused(t *testing.T) {
 	}
 }
 
-// TestClassesTotal: nothing about the records is an error: none, one class only,
-// no record in a class, records outside the classes.
+// TestClassesTotal checks that no table is an error: an empty one, one with a single class, one without records in a
+// class, or one with records outside the classes.
 func TestClassesTotal(t *testing.T) {
 	schema := loans(t, 0, "no way", "yes way").Schema()
 	for name, codes := range map[string][]int32{

@@ -12,9 +12,9 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestConfidenceOfRuns: a run has the probabilities of all columns where its selector releases
-// scores, a gap where it does not, and neither without a private choice. With a large budget
-// the four columns that tell the classes apart are nearly certain. Keys are fixed.
+// TestConfidenceOfRuns checks that a run has the probabilities of all columns if its selector releases scores, a gap
+// if it does not, and neither without a private choice. With a large budget the four columns that separate the
+// classes are nearly certain. Keys are fixed.
 func TestConfidenceOfRuns(t *testing.T) {
 	p, tab := graded(t, 3000)
 	p.Budget.Epsilon = 8

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// publicTable reads one of the public data sets that stand beside the project,
-// every column numeric and undeclared, the last one the target.
+// publicTable reads one of the public data sets stored next to the project. All columns are numeric and undeclared,
+// and the last one is the target.
 func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	path := publicdata.Path(t, "regression", name)
@@ -38,9 +38,9 @@ func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	}, tab
 }
 
-// TestIntervalOnRealData: a model that is fit on a random half of a table has its R²
-// on the other half, which it never saw, in the interval that it reports. 60 fits
-// that each cover with probability .93 cover fewer than 43 times with odds below 1e-6.
+// TestIntervalOnRealData checks that a model that is fit on a random half of a table has its R² on the other, unseen
+// half within the interval that it reports. 60 fits that each cover with probability .93 cover fewer than 43 times
+// with odds below 1e-6.
 func TestIntervalOnRealData(t *testing.T) {
 	for _, name := range []string{"361074_elevators.csv.gz", "361089_california.csv.gz", "uci_protein_CASP.csv.gz"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestCutoffBin: the cutoff at the upper end of a bin gives exactly the records
-// of the bins up to it to the first class.
+// TestCutoffBin checks that a cutoff at the upper end of a bin assigns exactly the records of the bins up to it to
+// the first class.
 func TestCutoffBin(t *testing.T) {
 	for score, want := range map[float64]int{-5: 0, -1: 0, -.999: 0, 0: 31, 1e-9: 32, .03125: 32, .0313: 33, 1: 63, 7: 63} {
 		if got := cutoffBin(score); got != want {
@@ -22,8 +22,8 @@ func TestCutoffBin(t *testing.T) {
 	}
 }
 
-// TestBestCutoff: without noise the cutoff is the best one; where nothing can be
-// gained, and where all is noise, it is 0.
+// TestBestCutoff checks that without noise the cutoff is the best one, and that it is 0 if no cutoff improves on it
+// or noise dominates.
 func TestBestCutoff(t *testing.T) {
 	counts := make([]float64, 2*cutoffBins)
 	for b := range cutoffBins {
@@ -52,7 +52,7 @@ func TestBestCutoff(t *testing.T) {
 	}
 }
 
-// TestCutoffHelps: the score is exact but for a shift, which the cutoff finds.
+// TestCutoffHelps checks that the cutoff compensates for a shift of an otherwise exact score.
 func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shifted(t, n)
@@ -66,7 +66,7 @@ func TestCutoffHelps(t *testing.T) {
 	}
 }
 
-// shifted is a table whose second class begins at x = 0, and the score x + .4.
+// shifted is a table whose second class starts at x = 0, and the score x + .4.
 func shifted(t *testing.T, n int) (*dataset.Table, *regression.Linear) {
 	t.Helper()
 	x := make([]float64, n)

@@ -24,8 +24,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestPlanOfAnother: a plan is carried out as it was priced, or not at all: with the
-// relation changed afterwards, the exact range of a column would be published.
+// TestPlanOfAnother checks that a plan is carried out as it was priced or refused. If, for example, the relation
+// could be changed afterwards, the exact range of a column would be published.
 func TestPlanOfAnother(t *testing.T) {
 	tab := houses(t, 400)
 	for name, change := range map[string]func(p *Pipeline){
@@ -67,8 +67,8 @@ func TestPlanOfAnother(t *testing.T) {
 	}
 }
 
-// TestCuratorIsNotPrinted: no verb, encoder or log that is given a result prints what is
-// for the owner of the data.
+// TestCuratorIsNotPrinted checks that no formatting verb, encoder or log prints the part of a result that is meant
+// for the data owner only.
 func TestCuratorIsNotPrinted(t *testing.T) {
 	tab := houses(t, 777)
 	res, err := describe(tab).Fit(context.Background(), tab, Options{})
@@ -103,11 +103,11 @@ func TestCuratorIsNotPrinted(t *testing.T) {
 	}
 }
 
-// peeking is a selector that chooses from the exact records, for nothing.
+// peeking is a selector that chooses from the exact records without spending any budget.
 type peeking struct{ selection.None }
 
-// TestSelectorFromElsewhere: only selectors of package selection run, unless the caller
-// answers for another, and then the result says so.
+// TestSelectorFromElsewhere checks that only selectors of package selection run unless the caller vouches for another
+// one, in which case the result reports this.
 func TestSelectorFromElsewhere(t *testing.T) {
 	tab := houses(t, 300)
 	for name, set := range map[string]func(p *Pipeline){
@@ -134,8 +134,8 @@ func TestSelectorFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestTrainerLeftAlone: a run that ended early releases nothing afterwards, though its
-// trainer may still be at work.
+// TestTrainerLeftAlone checks that a run that ended early makes no releases afterwards, even if its trainer is still
+// running.
 func TestTrainerLeftAlone(t *testing.T) {
 	tab := houses(t, 50)
 	p := describe(tab)
@@ -160,9 +160,8 @@ func TestTrainerLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTrainerEnds: a trainer that is left alone after its release goes on to the end of its
-// eigendecomposition, releases nothing more, and is then gone: synctest.Test returns once
-// no goroutine is left.
+// TestTrainerEnds checks that a trainer that is abandoned after its release continues to the end of its
+// eigendecomposition, makes no further release, and then exits: synctest.Test returns once no goroutine is left.
 func TestTrainerEnds(t *testing.T) {
 	tab := wide(t, 40, 300)
 	p := describe(tab)
@@ -210,9 +209,9 @@ func TestTrainerEnds(t *testing.T) {
 	}
 }
 
-// TestPlanPaysOnce: a plan is fitted with once. Another run, also beside the first one, is
-// refused, whatever came of that; a refusal for other reasons uses nothing up. Whoever
-// wants one run more says so.
+// TestPlanPaysOnce checks that a plan can be fitted only once. Another run, even a concurrent one, is refused
+// regardless of the outcome of the first; a run refused for other reasons does not use the plan up. A caller can
+// request one more run explicitly.
 func TestPlanPaysOnce(t *testing.T) {
 	tab := houses(t, 400)
 	p := describe(tab)

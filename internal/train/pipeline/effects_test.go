@@ -41,10 +41,9 @@ func effectsIn(t testing.TB, m regression.Model) (terms []regression.Term) {
 	return terms
 }
 
-// TestEmptyLevelIsNotSignificant: a level that no record has gets no effect that
-// its standard error calls significant in more than about 5% of runs. Of 200 runs
-// with that chance more than 30 do so with probability below 1e-7; with a chance of
-// 28% 30 or fewer do with probability below 1e-4.
+// TestEmptyLevelIsNotSignificant checks that a level without records gets an effect that is significant by its
+// standard error in no more than about 5% of runs. Of 200 runs with that chance more than 30 do so with probability
+// below 1e-7; with a chance of 28% 30 or fewer do with probability below 1e-4.
 func TestEmptyLevelIsNotSignificant(t *testing.T) {
 	const (
 		runs = 200
@@ -78,8 +77,8 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 	}
 }
 
-// TestImportancesOfMethods: every method that releases how columns are spread says how
-// much each matters, for numbers and for classes, and the others say nothing.
+// TestImportancesOfMethods checks that every method that releases the spread of columns reports their importances,
+// for numbers and for classes, and that the other methods report no importances.
 func TestImportancesOfMethods(t *testing.T) {
 	numbers := houses(t, 4000)
 	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "boosted-kernel": 3, "tukey": 0} {

@@ -20,9 +20,9 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// withEmpty returns a table of n records with a number, two classes or three as the target,
-// of which every fifth has none, and the same table without these. Ranges are
-// declared, features of records without a target are far from the others'.
+// withEmpty returns a table of n records with a number, two classes or three as the target, where every fifth record
+// has no target, and the same table without these records. Ranges are declared, and the features of records without a
+// target are far from those of the others.
 func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 	t.Helper()
 	ranged := func(name string) dataset.Column {
@@ -76,9 +76,8 @@ func withEmpty(t *testing.T, n, classes int) (with, without *dataset.Table) {
 	return with, without
 }
 
-// TestEmptyRecordsAddNothing: with the same randomness, the model that every method and
-// selection learns of a table is bit for bit that of the table without the records that
-// have no target.
+// TestEmptyRecordsAddNothing checks that, with the same randomness, the model that every method and selection learns
+// from a table is bit-identical to that of the table without the records that have no target.
 func TestEmptyRecordsAddNothing(t *testing.T) {
 	type run struct {
 		classes int

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// stays returns n records of a clinic whose stays last 3.27 days on average, of which
-// the given share has no target, with the mean of those that have.
+// stays returns n records of a clinic whose stays last 3.27 days on average, where the given share has no target,
+// along with the mean of the other records.
 func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -55,8 +55,7 @@ func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, f
 	return tab, 3.27
 }
 
-// meanPrediction trains a few times and returns the mean of what the models predict for
-// the records of the table.
+// meanPrediction trains several times and returns the models' mean prediction for the records of the table.
 func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) float64 {
 	t.Helper()
 	plan, err := p.Plan()
@@ -85,16 +84,15 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 	return sum / float64(count)
 }
 
-// TestEmptyTargets: with no target in a share of the records the mean prediction is
-// within 3% (4.5%) of the mean of the targets that there are, ranges declared and not. Before,
-// 30% of empty targets took it from 3.27 to 11 with the range 0 to 60.
+// TestEmptyTargets checks that, if a share of the records has no target, the mean prediction is within 3% (4.5%) of
+// the mean of the existing targets, with declared ranges and without. Earlier, 30% of empty targets moved it from
+// 3.27 to 11 with the range 0 to 60.
 //
-// With the ranges found the mean moves by at most .4% over 4 fits (standard deviation, largest for tukey), with those
-// declared by .4% over 16 (cost-tree), and it is off by at most 2.1% (boosted-additive cuts the residuals of
-// long stays; cost-tree is allowed 4.5%): false alarm below 1e-6 a case. The range is declared far too
-// wide on purpose: a ridge penalty draws the mean to its middle, which one more step on the constant takes back.
-// Rows of adassp and boosted-adassp are shortened, but not their constant: shortened with the rest, it
-// left 3.4%.
+// With ranges found privately the mean moves by at most .4% over 4 fits (standard deviation, largest for tukey), with
+// declared ranges by .4% over 16 (cost-tree), and it is off by at most 2.1% (boosted-additive clamps the residuals of
+// long stays; cost-tree is allowed 4.5%): false alarm below 1e-6 a case. The range is declared far too wide on
+// purpose: a ridge penalty draws the mean to its middle, and one more step on the constant undoes this. Rows of
+// adassp and boosted-adassp are shortened, but not their constant: shortened with the rest, it left 3.4%.
 func TestEmptyTargets(t *testing.T) {
 	for _, m := range Methods(regression.TaskRegression) {
 		for _, declared := range []bool{false, true} {
@@ -127,8 +125,8 @@ func emptyShares() []float64 {
 	return []float64{.3}
 }
 
-// classless returns n records of two classes, about 30% of them in the second, of which the
-// given share has no class.
+// classless returns n records of two classes, about 30% of them in the second. The given share of the records has no
+// class.
 func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -159,10 +157,10 @@ func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes 
 	return tab, classes
 }
 
-// TestEmptyClasses: with no class in a share of the records, every method finds about as
-// many of either class, among all records, as it does if none is missing. The recall of a class
-// moves by at most .035 between fits (standard deviation, of the second class of brc), the difference
-// of two means of 8 by half of that: .1 is a false alarm below 1e-6 a case.
+// TestEmptyClasses checks that, if a share of the records has no class, every method assigns about as large a part of
+// all records to either class as if no class were missing. The recall of a class moves by at most .035 between fits
+// (standard deviation, of the second class of brc), and the difference of two means of 8 by half of that: .1 is a
+// false alarm below 1e-6 a case.
 func TestEmptyClasses(t *testing.T) {
 	for _, m := range append(Methods(regression.TaskClassification), Auto) {
 		want := recalls(t, m, 0)

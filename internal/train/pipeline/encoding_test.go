@@ -82,8 +82,8 @@ func manyValued(t testing.TB, classes bool, m method.Trainer, epsilon float64) (
 	return p, table
 }
 
-// TestEncoding: with much budget a number stands for each value, and it is the mean of the target over its records. Models
-// predict from the texts, and explain what the mean explains.
+// TestEncoding checks that with a large budget each value is encoded as the mean of the target over its records, and
+// that models predict from the texts and explain as much as the means do.
 func TestEncoding(t *testing.T) {
 	for _, m := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{}, boosting.Additive{}, boosting.Kernel{}} {
 		p, table := manyValued(t, false, m, 20)
@@ -115,7 +115,8 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// TestEncodingOfClasses: with two classes the numbers are means of -1 and +1, and classifiers learn from them.
+// TestEncodingOfClasses checks that with two classes the numbers are means of -1 and +1, and that classifiers learn
+// from them.
 func TestEncodingOfClasses(t *testing.T) {
 	for _, m := range []method.Trainer{logistic.Logistic{}, prototypes.Prototypes{}, adassp.JointGram{}, nil} {
 		p, table := manyValued(t, true, m, 40)
@@ -132,7 +133,8 @@ func TestEncodingOfClasses(t *testing.T) {
 	}
 }
 
-// TestEncodingWithoutSignal: values without an effect all get the mean of the target, so nothing of the noise reaches the model.
+// TestEncodingWithoutSignal checks that values without an effect all get the mean of the target, so that no noise
+// reaches the model.
 func TestEncodingWithoutSignal(t *testing.T) {
 	counts := make([]float64, 200)
 	sums := make([]float64, 200)
@@ -154,8 +156,8 @@ func noise(r *testrows.Points) float64 {
 	return r.Next() + r.Next() + r.Next()
 }
 
-// TestEncodingMeans: the means minimise the error under the law that they assume; that is checked with values of known effect
-// against shrinking all the way, and not at all.
+// TestEncodingMeans checks that the means minimise the error under the assumed distribution, by comparing them, on
+// values of known effect, with complete shrinkage and with no shrinkage.
 func TestEncodingMeans(t *testing.T) {
 	r := testrows.Points(11)
 	var counts, sums, truth []float64
@@ -179,7 +181,7 @@ func TestEncodingMeans(t *testing.T) {
 	}
 }
 
-// TestEncodingIsRefused: what has no encoding is refused when the run is planned, with the field.
+// TestEncodingIsRefused checks that columns without an encoding are refused when the run is planned, with the field.
 func TestEncodingIsRefused(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
 		"more than two classes": func(p *Pipeline) {
@@ -202,7 +204,7 @@ func TestEncodingIsRefused(t *testing.T) {
 	}
 }
 
-// TestEncodingPrice: the sums take a fifth of the model's mu², and one leaf names their statistic.
+// TestEncodingPrice checks that the sums take a fifth of the model's mu², and that one leaf names their statistic.
 func TestEncodingPrice(t *testing.T) {
 	p, _ := manyValued(t, false, adassp.JointGram{}, 1)
 	plan, err := p.Plan()

@@ -29,10 +29,10 @@ func scaledTable(t *testing.T, rows int, xScale, yScale float64) *dataset.Table 
 	return tab
 }
 
-// TestExtremeNumbersAreNamed: a column whose numbers are beyond the sizes that the search for ranges tells apart
-// is named by a warning, which is critical for the target, and no other column is. 20,000 records at epsilon
-// 3 are 20 standard deviations of a bin's noise and more; that an empty bin passes anywhere has odds of .01
-// (docs/proofs/scaling.md), and that it is an outermost one of another column odds below 1e-4.
+// TestExtremeNumbersAreNamed checks that a warning, critical for the target, names exactly the columns whose numbers
+// are beyond the magnitudes that the search for ranges distinguishes. 20,000 records at epsilon 3 are at least 20
+// standard deviations of a bin's noise; that an empty bin passes anywhere has odds of .01 (docs/proofs/scaling.md),
+// and that it is an outermost one of another column odds below 1e-4.
 func TestExtremeNumbersAreNamed(t *testing.T) {
 	for _, tt := range []struct {
 		name           string

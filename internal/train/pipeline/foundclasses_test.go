@@ -20,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// classRun is a classification whose classes are found, of so many at most.
+// classRun is a classification whose classes are found privately, up to the given number.
 func classRun(most int, m method.Trainer) *Pipeline {
 	return &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1}, {Name: "y", Kind: dataset.Category, Found: true}}},
@@ -28,7 +28,7 @@ func classRun(most int, m method.Trainer) *Pipeline {
 	}
 }
 
-// classRows are records of so many classes around a circle, and one of a class of its own.
+// classRows are records of the given number of classes around a circle, and one record of another class.
 func classRows(t *testing.T, p *Pipeline, classes, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, 3)
@@ -53,8 +53,8 @@ func classRows(t *testing.T, p *Pipeline, classes, n int) *dataset.Table {
 	return table
 }
 
-// TestClassesFound: of up to seven classes all that many records have are found, the model tells them apart, and
-// methods whose price does not depend on their number have these alone.
+// TestClassesFound checks that all frequent classes are found if they fit the limit of seven, that the model
+// separates them, and that methods whose price does not depend on the number of classes have exactly these.
 func TestClassesFound(t *testing.T) {
 	for name, x := range map[string]struct {
 		trainer method.Trainer
@@ -91,7 +91,7 @@ func TestClassesFound(t *testing.T) {
 	}
 }
 
-// TestClassesFoundPrices: the plan is the same whatever the classes are, and rules know the largest number.
+// TestClassesFoundPrices checks that the plan does not depend on the classes, and that rules know the largest number.
 func TestClassesFoundPrices(t *testing.T) {
 	p := classRun(7, nil)
 	plan, err := p.Plan()

@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// tested is a table of n records of which three in ten have no x, and these have the larger
-// targets: y = 5 + x, or 8 where x is missing; or the class "yes" above 5.5.
+// tested is a table of n records where three in ten have no x, and these have the larger targets: y = 5 + x, or 8
+// where x is missing; or the class "yes" above 5.5.
 func tested(t testing.TB, n int, classes bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Indicator: true}, {Name: "z"}, {Name: "y", Ranged: true, Lower: 0, Upper: 10}}}
@@ -50,9 +50,9 @@ func tested(t testing.TB, n int, classes bool) *dataset.Table {
 	return tab
 }
 
-// TestIndicator: every method that takes an indicator learns what a missing cell says: the
-// prediction for one is that for the median and a term more. The noise of 20,000
-// records at epsilon 8 moves a mean by less than .1, a tenth of the tolerance.
+// TestIndicator checks that every method that supports an indicator learns the effect of a missing cell: the
+// prediction for it is that for the median plus a term. The noise of 20,000 records at epsilon 8 moves a mean by less
+// than .1, a tenth of the tolerance.
 func TestIndicator(t *testing.T) {
 	if square := scaling.MissingEntry * scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
 		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
@@ -105,8 +105,8 @@ func terms(m regression.Model) []regression.Term {
 	return nil
 }
 
-// TestIndicatorIsKept: selectors choose a column with its indicator, and a plan for
-// columns that have one is refused by BRC.
+// TestIndicatorIsKept checks that selectors choose a column with its indicator, and that BRC refuses a plan for
+// columns with an indicator.
 func TestIndicatorIsKept(t *testing.T) {
 	tab := tested(t, 20000, true)
 	p := &Pipeline{Task: regression.TaskClassification, Schema: tab.Schema(), Target: "y", Model: boosting.BRC{}, Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestMethodsDescribeTheirTrainers: what the list says of a trainer the trainer says too,
-// and no key is without words or bounds.
+// TestMethodsDescribeTheirTrainers checks that the list of trainers agrees with the trainers, and that every key has
+// a text, and words or bounds as its kind requires.
 func TestMethodsDescribeTheirTrainers(t *testing.T) {
 	for _, m := range Trainers() {
 		x := m.New(nil)
@@ -34,8 +34,8 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 	}
 }
 
-// TestTriesOfSizesAreThoseOfSearches: the key of selectors that bounds the mean number of
-// tries has the bounds and the default of a search.
+// TestTriesOfSizesAreThoseOfSearches checks that the key of selectors that bounds the mean number of tries has the
+// bounds and the default of a search.
 func TestTriesOfSizesAreThoseOfSearches(t *testing.T) {
 	for _, k := range SelectorKeys() {
 		if k.Name == "runs" && (k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) || k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {

@@ -2,8 +2,8 @@ package pipeline
 
 import "github.com/dptrain/dptrain/internal/train/method"
 
-// named returns the default trainer of a method: nil for auto, and for a name that is
-// none a trainer that is not of this module's.
+// named returns the default trainer of a method, nil for auto, and a trainer from outside this module for an unknown
+// name.
 func named(name string) method.Trainer {
 	if name == "" || name == Auto {
 		return nil

@@ -92,8 +92,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestPlanEqualsSpend: every priced draw of every leaf is released once, and
-// nothing else is.
+// TestPlanEqualsSpend checks that every priced draw of every leaf is released once, and that there are no other
+// releases.
 func TestPlanEqualsSpend(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
 		"default":    func(*Pipeline) {},
@@ -123,7 +123,7 @@ func TestPlanEqualsSpend(t *testing.T) {
 					t.Errorf("leaf %+v, event %+v", leaves[i], e)
 				}
 			}
-			// Basic composition adds up what tight composition shows to be less.
+			// Basic composition adds up budgets for which tight composition proves a smaller total.
 			if g := plan.Guarantee(); g.Spent > g.Epsilon || g.Spent < .98*g.Epsilon && g.Composition == budget.Tight {
 				t.Errorf("spent %v of %v", g.Spent, g.Epsilon)
 			}
@@ -242,7 +242,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTotal: odd tables give a valid model and no error.
+// TestTotal checks that odd tables give a valid model and no error.
 func TestTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
@@ -270,8 +270,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestAbsurdRanges: declared ranges whose quotient leaves float64 still give a
-// valid model.
+// TestAbsurdRanges checks that declared ranges whose quotient overflows float64 still give a valid model.
 func TestAbsurdRanges(t *testing.T) {
 	for name, r := range map[string][4]float64{
 		"quotient": {0, 1e-300, -1e300, 1e300}, "noisy": {0, 1e-290, 0, 1e30},
@@ -295,7 +294,7 @@ func TestAbsurdRanges(t *testing.T) {
 	}
 }
 
-// TestColumnNamesDoNotMatter: renaming a column changes no price and no law.
+// TestColumnNamesDoNotMatter checks that renaming a column changes no price and no privacy parameter.
 func TestColumnNamesDoNotMatter(t *testing.T) {
 	a, err := describe(houses(t, 0)).Plan()
 	if err != nil {

@@ -24,8 +24,8 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestPlanEndsWithItsContext: planning ends at whichever check of the context finds it over, and checks it between the
-// steps that go through all columns, at least once for each branch and each candidate of a search.
+// TestPlanEndsWithItsContext checks that planning ends at any check that finds the context done, and that it checks
+// the context between the steps over all columns, at least once for each branch and each candidate of a search.
 func TestPlanEndsWithItsContext(t *testing.T) {
 	schema := dataset.Schema{}
 	for j := range 300 {

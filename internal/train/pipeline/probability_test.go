@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// logisticCounts are noisy counts of n records with uniform scores, of which the second
-// class has the chance of a curve.
+// logisticCounts are noisy counts of n records with uniform scores, where the probability of the second class follows
+// a curve.
 func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability) *scoreCounts {
 	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: sigma}
 	for i := range c.Counts {
@@ -28,10 +28,10 @@ func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability
 	return c
 }
 
-// TestProbabilityRecovers: the curve of 20,000 records with the noise of epsilon 1 (a share
-// .05 of it) is near the true one. What it says at the three scores was off by at most .005 on
-// average with a standard deviation of at most .015 (3,000 runs), so .12 is more than seven of
-// these: 600 numbers exceed it with probability below 1e-9.
+// TestProbabilityRecovers checks that the curve of 20,000 records with the noise of epsilon 1 (a share .05 of it) is
+// near the true one. Its probabilities at the three scores were off by at most .005 on average with a standard
+// deviation of at most .015 (3,000 runs), so .12 is more than seven of these: 600 numbers exceed it with probability
+// below 1e-9.
 func TestProbabilityRecovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	want := regression.Probability{Intercept: -.5, Slope: 4}
@@ -48,8 +48,8 @@ func TestProbabilityRecovers(t *testing.T) {
 	}
 }
 
-// TestProbabilityConditions: where the noise hides the records or one of the classes there
-// are no probabilities.
+// TestProbabilityConditions checks that there are no probabilities if the noise hides the records or one of the
+// classes.
 func TestProbabilityConditions(t *testing.T) {
 	fill := func(first, second float64) *scoreCounts {
 		c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
@@ -68,8 +68,8 @@ func TestProbabilityConditions(t *testing.T) {
 	}
 }
 
-// TestQuantileBins: edges are the quantiles of the clipped counts on the grid, the nearest
-// one replaced by the cutoff.
+// TestQuantileBins checks that edges are the quantiles of the clipped counts on the grid, with the nearest one
+// replaced by the cutoff.
 func TestQuantileBins(t *testing.T) {
 	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
 	for b := 16; b < 32; b++ { // scores in (-.5, 0]
@@ -101,8 +101,8 @@ func TestQuantileBins(t *testing.T) {
 	}
 }
 
-// TestQuantileBinsOfNoise: whatever the counts, edges increase strictly, within (-1, 1), and
-// the cutoff is one of them.
+// TestQuantileBinsOfNoise checks for any counts that edges increase strictly within (-1, 1), and that the cutoff is
+// an edge.
 func TestQuantileBinsOfNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for range 2000 {

@@ -21,7 +21,7 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// pureRun is a run without a delta, on seven columns of numbers that declare nothing.
+// pureRun is a run without a delta, on seven numeric columns without declarations.
 func pureRun(classes int, relation budget.Relation, s selection.Selector, t method.Trainer) *Pipeline {
 	p := &Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Relation: relation}, Selector: s, Model: t}
 	for j := range 7 {
@@ -82,7 +82,8 @@ func TestPureMatrix(t *testing.T) {
 	}
 }
 
-// checkPure checks that a plan has pure leaves alone, and that a refusal for want of a delta says where and what to do.
+// checkPure checks that a plan has only pure leaves, and that a refusal for lack of a delta names the place and a
+// remedy.
 func checkPure(t *testing.T, p *Pipeline, err error) {
 	t.Helper()
 	if err == nil {
@@ -103,7 +104,8 @@ func checkPure(t *testing.T, p *Pipeline, err error) {
 	}
 }
 
-// TestNeedsDelta: the message names every stage that needs a delta, and what would run without one.
+// TestNeedsDelta checks that the message names every stage that needs a delta, and the settings that would run
+// without one.
 func TestNeedsDelta(t *testing.T) {
 	for name, c := range map[string]struct {
 		p    *Pipeline
@@ -194,7 +196,7 @@ func TestPureNumber(t *testing.T) {
 	}
 }
 
-// TestPureFits trains without a delta: ranges, selection and model find what a table of two classes has.
+// TestPureFits trains without a delta and checks that ranges, selection and model reflect a table of two classes.
 func TestPureFits(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(4, 4))

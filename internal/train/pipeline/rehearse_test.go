@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestRehearse: what passes the rehearsal does not fail for its noise when it is
-// carried out on records, ordinary budgets pass, and one that is too small for a law
-// without a delta does not. (The mu of a Gaussian step stays above its part of delta.)
+// TestRehearse checks that a run that passes the rehearsal does not fail because of its noise when it is carried out
+// on records, that ordinary budgets pass, and that too small a budget for a mechanism without a delta does not. (The
+// mu of a Gaussian step stays above its part of delta.)
 func TestRehearse(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -58,7 +58,7 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestRehearseBranches: the branch that a run would not take at first is rehearsed too.
+// TestRehearseBranches checks that the branch that a run would not take at first is rehearsed too.
 func TestRehearseBranches(t *testing.T) {
 	p := describe(wide(t, 0, 7))
 	p.Budget.Epsilon = 1e-3
@@ -98,8 +98,7 @@ func TestRehearseBranches(t *testing.T) {
 	}
 }
 
-// TestRehearseSearch: of a search every candidate is rehearsed, also one that is rarely
-// tried.
+// TestRehearseSearch checks that every candidate of a search is rehearsed, including one that is rarely tried.
 func TestRehearseSearch(t *testing.T) {
 	p, _ := searcher(t, 1)
 	p.Search.Runs = 1.01

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestEveryMethodUnderEveryRelation: no selector and no model is refused because of the relation. What else may be refused
-// are tasks that a method is not for.
+// TestEveryMethodUnderEveryRelation checks that no selector and no model is refused because of the relation. The only
+// other valid reason is a task that the method does not support.
 func TestEveryMethodUnderEveryRelation(t *testing.T) {
 	relations := []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns}
 	planned := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// TestWrongNamesFields: every rule that is broken is listed with the key of a recipe that
-// breaks it, those of a candidate with the candidate's.
+// TestWrongNamesFields checks that every violated rule is listed with the recipe key that violates it, and a rule
+// violated by a candidate with the key of the candidate.
 func TestWrongNamesFields(t *testing.T) {
 	columns := []dataset.Column{{Name: "a"}, {Name: "b c", Private: true}, {Name: "y"}}
 	for name, c := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestSearchFindsTheBest: with a large budget and twelve tries the curve that bends
-// wins. The seeds are fixed, so is the outcome.
+// TestSearchFindsTheBest checks that with a large budget and twelve tries the model with a curve wins. The seeds are
+// fixed, and so is the outcome.
 func TestSearchFindsTheBest(t *testing.T) {
 	p, tab := searcher(t, 3000)
 	p.Budget.Epsilon = 20
@@ -29,8 +29,7 @@ func TestSearchFindsTheBest(t *testing.T) {
 	}
 }
 
-// TestSearchHidesTries: runs that tried once and runs that tried nine times tell
-// the same things.
+// TestSearchHidesTries checks that runs with one try and runs with nine tries report the same facts.
 func TestSearchHidesTries(t *testing.T) {
 	p, tab := searcher(t, 400)
 	checkHidesTries(t, p, tab, "fit/train", 12, []int{1, 2, 9}, func(res *Result) (int, any) {

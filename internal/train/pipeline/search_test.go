@@ -19,8 +19,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// searcher returns a table of n records whose target bends along its first column,
-// and a pipeline that searches among three ways to learn it.
+// searcher returns a table of n records whose target is a non-linear function of its first column, and a pipeline
+// that searches among three models for it.
 func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{}
@@ -48,8 +48,8 @@ func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	}, tab
 }
 
-// TestSearchPlan: every candidate trains and scores, all of them as what a try may
-// cost, and the held-out part keeps the whole budget.
+// TestSearchPlan checks that every candidate trains and scores, that all candidates together cost as much as a try
+// may, and that the held-out part keeps the whole budget.
 func TestSearchPlan(t *testing.T) {
 	p, _ := searcher(t, 1)
 	plan, err := p.Plan()
@@ -107,8 +107,7 @@ func TestSearchPlan(t *testing.T) {
 	}
 }
 
-// TestSearchIsRefused: what cannot be priced or carried out is refused before any
-// row is read.
+// TestSearchIsRefused checks that a search that cannot be priced or carried out is refused before any row is read.
 func TestSearchIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(p *Pipeline)
@@ -141,8 +140,7 @@ func TestSearchIsRefused(t *testing.T) {
 	}
 }
 
-// TestSearchResult: the result is that of one candidate, and what is spent is what
-// was planned.
+// TestSearchResult checks that the result is that of one candidate, and that the run spends the planned budget.
 func TestSearchResult(t *testing.T) {
 	p, tab := searcher(t, 6000)
 	plan, err := p.Plan()
@@ -174,7 +172,7 @@ func TestSearchResult(t *testing.T) {
 	}
 }
 
-// TestSearchOfClasses: two classes, candidates of which one chooses by itself.
+// TestSearchOfClasses searches with two classes, where one candidate chooses automatically.
 func TestSearchOfClasses(t *testing.T) {
 	p, tab := searcher(t, 3000)
 	p.Task = regression.TaskClassification
@@ -222,8 +220,8 @@ func TestSearchOfClasses(t *testing.T) {
 	}
 }
 
-// TestSearchUnits: where units are protected, all records of one train, score or
-// are held out.
+// TestSearchUnits checks that, if units are protected, all records of a unit are used for training, for scoring, or
+// in the held-out part.
 func TestSearchUnits(t *testing.T) {
 	p, tab := patients(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
 	p.Model = nil
@@ -237,7 +235,7 @@ func TestSearchUnits(t *testing.T) {
 	}
 }
 
-// TestSearchIsCancelled: a search ends with its context.
+// TestSearchIsCancelled checks that a search ends with its context.
 func TestSearchIsCancelled(t *testing.T) {
 	p, tab := searcher(t, 500)
 	p.Search.Runs = MaxRuns

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// TestMethodsDescribeTheirSelectors: what the list says of a selector the selector says too.
+// TestMethodsDescribeTheirSelectors checks that the list of selectors agrees with the selectors.
 func TestMethodsDescribeTheirSelectors(t *testing.T) {
 	for _, m := range Selectors() {
 		x := m.New(SelectorSettings{K: 3})
@@ -33,8 +33,7 @@ func TestMethodsDescribeTheirSelectors(t *testing.T) {
 
 type foreign struct{ selection.Selector }
 
-// TestKeysReachTheirSelectors: every key belongs to a selector, which gets each value that
-// the key may have.
+// TestKeysReachTheirSelectors checks that every key belongs to a selector, which gets each valid value of the key.
 func TestKeysReachTheirSelectors(t *testing.T) {
 	for _, k := range SelectorKeys() {
 		if !slices.ContainsFunc(Selectors(), func(m SelectorMethod) bool {

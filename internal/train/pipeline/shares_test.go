@@ -35,7 +35,8 @@ func sharedRun(ranged bool, change func(p *Pipeline)) *Pipeline {
 	return p
 }
 
-// spentBy adds up what the stages of the training part spend: epsilon of fixed laws, and the shares of calibrated ones.
+// spentBy adds up the budgets of the stages of the training part: epsilon of fixed mechanisms, and the shares of
+// calibrated ones.
 func spentBy(plan *Plan) (fixed, calibrated map[string]float64) {
 	fixed = map[string]float64{}
 	calibrated = map[string]float64{}
@@ -60,8 +61,8 @@ func spentBy(plan *Plan) (fixed, calibrated map[string]float64) {
 	return fixed, calibrated
 }
 
-// TestShares: the laws of a plan cost what was asked for: mu squared of calibrated stages is in the proportion of their
-// shares, and fixed laws have their share of the epsilon of the training part.
+// TestShares checks that the leaves of a plan cost the requested shares: mu squared of calibrated stages is
+// proportional to their shares, and fixed mechanisms have their share of the epsilon of the training part.
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  *Pipeline
@@ -152,7 +153,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesOfBranches: where a noisy count chooses between two ways to train, each way divides the whole budget.
+// TestSharesOfBranches checks that, where a noisy count chooses between two branches, each branch divides the whole
+// budget.
 func TestSharesOfBranches(t *testing.T) {
 	p := sharedRun(false, func(p *Pipeline) {
 		p.Selector = nil
@@ -190,7 +192,7 @@ func TestSharesOfBranches(t *testing.T) {
 	}
 }
 
-// TestSharesRefused: shares that do not fit the run are refused with the field and the reason.
+// TestSharesRefused checks that shares that do not fit the run are refused with the field and the reason.
 func TestSharesRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		shares Shares
@@ -220,7 +222,7 @@ func TestSharesRefused(t *testing.T) {
 	}
 }
 
-// fieldOf returns the field of an error, "" where it has none.
+// fieldOf returns the field of an error, or "" if it has no field.
 func fieldOf(err error) string {
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) {
@@ -229,8 +231,9 @@ func fieldOf(err error) string {
 	return wrong.Field
 }
 
-// TestCountFailure: the lower bound of the number of records exceeds it as often as the run allows, the number of records
-// that a method may need follows, and a run that releases no count refuses the setting.
+// TestCountFailure checks that the lower bound of the number of records exceeds it as often as the run allows, that
+// the number of records that a method may need is adjusted, and that a run that releases no count refuses the
+// setting.
 func TestCountFailure(t *testing.T) {
 	const (
 		n    = 5000

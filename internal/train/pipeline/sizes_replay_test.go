@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestSizesFindTheBest: with a large budget and twelve tries one column does not win. The
-// seeds are fixed, so is the outcome.
+// TestSizesFindTheBest checks that with a large budget and twelve tries one column does not win. The seeds are fixed,
+// and so is the outcome.
 func TestSizesFindTheBest(t *testing.T) {
 	p, tab := graded(t, 3000)
 	p.Budget.Epsilon = 30
@@ -29,8 +29,7 @@ func TestSizesFindTheBest(t *testing.T) {
 	}
 }
 
-// TestSizesHideTries: runs that tried once and runs that tried eight times tell the
-// same things.
+// TestSizesHideTries checks that runs with one try and runs with eight tries report the same facts.
 func TestSizesHideTries(t *testing.T) {
 	p, tab := graded(t, 300)
 	checkHidesTries(t, p, tab, "fit/train/model", 10, []int{1, 8}, func(res *Result) (int, any) {

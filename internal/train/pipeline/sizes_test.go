@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// graded returns a table of n records in two classes that four of eight columns tell
-// apart, and a pipeline that tries three numbers of columns.
+// graded returns a table of n records in two classes, which four of eight columns separate, and a pipeline that tries
+// three numbers of columns.
 func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{}
@@ -48,8 +48,8 @@ func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	return run, tab
 }
 
-// TestSizesPlan: the statistics are released once, every size is priced alike, and
-// the tries cost less than the four that are made on average would, composed.
+// TestSizesPlan checks that the statistics are released once, that every size has the same price, and that the tries
+// cost less than composing the average of four tries would.
 func TestSizesPlan(t *testing.T) {
 	p, _ := graded(t, 1)
 	plan, err := p.Plan()
@@ -89,8 +89,8 @@ func TestSizesPlan(t *testing.T) {
 	}
 }
 
-// TestSizesFit: the model is of as many columns as the size that won, and its releases
-// alone are among the events.
+// TestSizesFit checks that the model has as many columns as the winning size, and that the events contain only the
+// releases of that size.
 func TestSizesFit(t *testing.T) {
 	p, tab := graded(t, 4000)
 	p.Budget.Epsilon = 30
@@ -116,7 +116,7 @@ func TestSizesFit(t *testing.T) {
 	}
 }
 
-// TestSizesAreRefused: what cannot be priced or counted is refused at plan time.
+// TestSizesAreRefused checks that sizes that cannot be priced or counted are refused at plan time.
 func TestSizesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(p *Pipeline)
@@ -156,7 +156,7 @@ func TestSizesAreRefused(t *testing.T) {
 	}
 }
 
-// TestSizesAreTotal: no table is an error, for every selector and relation.
+// TestSizesAreTotal checks that no table is an error, for every selector and relation.
 func TestSizesAreTotal(t *testing.T) {
 	for _, n := range []int{0, 1, 7} {
 		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {

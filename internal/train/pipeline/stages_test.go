@@ -29,8 +29,8 @@ func leafNames(plan *Plan) string {
 	return strings.Join(names, " ")
 }
 
-// TestStageOrder: the selector decides whether ranges come before the choice or
-// after it, and n_lo is released exactly when a stage asks for it.
+// TestStageOrder checks that the selector determines whether ranges come before or after the choice, and that n_lo is
+// released exactly when a stage requests it.
 func TestStageOrder(t *testing.T) {
 	const ranges = "scaling/exponents scaling/bins scaling/fine-bins"
 	for _, c := range []struct {
@@ -71,8 +71,8 @@ func TestStageOrder(t *testing.T) {
 	}
 }
 
-// TestTukey: enough records give a good model, too few an abstention that is no
-// error, and a fallback a model all the same.
+// TestTukey checks that enough records give a good model, that too few give an abstention without an error, and that
+// a fallback gives a model in either case.
 func TestTukey(t *testing.T) {
 	p := describe(houses(t, 0))
 	p.Model = tukey.Tukey{}
@@ -135,8 +135,8 @@ func TestFallbackRefusals(t *testing.T) {
 	}
 }
 
-// TestRecordsIsHonest: with the planned number of rows, the released bound of n
-// lets the mechanism run about 95% of the time.
+// TestRecordsIsHonest checks that with the planned number of rows the released bound of n lets the mechanism run
+// about 95% of the time.
 func TestRecordsIsHonest(t *testing.T) {
 	p := describe(houses(t, 0))
 	p.Model = tukey.Tukey{}
@@ -163,14 +163,14 @@ func TestRecordsIsHonest(t *testing.T) {
 			ran++
 		}
 	}
-	// 2000 Bernoulli(.95) trials: standard deviation 9.7; 6 of them.
+	// 2000 Bernoulli(.95) trials: six standard deviations of 9.7.
 	if math.Abs(float64(ran)-.95*float64(runs)) > 60 {
 		t.Errorf("ran %d of %d times", ran, runs)
 	}
 }
 
-// TestTukeyWidestChoice: the plan counts the entries of the widest choice, so a
-// number of buckets that it accepts is one that the run can use.
+// TestTukeyWidestChoice checks that the plan counts the entries of the widest choice, so that a run can use any
+// number of buckets that the plan accepts.
 func TestTukeyWidestChoice(t *testing.T) {
 	abc := []string{"a", "b", "c"}
 	p := &Pipeline{
@@ -184,8 +184,8 @@ func TestTukeyWidestChoice(t *testing.T) {
 	}
 }
 
-// TestTrainerPanic: a panic of a trainer, which has a goroutine of its own, arrives at
-// the caller, where it can be recovered.
+// TestTrainerPanic checks that a panic of a trainer, which has its own goroutine, reaches the caller, where it can be
+// recovered.
 func TestTrainerPanic(t *testing.T) {
 	d := method.Data{Facts: method.Facts{Columns: wide(t, 0, 2).Schema().Columns}}
 	if p := parallel.Catch(func() { _, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d) }); p == nil {

@@ -39,8 +39,9 @@ func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *datas
 	return p, table
 }
 
-// TestTransform: a model of a transformed target predicts its mean in its own units, within a twentieth on average, where its
-// median is 12% below the mean for log. Both R² are released, in their units, and are those of the true function.
+// TestTransform checks that a model of a transformed target predicts its mean in its own units, within a twentieth on
+// average; for log its median is 12% below the mean. Both R² are released, in their units, and are those of the true
+// function.
 func TestTransform(t *testing.T) {
 	for _, transform := range []rescale.Transform{rescale.Log, rescale.Sqrt} {
 		p, table := skewed(t, transform, 8000)
@@ -72,8 +73,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// TestTransformIsOfOneRecord: the rule looks at one cell, whatever it holds, and cells that are the same to it are the same
-// afterwards.
+// TestTransformIsOfOneRecord checks that the rule reads one cell only, whatever its value, and that cells it treats
+// as equal are equal afterwards.
 func TestTransformIsOfOneRecord(t *testing.T) {
 	p, _ := skewed(t, rescale.Log, 1)
 	p.Schema.Columns[2] = dataset.Column{Name: "y", Ranged: true, Lower: 2, Upper: 50}
@@ -166,8 +167,8 @@ func TestErrorsSensitivity(t *testing.T) {
 	}
 }
 
-// TestErrorLine: without noise it is least squares, much noise leaves the predictions as they are, and no release is out of
-// place.
+// TestErrorLine checks that the line is the least-squares fit without noise, that strong noise leaves the predictions
+// unchanged, and that any released values are handled.
 func TestErrorLine(t *testing.T) {
 	exact := func(n, intercept, slope, square float64) []float64 { // u has the mean .2 and the mean square .3
 		return []float64{.5 * n, .5 * .2 * n, .5 * .3 * n, .5 * n * (intercept + .2*slope), n * (.2*intercept + .3*slope),
@@ -198,7 +199,7 @@ func TestErrorLine(t *testing.T) {
 	}
 }
 
-// TestTransformRules: what cannot be transformed is refused before a row is read.
+// TestTransformRules checks that targets that cannot be transformed are refused before a row is read.
 func TestTransformRules(t *testing.T) {
 	for want, change := range map[string]func(p *Pipeline){
 		"is no transform": func(p *Pipeline) { p.Transform = "cube" },

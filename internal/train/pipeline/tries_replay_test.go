@@ -13,10 +13,10 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// checkHidesTries: runs that tried a candidate of the selection at the path any of the
-// numbers of times tell the same things, whichever candidate won: the same stages, the
-// same events but for the order of noise, the same notes for the curator, and the same
-// of what outcome returns beside the winner. A candidate must have won with each number.
+// checkHidesTries checks that the number of tries of a candidate of the selection at the path is not visible, for
+// each of the given numbers and whichever candidate won. The runs must have the same stages, the same events apart
+// from the order of noise, the same notes for the data owner, and the same second result of outcome. A candidate must
+// have won with each number.
 func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string, seeds byte, tries []int, outcome func(*Result) (chosen int, told any)) {
 	t.Helper()
 	plan, err := p.Plan()

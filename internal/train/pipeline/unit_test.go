@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// patients returns a table of n records and the pipeline that protects whoever a
-// record's identity stands for, with at most so many records each.
+// patients returns a table of n records and a pipeline that protects the patient given by a record's identity, with
+// at most the number most of records per patient.
 func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	schema := dataset.Schema{Unit: "patient", Columns: []dataset.Column{{Name: "x", Ranged: true, Upper: 1}, {Name: "y", Ranged: true, Upper: 2}}}
@@ -37,8 +37,7 @@ func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dat
 	}, tab
 }
 
-// TestUnitIsRefused: a unit that cannot be protected is refused before any row is
-// read.
+// TestUnitIsRefused checks that a unit that cannot be protected is refused before any row is read.
 func TestUnitIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(p *Pipeline)
@@ -61,8 +60,8 @@ func TestUnitIsRefused(t *testing.T) {
 	}
 }
 
-// TestUnitStaysTogether: no unit keeps more records than the cap, and all that
-// it keeps are in one part.
+// TestUnitStaysTogether checks that no unit keeps more records than the cap, and that all kept records of a unit are
+// in one part.
 func TestUnitStaysTogether(t *testing.T) {
 	p, tab := patients(t, 3000, 4, func(i int) uint64 { return uint64(math.Sqrt(float64(i * 20))) })
 	plan, err := p.Plan()
@@ -105,8 +104,8 @@ func TestUnitStaysTogether(t *testing.T) {
 	}
 }
 
-// TestOneRecordAUnit: where every record is a unit of its own and the cap is one,
-// the plan and the noise are those of records.
+// TestOneRecordAUnit checks that, if every record is a separate unit and the cap is one, the plan and the noise are
+// those of records.
 func TestOneRecordAUnit(t *testing.T) {
 	p, tab := patients(t, 500, 1, func(i int) uint64 { return uint64(7 * i) })
 	unit, err := p.Fit(context.Background(), tab, Options{})
@@ -142,8 +141,8 @@ func TestOneRecordAUnit(t *testing.T) {
 	}
 }
 
-// TestStrengthOfUnits: what the automatic choice and the number of rows needed count
-// with is a record's part of the noise.
+// TestStrengthOfUnits checks that the automatic choice and the required number of rows are computed from a record's
+// part of the noise.
 func TestStrengthOfUnits(t *testing.T) {
 	p, _ := patients(t, 1, 5, func(int) uint64 { return 0 })
 	p.Model = nil

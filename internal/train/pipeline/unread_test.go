@@ -16,9 +16,8 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// misread is a table of n records with two numbers x and z, columns that hold no number,
-// and a target: y = 30 + 10 x, or the class "yes" where x > 0. none makes x, z and y
-// unreadable too.
+// misread is a table of n records with two numbers x and z, columns that contain no number, and a target: y = 30 + 10
+// x, or the class "yes" where x > 0. If none is set, x, z and y are unreadable too.
 func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"}, {Name: "z"}, {Name: "y"}}}
@@ -139,9 +138,9 @@ func uses(m regression.Model) []string {
 	return names
 }
 
-// TestUnreadColumnsLeave: a column without a number is in no model and is named by a
-// warning, whatever the method and wherever features are chosen. A bin of 7,000 records
-// and more is 40 standard deviations of its noise or more above the threshold.
+// TestUnreadColumnsLeave checks that a column without a number is in no model and is named by a warning, for every
+// method and at every point where features are chosen. A bin of at least 7,000 records is at least 40 standard
+// deviations of its noise above the threshold.
 func TestUnreadColumnsLeave(t *testing.T) {
 	for _, c := range everyWay() {
 		res := c.run(t, misread(t, 20000, c.classes, false), "id", "date")
@@ -162,8 +161,7 @@ func TestUnreadColumnsLeave(t *testing.T) {
 	}
 }
 
-// TestNoFeatureLeft: where no feature has a number every method ends with a model that
-// predicts a constant.
+// TestNoFeatureLeft checks that every method ends with a model that predicts a constant if no feature has a number.
 func TestNoFeatureLeft(t *testing.T) {
 	for _, c := range everyWay() {
 		res := c.run(t, misread(t, 12000, c.classes, true), "id", "x", "date", "z")
@@ -181,9 +179,9 @@ func TestNoFeatureLeft(t *testing.T) {
 	}
 }
 
-// TestTargetUnread: without the range of the target the model is a constant, the warning names the target, and no feature is
-// selected. The table is so small that the check of the target, whose noise is 11 records, cannot be sure that the target is
-// unreadable: it would take some 15,000 empty cells.
+// TestTargetUnread checks that without the range of the target the model is a constant, the warning names the target,
+// and no feature is selected. The table is so small that the check of the target, whose noise is 11 records, cannot
+// be sure that the target is unreadable: it would take some 15,000 empty cells.
 func TestTargetUnread(t *testing.T) {
 	tab := misread(t, 3000, false, false)
 	schema := tab.Schema()
@@ -214,8 +212,8 @@ func TestTargetUnread(t *testing.T) {
 	}
 }
 
-// TestFewRecordsAreNotBlamed: where the budget is too small to see any column, no message
-// says that its cells are no numbers.
+// TestFewRecordsAreNotBlamed checks that, if the budget is too small to detect any column, no message claims that its
+// cells are not numbers.
 func TestFewRecordsAreNotBlamed(t *testing.T) {
 	p := describe(houses(t, 60))
 	p.Budget.Epsilon = .1
@@ -224,7 +222,8 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The noise of a bin is above 700: no bin passes with .99, one that does changes nothing here.
+	// The noise of a bin is above 700: no bin passes with probability .99, and one that passes does not affect this
+	// test.
 	for _, u := range res.Unread {
 		if !u.Faint {
 			t.Errorf("%+v with 60 records", u)
@@ -237,8 +236,8 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 	}
 }
 
-// TestNarrowerRowsHaveLessNoise: what an unread column does not use goes to the others: the
-// sensitivities are those of a table without it, and the price is the plan's.
+// TestNarrowerRowsHaveLessNoise checks that the other columns gain from dropping an unread one: the sensitivities are
+// those of a table without it, and the price is that of the plan.
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	c := unreadCase{model: "joint-gram"}
 	tab := misread(t, 20000, false, false)
@@ -260,8 +259,8 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 	}
 }
 
-// TestPublicColumnsThatAreNotRead: under private columns a public column without a number
-// leaves for certain, and BRC without a private column has its public classifier.
+// TestPublicColumnsThatAreNotRead checks that under private columns a public column without a number is dropped with
+// certainty, and that BRC without a private column has its public classifier.
 func TestPublicColumnsThatAreNotRead(t *testing.T) {
 	for _, private := range []string{"date", "x"} {
 		for _, model := range []string{"joint-gram", "brc"} {
@@ -294,7 +293,7 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 	}
 }
 
-// TestSearchWithUnread: tries of a search leave unread columns out too.
+// TestSearchWithUnread checks that tries of a search leave unread columns out too.
 func TestSearchWithUnread(t *testing.T) {
 	tab := misread(t, 20000, false, false)
 	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 6, Delta: 1e-6},

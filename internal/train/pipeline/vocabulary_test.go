@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// wordRun is a regression on a column whose words are to be found, one that may be numbers or
-// words, one of numbers, one of names that no two records share, and a target that follows the words.
+// wordRun is a regression on a column whose text categories are to be found, one that may be numeric or text, a
+// numeric one, one of names that are unique to each record, and a target that depends on the texts.
 func wordRun() *Pipeline {
 	return &Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
@@ -56,8 +56,8 @@ func wordRows(t *testing.T, p *Pipeline, n int) *dataset.Table {
 	return table
 }
 
-// TestVocabulary: words that many records have are found and rare ones are not, a column of numbers
-// stays one, a column of names leaves the model, and the model uses what was found.
+// TestVocabulary checks that frequent text categories are found and rare ones are not, that a numeric column stays
+// numeric, that a column of names leaves the model, and that the model uses the categories found.
 func TestVocabulary(t *testing.T) {
 	p := wordRun()
 	res, err := p.Fit(context.Background(), wordRows(t, p, 9000), Options{})
@@ -95,7 +95,7 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestVocabularyOfFewRecords: with so few records nothing is found, and nothing fails.
+// TestVocabularyOfFewRecords checks that a very small number of records gives no categories and no error.
 func TestVocabularyOfFewRecords(t *testing.T) {
 	p := wordRun()
 	for n := range 3 {
@@ -123,8 +123,8 @@ func TestVocabularyOfFewRecords(t *testing.T) {
 	}
 }
 
-// TestVocabularyPrices: the plan is exactly what was asked for, with the delta of new words in
-// it; nothing is spent where nothing is to be found.
+// TestVocabularyPrices checks that the plan spends exactly the requested budget, including the delta of new text
+// categories, and that no leaf is paid for if there are no categories to find.
 func TestVocabularyPrices(t *testing.T) {
 	p := wordRun()
 	plan, err := p.Plan()
@@ -168,7 +168,7 @@ func TestVocabularyPrices(t *testing.T) {
 	}
 }
 
-// askingRun is a run in which nothing is declared: words are paid for only if there are some.
+// askingRun is a run without declarations, which pays for text categories only if there are some.
 func askingRun() *Pipeline {
 	p := wordRun()
 	for j := range p.Schema.Columns[:4] {
@@ -177,7 +177,7 @@ func askingRun() *Pipeline {
 	return p
 }
 
-// askingRows are those of wordRows, or numbers in the place of the words.
+// askingRows are the rows of wordRows, optionally with numbers in place of the texts.
 func askingRows(t *testing.T, p *Pipeline, n int, numbers bool) *dataset.Table {
 	t.Helper()
 	wide := wordRows(t, wordRun(), n)
@@ -207,8 +207,8 @@ func askingRows(t *testing.T, p *Pipeline, n int, numbers bool) *dataset.Table {
 	return table
 }
 
-// TestWordsAreAskedFirst: a table of numbers spends nothing on words but the counts of kinds, a table with words
-// finds them, and of the two ways the one that was not taken releases nothing.
+// TestWordsAreAskedFirst checks that a table of numbers spends only the counts of kinds on text categories, that a
+// table with texts finds them, and that the skipped branch makes no releases.
 func TestWordsAreAskedFirst(t *testing.T) {
 	for _, numbers := range []bool{false, true} {
 		p := askingRun()
@@ -241,8 +241,8 @@ func TestWordsAreAskedFirst(t *testing.T) {
 	}
 }
 
-// TestPriceOfAsking: where nothing is declared and all columns are numbers, the noise of every step is at most
-// 1% larger than if they were known to be numbers; and each way by itself is within the promise.
+// TestPriceOfAsking checks that, if all columns are undeclared numbers, the noise of every step is at most 1% larger
+// than if they were known to be numeric, and that each branch by itself is within the promise.
 func TestPriceOfAsking(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
 		"kernel":       func(*Pipeline) {},
@@ -296,7 +296,7 @@ func TestPriceOfAsking(t *testing.T) {
 	}
 }
 
-// onlyWay returns a priced tree with its laws fixed and one of the two ways alone.
+// onlyWay returns a priced tree with fixed privacy parameters and only one of the two branches.
 func onlyWay(n budget.Node, way string) budget.Node {
 	if n.Op == budget.OpLeaf {
 		return budget.FixedLeaf(n.Name, n.Leaf.Law)
@@ -313,7 +313,7 @@ func onlyWay(n budget.Node, way string) budget.Node {
 	return n
 }
 
-// TestAskingIsRehearsed: at a budget near the end of the grid both ways are rehearsed.
+// TestAskingIsRehearsed checks that both branches are rehearsed at a budget near the end of the grid.
 func TestAskingIsRehearsed(t *testing.T) {
 	p := askingRun()
 	p.Budget.Epsilon = 1e-4
@@ -341,7 +341,8 @@ func TestAskingIsRehearsed(t *testing.T) {
 	}
 }
 
-// TestFaint: a run that asks for words is rehearsed at a tiny budget only. What words lose outright draws nothing.
+// TestFaint checks that a run that may pay for text categories is rehearsed at a tiny budget only. The part of the
+// budget that new text categories lose outright draws no noise.
 func TestFaint(t *testing.T) {
 	for epsilon, want := range map[float64]bool{1: false, .3: false, 1e-4: true} {
 		p := askingRun()
@@ -356,7 +357,7 @@ func TestFaint(t *testing.T) {
 	}
 }
 
-// TestVocabularyRefused: where words have no price the plan says so.
+// TestVocabularyRefused checks that the plan reports settings under which text categories have no price.
 func TestVocabularyRefused(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
 		"delta of 0": func(p *Pipeline) { p.Budget.Delta = 0 },
@@ -380,7 +381,7 @@ func TestVocabularyRefused(t *testing.T) {
 	}
 }
 
-// TestVocabularyInASearch: the words are found once, before the first try.
+// TestVocabularyInASearch checks that the text categories are found once, before the first try.
 func TestVocabularyInASearch(t *testing.T) {
 	p := wordRun()
 	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestWarnings: which remarks a run earns, from its plan and its released values.
+// TestWarnings checks the warnings of a run, which follow from its plan and its released values.
 func TestWarnings(t *testing.T) {
 	model := &regression.Linear{}
 	quality := func(value, lower, upper float64) *evaluate.R2 {

@@ -16,9 +16,9 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// TestManyColumnsOfWords: 600 columns of ten words, of which eight each made rows of 5,400 entries and
-// ended the run after its words were published. Now words are left out until rows have room, and the most frequent
-// ones stay.
+// TestManyColumnsOfWords uses 600 columns of ten text categories. Keeping eight categories of each gave rows of 5,400
+// entries, and the run failed after publishing them. Now categories are dropped until rows fit, and the most frequent
+// ones are kept.
 func TestManyColumnsOfWords(t *testing.T) {
 	const (
 		columns = 600
@@ -68,7 +68,7 @@ func TestManyColumnsOfWords(t *testing.T) {
 	}
 }
 
-// TestLimitWords: the rule, on words of which few have room.
+// TestLimitWords checks the rule on text categories when only a few of them fit.
 func TestLimitWords(t *testing.T) {
 	column := func(words ...string) *dataset.Column { return &dataset.Column{Categories: words} }
 	counts := [][]float64{{50, 40, 30}, {90, 10}, nil, {45}}
@@ -89,8 +89,8 @@ func TestLimitWords(t *testing.T) {
 	}
 }
 
-// TestWordsFitWherePlansDo: whatever the number of other columns is, a plan that is made has room for the columns
-// without words, in every way to train and select.
+// TestWordsFitWherePlansDo checks that a plan that is accepted leaves enough entries for the columns without text
+// categories, for any number of other columns and every combination of selector and trainer.
 func TestWordsFitWherePlansDo(t *testing.T) {
 	for name, x := range map[string]struct {
 		numbers int

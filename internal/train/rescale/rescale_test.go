@@ -29,7 +29,7 @@ func TestRulesAreTotal(t *testing.T) {
 	}
 }
 
-// The way back is finite, grows with the prediction and stays within the limits.
+// The inverse transformation is finite, grows with the prediction and stays within the limits.
 func TestBackStaysWithinLimits(t *testing.T) {
 	for _, b := range []*Back{
 		{Log, 0, 1, 0, 0, 1e300}, {Log, .1, .8, .4, 2, 50}, {Log, 0, 2, MostLogVariance, 0, 1e308}, {Sqrt, 0, 1, 0, 0, 100}, {Sqrt, -3, 1.2, 3, 0, 1e307},

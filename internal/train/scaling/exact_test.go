@@ -13,9 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestPublicColumnsAreFree: under private columns the range of a public column
-// is exact and no leaf is planned for it; under the other relations it is
-// released like any other.
+// TestPublicColumnsAreFree checks that under private columns the range of a public column is exact and has no leaf in
+// the plan, and that under the other relations it is released like any other.
 func TestPublicColumnsAreFree(t *testing.T) {
 	x := append(ramp(3000, -3, 40), math.NaN())
 	tab, columns := table(t, x, x)
@@ -54,8 +53,8 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	}
 }
 
-// TestExactIsTotal: whatever the column, the range is finite, holds every
-// finite value that float64 can scale, and can be scaled by.
+// TestExactIsTotal checks that the range of any column is finite, contains every finite value that float64 can scale,
+// and can be used for scaling.
 func TestExactIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOf(rapid.Float64()).Draw(t, "x")
@@ -76,8 +75,8 @@ func TestExactIsTotal(t *testing.T) {
 	})
 }
 
-// TestExactRangesOfMostRecords: beside a private target the exact range of a public column leaves out extreme values, and a
-// column that is nearly constant keeps all of its values.
+// TestExactRangesOfMostRecords checks that with a private target the exact range of a public column leaves out
+// extreme values, and that a nearly constant column keeps all of its values.
 func TestExactRangesOfMostRecords(t *testing.T) {
 	const n = 1000
 	x, rare, y := make([]float64, n), make([]float64, n), make([]float64, n)

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The range of a column that nobody declared one for.
+// The range of an undeclared column.
 func ExamplePrivate() {
 	salary := make([]float64, 20000)
 	for i := range salary {

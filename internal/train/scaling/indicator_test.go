@@ -9,9 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestIndicatorEncodes: a missing cell takes the median in its own entry and the root of .2
-// in that of its indicator, every other cell 0 there, and the norm limit is that of the
-// column alone.
+// TestIndicatorEncodes checks that a missing cell has the median in its own entry and the root of .2 in that of its
+// indicator, that every other cell has 0 there, and that the norm limit is that of the column alone.
 func TestIndicatorEncodes(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b"}}
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: []float64{1, math.NaN()}}, {Floats: []float64{0, math.NaN()}}}, nil)
@@ -35,9 +34,9 @@ func TestIndicatorEncodes(t *testing.T) {
 	}
 }
 
-// TestIndicatorSensitivity searches the corners: whatever two records hold, missing cells and
-// medians at the ends of the range included, their limited rows are no longer than B, z z^T is no
-// longer than B^2, and two of them differ by at most sqrt 2 B^2, in Frobenius norm.
+// TestIndicatorSensitivity searches the corners. For any two records, including missing cells and medians at the ends
+// of the range, the limited rows are no longer than B, z z^T is no longer than B^2, and two such products differ by
+// at most sqrt 2 B^2, in Frobenius norm.
 func TestIndicatorSensitivity(t *testing.T) {
 	cells := []float64{-1, 0, .3, 1, math.NaN()}
 	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}, {Name: "c"}}

@@ -11,10 +11,9 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestSameRowsOnEveryMachine: the integers that a record becomes, which all sums are
-// made of, are the same on every processor for the same ranges. scripts/long.sh runs
-// it for amd64, 386 and, emulated, arm64, which fuses a product and a sum where a
-// conversion does not forbid it.
+// TestSameRowsOnEveryMachine checks that the integers of an encoded record, from which all sums are computed, are the
+// same on every processor for the same ranges. scripts/long.sh runs it for amd64, 386 and, emulated, arm64, which
+// fuses a product and a sum unless a conversion prevents it.
 func TestSameRowsOnEveryMachine(t *testing.T) {
 	const path = "../../../testdata/houses.csv"
 	header, err := dataset.Header(path, dataset.ReadOptions{})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// waves are counts that stand for noise of standard deviation 10, with records added to some bins.
+// waves returns counts that imitate noise of standard deviation 10, with records added to some bins.
 func waves(bins int, added map[int]float64) noisyCounts {
 	c := noisyCounts{make([]float64, bins), 10}
 	for b := range c.counts {

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestOrder: the three numbers are those of the sorted column, bit for bit.
+// TestOrder checks that the three numbers are those of the sorted column, bit for bit.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		odd := rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, -1, 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1)})

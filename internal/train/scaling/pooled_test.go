@@ -15,8 +15,8 @@ func pooledCounts(x []float64, total float64) []float64 {
 	return counts
 }
 
-// TestPooledRange: columns too faint for one bin are seen by neighbouring ones together, with the
-// signs they have, and a range that holds them. One less faint by half is not, and nor is noise.
+// TestPooledRange checks that columns too faint for a single bin are detected by pooling neighbouring bins, with the
+// right signs and a range that contains them, and that neither a column of half the strength nor noise is detected.
 func TestPooledRange(t *testing.T) {
 	const threshold = 5 // standard deviations of 1
 	for _, c := range []struct {
@@ -46,8 +46,8 @@ func TestPooledRange(t *testing.T) {
 	}
 }
 
-// TestPooledSums: the sums of k bins that the search compares are at most pooledSums, their standard
-// deviation is the root of k, and the threshold is met by hardly any: the union bound holds.
+// TestPooledSums checks that the search compares at most pooledSums sums of k bins, that their standard deviation is
+// the root of k, and that the union bound of the threshold holds.
 func TestPooledSums(t *testing.T) {
 	sums := 0
 	for e := range exponents {
@@ -70,8 +70,8 @@ func TestPooledSums(t *testing.T) {
 	}
 }
 
-// TestAround: the target of which one bin is seen has a range that holds the bins beside it, on
-// either side and of either sign, where these are likely not to be empty; a feature has that bin.
+// TestAround checks that a target with a single visible bin has a range that contains the neighbouring bins, on
+// either side and of either sign, where these are unlikely to be empty, and that the range of a feature is that bin.
 func TestAround(t *testing.T) {
 	const threshold = 10
 	bin := int(exponentBin(3))

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestExactNeedsTheRelation: the exact range of a column is given out in a run under the
-// relation that makes it public, and in no other, whatever the stage was told.
+// TestExactNeedsTheRelation checks that the exact range of a column is returned only in a run under the relation that
+// makes it public, whatever the settings of the stage.
 func TestExactNeedsTheRelation(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y", Private: true, Ranged: true, Lower: 0, Upper: 1}}}
 	tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{3, 8}}, {Floats: []float64{0, 1}}}, nil)

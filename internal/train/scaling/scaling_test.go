@@ -66,8 +66,8 @@ func ramp(n int, lower, upper float64) []float64 {
 	return x
 }
 
-// TestRangesFollowTheData: with a large budget the ranges are the outer
-// quantiles, widened, at any magnitude and sign.
+// TestRangesFollowTheData checks that with a large budget the ranges are the outer quantiles, widened, at any
+// magnitude and sign.
 func TestRangesFollowTheData(t *testing.T) {
 	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7}, {-8e12, -1e12}, {1000, 1001}} {
 		tab, columns := table(t, ramp(20000, c.lower, c.upper))
@@ -86,8 +86,8 @@ func TestRangesFollowTheData(t *testing.T) {
 	}
 }
 
-// TestTargetKeepsItsSign: a target that is never negative gets no negative
-// range; a feature does.
+// TestTargetKeepsItsSign checks that a target that is never negative gets no negative range, and that a feature gets
+// one.
 func TestTargetKeepsItsSign(t *testing.T) {
 	x := ramp(20000, 1, 100)
 	tab, columns := table(t, x, x)
@@ -97,7 +97,7 @@ func TestTargetKeepsItsSign(t *testing.T) {
 	}
 }
 
-// TestDeclaredRangesAreKept and cost nothing.
+// TestDeclaredRangesAreKept checks that declared ranges are kept and are free.
 func TestDeclaredRangesAreKept(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5}, {Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
 	p := Private{Columns: columns}
@@ -110,8 +110,7 @@ func TestDeclaredRangesAreKept(t *testing.T) {
 	}
 }
 
-// TestTotal: no table, however odd, keeps a range from being finite and of
-// positive width.
+// TestTotal checks that the ranges of any table are finite and of positive width.
 func TestTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
@@ -134,7 +133,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestExponentBins: bins are ordered like the values, edges enclose them.
+// TestExponentBins checks that bins are ordered like the values and that their edges enclose them.
 func TestExponentBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64().Draw(t, "x")
@@ -197,8 +196,7 @@ func TestQuantilesOfCounts(t *testing.T) {
 	}
 }
 
-// TestEncode: affine map, clamp, rounding toward zero, missing values,
-// category blocks.
+// TestEncode checks the affine map, clamping, rounding toward zero, missing values and category blocks.
 func TestEncode(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"}, {Name: "b", HasMissing: true, Missing: 4},
@@ -237,7 +235,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodeIsTotal: any range and value give an entry within [-1, 1].
+// TestEncodeIsTotal checks that any range and value give an entry within [-1, 1].
 func TestEncodeIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
@@ -253,9 +251,8 @@ func TestEncodeIsTotal(t *testing.T) {
 	})
 }
 
-// TestPureRanges: with Laplace noise and no delta the range of a column of 20,000 numbers is
-// found. At epsilon 3 a bin of the first histogram is
-// off by 41, the threshold, with probability below .01 over all 514 bins.
+// TestPureRanges checks that with Laplace noise and no delta the range of a column of 20,000 numbers is found. At
+// epsilon 3 a bin of the first histogram is off by 41, the threshold, with probability below .01 over all 514 bins.
 func TestPureRanges(t *testing.T) {
 	x := make([]float64, 20000)
 	none := make([]float64, len(x))
@@ -291,8 +288,8 @@ func TestPureRanges(t *testing.T) {
 	}
 }
 
-// TestOutlineHoldsTheTails: ranges of an outline hold all but one part in a hundred of the values and are at most four times
-// as wide, for skewed values too, and cost two histograms.
+// TestOutlineHoldsTheTails checks that ranges of an outline contain all but one part in a hundred of the values, are
+// at most four times as wide, for skewed values too, and cost two histograms.
 func TestOutlineHoldsTheTails(t *testing.T) {
 	skewed := ramp(20000, 0, 1)
 	for i, x := range skewed {
@@ -317,8 +314,8 @@ func TestOutlineHoldsTheTails(t *testing.T) {
 	}
 }
 
-// TestOutlineOfZeros: a column of zeros has a range around 0, and one without numbers has none. Noise alone gives the latter a range
-// with probability below .01, and three times in a row below 1e-6.
+// TestOutlineOfZeros checks that a column of zeros has a range around 0, and that a column without numbers has no
+// range. Noise alone gives the latter a range with probability below .01, and three times in a row below 1e-6.
 func TestOutlineOfZeros(t *testing.T) {
 	none := make([]float64, 5000)
 	for i := range none {

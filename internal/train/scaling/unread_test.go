@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// TestMedianOfCounts reproduces the specification, and reads nothing from counts that do
-// not stand out of their noise.
+// TestMedianOfCounts reproduces the specification, and checks that no median is read from counts that are
+// indistinguishable from their noise.
 func TestMedianOfCounts(t *testing.T) {
 	counts := []float64{30, 50, -4, 20, 10}
 	if at, ok := median(noisyCounts{counts, .1}, interval{0, 5}); !ok || math.Abs(at-1.46) > 1e-12 {
@@ -29,8 +29,7 @@ func TestMedianOfCounts(t *testing.T) {
 	}
 }
 
-// lognormal returns n quantiles of the law exp(2 + z), z standard normal, in an order
-// that mixes them.
+// lognormal returns n quantiles of the distribution of exp(2 + z), z standard normal, in a mixed order.
 func lognormal(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -40,9 +39,9 @@ func lognormal(n int) []float64 {
 	return x
 }
 
-// TestMissingIsTheMedian: a missing cell of a skewed column takes its median, 7.39, where
-// the middle of its range is 20 and more, also of a public column. At epsilon 20 the noise in a bin
-// of about a tenth of 10,007 records is below 20, and a bin is at most 2 wide.
+// TestMissingIsTheMedian checks that a missing cell of a skewed column, private or public, takes its median, 7.39,
+// although the middle of its range is 20 or more. At epsilon 20 the noise in a bin of about a tenth of 10,007 records
+// is below 20, and a bin is at most 2 wide.
 func TestMissingIsTheMedian(t *testing.T) {
 	tab, columns := table(t, append(lognormal(10007), math.NaN()))
 	r := ranges(t, 20, -1, tab, columns)[0]
@@ -64,8 +63,8 @@ func TestMissingIsTheMedian(t *testing.T) {
 	}
 }
 
-// TestUnread: a column of which no bin passes is unread, and faint only where one full of
-// numbers might not pass either. At epsilon 50 the noise of a bin is below 3.
+// TestUnread checks that a column without a bin above the threshold is unread, and that it is faint only if a column
+// full of numbers might not pass either. At epsilon 50 the noise of a bin is below 3.
 func TestUnread(t *testing.T) {
 	none := make([]float64, 4000)
 	for i := range none {
