@@ -62,7 +62,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// ratePer1000 returns how many of 1,000 lines match.
+// ratePer1000 returns the number of matches per 1,000 lines.
 func ratePer1000(lines []string, pattern *regexp.Regexp) float64 {
 	hits := 0
 	for _, l := range lines {

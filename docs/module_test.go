@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// otherModule are the packages that a program of another module may name.
+// otherModule lists the packages that a program of another module may import.
 var otherModule = []string{
 	"context", "errors", "fmt", "os", "path/filepath",
 	"github.com/dptrain/dptrain", "github.com/dptrain/dptrain/adapter/golearn", "github.com/dptrain/dptrain/adassp", "github.com/dptrain/dptrain/boosting",
@@ -45,7 +45,8 @@ func TestAnotherModule(t *testing.T) {
 	}
 }
 
-// sourceOf returns a file with the programs of a page. Statements outside functions become one.
+// sourceOf returns a file with the programs of a page. Statements outside functions become the body of a new
+// function.
 func sourceOf(programs []string) string {
 	var body strings.Builder
 	for i, p := range programs {

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/pages"
 )
 
-// tree is the repository.
+// tree is the file system of the repository.
 var tree = os.DirFS("..")
 
 // filesOf returns the files of the repository with one of the extensions.
@@ -138,7 +138,7 @@ var sentenceEnd = regexp.MustCompile("[.!?][)\"*]*\\s+(\\S)")
 // linkText matches a link with its text.
 var linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// sentences splits a paragraph.
+// sentences splits a paragraph into sentences.
 func sentences(text string) []string {
 	var out []string
 	for {
@@ -216,7 +216,7 @@ func paragraphs(t *testing.T, name string) []pages.Line {
 			out[len(out)-1].Text += " " + comment
 		case ok && comment != "":
 			out, open = append(out, pages.Line{Number: i + 1, Text: comment}), true
-		case citation.MatchString(l): // beside code, or in a text of the program
+		case citation.MatchString(l): // after code, or in a string of the program
 			out, open = append(out, pages.Line{Number: i + 1, Text: l}), false
 		default:
 			open = false
@@ -261,7 +261,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// warningCode matches the code of a warning where the program makes one.
+// warningCode matches the code of a warning at the point where the program creates it.
 var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
 
 // TestWarnings checks that docs/reference/report.md explains how to react to every warning, and that

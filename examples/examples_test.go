@@ -72,7 +72,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestStudies does the same for the recipes that ask for causal directions.
+// TestStudies does the same for the recipes that request causal directions.
 func TestStudies(t *testing.T) {
 	files, err := filepath.Glob("causal/*.yaml")
 	if err != nil || len(files) < 3 {

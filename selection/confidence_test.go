@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// rater is a selector that reports how sure its choice is.
+// rater is a selector that reports the confidence of its choice.
 type rater interface {
 	Selector
 	Choose(context.Context, *mechanism.Session, Facts, mechanism.Records) (method.Choice, error)

@@ -276,7 +276,7 @@ func TestPublishedGraphFails(t *testing.T) {
 			columns[0], columns[1] = append(columns[0], x), append(columns[1], x)
 		}
 		if n == 20 {
-			columns[1][19] = -1 // the last record says the opposite
+			columns[1][19] = -1 // the last record has the opposite value
 		}
 		v, f := classTable(t, 1, columns, nil, 0, 2, y)
 		d, err := exactDiscriminant(context.Background(), f, v)

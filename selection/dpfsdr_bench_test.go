@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// BenchmarkClassScores measures how exact the released scores are on the sets of
-// the paper's figure 3 that are public here, ranges given: three standard
-// deviations around the mean. The metrics are mean absolute errors.
+// BenchmarkClassScores measures the error of the released scores on the public sets of the paper's figure 3 that are
+// available here, with declared ranges of three standard deviations around the mean. The metrics are mean absolute
+// errors.
 func BenchmarkClassScores(b *testing.B) {
 	for _, name := range []string{"wdbc", "ionosphere"} {
 		v, f := readClasses(b, name)

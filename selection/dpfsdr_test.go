@@ -49,7 +49,7 @@ func classTable(t testing.TB, half float64, columns [][]float64, categories [][]
 	return tab.All(), f
 }
 
-// classSession prices a selector's plan.
+// classSession returns a session for the priced plan of a selector.
 func classSession(t testing.TB, x Selector, epsilon float64, f Facts) *mechanism.Session {
 	t.Helper()
 	s, err := mechanism.NewSession(classPriced(t, x, epsilon, f))

@@ -73,7 +73,7 @@ func coefficientSquares(p *greedy.Problem, taken []int) []float64 {
 	return out
 }
 
-// least is the least square of the spread of an entry: what the noise in the matrix hides.
+// least returns the smallest squared spread of an entry that is visible above the noise in the matrix.
 func (in greedyNoise) least() float64 {
 	if in.labels != nil {
 		return leastSquareSpread

@@ -13,8 +13,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// greedyTable has six numbers and a category. The target is made of x0, x2 and the category; x1
-// is nearly x0, and x3 a weak cause.
+// greedyTable has six numbers and a category. The target is computed from x0, x2 and the category; x1 is nearly equal
+// to x0, and x3 is a weak cause.
 func greedyTable(t testing.TB, n, classes int) (dataset.View, Facts) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// choose runs a selector on columns whose last one is the target.
+// choose runs a selector on columns, the last of them the target.
 func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, columns ...[]float64) []int {
 	t.Helper()
 	var schema dataset.Schema

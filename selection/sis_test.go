@@ -53,7 +53,7 @@ func sisView(t testing.TB, r scaling.Range, schema dataset.Schema, data []datase
 	return tab.All(), f
 }
 
-// priceSIS plans a SIS and prices it for a budget of delta 0.
+// priceSIS plans a SIS and prices it for a budget with delta 0.
 func priceSIS(t testing.TB, x SIS, epsilon float64, f Facts) *budget.Priced {
 	t.Helper()
 	node, private, err := x.Plan(f)
@@ -194,7 +194,7 @@ func TestSISReadsTheView(t *testing.T) {
 	}
 }
 
-// badColumns are three candidates and a target each.
+// badColumns are lists of three candidates and a target.
 func badColumns() map[string][][]float64 {
 	nan, inf, big := math.NaN(), math.Inf(1), math.MaxFloat64
 	return map[string][][]float64{

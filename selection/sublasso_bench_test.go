@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// BenchmarkSubLasso counts the votes of all buckets of SGEMM for five columns:
-// deal the records, standardise, fit, vote. The buckets are public here, so that
-// scripts/bench-sublasso.py can fit to the same ones; it compares the counts too.
+// BenchmarkSubLasso counts the votes of all buckets of SGEMM for five columns: assign the records to buckets,
+// standardise, fit, vote. The buckets are public here, so that scripts/bench-sublasso.py can fit to the same ones; it
+// compares the counts too.
 func BenchmarkSubLasso(b *testing.B) {
 	tab, f := readSGEMM(b)
 	s := anySession(b, 5)
@@ -31,7 +31,7 @@ func BenchmarkSubLasso(b *testing.B) {
 	}
 }
 
-// BenchmarkSubLassoWide is a table of far more columns than records.
+// BenchmarkSubLassoWide uses a table with far more columns than records.
 func BenchmarkSubLassoWide(b *testing.B) {
 	f, tab := noise(100, 7000)
 	s := anySession(b, 5)

@@ -119,7 +119,7 @@ func TestSubLassoCancelled(t *testing.T) {
 	}
 }
 
-// noise returns n records of d normal columns and a target made of the first.
+// noise returns n records of d normal columns and a target computed from the first.
 func noise(n, d int) (Facts, *dataset.Table) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
 	var schema dataset.Schema
@@ -179,8 +179,8 @@ func TestSubLassoBuckets(t *testing.T) {
 	}
 }
 
-// A plan releases K choices. Without a number of buckets it asks for a released
-// lower bound of the number of records first.
+// A plan releases K choices. Without a number of buckets it requests a released lower bound of the number of records
+// first.
 func ExampleSubLasso() {
 	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
 	x := SubLasso{K: 2}

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// castOn lets one bucket vote.
+// castOn returns the vote of one bucket.
 func castOn(t testing.TB, schema dataset.Schema, data []dataset.ColumnData, k int, lambda float64) []int {
 	t.Helper()
 	tab, err := dataset.NewTable(schema, data, nil)

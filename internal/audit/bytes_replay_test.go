@@ -41,7 +41,7 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	for _, file := range files {
 		for name, content := range memoryRunOf(t, file).fromMemory(t) {
 			switch name {
-			case "report.html": // a function of the others: its words may change
+			case "report.html": // derived from the other files; its wording may change
 				continue
 			case "report.json":
 				content = withoutPage(t, content)

@@ -20,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// studies lists the example recipes that ask for causal directions.
+// studies lists the example recipes that request causal directions.
 func studies(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../examples/causal/*.yaml")
@@ -126,7 +126,7 @@ func TestStudyRecordAndReplay(t *testing.T) {
 	}
 }
 
-// few is a study of a table of ten records, under a relation, with and without ranges.
+// few is a study of a table of ten records under a relation, with declared ranges or without.
 func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *dataset.Table) {
 	t.Helper()
 	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}

@@ -22,7 +22,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// inProcess carries tasks out in this process.
+// inProcess carries out tasks in this process.
 type inProcess struct{}
 
 func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
@@ -104,7 +104,7 @@ func TestClusterAgrees(t *testing.T) {
 	}
 }
 
-// dialSpark starts a session of Spark.
+// dialSpark starts a Spark session.
 func dialSpark(t *testing.T, address string) cluster.Runner {
 	t.Helper()
 	a, err := cluster.ParseAddress(address)
@@ -119,7 +119,8 @@ func dialSpark(t *testing.T, address string) cluster.Runner {
 	return s
 }
 
-// cutParquet writes a CSV file as several files of Parquet with texts, in row groups of 1,000 records, and returns their pattern.
+// cutParquet writes a CSV file as several Parquet files with texts, in row groups of 1,000 records, and returns their
+// pattern.
 func cutParquet(t *testing.T, path string, parts int) string {
 	t.Helper()
 	f, err := os.Open(path)

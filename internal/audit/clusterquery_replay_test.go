@@ -22,7 +22,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// keptInProcess is a cluster in this process: the text of a query is the path of a file of CSV, and its rows come in parts.
+// keptInProcess is a cluster in this process: the text of a query is the path of a CSV file, whose rows are returned
+// in parts.
 type keptInProcess struct {
 	inProcess
 	kept map[string][]byte
@@ -113,7 +114,7 @@ func TestQueriesAgree(t *testing.T) {
 	}
 }
 
-// placeColumn has the place of a row in the file.
+// placeColumn contains the position of a row in the file.
 const placeColumn = "place"
 
 // queryOf writes a CSV file as Parquet, in an unrelated order and with the position of each row, and returns a query

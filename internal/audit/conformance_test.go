@@ -147,7 +147,7 @@ func TestConformance(t *testing.T) {
 			t.Errorf("%s never ran", name)
 		}
 	}
-	// What still runs after a cancelled call may end by itself.
+	// Goroutines of a cancelled call may still be running, and may end by themselves.
 	for range 100 {
 		if runtime.NumGoroutine() <= before {
 			return
@@ -190,7 +190,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 		planIsSpend(t, p, plan, res)
 	}
 
-	// Another order of the records, with the same noise and coins.
+	// The records in another order, with the same noise and coins.
 	tab := tables["ordinary"]
 	var published [2]map[string]float64
 	for side, rows := range []*dataset.Table{tab, shuffled(t, tab)} {
@@ -202,8 +202,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 			t.Fatal(err)
 		}
 	}
-	// The public classifier of BRC adds up public columns in floating point, which
-	// no guarantee is about.
+	// The public classifier of BRC adds up public columns in floating point, which is outside any guarantee.
 	tolerance := 0.
 	if c.model == "brc" && c.relation == budget.SubstitutePrivateColumns {
 		tolerance = 1e-12

@@ -27,7 +27,7 @@ type descriptionRun struct {
 	change  func(*recipe.Recipe)
 	rows    int // that are read; 0 for all
 	epsilon string
-	// releases are ends of paths of steps that must have been released.
+	// releases are suffixes of the paths of steps that must have been released.
 	releases []string
 }
 
@@ -116,7 +116,7 @@ func recordDescription(t *testing.T, plan *describe.Plan, table *dataset.Table, 
 	return out, res.Events
 }
 
-// replayDescription carries a description out on a table and on each neighbour.
+// replayDescription runs a description on a table and on each neighbour.
 func replayDescription(t *testing.T, x descriptionRun, first *mechanism.Recorder) (faults []string, closest float64, events []mechanism.Event) {
 	t.Helper()
 	plan, table, relation := descriptionOf(t, x)

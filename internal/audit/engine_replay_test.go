@@ -35,7 +35,7 @@ func TestEnginesAgree(t *testing.T) {
 	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r, p, _ := example(t, file)
-			table := numbersOnly(t, r, p) // these processes cannot count the words of a column
+			table := numbersOnly(t, r, p) // these processes cannot count text categories
 			plan := plan(t, p)
 			e := startShards(t, table, uint64(i))
 			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
@@ -69,7 +69,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
-// shards is an engine that cannot bring all records to one place: each of its processes holds some.
+// shards is an engine that cannot gather all records: each of its processes holds some.
 type shards struct {
 	schema  dataset.Schema
 	workers []*worker

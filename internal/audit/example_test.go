@@ -58,7 +58,7 @@ func ExamplePipeline() {
 	// Output: 5 steps and the run, violations: []
 }
 
-// The pairs and the measures are for the owner of the table alone.
+// The pairs and the measures are meant for the owner of the table only.
 func ExampleOwnTable() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
 	p := &pipeline.Pipeline{Schema: schema, Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}

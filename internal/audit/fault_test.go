@@ -19,7 +19,7 @@ import (
 // without the fault. docs/proofs/audit.md has the list; the faults that demonstrate errors in published variants have
 // their tests in internal/bench/published.
 
-// measuredWith measures a step in sessions that carry a fault out.
+// measuredWith measures a step in sessions with a fault.
 func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {
 	t.Helper()
 	x, ok := WorstPairOf(name)
@@ -123,7 +123,7 @@ func replayed(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanis
 	return out
 }
 
-// small is an example's pipeline with its first rows.
+// small is an example's pipeline with the first rows of its table.
 func small(t *testing.T, name string, rows int) (*pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	_, p, tab := example(t, "../../examples/"+name+".yaml")

@@ -43,7 +43,7 @@ type floorTable struct {
 	name, file, target string
 	classes            []string
 	exclude            []string
-	columns            string // what the recipe declares of features
+	columns            string // declarations of features in the recipe
 	fixed              string // features for the selector fixed
 	k                  int    // how many features the other selectors choose
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// blank returns the table with the target of some records taken away.
+// blank returns the table with the targets of some records removed.
 func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(tab.Schema().Columns))
@@ -45,8 +45,8 @@ func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool)
 	return out
 }
 
-// targetless returns neighbours in which a record at the first, middle or last position
-// that has a target is added or replaced by one that is the same but for it.
+// targetless returns neighbours in which a copy without the target of a record near the first, middle or last
+// position is added or replaces that record.
 func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
 	t.Helper()
 	var out []Neighbour
@@ -172,7 +172,7 @@ func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
 	checkReplay(t, r, p, tab, neighbours)
 }
 
-// checkReplay: no fault, and a release that moved.
+// checkReplay checks that there is no fault, and that some release moved.
 func checkReplay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour) {
 	t.Helper()
 	faults, closest := replayOn(t, r, p, tab, 6, neighbours)

@@ -46,7 +46,7 @@ func TestMixturesComeClose(t *testing.T) {
 	}
 }
 
-// splitCounts releases the numbers of records of both parts; side 1 has one record more.
+// splitCounts releases the numbers of records of both parts; side 1 has one more record.
 func splitCounts(t *testing.T, priced *budget.Priced, coin float64) trial {
 	var tables [2]mechanism.Records
 	for side := range tables {

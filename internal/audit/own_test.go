@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// ownPipeline is a small run; the columns a and y have no declared range.
+// ownPipeline is a small run whose columns a and y have no declared range.
 func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{
@@ -61,7 +61,7 @@ func ownTableOf(t *testing.T, p *pipeline.Pipeline, n, far int) *dataset.Table {
 	return tab
 }
 
-// neighboursOf makes all tables that OwnTable compares with one.
+// neighboursOf returns all tables that OwnTable compares with one.
 func neighboursOf(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, records int) (names []string, tables []*dataset.Table) {
 	t.Helper()
 	w := &owner{pipeline: p, table: tab, ends: endsOf(tab)}
@@ -91,7 +91,7 @@ func rowsOf(tab *dataset.Table) map[string]int {
 	return out
 }
 
-// moved returns how many records one table has and the other has not.
+// moved returns the number of records of a that b does not have.
 func moved(a, b map[string]int) int {
 	n := 0
 	for k, v := range a {

@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// pairKey is a key with which the strongest interaction is one of two numbers.
+// pairKey is a key under which the strongest interaction is one of two numbers.
 const pairKey = 2
 
 // TestPairOnEngines checks that engines give the bytes from memory with a budget for the stage of a pair as well,
@@ -21,7 +21,7 @@ const pairKey = 2
 func TestPairOnEngines(t *testing.T) {
 	r, p, _ := example(t, "../../examples/boosted-kernel.yaml")
 	p.Budget.Epsilon = 150
-	table := numbersOnly(t, r, p) // these engines cannot count the words of a column
+	table := numbersOnly(t, r, p) // these engines cannot count text categories
 	plan := plan(t, p)
 	want := record(t, r, p, plan, table, mechanism.NewRecorder(pairKey))
 	spilled, _, err := stream.Open(t.Context(), stream.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)

@@ -39,7 +39,7 @@ func TestReplayWithPrivateTarget(t *testing.T) {
 	}
 }
 
-// replayPrivateTarget replays a run whose target is private, and the features for which private is true.
+// replayPrivateTarget replays a run whose target is private, together with the features for which private is true.
 func replayPrivateTarget(t *testing.T, run missingRun, private func(i int, c dataset.Column) bool) {
 	t.Helper()
 	r, p, _ := example(t, "../../examples/"+run.example+".yaml")

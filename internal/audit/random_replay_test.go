@@ -68,7 +68,7 @@ func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 		found := false
 		for seed := uint64(1); seed <= 2000 && !found; seed++ {
 			if fault == mechanism.ExactCount && !strings.Contains(newMaker(seed).recipe(), "method: svm") {
-				continue // the penalty of svm is what the count decides
+				continue // the count determines the penalty of svm only
 			}
 			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
 		}
@@ -171,8 +171,8 @@ func planned(t *testing.T, m *maker, text string) (*recipe.Recipe, *pipeline.Pip
 	return r, p, priced
 }
 
-// neighbours returns some of the neighbours of a table that the other tests use, of every kind
-// of relation, and some with a record, or a unit, of cells that were drawn one by one.
+// neighbours returns some of the neighbours of a table used by the other tests, of every kind of the relation, and
+// some with a record, or a unit, whose cells are drawn independently.
 func (m *maker) neighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Neighbour {
 	t.Helper()
 	all, err := Neighbours(tab, p.Budget.Relation)

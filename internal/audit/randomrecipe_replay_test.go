@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// maker makes random recipes, and tables for them.
+// maker generates random recipes, and tables for them.
 type maker struct {
 	seed uint64
 	*rand.Rand
@@ -31,12 +31,12 @@ func (m *maker) pick(x ...string) string { return x[m.IntN(len(x))] }
 
 func (m *maker) chance(p float64) bool { return m.Float64() < p }
 
-// recipe returns the text of a recipe: method, selection or search, relation, unit, classes,
-// ranges and composition, each drawn by itself.
+// recipe returns the text of a recipe: method, selection or search, relation, unit, classes, ranges and composition,
+// each drawn independently.
 func (m *maker) recipe() string { return m.withKeys(m.plainRecipe()) }
 
-// withKeys gives methods keys that have no value by default, in some of the recipes: of the seed, so that others stay as they
-// were.
+// withKeys sets keys of methods that have no value by default. It does so under odd seeds only, so that the recipes
+// of the other seeds stay unchanged.
 func (m *maker) withKeys(text string) string {
 	if m.seed%2 == 0 {
 		return text
@@ -159,7 +159,7 @@ func (m *maker) selection() string {
 	return out[m.IntN(len(out))]
 }
 
-// model is never tukey in a search, which would want thousands of records.
+// model never returns tukey in a search, because it would need thousands of records.
 func (m *maker) model(alone bool) string {
 	if m.relation == "substitute-private-columns" && m.chance(.3) { // the methods that make use of public columns
 		if m.classes != nil {
@@ -182,11 +182,11 @@ func (m *maker) model(alone bool) string {
 	return out[m.IntN(len(out))]
 }
 
-// extremes are numbers at which arithmetic goes wrong.
+// extremes are numbers at which arithmetic may fail.
 var extremes = []float64{0, math.Copysign(0, -1), 1, -1, 1e308, -1e308, math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
 	0x1p-1022, 1e300, 1e-300, 1 << 53, 16384, 0.99993896484375, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// cell draws a cell of a column: mostly usual where a record is not hostile.
+// cell draws a cell of a column, in most cases an ordinary one unless the record is hostile.
 func (m *maker) cell(c dataset.Column, hostile bool) cell {
 	if c.Kind == dataset.Category {
 		if hostile && m.chance(.3) || m.chance(.05) {
@@ -213,7 +213,7 @@ func (m *maker) line(s dataset.Schema, hostile bool) []cell {
 	return out
 }
 
-// table draws a table of n records, of a few units if there are any.
+// table draws a table of n records, of a few units if the recipe has units.
 func (m *maker) table(t *testing.T, s dataset.Schema, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(s.Columns))

@@ -28,7 +28,7 @@ func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *da
 	return exampleOf(t, file, func(*recipe.Recipe) {})
 }
 
-// exampleOf is example with a recipe that change edits first.
+// exampleOf is like example, for a recipe edited by change.
 func exampleOf(t *testing.T, file string, change func(r *recipe.Recipe)) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
 	t.Helper()
 	r, err := recipe.Load(file)
@@ -51,7 +51,7 @@ func exampleOf(t *testing.T, file string, change func(r *recipe.Recipe)) (*recip
 	return r, p, tab
 }
 
-// numbersOnly makes undeclared columns numbers, and reads the table so.
+// numbersOnly declares undeclared columns as numbers, and reads the table accordingly.
 func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.Table {
 	t.Helper()
 	for j := range p.Schema.Columns {
@@ -330,7 +330,7 @@ func TestReplayCatchesALie(t *testing.T) {
 	r, p, tab := example(t, "../../examples/categories.yaml")
 	first := mechanism.NewRecorder(1)
 	record(t, r, p, plan(t, p), tab, first)
-	// Two records removed at once: twice the change that was declared.
+	// Two records removed at once move it by twice the declared change.
 	rows := make([]int32, 0, tab.Len())
 	for i := range tab.Len() {
 		if i > 40 {

@@ -128,7 +128,7 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 	}
 }
 
-// tryAll makes many tries and looks at each.
+// tryAll makes the given number of tries and inspects each.
 func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	plan := plan(t, p)
 	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
@@ -155,7 +155,7 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 		tried[of[try]] = true
 		for _, l := range plan.Leaves() {
 			if l.Place.Stage == "vocabulary" {
-				continue // of words, of which there are none here
+				continue // of text categories, which do not occur here
 			}
 			if at := l.Place; at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
 				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)

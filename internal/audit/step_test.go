@@ -26,7 +26,7 @@ func lawOf(x WorstPair, epsilon, delta float64) budget.Law {
 	return law
 }
 
-// leafOf measures a statistic on its own.
+// leafOf measures a single statistic.
 func leafOf(t *testing.T, x WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
 	t.Helper()
 	const delta = 1e-6

@@ -77,7 +77,7 @@ func TestStreamAgrees(t *testing.T) {
 	}
 }
 
-// cutFile cuts a CSV file into several of unequal length with the same header, and returns their pattern.
+// cutFile splits a CSV file into several of unequal length with the same header, and returns their pattern.
 func cutFile(t *testing.T, path string, parts int) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -86,7 +86,7 @@ func strange(t *dataset.Table, at int) map[string][]cell {
 		out[kind] = record
 	}
 	other := func(c dataset.Column) int32 { return int32(len(c.Categories)) }
-	fresh := func(j int, c dataset.Column) cell { // of words to be found one that nobody else has
+	fresh := func(j int, c dataset.Column) cell { // for text categories to be found, a text that occurs in no other record
 		if words := t.Data(j).Words; c.Found {
 			return cell{math.NaN(), int32(len(words))}
 		}
@@ -103,12 +103,10 @@ func strange(t *dataset.Table, at int) map[string][]cell {
 	return out
 }
 
-// unitNeighbours are the neighbours of a table with a unit column: those with the
-// whole unit of the first, middle and last record removed, and with a unit added:
-// of more equal records than any cap keeps, for each kind of strange record, at
-// each of these positions, and of records of all kinds, scattered over the table.
-// Records without a unit are no unit, but they must not matter: tables with some
-// added are neighbours too.
+// unitNeighbours returns the neighbours of a table with a unit column: those with the whole unit of the first, middle
+// and last record removed, and those with a unit added. An added unit has more equal records than any cap keeps, for
+// each kind of strange record, at each of these positions, or has records of all kinds, scattered over the table.
+// Records without a unit form no unit, but they must not matter: tables with some added are neighbours too.
 func unitNeighbours(t *dataset.Table) ([]Neighbour, error) {
 	var out []Neighbour
 	add := func(name string, gone func(id uint64) bool, extra []placed) error {

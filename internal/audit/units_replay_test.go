@@ -93,7 +93,7 @@ func TestUnitReplay(t *testing.T) {
 	}
 }
 
-// allReleased checks that a run makes releases of the given ends of paths.
+// allReleased checks that a run makes releases at paths with the given suffixes.
 func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(3).KeepColumns())

@@ -167,7 +167,7 @@ func TestHistogramSensitivity(t *testing.T) {
 	search(t, 3, 16, .999999, func(s *Session, rows []int) Bounded[Vector] {
 		h := s.NewHistogram(weights, bins)
 		block := make([][]uint16, columns)
-		for _, r := range rows { // bin 3 is "nowhere"
+		for _, r := range rows { // bin 3 does not exist
 			block[0], block[1] = append(block[0], uint16(r%4)), append(block[1], uint16(r/4))
 		}
 		h.Add(block)
@@ -185,7 +185,7 @@ func TestUnevenHistogramSensitivity(t *testing.T) {
 			h.AddColumns(len(rows), func(c int, bins []uint16) {
 				for i, r := range rows {
 					choice := []int{r % 3, r / 3 % 3, r / 9}[c]
-					bins[i] = []uint16{0, uint16(numbers[c] - 1), uint16(numbers[c])}[choice] // the last is "nowhere"
+					bins[i] = []uint16{0, uint16(numbers[c] - 1), uint16(numbers[c])}[choice] // the last does not exist
 				}
 			})
 			return h.Bound()

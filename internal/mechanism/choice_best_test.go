@@ -92,7 +92,7 @@ func TestBestTakesTheBest(t *testing.T) {
 	}
 }
 
-// spend releases all of a candidate.
+// spend spends all leaves of a candidate.
 func spend(c int, s *Session) (out []float64, err error) {
 	draws := []string{"model", "score"}
 	if c == 1 {

@@ -333,7 +333,7 @@ func TestPublishedClassSizes(t *testing.T) {
 		}
 		t.Logf("exponential %v: log-ratio %.3f at a claimed epsilon of 1", exponential, worst)
 	}
-	// rate 1e-9: the scores hardly count, yet their order does
+	// At rate 1e-9 the scores hardly count, but their order does.
 	for d, want := range map[int]float64{4: .693, 6: 1.099} {
 		k := d / 2
 		ratio, _ := worstPair(d, k, 2, []int64{-1, 0, 1}, published(k, .5, 1e-9, false))

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
-// The two columns that go with a target, of four, in one draw.
+// A single draw selects the two of four columns that are related to the target.
 func ExampleTopK() {
 	top := mechanism.TopK{Form: mechanism.Lipschitz, K: 2}
 	priced, err := budget.Calibrate(budget.Seq("run", top.Plan("columns", 1)), budget.Target{Epsilon: 2, Delta: 1e-6})

@@ -122,7 +122,7 @@ func TestOneShotReach(t *testing.T) {
 
 var forms = []TopKForm{OneShot, Peeling, Lipschitz, LipschitzExponential}
 
-// topKSession prices one release of a form.
+// topKSession returns a session with one priced release in the given form.
 func topKSession(t testing.TB, x TopK, epsilon float64, seed byte) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run", x.Plan("top", 1)), budget.Target{Epsilon: epsilon, Delta: 1e-6})
@@ -242,7 +242,7 @@ func TestTopKRefuses(t *testing.T) {
 			t.Errorf("%v on a leaf of %v: %v", pair[1], pair[0], err)
 		}
 	}
-	// more choices than were priced
+	// More choices than were priced.
 	if _, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good); !errors.Is(err, ErrSpent) {
 		t.Errorf("3 choices on 2 draws: %v", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/chisquare"
 )
 
-// columns makes a cloud of its coordinates, each a list of one number a point.
+// columns returns a cloud of points from its coordinates, where each list has one number per point.
 func columns(list ...[]float64) Cloud {
 	p := Maker{}.NewPoints(len(list[0]), len(list))
 	for i := range list[0] {
@@ -266,7 +266,7 @@ func excess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
 	return sum
 }
 
-// clouds draws a cloud of small integer points with ties, often concentrated.
+// clouds draws a cloud of small integer points with ties, often concentrated in few places.
 func clouds(t *rapid.T, m, d, side int) [][]int {
 	points := make([][]int, m)
 	spread := rapid.IntRange(1, side).Draw(t, "spread")
@@ -393,7 +393,7 @@ func TestDepthSplits(t *testing.T) {
 			}
 		})
 		for m := 16; m <= 40; m += 4 {
-			for apart := range m / 4 { // so many points lie at each end of the grid, and the others in the middle
+			for apart := range m / 4 { // apart points are at each end of the grid, and the others in the middle
 				points := make([][]int, m)
 				for i := range points {
 					points[i] = []int{side / 2}

@@ -14,7 +14,7 @@ import (
 func TestCellBound(t *testing.T) {
 	const bins = 3
 	for _, weights := range [][]int{{1}, {1, 2}} {
-		var records [][]uint16 // one bin per column; bin 3 counts nowhere
+		var records [][]uint16 // one bin per column; bin 3 is not counted
 		for a := range uint16(bins + 1) {
 			for b := range uint16(bins + 1) {
 				records = append(records, []uint16{a, b}[:len(weights)])

@@ -32,7 +32,7 @@ func TestWordsTap(t *testing.T) {
 		faults int
 		most   float64
 	}{
-		{append([]int{5}, base...), 0, 1},             // a new word in each column
+		{append([]int{5}, base...), 0, 1},             // a new text in each column
 		{append([]int{0}, base...), 0, 1},             // one more of each
 		{append([]int{1}, base...), 0, 1},             // one new, one more
 		{append([]int{3}, base...), 0, math.Sqrt(.5)}, // a missing cell

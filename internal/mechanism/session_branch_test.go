@@ -44,7 +44,7 @@ func TestOneBranch(t *testing.T) {
 		draw         int
 		want         error
 	}{
-		{"all", "sums", 2, ErrSpent}, // refused: it settles nothing
+		{"all", "sums", 2, ErrSpent}, // refused, so it does not decide the branch
 		{"few", "sums", 0, nil}, {"all", "sums", 0, ErrBranch}, {"all", "more", 0, ErrBranch},
 		{"few/inner", "left", 0, nil}, {"few/inner/right", "sums", 0, ErrBranch}, {"few/inner", "left", 0, ErrSpent},
 	} {

@@ -140,7 +140,7 @@ func TestEvents(t *testing.T) {
 	if e.Path != "run/sums" || e.Released != 1 || e.Sensitivity != 1 || e.Law.Draws != 2 {
 		t.Errorf("event %+v", e)
 	}
-	// sigma is sensitivity/mu rounded up to the grid
+	// Sigma is sensitivity/mu rounded up to the grid.
 	if e.Scale < 1/mu || e.Scale > 1/mu+2*countUnit {
 		t.Errorf("scale %v, want %v", e.Scale, 1/mu)
 	}

@@ -35,9 +35,8 @@ func TestAgreementSensitivity(t *testing.T) {
 	}
 }
 
-// TestRatioSensitivity is Lemma 1: over every table of up to four records and
-// every substitution, u/((n-1)l+u) is never passed and, but for the grid of the
-// weights, attained; for l = .2, u = .4 and n = 5 it is 1/3.
+// TestRatioSensitivity checks Lemma 1: over every table of up to four records and every substitution, u/((n-1)l+u) is
+// never exceeded and, up to the grid of the weights, attained; for l = .2, u = .4 and n = 5 it is 1/3.
 func TestRatioSensitivity(t *testing.T) {
 	weights := []float64{.2, .3, .4}
 	s := session(t, budget.Substitute, 1)

@@ -18,7 +18,7 @@ func TestBinSumsSensitivity(t *testing.T) {
 			b := s.NewBinSums(2, bound)
 			var bins []uint8
 			var g []float64
-			for _, r := range rows { // bin 2 is nowhere
+			for _, r := range rows { // bin 2 does not exist
 				bins, g = append(bins, uint8(r%3)), append(g, values[r/3])
 			}
 			b.Add(bins, g)
@@ -85,7 +85,7 @@ func TestBinSumsLengths(t *testing.T) {
 	}
 }
 
-// partSession has a Gaussian leaf "g" of two draws.
+// partSession has a Gaussian leaf "g" with two draws.
 func partSession(t testing.TB) *Session {
 	t.Helper()
 	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("g", 1, 2)), budget.Target{Epsilon: 1, Delta: 1e-6})

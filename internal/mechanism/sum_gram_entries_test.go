@@ -34,7 +34,7 @@ func TestGramEntrySensitivity(t *testing.T) {
 					t.Fatalf("%v, limit %v: moved by %v, declared %v and %v", rel, limit, sum, x.sens, y.sens)
 				}
 			})
-			// A row that is replaced cannot move every entry by twice as much: the diagonal has one sign.
+			// A replaced row cannot change every entry by twice as much, because the diagonal has only one sign.
 			least := .999
 			if rel != budget.AddRemove {
 				least = .49

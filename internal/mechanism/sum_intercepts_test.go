@@ -9,7 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// interceptsOf sees one record a pick: no label or one of two, a first candidate from 0 to 2, and one of the weights.
+// interceptsOf adds one record per entry of pick: one of two labels or a missing one, a first candidate from 0 to 2,
+// and one of the weights.
 func interceptsOf(s *Session, lower, upper float64, weights []float64, pick []int) *Intercepts {
 	a := s.NewIntercepts(lower, upper, 2)
 	for _, i := range pick {

@@ -72,7 +72,7 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 }
 
 // DeclarePublic names the columns that are public, one entry per column, and whether the target is. Pairs of public columns
-// have the same counts on all neighbouring tables, so they add nothing to the width of the scores. It has no effect unless
+// have the same counts on all neighbouring tables, so they do not contribute to the width of the scores. It has no effect unless
 // only private columns may change. The records must be the same on all neighbouring tables but for their private columns:
 // where the target is private, a record without a target must not be left out.
 func (k *Kendall) DeclarePublic(columns []bool, target bool) {
@@ -85,7 +85,7 @@ func (k *Kendall) DeclarePublic(columns []bool, target bool) {
 // isPublic reports whether column j cannot change.
 func (k *Kendall) isPublic(j int) bool { return j < len(k.public) && k.public[j] }
 
-// Pick adds column j to the picked ones: later scores subtract what is
+// Pick adds column j to the picked ones: later scores subtract the part that is
 // correlated with it.
 func (k *Kendall) Pick(ctx context.Context, j int) error {
 	counts, err := k.against(ctx, j)

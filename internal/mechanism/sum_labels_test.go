@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestLabelSumsSensitivity replaces the label of every record by every other: the declared bound is never passed and is
-// attained by the longest row, for numbers and for classes, and it does not depend on any label.
+// TestLabelSumsSensitivity replaces the label of every record by every other. The declared bound is never exceeded
+// and is attained by the longest row, for numbers and for classes, and it does not depend on any label.
 func TestLabelSumsSensitivity(t *testing.T) {
 	s := session(t, budget.SubstitutePrivateColumns, 1)
 	rows := [][]int16{{FixedOne, -3000}, {120, 7}, {-9000, FixedOne}, {0, 0}}

@@ -18,7 +18,7 @@ func minimized(t *testing.T, s *Session, rows [][]int16, lambda float64, classes
 	return minimizedBy(t, s.NewMinimizer(p, 1, .5, lambda, classes), rows, classes, pick)
 }
 
-// minimizedBy is that with a given minimizer.
+// minimizedBy is minimized with a given minimizer.
 func minimizedBy(t *testing.T, m *Minimizer, rows [][]int16, classes int, pick []int) Bounded[Vector] {
 	t.Helper()
 	p := len(rows[0])
@@ -85,8 +85,8 @@ func TestMinimizerCoordinates(t *testing.T) {
 						t.Fatalf("%v: moved by %v, declared %v and %v", rel, sum, x.sens, y.sens)
 					}
 				})
-				// Of three classes the label of a record turns two of three scores around where it is replaced, and all three where
-				// it is added.
+				// With three classes, replacing the label of a record flips two of the three scores, and adding a
+				// record changes all three.
 				least := c.reached
 				if classes == 3 && rel != budget.AddRemove {
 					least *= .66

@@ -139,7 +139,7 @@ func mediansOf(s *Session, picks []int) Bounded[Lists] {
 	return m.Bound()
 }
 
-// widths adds up the widths of the changes of the lists.
+// widths returns the sum of the widths of the changes over the lists.
 func widths(a, b Bounded[Lists]) float64 {
 	sum := 0.
 	for i := 0; i < len(a.value.Scores); i += a.value.Size {
@@ -182,7 +182,7 @@ func TestMedians(t *testing.T) {
 	m := s.NewMedians(2, []float64{0, 1, 2})
 	m.Add([][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}}, [][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}})
 	x := m.Bound()
-	// Node 0 has 3.75 in all: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
+	// Node 0 has a total of 3.75: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
 	for i, want := range []float64{1 - 1.875, -.625, -.625, -.625, -.625, -.625} {
 		if got := float64(x.value.Scores[i]) * x.unit; got != want {
 			t.Errorf("score %d is %v, want %v", i, got, want)
@@ -205,7 +205,7 @@ func TestChooseEach(t *testing.T) {
 	}
 	m := s.NewMedians(2, []float64{0, 1})
 	m.Add([][]float64{{0, 0, 0, 1}, {0, 1, 1, 1}}, [][]float64{{1, 1, 1, 1}, {0, 0, 0, 0}})
-	x := m.Bound() // node 0: u = -1 and -2; node 1: nobody, u = 0 and 0
+	x := m.Bound() // node 0: u = -1 and -2; node 1: no records, u = 0 and 0
 	var first [2]int
 	for i := range draws {
 		got, err := ChooseEach(s, "medians", i, x)

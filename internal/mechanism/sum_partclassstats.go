@@ -12,8 +12,8 @@ import (
 // public norm B by itself, as in [PartGram]; u has no limit, for its largest norm R is public. There are two cases:
 //
 //   - The class is public. Then counts, and sums, squares and products of u, are exact. A record in no class counts nowhere.
-//   - The class is private and z is empty. Then the products of u are exact. They are over all records: which of them are in
-//     a class is private.
+//   - The class is private and z is empty. Then the products of u are exact. They are over all records,
+//     because it is private whether a record is in a class.
 type PartClassStats struct {
 	stats   *ClassStats // of (u, z); its rows have no limit
 	limiter *Gram       // limits z; its own sums stay empty
@@ -24,9 +24,8 @@ type PartClassStats struct {
 	longest [2]int64    // largest |u|^2, and largest sum of u_i^4 in units of gramUnit^2 rounded up to a multiple of FixedOne^2
 }
 
-// NewPartClassStats is [Maker.NewClassStats] for rows of which the entries that are not public have norm at most
-// sqrt(limit2); labels reports that the class is private. It panics where ClassStats does, and for private entries beside a
-// private class.
+// NewPartClassStats is [Maker.NewClassStats] for rows whose private entries have norm at most sqrt(limit2); labels reports
+// that the class is private. It panics where NewClassStats does, and for private entries together with a private class.
 func (m Maker) NewPartClassStats(public []bool, classes int, limit2 float64, labels bool, w ClassWeights) *PartClassStats {
 	private := 0
 	for _, open := range public {
@@ -198,8 +197,8 @@ func (c *PartClassStats) Bound() (Bounded[Weighted], error) {
 	return Bounded[Weighted]{x, L2, w.sens, 1, StatPartClassStatistics}, nil
 }
 
-// Release releases the private statistics as draw 0 of the leaf name and returns them beside the exact ones. If no statistic
-// is private it spends nothing.
+// Release releases the private statistics as draw 0 of the leaf name and returns them together with the exact ones. If no
+// statistic is private, it spends no budget.
 func (c *PartClassStats) Release(s *Session, name string) (Public[ClassMoments], error) {
 	bound, err := c.Bound()
 	if err != nil {

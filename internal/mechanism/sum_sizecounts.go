@@ -20,7 +20,7 @@ const NoSize = math.MaxUint16
 
 // SizeCounts counts records by the bins of two sizes, such as those of a residual and of a
 // target, and counts the records without sizes, whose target cannot be read. Bins are numbered
-// from 0 by increasing size, and all of them are released, including empty bins.
+// from 0 by increasing size. All bins are released, including empty ones.
 type SizeCounts struct {
 	relation      budget.Relation
 	first, second []int64 // by bin

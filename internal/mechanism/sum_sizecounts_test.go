@@ -86,7 +86,7 @@ func TestSizeCountsNoise(t *testing.T) {
 	}
 }
 
-// precise opens a session with one Gaussian leaf, "leaf", of that mu.
+// precise opens a session with one Gaussian leaf, "leaf", with the given mu.
 func precise(t testing.TB, rel budget.Relation, mu float64) *Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run",

@@ -14,7 +14,7 @@ import (
 func TestSquareSumsSensitivity(t *testing.T) {
 	targets := []float64{-9, -.3, 0, 1, math.NaN()}
 	residuals := []float64{0, .7, 1, 1.3, -2, 2.7, 9}
-	places := []uint16{NoSize, 0, 1, 3} // none, the far cell, one of each group
+	places := []uint16{NoSize, 0, 1, 3} // no cell, the outer cell, one of each group
 	for _, c := range []struct {
 		ratio, top float64
 		cells      bool

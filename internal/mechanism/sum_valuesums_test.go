@@ -17,7 +17,7 @@ func TestValueSumsSensitivity(t *testing.T) {
 	search(t, 2, 9*len(numbers), .9998, func(s *Session, rows []int) Bounded[Vector] {
 		v := s.NewValueSums([]int{2, 2})
 		values, g := make([][]int32, 2), []float64(nil)
-		for _, r := range rows { // value 2 is nowhere
+		for _, r := range rows { // value 2 is undeclared
 			values[0], values[1] = append(values[0], int32(r%3)), append(values[1], int32(r/3%3))
 			g = append(g, numbers[r/9])
 		}

@@ -15,8 +15,8 @@ import (
 // records' values: every value represents a ballot, and a bucket takes the ballot of the sum of its records.
 var ballots = [][]int{{}, {0}, {1, 0}, {2, 3}, {3, 1}, {0, 2, 1, 3}, {4, -1, 2, 2, 0}}
 
-// votesOf deals records to three buckets by position, as coins of their
-// identities would, and lets every bucket vote.
+// votesOf assigns records to three buckets by position, as coins of their identities would, and lets every bucket
+// vote.
 func votesOf(s *Session, k int, rows []int) *Votes {
 	const buckets = 3
 	v := s.NewVotes(4, k)

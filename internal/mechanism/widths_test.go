@@ -21,8 +21,8 @@ type summed struct {
 	value func() []int64
 }
 
-// largest returns an accumulator of each listed statistic with one record whose numbers are as large as they can be, given a
-// sign.
+// largest returns an accumulator of each listed statistic with one record whose numbers have the given sign and the
+// largest possible size.
 func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	one := [][]int16{{sign * FixedOne}, {FixedOne}}
 	row := func() [][]int16 { return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])} }

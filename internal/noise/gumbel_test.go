@@ -87,7 +87,7 @@ func TestGumbelDistribution(t *testing.T) {
 	s := testStream(90)
 	counts, expected := cellsOf(300000, 200, func() float64 { return s.Gumbel().Value() }, func(g float64) float64 { return math.Exp(-math.Exp(-g)) })
 	chisquare.Check(t, counts, expected)
-	// the tails in cells of their own: U and 1-U by powers of two
+	// The tails have their own cells: U and 1-U by powers of two.
 	tails, want := make([]float64, 40), make([]float64, 40)
 	const n = 2_000_000
 	for range n {

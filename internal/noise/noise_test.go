@@ -162,8 +162,8 @@ func TestRoundScaledExact(t *testing.T) {
 		sigma := rapid.Uint64Range(1, MaxScale).Draw(t, "sigma")
 		x := lazyUniform{first: rapid.Uint64().Draw(t, "first"), more: rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more")}
 		if rapid.Bool().Draw(t, "tight") {
-			// choose digits so that sigma*x comes close to a half-integer from
-			// below: x = (h + 1/2)/sigma, rounded down to 128 or 192 bits
+			// Choose digits so that sigma*x comes close to a half-integer from below: x = (h + 1/2)/sigma, rounded
+			// down to 128 or 192 bits.
 			h := rapid.Uint64Range(0, sigma-1).Draw(t, "half")
 			num := new(big.Int).Lsh(new(big.Int).SetUint64(2*(h>>1)+1), 319)
 			q := num.Div(num, new(big.Int).SetUint64(sigma))

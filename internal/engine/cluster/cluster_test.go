@@ -20,8 +20,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// here carries tasks out in this process, some on one line of a worker's input and some on the next, and hands answers
-// back in another order. spoil changes them.
+// here carries out tasks in this process, some on one line of a worker's input and some on the next, and returns
+// their answers in another order. spoil changes the answers.
 type here struct {
 	spoil  func(answers [][]byte) [][]byte
 	passes int

@@ -32,7 +32,7 @@ type keeping struct {
 	swapped func(heads [][]byte) [][]byte
 }
 
-// slow hands out one byte at a time.
+// slow returns one byte at a time.
 type slow struct{ from *strings.Reader }
 
 func (s slow) Read(p []byte) (int, error) { return s.from.Read(p[:1]) }
@@ -53,7 +53,7 @@ func (k *keeping) Keep(ctx context.Context, _ Query, task []byte, begin int) ([]
 	return heads, nil
 }
 
-// blocks has a worker make those of a part.
+// blocks returns the blocks that a worker makes of a part.
 func (k *keeping) blocks(ctx context.Context, part int) [][]byte {
 	if k.parts[part] == "" {
 		return nil
@@ -87,7 +87,7 @@ func (k *keeping) RunKept(ctx context.Context, order []byte, tasks [][]byte, wor
 	return k.Run(ctx, order, lines)
 }
 
-// visitors returns rows of people in parts, and the same in a file.
+// visitors returns the rows of people in parts, and a file with the same rows.
 func visitors(t *testing.T, lengths ...int) (*keeping, Query, dataset.Schema, string) {
 	t.Helper()
 	k, q := &keeping{}, Query{"SELECT 4711", []string{"who", "a,b", "note", "kind", "y"}}
@@ -201,7 +201,7 @@ func TestKeptIsSealed(t *testing.T) {
 			ones++
 		}
 	}
-	// 8 standard deviations of the ones among as many fair bits: once in 10^15 runs.
+	// 8 standard deviations of the number of ones among as many fair bits: once in 10^15 runs.
 	if n := float64(8 * len(all)); math.Abs(float64(ones)-n/2) > 8*math.Sqrt(n)/2 {
 		t.Errorf("%d of %v bits are ones", ones, n)
 	}

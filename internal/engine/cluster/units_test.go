@@ -19,7 +19,7 @@ import (
 	"github.com/dptrain/dptrain/internal/noise/secret"
 )
 
-// elsewhere is [here] in a process of its own for each task.
+// elsewhere is like [here] with a separate process for each task.
 type elsewhere struct{}
 
 const asWorker = "DPTRAIN_TEST_WORKER"
@@ -82,7 +82,7 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 	return e, table
 }
 
-// lots returns those of a run.
+// lots returns the lots of a run.
 func lots(t *testing.T) mechanism.Lots {
 	t.Helper()
 	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).Of(mechanism.StatHistogram), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})

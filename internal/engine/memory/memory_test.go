@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// counter is a state that counts how often a block is begun and how many steps it takes.
+// counter is a state that counts the blocks started and the steps carried out.
 type counter struct{ steps, begun, taken int }
 
 func (c *counter) Steps() int { return c.steps }

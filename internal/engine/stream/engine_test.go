@@ -20,8 +20,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// spilled writes a CSV file with numbers of many digits and of few, missing cells and categories of every width, and returns the
-// table of it and its engine.
+// spilled writes a CSV file with numbers of few and of more digits, missing cells and categories of every width, and
+// returns its table and engine.
 func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Engine) {
 	t.Helper()
 	var text strings.Builder
@@ -180,7 +180,7 @@ func TestStreamFails(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left: %v", len(left), err)
 	}
-	e.chunks[3].rewritten = []scratch.Place{e.file.Reserve(800)} // nothing was written there
+	e.chunks[3].rewritten = []scratch.Place{e.file.Reserve(800)} // not yet written
 	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
 		t.Errorf("damaged: %v, %v", values, err)
 	}

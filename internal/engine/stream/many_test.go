@@ -37,7 +37,7 @@ func TestStreamBeyond32Bits(t *testing.T) {
 			want++
 			low = append(low, first+k)
 		}
-		if coins.Heads(uint64(uint32(first+k)), .5) { // what 32 bits would deal
+		if coins.Heads(uint64(uint32(first+k)), .5) { // the coin that 32 bits would give
 			folded++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// names is a state that keeps the identity of each record in lists of every kind.
+// names is a state that stores the identity of each record in lists of every kind.
 type names struct{ wide bool } // wide: in list 0 a number, else a short
 
 func (*names) Steps() int                             { return 0 }

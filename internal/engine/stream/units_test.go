@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// session returns a session of a plan of one leaf.
+// session returns a session with a plan of one leaf.
 func session(t *testing.T) *mechanism.Session {
 	t.Helper()
 	p, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("leaf", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})

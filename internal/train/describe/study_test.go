@@ -117,7 +117,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// tableOf returns a table of numeric columns, the study of it, and the groups i mod 3 as a declared category column.
+// tableOf returns a table of numeric columns, its study, and the groups i mod 3 as a declared category column.
 func tableOf(t testing.TB, columns ...[]float64) (Study, *dataset.Table) {
 	t.Helper()
 	s := studyOf(len(columns))

@@ -69,7 +69,7 @@ func TestQuantileValues(t *testing.T) {
 			t.Errorf("the %v quantile is %v, from %d to %d, want from %d to %d", q, at, lower, upper, want[0], want[1])
 		}
 	}
-	// Where all records are beyond the range, one end is open.
+	// If all records are beyond the range, one end is open.
 	if lower, upper, _ := (quantileScan{make([]float64, 64), 1, noisyNumber{640, 1}, noisyNumber{640, 5}}).interval(.5); lower != -1 || upper != 0 {
 		t.Errorf("all below: from %d to %d", lower, upper)
 	}
@@ -117,7 +117,7 @@ func TestEtaValues(t *testing.T) {
 	}
 }
 
-// TestSimultaneousQuantile is about the ten strongest of 45 pairs.
+// TestSimultaneousQuantile tests the quantile for the ten strongest of 45 pairs.
 func TestSimultaneousQuantile(t *testing.T) {
 	close6(t, "the quantile", twoSidedQuantile(.05/45), 3.260768)
 }

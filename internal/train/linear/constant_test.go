@@ -41,7 +41,7 @@ func TestLiftConstant(t *testing.T) {
 	if math.Abs(again[1]-x.Theta[1]) > 1e-12 || math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
 		t.Errorf("coefficient %v, want %v; variance %v", again[1], x.Theta[1], cov.At(1, 1))
 	}
-	for _, weight := range []float64{-1e300, -5, 0, math.Inf(1)} { // what noise may make of few records
+	for _, weight := range []float64{-1e300, -5, 0, math.Inf(1)} { // possible noisy weights of a few records
 		y := Solution{[]float64{0, 1}, mat.NewSymDense(2, nil)}
 		y.LiftConstant(weight, lambda)
 		if !(y.Theta[1] >= 1 && y.Theta[1] <= 2) {

@@ -26,7 +26,7 @@ func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 	return NewDistribution(second, sigma)
 }
 
-// covarianceOf is some covariance of k numbers.
+// covarianceOf returns some covariance matrix of k numbers.
 func covarianceOf(k int) *mat.SymDense {
 	p := testrows.Points(3)
 	a := mat.NewDense(k, k, nil)

@@ -79,8 +79,8 @@ func ReleaseLabels(ctx context.Context, s *mechanism.Session, leaf string, d met
 //
 // Noise with the covariance C around sum y x needs the standard deviation 2 max sqrt(x^T C^-1 x)/mu. C = G/n makes the
 // error of a prediction equally large for all records, but then a record in a direction that few others have decides
-// the maximum; C = I does not use what is known about x. scales[k]^2 = e_k/n + flatShare times the mean of e/n lies
-// between the two. Any C is private, for it is a function of public columns.
+// the maximum; C = I ignores the known x. scales[k]^2 = e_k/n + flatShare times the mean of e/n is
+// between the two. Any such C preserves privacy, because it is a function of public columns.
 type noiseShape struct {
 	whitening []float64 // by entries of z, as many weights of the entries of x; nil for z = x
 	scales    []float64
@@ -171,7 +171,7 @@ func (m *LabelMoments) Totals() []float64 {
 // Penalties returns the ridge penalty of each coordinate for products q with noise of the given standard deviations,
 // where the products without noise are curvature[k] theta_k: that of the mean of theta_k given q, for theta_k with a
 // normal distribution of mean 0 and a common variance v. v is the one under which q is most likely, of a grid: it is
-// read from released values, so it costs nothing. As the noise goes to 0, so do the penalties.
+// read from released values, so it is free. As the noise goes to 0, so do the penalties.
 func Penalties(curvature, q, noise []float64) []float64 {
 	out := make([]float64, len(q))
 	best := math.Inf(-1)

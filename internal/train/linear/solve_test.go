@@ -91,7 +91,7 @@ func TestRowOrder(t *testing.T) {
 	}
 }
 
-// exactSums returns the sums that the Gram release adds noise to.
+// exactSums returns the sums to which the Gram release adds noise.
 func exactSums(t *testing.T, columns []dataset.Column, data []dataset.ColumnData, of RowsOf) mechanism.Bounded[mechanism.Symmetric] {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)

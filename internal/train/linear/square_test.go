@@ -24,7 +24,7 @@ func TestSquare(t *testing.T) {
 	}
 }
 
-// BenchmarkSquare compares with gonum's product of two symmetric matrices.
+// BenchmarkSquare compares the product with gonum's product of two symmetric matrices.
 func BenchmarkSquare(b *testing.B) {
 	s := mat.NewSymDense(500, nil)
 	for i := range 500 {

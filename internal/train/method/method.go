@@ -89,7 +89,7 @@ func (f Facts) CheckLabelOnly(r budget.Relation) error {
 	return fmt.Errorf("%w: exact moments of features need a run that protects its target only", mechanism.ErrRelation)
 }
 
-// ProtectsTargetOnly reports whether a run under a relation protects the target and none of the features.
+// ProtectsTargetOnly reports whether a run under a relation protects the target but no feature.
 func ProtectsTargetOnly(r budget.Relation, features []dataset.Column, target dataset.Column) bool {
 	return ProtectsTarget(r, target) && !slices.ContainsFunc(features, func(c dataset.Column) bool { return c.Private })
 }

@@ -127,7 +127,7 @@ func TestAutoRule(t *testing.T) {
 	}
 }
 
-// oneHot is a table of n rows of 20 category columns that add up to the target.
+// oneHot is a table of n rows with 20 category columns whose effects add up to the target.
 func oneHot(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	var schema dataset.Schema

@@ -15,7 +15,7 @@ func BenchmarkKendallSGEMM(b *testing.B) {
 	benchmarkSGEMM(b, selection.Kendall{K: 5})
 }
 
-// BenchmarkAllSGEMM is the same without selection.
+// BenchmarkAllSGEMM fits the same model without selection.
 func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
 
 func benchmarkSGEMM(b *testing.B, s selection.Selector) {
@@ -44,7 +44,7 @@ func BenchmarkAdditiveSGEMM(b *testing.B) {
 // BenchmarkAutoSGEMM fits the defaults on the same rows.
 func BenchmarkAutoSGEMM(b *testing.B) { benchmarkAuto(b, "361104_SGEMM.csv.gz") }
 
-// BenchmarkAutoCalifornia fits them on 20,640 x 8 rows.
+// BenchmarkAutoCalifornia fits the defaults on 20,640 x 8 rows.
 func BenchmarkAutoCalifornia(b *testing.B) { benchmarkAuto(b, "361089_california.csv.gz") }
 
 func benchmarkAuto(b *testing.B, table string) {

@@ -17,8 +17,8 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// loans is a table of n rows whose target has the given classes: the larger the
-// income, the later the class. One row in twenty is in no class.
+// loans is a table of n rows whose target has the given classes: the larger the income, the later the class. One row
+// in twenty has no class.
 func loans(t testing.TB, n int, classes ...string) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -58,7 +58,7 @@ func classify(tab *dataset.Table) *Pipeline {
 	}
 }
 
-// accuracy is the exact share of the rows in a class that a model puts there.
+// accuracy is the exact share of the rows with a class that a model classifies correctly.
 func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
 	guess, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
@@ -112,8 +112,7 @@ func TestClassifiers(t *testing.T) {
 			if exact < c.least {
 				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
 			}
-			// 3000 records are held out: .1 is eight standard deviations of their
-			// luck and of the noise.
+			// 3000 records are held out: .1 is eight standard deviations of the sampling error and of the noise.
 			if x := res.Confusion; x == nil || res.R2 != nil || math.Abs(x.Accuracy.Value-exact) > .1 || len(x.Counts) != len(c.classes)+1 {
 				t.Errorf("%s: confusion %+v, exact accuracy %.3f", method, x, exact)
 			}
@@ -152,7 +151,7 @@ func TestClassesPlan(t *testing.T) {
 	}
 	four, leaves := total(plan)
 	two, few := total(single)
-	// The cutoff of two classes is one leaf more.
+	// The cutoff of two classes adds one leaf.
 	if math.Abs(four/two-1) > .01 || leaves != 4*(few-1) {
 		t.Errorf("mu^2 of four fits is %v, of one %v; %d and %d leaves", four, two, leaves, few)
 	}
@@ -185,7 +184,7 @@ func TestClassesSpend(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, l := range plan.Leaves() {
-				// Columns of known ranges may be chosen; other ranges are paid for then too.
+				// Columns of known ranges may be chosen; the other ranges are then paid for too.
 				none := strings.Contains(l.Path, "/scaling/") && !slices.Contains(res.Selected, "income")
 				if e := res.Events[i]; e.Path != l.Path || e.Law != l.Law || e.Released != e.Law.Draws && !none {
 					t.Errorf("%s: leaf %+v, event %+v", method, l, e)

@@ -73,7 +73,7 @@ func TestIntervalOnRealData(t *testing.T) {
 	}
 }
 
-// halves deals the records of a table of numbers to two tables.
+// halves assigns the records of a table of numbers to two tables at random.
 func halves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *dataset.Table) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(tab.Len())
@@ -94,7 +94,7 @@ func halves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *datas
 	return table(order[:len(order)/2]), table(order[len(order)/2:])
 }
 
-// exactR2 returns the R² that a run estimates, of other records.
+// exactR2 returns the R² that a run estimates, computed exactly on other records.
 func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	t.Helper()
 	prediction, err := res.Model.Predict(nil, RowsOf(fresh.All()))

@@ -117,7 +117,7 @@ func TestEmptyTargets(t *testing.T) {
 
 var long = flag.Bool("long", false, "test all shares of empty targets")
 
-// emptyShares are the shares of empty targets that are tested.
+// emptyShares are the tested shares of empty targets.
 func emptyShares() []float64 {
 	if *long {
 		return []float64{0, .1, .3}

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// ExactParts lists what a run computes without noise, in a few words each, because it depends on public columns only; nil
-// unless listed columns are protected. It costs no budget.
+// ExactParts describes the parts that a run computes without noise because they depend on public columns only. It returns
+// nil unless listed columns are protected. These parts cost no budget.
 func (p *Pipeline) ExactParts() []string {
 	j := p.Schema.Index(p.Target)
 	if p.Budget.Relation != budget.SubstitutePrivateColumns || j < 0 {

@@ -46,8 +46,7 @@ func ExamplePipeline_Plan() {
 	// (1, 1e-06) under add-remove, within budget: true
 }
 
-// A model that was kept predicts the records of a table; columns that it does not need
-// are passed over.
+// A stored model predicts the records of a table; columns that it does not need are ignored.
 func ExampleRowsOf() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note"}, {Name: "dose"}}}
 	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}}, nil)
@@ -149,7 +148,7 @@ func ExamplePipeline_Fit_classification() {
 	// held-out accuracy above .7: true
 }
 
-// A search is priced as one step, whatever it will try.
+// A search is priced as one step, whatever candidates it will try.
 func ExampleSearch() {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{

@@ -37,7 +37,7 @@ func TestExtremeNumbersAreNamed(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		xScale, yScale float64
-		column         string // the one that is named; "" for none
+		column         string // the column named by the warning, or ""
 		word           string // of the text
 	}{
 		{"plain", 1, 1, "", ""},

@@ -239,7 +239,7 @@ func (p *Pipeline) newResult(plan *Plan, found []Vocabulary, out *trained) *Resu
 }
 
 // addModel adds a model with its guarantee and its quality to a result. schema is that of the table as it was read,
-// without the categories that were found. addModel does nothing for a method that abstained, whose fit is nil.
+// without the categories that were found. addModel has no effect for a method that abstained, whose fit is nil.
 func (r *runner) addModel(
 	ctx context.Context,
 	s *mechanism.Session,

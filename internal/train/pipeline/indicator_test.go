@@ -88,7 +88,7 @@ func TestIndicator(t *testing.T) {
 	}
 }
 
-// terms lists those of a model.
+// terms lists the terms of a model.
 func terms(m regression.Model) []regression.Term {
 	switch m := m.(type) {
 	case *regression.Linear:

@@ -38,8 +38,8 @@ func (r records) columns(index []int) records {
 	return records{r.all.Columns(index), r.known.Columns(index)}
 }
 
-// forTrainer returns the records for a trainer: all of them if its method itself leaves out those
-// in no class, or uses exact statistics of public features beside a private target, and otherwise those of known
+// forTrainer returns the records for a trainer: every record if its method itself leaves out those
+// in no class, or uses exact statistics of public features with a private target, and otherwise those of known
 // classes. [boosting.BRC] divides by a number of records, which is public where a record may be replaced.
 func (r records) forTrainer(t method.Trainer, labelOnly bool) (mechanism.Records, error) {
 	m, err := methodOf(t)

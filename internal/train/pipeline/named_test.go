@@ -14,7 +14,7 @@ func named(name string) method.Trainer {
 	return stranger{name: name}
 }
 
-// formed is named of a form.
+// formed is like named for a form of the method.
 func formed(name, form string) method.Trainer {
 	if m, ok := TrainerNamed(name); ok {
 		return m.New(method.Values{"form": form})

@@ -156,7 +156,8 @@ func TestSubstituteNeedsMoreNoise(t *testing.T) {
 		}
 		raised[rel] = plan.Raised()[0]
 	}
-	// The coin of the held-out part lowers the noise of add-remove only, and the count of targets costs either the same.
+	// The coin of the held-out part lowers the noise under add-remove only, and the count of targets costs the same
+	// under both relations.
 	coin := raised[budget.AddRemove] / raised[budget.Substitute]
 	for _, leaf := range []string{"fit/train/scaling/exponents", "fit/train/model/gram"} {
 		if ratio := scales[budget.Substitute][leaf] / scales[budget.AddRemove][leaf]; coin < 1.05 || math.Abs(ratio-coin*math.Sqrt2) > 1e-4 {

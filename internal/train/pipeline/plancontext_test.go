@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// endingContext ends with the call of Err after as many as left.
+// endingContext is cancelled after left calls of Err.
 type endingContext struct {
 	context.Context
 	left, calls int

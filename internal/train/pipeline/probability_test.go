@@ -75,7 +75,7 @@ func TestQuantileBins(t *testing.T) {
 	for b := 16; b < 32; b++ { // scores in (-.5, 0]
 		c.Counts[b], c.Counts[cutoffBins+b] = 5, 5
 	}
-	c.Counts[3], c.Counts[60] = -80, -900 // noise, which counts as nothing
+	c.Counts[3], c.Counts[60] = -80, -900 // noise, which counts as 0
 	want := make([]float64, 0, 15)
 	for k := 1; k < 16; k++ {
 		want = append(want, -.5+float64(k)/32)

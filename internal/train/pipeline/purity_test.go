@@ -41,8 +41,9 @@ func pureRun(classes int, relation budget.Relation, s selection.Selector, t meth
 // point that passed a check of probability delta.
 var gaussianByNature = strings.Fields("dpfsdr dpfs crfs greedy-gram adassp boosted-adassp tukey boosted-additive boosted-kernel cost-tree prototypes")
 
-// TestPureMatrix plans every selector with every method, target and relation at delta 0. A run is refused for want of a delta
-// only where it has one of the stages that are Gaussian by nature, and every such run that has a plan has pure leaves alone.
+// TestPureMatrix plans every selector with every method, target and relation at delta 0. A run is refused for lack of
+// a delta only if it has one of the stages that are Gaussian by nature, and every such run that has a plan has only
+// pure leaves.
 func TestPureMatrix(t *testing.T) {
 	type cell struct{ selector, model string }
 	planned := map[cell]bool{}
@@ -64,7 +65,7 @@ func TestPureMatrix(t *testing.T) {
 						continue // refused for another reason
 					}
 					named := slices.Contains(gaussianByNature, s.Name) || slices.Contains(gaussianByNature, m.Name) ||
-						m.Name == "joint-gram" && relation == budget.SubstitutePrivateColumns // exact blocks of public columns beside others
+						m.Name == "joint-gram" && relation == budget.SubstitutePrivateColumns // exact blocks of public columns together with noisy ones
 					if !named || !errors.Is(err, ErrNotPure) {
 						t.Errorf("%s and %s, %d classes, %v: %v", s.Name, m.Name, classes, relation, err)
 					}
@@ -150,7 +151,7 @@ func TestNeedsDelta(t *testing.T) {
 	}
 }
 
-// TestPureNumber trains on a number without a delta: joint-gram, after a selection, explains most of it.
+// TestPureNumber trains on a numeric target without a delta: joint-gram, after a selection, explains most of it.
 func TestPureNumber(t *testing.T) {
 	const n = 20000
 	rng := rand.New(rand.NewPCG(5, 5))

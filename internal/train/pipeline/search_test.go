@@ -90,8 +90,8 @@ func TestSearchPlan(t *testing.T) {
 			t.Errorf("%s costs rho %v, not %v", part, rho, want)
 		}
 	}
-	// Searching costs: a try has less than a run alone would have, and more than if
-	// as many runs as are made on average were composed.
+	// Searching has a price: a try has a smaller budget than a run alone, and a larger one than under composition of
+	// the average number of runs.
 	alone, err := p.candidate(0).Plan()
 	if err != nil {
 		t.Fatal(err)

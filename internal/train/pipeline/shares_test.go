@@ -67,7 +67,7 @@ func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  *Pipeline
 		want map[string]float64 // of calibrated stages, relative to each other
-		only map[string]float64 // of fixed laws, of the epsilon of the training part
+		only map[string]float64 // shares of fixed mechanisms in the epsilon of the training part
 	}{
 		"selection and model": {
 			sharedRun(true, func(p *Pipeline) { p.Shares = Shares{Selection: .4, Model: .6} }),
@@ -269,7 +269,7 @@ func TestCountFailure(t *testing.T) {
 		if failure == 0 {
 			want = DefaultCountFailure
 		}
-		// The bound is rounded down, which makes it exceed n a little less often: the scale is 1/(.03 x 2).
+		// The bound is rounded down, so it exceeds n slightly less often: the scale is 1/(.03 x 2).
 		if sd := math.Sqrt(want * (1 - want) / runs); float64(over)/runs > want+6*sd || float64(over)/runs < want*math.Exp(-.06)-6*sd {
 			t.Errorf("failure %v: above the number of records with frequency %v", failure, float64(over)/runs)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// skewed is a run on a target that is the exponential, or the square, of a line with errors that are normal to the eye: sums
-// of four uniform numbers with standard deviation .5.
+// skewed is a run on a target that is the exponential, or the square, of a linear function with approximately normal
+// errors: sums of four uniform numbers with standard deviation .5.
 func skewed(t *testing.T, transform rescale.Transform, n int) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	p := &Pipeline{

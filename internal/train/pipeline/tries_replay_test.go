@@ -48,7 +48,7 @@ func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string,
 			got.curator.HoldoutRows = 0
 			got.curator.ScoreRows = 0
 			for _, e := range res.Events {
-				e.Scale, e.Sensitivity = 0, 0 // what they follow from was released
+				e.Scale, e.Sensitivity = 0, 0 // they follow from released values
 				got.events = append(got.events, e)
 			}
 			var c int
@@ -73,7 +73,7 @@ func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string,
 	t.Error("no candidate won with every number of tries: the test compares nothing")
 }
 
-// checkTries: a run tried k times, and each try released something.
+// checkTries checks that a run made k tries, and that each try released a value.
 func checkTries(t *testing.T, rec *mechanism.Recorder, path string, k int) {
 	t.Helper()
 	if n := rec.Tries(path); n != k {
@@ -83,7 +83,7 @@ func checkTries(t *testing.T, rec *mechanism.Recorder, path string, k int) {
 	for _, r := range rec.Releases() {
 		seen[r.Try] = true
 	}
-	if len(seen) != k+1 { // and what is released beside the selection
+	if len(seen) != k+1 { // and the releases outside the selection
 		t.Errorf("releases of %d tries, want %d", len(seen)-1, k)
 	}
 }

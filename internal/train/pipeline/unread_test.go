@@ -53,9 +53,9 @@ func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
 	return tab
 }
 
-// run describes a run on the table and carries it out, up to four times while one of the empty
-// columns was selected: a bin without records passes somewhere in at most one run of 1,000
-// (docs/proofs/scaling.md), so in four of four with odds below 1e-12.
+// run plans and carries out a run on the table, up to four times while one of the empty columns is selected: a bin
+// without records passes somewhere in at most one run of 1,000 (docs/proofs/scaling.md), so in four of four with odds
+// below 1e-12.
 func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Result {
 	t.Helper()
 	var res *Result
@@ -100,7 +100,7 @@ type unreadCase struct {
 	fallback    string
 }
 
-// everyWay is every method, and every place of the choice of features.
+// everyWay lists every method, at every point where features can be chosen.
 func everyWay() []unreadCase {
 	var out []unreadCase
 	for _, m := range Methods(regression.TaskRegression) {
@@ -111,7 +111,7 @@ func everyWay() []unreadCase {
 		out = append(out, unreadCase{model: m, fallback: fallback})
 	}
 	for _, m := range Methods(regression.TaskClassification) {
-		if !MayAbstain(m) { // its budget is too small beside ranges
+		if !MayAbstain(m) { // its budget is too small after paying for ranges
 			out = append(out, unreadCase{classes: true, model: m})
 		}
 	}
@@ -129,7 +129,7 @@ func everyWay() []unreadCase {
 	)
 }
 
-// uses lists the columns that a model knows.
+// uses lists the columns that a model uses.
 func uses(m regression.Model) []string {
 	var names []string
 	for _, c := range m.Inputs() {

@@ -140,8 +140,8 @@ func (p *Pipeline) protectsTarget() bool {
 	return j >= 0 && method.ProtectsTarget(p.Budget.Relation, p.Schema.Columns[j])
 }
 
-// checkPublicColumns returns an error for listed private columns that are all columns of the run. Then nothing is public but
-// the number of records, which is what the relation [budget.Substitute] protects.
+// checkPublicColumns returns an error if every column of the run is listed as private. Then only the number of records is
+// public, and the relation [budget.Substitute] gives the same protection.
 func (p *Pipeline) checkPublicColumns() error {
 	if p.Budget.Relation == budget.SubstitutePrivateColumns && len(p.PublicColumns()) == 0 {
 		return &fault.Error{

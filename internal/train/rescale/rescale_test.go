@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every number has a transformed one that is finite, NaN stays NaN, and the order is kept.
+// Every number has a finite transformed value, NaN stays NaN, and the order is kept.
 func TestRulesAreTotal(t *testing.T) {
 	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -1, math.Copysign(0, -1), 0, math.SmallestNonzeroFloat64, Floor / 2, Floor, .5, 1, 7, 1e9, math.MaxFloat64}
 	for _, r := range []Rule{{Transform: Log}, {Transform: Log, Ranged: true, Lower: 2}, {Transform: Sqrt}, {Transform: Sqrt, Ranged: true, Lower: 4}, {}} {
@@ -51,7 +51,7 @@ func TestBackStaysWithinLimits(t *testing.T) {
 	}
 }
 
-// Of normal errors the mean of exp(z + e) is exp(z + v/2), and of all errors that of (z + e)² is z² + v.
+// For normal errors the mean of exp(z + e) is exp(z + v/2), and for any errors the mean of (z + e)² is z² + v.
 func TestBackIsTheMean(t *testing.T) {
 	const (
 		steps = 4000

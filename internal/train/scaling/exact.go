@@ -21,7 +21,7 @@ func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (
 // hold what most records have, as private ranges of features do: the first with which the quantiles differ.
 var trimmedTails = []float64{featureReading.outer, .01, .002, 0}
 
-// exactRanges writes the exact ranges of the given columns. The tails, of which the last is 0, are tried in order until the
+// exactRanges writes the exact ranges of the given columns. The tails, the last of them 0, are tried in order until the
 // outer quantiles of a column differ. A range between quantiles is widened as that of a feature is.
 func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, tails []float64, out []Range) error {
 	for _, tail := range tails {

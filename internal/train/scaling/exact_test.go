@@ -47,7 +47,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if got[1].Exact || got[1].Declared || got[1].Lower == x[0] {
 		t.Errorf("the private column has the range %+v", got[1])
 	}
-	// One private column of two: noise for one only.
+	// One of two columns is private, so only one needs noise.
 	if e := s.Events()[0]; math.Abs(e.Sensitivity-math.Sqrt2) > 1e-9 {
 		t.Errorf("sensitivity %v, want sqrt2", e.Sensitivity)
 	}

@@ -36,7 +36,7 @@ func ranges(t testing.TB, epsilon float64, target int, tab *dataset.Table, colum
 	return run(t, Private{Columns: columns, Target: target}, epsilon, tab)
 }
 
-// run carries the stage out.
+// run carries out the stage.
 func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	t.Helper()
 	node, private := p.Plan()
@@ -74,9 +74,8 @@ func TestRangesFollowTheData(t *testing.T) {
 		r := ranges(t, 50, -1, tab, columns)[0]
 		middle := (c.lower + c.upper) / 2
 		half := (c.upper - c.lower) / 2 * (1 - 2*featureReading.outer) * featureReading.widen
-		// The last bins are 1/32 of an interval that is at most a few bins of
-		// the magnitude wider than the data: an offset of a thousand widths
-		// leaves about half a width of slack.
+		// The last bins are 1/32 of an interval that is at most a few bins of the magnitude wider than the data: an
+		// offset of a thousand widths leaves about half a width of slack.
 		if math.Abs(r.Center()-middle) > .4*half || r.Half() < .9*half || r.Half() > 1.6*half {
 			t.Errorf("[%v, %v]: range [%v, %v], expected about %v +- %v", c.lower, c.upper, r.Lower, r.Upper, middle, half)
 		}

@@ -87,7 +87,7 @@ func TestUnread(t *testing.T) {
 			t.Errorf("ten records, column %d: %+v", j, r)
 		}
 	}
-	// Where the number of records is public it speaks for itself.
+	// Under substitution the number of records is public and can be read directly.
 	tab, columns = table(t, none)
 	p := Private{Columns: columns, Target: -1, Relation: budget.Substitute}
 	if r := run(t, p, 50, tab)[0]; !r.Unread || r.Faint {
