@@ -354,7 +354,7 @@ func (x classSetting) releaseMoments(ctx context.Context, s *mechanism.Session, 
 	return released.Value(), err
 }
 
-// hasExactProducts reports whether pairs of public columns have exact products: beside a public target, or if the target alone
+// hasExactProducts reports whether pairs of public columns have exact products: with a public target, or if the target alone
 // is private.
 func (f Facts) hasExactProducts() bool {
 	return f.LabelOnly || method.PublicTarget(f.Relation, f.Target)

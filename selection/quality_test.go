@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A set of 200 that holds the best 20 and takes the others from the best 220.
+// A set of 200 that contains the best 20 and takes the others from the best 220.
 func ExampleQualityOf() {
 	scores := make([]float64, 1000)
 	for j := range scores {

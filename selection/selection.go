@@ -158,7 +158,7 @@ func (x Fixed) listedIndices(f Facts) ([]int, error) {
 }
 
 // publicColumns returns which candidates are public and whether the target is, as far as a statistic of the records may rely
-// on it: beside a private target only if every candidate is public, because otherwise the records without a target, which
+// on it: with a private target only if every candidate is public, because otherwise the records without a target, which
 // depend on it, are left out.
 func (f Facts) publicColumns() (candidates []bool, target bool) {
 	target = method.PublicTarget(f.Relation, f.Target)

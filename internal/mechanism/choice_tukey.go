@@ -78,7 +78,7 @@ func (p *Points) Set(i int, point []float64) {
 // can differ between neighbouring tables, 1.
 //
 // Add or remove one record: its bucket has one record more or less, and no
-// other bucket changes, because m is fixed and a coin depends on nothing but
+// other bucket changes, because m is fixed and a coin depends only on
 // the record's identity. Substitution: the replaced record keeps its identity
 // (its place), so both versions are in one bucket. A whole privacy unit: its records
 // share an identity and so a bucket, which is the only one that changes; the bound

@@ -11,7 +11,7 @@ func spent(t *testing.T, s *Session, parts [][]int) float64 {
 	t.Helper()
 	mu2 := 0.
 	for part, weights := range parts {
-		x := s.NewBinSums(2, float64(part+1)).Bound() // larger and larger: the event holds the scale of this part
+		x := s.NewBinSums(2, float64(part+1)).Bound() // increasing, so that the event has the scale of this part
 		if _, err := GaussianShare(s, "g", 0, part, weights, x); err != nil {
 			t.Fatal(err)
 		}

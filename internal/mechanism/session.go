@@ -46,7 +46,7 @@ var (
 	ErrEmpty = errors.New("nothing to release")
 )
 
-// A Session releases private values; nothing else in the program can. It holds the priced tree,
+// A Session is the only part of the program that can release private values. It holds the priced tree,
 // the relation and a secret key that is fresh in every run. A Session points to a node of the
 // tree, and [Session.Sub] returns the session of a child. All methods may be used by several
 // goroutines at once.

@@ -113,7 +113,7 @@ func TestPartsAddUp(t *testing.T) {
 			if _, err := GaussianPart(s, "g", 0, part, parts, x); err != nil {
 				t.Fatal(err)
 			}
-			// The event holds the largest scale so far, that of this part.
+			// The event has the largest scale so far, that of this part.
 			ratio := x.Sensitivity() / s.Scale("g")
 			mu2 += ratio * ratio
 		}

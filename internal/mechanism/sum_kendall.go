@@ -73,7 +73,7 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 
 // DeclarePublic names the columns that are public, one entry per column, and whether the target is. Pairs of public columns
 // have the same counts on all neighbouring tables, so they do not contribute to the width of the scores. It has no effect unless
-// only private columns may change. The records must be the same on all neighbouring tables but for their private columns:
+// only private columns may change. The records must be the same on all neighbouring tables except for their private columns:
 // where the target is private, a record without a target must not be left out.
 func (k *Kendall) DeclarePublic(columns []bool, target bool) {
 	if k.relation == budget.SubstitutePrivateColumns {

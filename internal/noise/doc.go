@@ -21,5 +21,5 @@
 //   - [Stream.Logarithmic]: the logarithmic distribution.
 //
 // The exception is [Stream.Gumbel], whose value is a float64 with a proved bound on its
-// error; whoever uses it has to account for the error in epsilon.
+// error; callers must account for the error in epsilon.
 package noise

@@ -30,7 +30,7 @@ func TestGumbelError(t *testing.T) {
 					switch {
 					case !one:
 						e = bigmath.Neg(bigmath.Log(end))
-					case zeros > 100: // 256 bits do not hold 1-T: -log(1-T) = T + T^2/2 ...
+					case zeros > 100: // 256 bits cannot represent 1-T: -log(1-T) = T + T^2/2 ...
 						e = end
 					default:
 						e = bigmath.Neg(bigmath.Log(new(big.Float).Sub(bigmath.Float(1), end)))

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// levelsOf returns the distribution of a category column with these counts, and with none records outside its levels,
-// with noise sigma.
+// levelsOf returns the distribution of a category column with the given counts by level, the count none of records
+// outside its levels, and noise sigma.
 func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 	k := len(counts)
 	second := mat.NewSymDense(k+1, nil)

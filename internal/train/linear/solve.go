@@ -103,7 +103,7 @@ func Square(s *mat.SymDense) *mat.SymDense {
 	return &square
 }
 
-// Covariance returns a product that is a covariance but for rounding: symmetric, with no
+// Covariance corrects the rounding of a product that is a covariance: the result is symmetric, with no
 // variance below 0.
 func Covariance(m *mat.Dense) *mat.SymDense {
 	k, _ := m.Dims()

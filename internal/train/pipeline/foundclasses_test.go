@@ -58,7 +58,7 @@ func classRows(t *testing.T, p *Pipeline, classes, n int) *dataset.Table {
 func TestClassesFound(t *testing.T) {
 	for name, x := range map[string]struct {
 		trainer method.Trainer
-		divides bool // its budget among the classes: as many as a branch is planned for
+		divides bool // its budget among the classes, up to the number that a branch is planned for
 	}{
 		"auto": {nil, false}, "prototypes": {prototypes.Prototypes{}, false}, "joint-gram": {adassp.JointGram{}, false},
 		"logistic": {logistic.Logistic{}, false}, "svm": {svm.SVM{}, false}, "boosted-additive": {boosting.Additive{}, true},

@@ -87,15 +87,15 @@ func Methods(task string) []string {
 }
 
 // PrivateColumnsMethods lists the model methods that use the public columns under
-// [budget.SubstitutePrivateColumns] if the target is one of them. The others run there too: tables that differ in the private columns of one
-// record differ in one record, so the sensitivities of [budget.Substitute] apply.
+// [budget.SubstitutePrivateColumns] if the target is public. The others run there too: tables that differ in the private
+// columns of one record differ in one record, so the sensitivities of [budget.Substitute] apply.
 func PrivateColumnsMethods() []string {
 	return namesOf(func(m method.Method) bool {
 		return m.Supports(budget.SubstitutePrivateColumns)
 	})
 }
 
-// PrivateTargetMethods lists the model methods that make use of public features beside a private target.
+// PrivateTargetMethods lists the model methods that make use of public features with a private target.
 func PrivateTargetMethods() []string {
 	return namesOf(func(m method.Method) bool { return m.PublicFeatures })
 }

@@ -162,7 +162,7 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 	return out, p.fineRanges(ctx, s, r, open, rough, out)
 }
 
-// tails returns the tails of exact ranges: features beside a private target are read as private ranges are, without the extreme
+// tails returns the tails of exact ranges: features with a private target are read as private ranges are, without the extreme
 // values that stretch a scale.
 func (p Private) tails() []float64 {
 	if p.Target >= 0 && p.Columns[p.Target].Private {
