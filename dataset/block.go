@@ -28,18 +28,18 @@ func (b Block) Columns(cols []int) Block {
 func (b Block) ID(k int) uint64 { return b.view.ID(b.lo + k) }
 
 // Row returns the position of row k in the table.
-func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
+func (b Block) Row(k int) int { return int(b.view.tableRow(b.lo + k)) }
 
 // Float returns the cells of the view's numeric column j, Len() values. They are the table's own memory if the
 // rows are consecutive there and the column is not compact. Otherwise they are gathered into buf, or into a new
 // slice if buf is too small. The result must not be modified, so it must never be passed back as the next buf:
 // keep a separate buffer of the block size. Float returns nil for a category column.
 func (b Block) Float(j int, buf []float64) []float64 {
-	at := b.view.column(j)
-	if c := b.view.table.compacted(at); c != nil {
+	at := b.view.tableColumn(j)
+	if c := b.view.table.compactColumn(at); c != nil {
 		return c.blockRows(b, buf)
 	}
-	column := b.view.table.float(at)
+	column := b.view.table.floatColumn(at)
 	if len(b.view.mask) > 0 && column != nil {
 		return gatherMasked(b, column, buf)
 	}
@@ -49,8 +49,8 @@ func (b Block) Float(j int, buf []float64) []float64 {
 // Codes is [Block.Float] for category columns; nil for a numeric column. Every cell outside Categories has the
 // code len(Categories).
 func (b Block) Codes(j int, buf []int32) []int32 {
-	at := b.view.column(j)
-	codes := gatherRows(b, b.view.table.code(at), buf)
+	at := b.view.tableColumn(j)
+	codes := gatherRows(b, b.view.table.codeColumn(at), buf)
 	if !b.view.table.tellsMissing(at) || codes == nil {
 		return codes
 	}
@@ -60,7 +60,7 @@ func (b Block) Codes(j int, buf []int32) []int32 {
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
 // len(Categories)+1.
 func (b Block) Labels(j int, buf []int32) []int32 {
-	return gatherRows(b, b.view.table.code(b.view.column(j)), buf)
+	return gatherRows(b, b.view.table.codeColumn(b.view.tableColumn(j)), buf)
 }
 
 // gatherRows collects the block's rows of one column.

@@ -63,7 +63,7 @@ func newDrawer(v View) *lotDrawer {
 	for j := range v.Schema().Columns {
 		all := v.Block(0, v.Len())
 		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Labels(j, nil))
-		d.words = append(d.words, v.table.words[v.column(j)])
+		d.words = append(d.words, v.table.words[v.tableColumn(j)])
 	}
 	return d
 }
@@ -74,7 +74,7 @@ func (v View) Content(words [][]string) func(k int32) [32]byte {
 	d := newDrawer(v)
 	if words != nil {
 		for j := range d.words {
-			d.words[j] = words[v.column(j)]
+			d.words[j] = words[v.tableColumn(j)]
 		}
 	}
 	return d.recordDigest

@@ -49,7 +49,7 @@ func keptOf(t testing.TB, rows []visit, most int) map[uint64][]string {
 	v := table.All().Cap(most, testLot)
 	out := map[uint64][]string{}
 	for k := range v.Len() {
-		i := int(v.row(k))
+		i := int(v.tableRow(k))
 		out[v.ID(k)] = append(out[v.ID(k)], fmt.Sprint(table.Float(0)[i], table.Codes(1)[i]))
 	}
 	for _, list := range out {

@@ -66,7 +66,7 @@ func newColumns(s Schema, decimal byte) []column {
 		c := &s.Columns[j]
 		out[j] = column{kind: c.Kind, words: lists[j]}
 		if c.Kind == Numeric {
-			out[j].missing, out[j].unread = c.missing(), c.unread()
+			out[j].missing, out[j].unread = c.missingValue(), c.unreadableValue()
 		} else {
 			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.TextRule, decimal), c.MissingCode()
 		}

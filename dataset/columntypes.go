@@ -34,7 +34,7 @@ func checkColumns(ctx context.Context, path string, schema Schema, opts ReadOpti
 	if err != nil {
 		return err
 	}
-	f, size, regular, err := open(path)
+	f, size, regular, err := openFile(path)
 	if err != nil {
 		return err
 	}
@@ -47,10 +47,10 @@ func checkColumns(ctx context.Context, path string, schema Schema, opts ReadOpti
 		if err != nil {
 			return err
 		}
-		fields, _ := table.fields()
-		_, err = table.open(ctx, fields, table.declaredName)
+		fields, _ := table.fieldTargets()
+		_, err = table.openFields(ctx, fields, table.declaredName)
 		return err
 	}
-	_, err = rd.unpack(ctx, f, size, false)
+	_, err = rd.unpackLines(ctx, f, size, false)
 	return err
 }

@@ -55,10 +55,10 @@ func TestCompact(t *testing.T) {
 	small := read(n)
 	bytes := 0
 	for j := range schema.Columns {
-		if small.compacted(j) == nil || plain.compacted(j) != nil {
+		if small.compactColumn(j) == nil || plain.compactColumn(j) != nil {
 			t.Fatal("the wrong table is compact")
 		}
-		for _, p := range small.compacted(j).pieces {
+		for _, p := range small.compactColumn(j).pieces {
 			bytes += len(p.data) + 8*len(p.whole)
 		}
 	}
@@ -115,8 +115,8 @@ func TestCompactJoined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Len() != 500 || table.compacted(0) != nil || first.compacted(0) == nil {
-		t.Fatalf("%d records, compact: %v, %v", table.Len(), table.compacted(0) != nil, first.compacted(0) != nil)
+	if table.Len() != 500 || table.compactColumn(0) != nil || first.compactColumn(0) == nil {
+		t.Fatalf("%d records, compact: %v, %v", table.Len(), table.compactColumn(0) != nil, first.compactColumn(0) != nil)
 	}
 	equalFloats(t, "the first file", table.Float(0)[:300], first.Float(0))
 }

@@ -5,18 +5,18 @@ import (
 	"io"
 )
 
-// csv reads a CSV file from the start. at is the same file for reads at an offset, of the given size, or nil.
-func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int64) (*Table, *Stats, error) {
+// readCSV reads a CSV file from the start. at is the same file for reads at an offset, of the given size, or nil.
+func (rd *reader) readCSV(ctx context.Context, r io.Reader, at io.ReaderAt, size int64) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	src, err := rd.decode(&stoppable{ctx, r})
+	src, err := rd.newSource(&stoppable{ctx, r})
 	if err != nil {
 		return nil, nil, err
 	}
 	counted := &counter{r: src}
-	recs := rd.records(counted)
-	head, err := rd.header(recs)
+	recs := rd.newRecords(counted)
+	head, err := rd.readHeader(recs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,7 +30,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	switch {
 	case !ok || rd.opts.ForceSlow:
 		rows, stats, err = rd.slowRows(ctx, recs, lay)
-	case at == nil || rd.format.decode != nil || rd.opts.Format.coded() || rd.format.json:
+	case at == nil || rd.format.decode != nil || rd.opts.Format.isCoded() || rd.format.json:
 		rows, stats, err = rd.streamRows(ctx, lines.lines.r, lay)
 	default:
 		start := counted.n - int64(lines.lines.r.Buffered())
@@ -39,7 +39,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	if err != nil {
 		return nil, nil, err
 	}
-	return rows.table(rd.schema, rd.cols), stats, nil
+	return rows.newTable(rd.schema, rd.cols), stats, nil
 }
 
 // stoppable makes a reader fail when the context ends: skipped data may decompress to a size that would take
@@ -82,7 +82,7 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 		var record []byte
 		var err error
 		if fast {
-			record, err = quoted.raw()
+			record, err = quoted.nextRaw()
 		} else {
 			fields, err = recs.next()
 		}
@@ -100,7 +100,7 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 				return slab{}, nil, tooLarge(rd.path)
 			}
 			row = 0
-			st.dst = newSlab(rd.cols, rd.unit(), slowSlabRows)
+			st.dst = newSlab(rd.cols, rd.hasUnit(), slowSlabRows)
 			parts = append(parts, st.dst)
 		}
 		if fast {
@@ -110,11 +110,11 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 		}
 	}
 	if len(parts) == 0 {
-		return newSlab(rd.cols, rd.unit(), 0), st.stats, nil
+		return newSlab(rd.cols, rd.hasUnit(), 0), st.stats, nil
 	}
 	last := len(parts) - 1
-	parts[last] = parts[last].window(0, st.stats.Rows-last*slowSlabRows)
-	rows, err := joinSlabs(ctx, 1, rd.cols, rd.unit(), parts)
+	parts[last] = parts[last].subSlab(0, st.stats.Rows-last*slowSlabRows)
+	rows, err := joinSlabs(ctx, 1, rd.cols, rd.hasUnit(), parts)
 	return rows, st.stats, err
 }
 

@@ -68,9 +68,9 @@ func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 			return outcome{err: err.Error()}
 		}
 		if stream {
-			return outcomeOf(rd.csv(ctx, bytes.NewReader(data), nil, 0))
+			return outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), nil, 0))
 		}
-		return outcomeOf(rd.csv(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+		return outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
 	}
 	out := map[string]outcome{"slow": read(ReadOptions{ForceSlow: true}, true)}
 	for _, chunk := range []int{1, 2, 7, 64, 0} {
@@ -224,7 +224,7 @@ func TestFieldsOfPackageCSV(t *testing.T) {
 		}
 		for _, escape := range []byte{0, '"'} {
 			d := dialect{comma: ',', quote: '"', escape: escape}
-			if got := d.fields(line); !slices.Equal(got, want) {
+			if got := d.splitFields(line); !slices.Equal(got, want) {
 				t.Fatalf("%q: %q, want %q", line, got, want)
 			}
 		}

@@ -19,7 +19,7 @@ type fieldCutter struct {
 func (c *fieldCutter) startRecord(record []byte) {
 	c.rest = record
 	c.more = true
-	c.blanks, c.escapes = c.d.quoting(record)
+	c.blanks, c.escapes = c.d.quotingOf(record)
 }
 
 // nextField cuts off the next field, which must exist, and returns its text, valid until the next call. The
@@ -112,7 +112,7 @@ func (c *fieldCutter) nextBackslashEscaped(want bool) []byte {
 		char := line[at]
 		if char == backslash && at+1 < len(line) {
 			at++
-			char = unescaped(line[at])
+			char = unescape(line[at])
 		}
 		if want {
 			c.buf = append(c.buf, char)
@@ -145,8 +145,8 @@ func (c *fieldCutter) firstFields(record []byte, most int) []string {
 	return out
 }
 
-// complete reports whether a line is well-formed under the dialect, so that it is a record of its own.
-func (d *dialect) complete(line []byte) bool {
+// completeRecord reports whether a line is well-formed under the dialect, so that it is a record of its own.
+func (d *dialect) completeRecord(line []byte) bool {
 	if d.quote == 0 {
 		return false
 	}
@@ -215,17 +215,17 @@ type quotedRecords struct {
 	most  int // maximum number of fields that next returns per record; [slowRecords] returns all
 }
 
-// raw returns the next record, valid until the next call, for a fieldCutter.
-func (q *quotedRecords) raw() ([]byte, error) {
-	line, err := q.begin()
+// nextRaw returns the next record, valid until the next call, for a fieldCutter.
+func (q *quotedRecords) nextRaw() ([]byte, error) {
+	line, err := q.beginRecord()
 	if err != nil {
 		return nil, err
 	}
-	return q.complete(line)
+	return q.completeRecord(line)
 }
 
-// begin returns the first line of the next record.
-func (q *quotedRecords) begin() ([]byte, error) {
+// beginRecord returns the first line of the next record.
+func (q *quotedRecords) beginRecord() ([]byte, error) {
 	for {
 		q.used = 0
 		line, err := q.oneLine()
@@ -238,10 +238,10 @@ func (q *quotedRecords) begin() ([]byte, error) {
 	}
 }
 
-// complete returns the record whose first line is given.
-func (q *quotedRecords) complete(line []byte) ([]byte, error) {
+// completeRecord returns the record whose first line is given.
+func (q *quotedRecords) completeRecord(line []byte) ([]byte, error) {
 	record := bytes.TrimSuffix(line, []byte{'\n'})
-	if q.cut.d.complete(record) || !q.cut.d.leftOpen(line, false) {
+	if q.cut.d.completeRecord(record) || !q.cut.d.leftOpen(line, false) {
 		return record, nil
 	}
 	q.buf = append(q.buf[:0], line...)
@@ -263,7 +263,7 @@ func (q *quotedRecords) complete(line []byte) ([]byte, error) {
 
 // oneLine returns the next line, which ends in a single newline, or at the end of the file.
 func (q *quotedRecords) oneLine() ([]byte, error) {
-	line, err := q.lines.raw()
+	line, err := q.lines.nextRaw()
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (q *quotedRecords) oneLine() ([]byte, error) {
 }
 
 func (q *quotedRecords) next() ([]string, error) {
-	record, err := q.raw()
+	record, err := q.nextRaw()
 	if err != nil {
 		return nil, err
 	}

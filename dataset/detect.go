@@ -136,7 +136,7 @@ func (rd *reader) knownNames() []string {
 	for j := range rd.schema.Columns {
 		known = append(known, rd.schema.Columns[j].dateSource())
 	}
-	if rd.unit() {
+	if rd.hasUnit() {
 		known = append(known, rd.schema.Unit)
 	}
 	return known
@@ -154,7 +154,7 @@ func containsAll(names, some []string) bool {
 // singleQuoted reports whether a header line has several names, each in single quotes.
 func singleQuoted(line []byte, comma byte) bool {
 	d := dialect{comma: comma, quote: '\''}
-	if len(line) == 0 || !d.complete(line) {
+	if len(line) == 0 || !d.completeRecord(line) {
 		return false
 	}
 	cut := fieldCutter{d: &d}
@@ -257,7 +257,7 @@ func (rd *reader) misnamedFile(first []byte) error {
 	if !ok {
 		return nil
 	}
-	if c.UTF16() && rd.opts.Format.coded() {
+	if c.UTF16() && rd.opts.Format.isCoded() {
 		return nil
 	}
 	return contentMismatch(rd.path, c)

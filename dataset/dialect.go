@@ -29,17 +29,17 @@ type dialect struct {
 
 const backslash = '\\'
 
-// plain reports whether every separator in data ends a field and no field needs unquoting.
-func (d *dialect) plain(data []byte) bool {
+// isPlain reports whether every separator in data ends a field and no field needs unquoting.
+func (d *dialect) isPlain(data []byte) bool {
 	if d.quote != 0 && bytes.IndexByte(data, d.quote) >= 0 {
 		return false
 	}
 	return d.escape != backslash || bytes.IndexByte(data, backslash) < 0
 }
 
-// quoting returns how a record is parsed: whether spaces may precede a quoted field, and whether backslashes
+// quotingOf returns how a record is parsed: whether spaces may precede a quoted field, and whether backslashes
 // escape.
-func (d *dialect) quoting(record []byte) (blanks, escapes bool) {
+func (d *dialect) quotingOf(record []byte) (blanks, escapes bool) {
 	declared := d.escape == backslash
 	switch {
 	case d.quote == 0 || bytes.IndexByte(record, d.quote) < 0:
@@ -115,30 +115,30 @@ func (d *dialect) isBlank(c rune) bool {
 	return (c == ' ' || c == '\t') && c != rune(d.comma)
 }
 
-// fields divides a record into fields. It is the byte-by-byte reference; [fieldCutter] does the same faster.
-func (d *dialect) fields(record string) []string {
+// splitFields divides a record into fields. It is the byte-by-byte reference; [fieldCutter] does the same faster.
+func (d *dialect) splitFields(record string) []string {
 	if d.escape != backslash {
-		if fields, strict, _ := d.parse(record, true, false); strict {
+		if fields, strict, _ := d.parseRecord(record, true, false); strict {
 			return fields
 		}
 	}
 	if d.escape == backslash || d.escape == 0 {
-		if fields, strict, _ := d.parse(record, true, true); strict {
+		if fields, strict, _ := d.parseRecord(record, true, true); strict {
 			return fields
 		}
 	}
-	fields, _, _ := d.parse(record, false, d.escape == backslash)
+	fields, _, _ := d.parseRecord(record, false, d.escape == backslash)
 	return fields
 }
 
-// parse divides a record into fields with fixed settings: whether spaces may precede a quoted field, and
+// parseRecord divides a record into fields with fixed settings: whether spaces may precede a quoted field, and
 // whether backslashes escape. strict reports that the record is well-formed, open that its last field would
 // continue if there were more text.
-func (d *dialect) parse(record string, blanks, escapes bool) (fields []string, strict, open bool) {
+func (d *dialect) parseRecord(record string, blanks, escapes bool) (fields []string, strict, open bool) {
 	strict = true
 	for at := 0; ; at++ {
 		f := fieldParser{d: d, record: record, at: at, blanks: blanks, escapes: escapes, strict: true}
-		fields = append(fields, f.parse())
+		fields = append(fields, f.parseField())
 		strict = strict && f.strict
 		at = f.at
 		if at == len(record) {
@@ -157,18 +157,18 @@ type fieldParser struct {
 	text            []byte
 }
 
-func (f *fieldParser) parse() string {
+func (f *fieldParser) parseField() string {
 	first := f.at
 	if f.blanks {
 		first = f.skipBlanks(first)
 	}
 	if f.d.quote != 0 && first < len(f.record) && f.record[first] == f.d.quote {
 		f.at = first + 1
-		f.quoted()
+		f.parseQuoted()
 		return string(f.text)
 	}
 	start := f.at
-	f.bare()
+	f.parseBare()
 	if f.d.escape == backslash && f.record[start:f.at] == `\N` {
 		return ""
 	}
@@ -183,8 +183,8 @@ func (f *fieldParser) skipBlanks(at int) int {
 	return at
 }
 
-// quoted parses a field up to the separator after its closing quote.
-func (f *fieldParser) quoted() {
+// parseQuoted parses a field up to the separator after its closing quote.
+func (f *fieldParser) parseQuoted() {
 	for ; f.at < len(f.record); f.at++ {
 		c := f.record[f.at]
 		last := f.at+1 == len(f.record)
@@ -215,8 +215,8 @@ func (f *fieldParser) quoted() {
 	f.strict = false
 }
 
-// bare parses a field without quotes around it.
-func (f *fieldParser) bare() {
+// parseBare parses a field without quotes around it.
+func (f *fieldParser) parseBare() {
 	everywhere := f.escapes && f.d.quote == 0
 	for ; f.at < len(f.record) && f.record[f.at] != f.d.comma; f.at++ {
 		c := f.record[f.at]
@@ -225,7 +225,7 @@ func (f *fieldParser) bare() {
 			f.open = true
 		case everywhere && c == backslash:
 			f.at++
-			f.text = append(f.text, unescaped(f.record[f.at]))
+			f.text = append(f.text, unescape(f.record[f.at]))
 			continue
 		case f.d.quote != 0 && c == f.d.quote:
 			f.strict = false
@@ -234,9 +234,9 @@ func (f *fieldParser) bare() {
 	}
 }
 
-// unescaped returns the character that a backslash followed by c denotes in unquoted text, as MySQL and
+// unescape returns the character that a backslash followed by c denotes in unquoted text, as MySQL and
 // PostgreSQL write it.
-func unescaped(c byte) byte {
+func unescape(c byte) byte {
 	switch c {
 	case 'n':
 		return '\n'
@@ -258,15 +258,15 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// ends reports whether a record ends with its first line, or with the lines so far if those are several.
-func (d *dialect) ends(record string, lines int) bool {
+// recordEnds reports whether a record ends with its first line, or with the lines so far if those are several.
+func (d *dialect) recordEnds(record string, lines int) bool {
 	if lines == 1 {
-		_, doubled, _ := d.parse(record, true, false)
-		_, escaped, _ := d.parse(record, true, true)
+		_, doubled, _ := d.parseRecord(record, true, false)
+		_, escaped, _ := d.parseRecord(record, true, true)
 		if d.quote != 0 && (doubled && d.escape != backslash || escaped && (d.escape == backslash || d.escape == 0)) {
 			return true
 		}
 	}
-	_, _, open := d.parse(record, false, d.escape == backslash)
+	_, _, open := d.parseRecord(record, false, d.escape == backslash)
 	return !open
 }

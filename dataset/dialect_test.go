@@ -63,7 +63,7 @@ func TestDialect(t *testing.T) {
 		if got := cut.firstFields([]byte(c.line), 100); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s is %q, want %q", c.name, c.line, got, c.want)
 		}
-		if got := c.d.fields(c.line); !slices.Equal(got, c.want) {
+		if got := c.d.splitFields(c.line); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s is %q by the definition, want %q", c.name, c.line, got, c.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestCutterIsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dialects(t)
 		record := text.Draw(t, "record")
-		want := d.fields(record)
+		want := d.splitFields(record)
 		cut := fieldCutter{d: &d}
 		if got := cut.firstFields([]byte(record), len(record)+2); !slices.Equal(got, want) {
 			t.Fatalf("%+v of %q: %q, want %q", d, record, got, want)
@@ -92,7 +92,7 @@ func TestCutterIsTheDefinition(t *testing.T) {
 		if n := cut.countFields(); n != len(want) {
 			t.Fatalf("%+v of %q: %d fields, want %d", d, record, n, len(want))
 		}
-		if d.plain([]byte(record)) && !slices.Equal(strings.Split(record, string(rune(d.comma))), want) {
+		if d.isPlain([]byte(record)) && !slices.Equal(strings.Split(record, string(rune(d.comma))), want) {
 			t.Fatalf("%+v of %q: %q is not plain", d, record, want)
 		}
 	})
@@ -119,7 +119,7 @@ func TestWrittenDialects(t *testing.T) {
 			line   string
 		}{{0, doubled}, {'"', doubled}, {backslash, escaped}} {
 			d := dialect{comma: ',', quote: '"', escape: c.escape}
-			if got := d.fields(c.line); !slices.Equal(got, cells) {
+			if got := d.splitFields(c.line); !slices.Equal(got, cells) {
 				t.Fatalf("%s with %q: %q, want %q", c.line, c.escape, got, cells)
 			}
 		}

@@ -162,14 +162,14 @@ func TestFileThatChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := &rewritten{Reader: bytes.NewReader(data), after: after}
-		_, _, err = rd.csv(context.Background(), bytes.NewReader(data), at, int64(len(data)))
+		_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), at, int64(len(data)))
 		checkError(t, "changed", err, ErrUnreadable)
 	}
 	rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = rd.csv(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]), int64(len(data)))
+	_, _, err = rd.readCSV(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]), int64(len(data)))
 	checkError(t, "shorter", err, ErrUnreadable)
 }
 

@@ -28,12 +28,12 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 	if total > maxRows {
 		return slab{}, nil, tooLarge(rd.path)
 	}
-	rows := newSlab(rd.cols, rd.unit(), int(total))
+	rows := newSlab(rd.cols, rd.hasUnit(), int(total))
 	first := make([]int, len(runs)+1)
 	for i := range runs {
 		first[i+1] = first[i] + runs[i].rows
 	}
-	workers := max(1, min(rd.opts.workers(), len(runs)))
+	workers := max(1, min(rd.opts.workerCount(), len(runs)))
 	stores := make([]*store, workers)
 	bufs := make([][]byte, workers)
 	for w := range stores {
@@ -41,7 +41,7 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 	}
 	var long sync.Mutex // one long run at a time, for any number of workers
 	err = runTasks(ctx, workers, len(runs), func(w, i int) error {
-		stores[w].dst = rows.window(first[i], first[i+1])
+		stores[w].dst = rows.subSlab(first[i], first[i+1])
 		if runs[i].end-runs[i].start > int64(rd.opts.chunkBytes()+rd.opts.maxLine()) {
 			return rd.longRun(ctx, at, runs[i], stores[w])
 		}
@@ -76,7 +76,7 @@ func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store)
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
 	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, each: &rd.each}
 	for row := 0; ; row++ {
-		line, err := recs.begin()
+		line, err := recs.beginRecord()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -97,7 +97,7 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 	step := int64(rd.opts.chunkBytes())
 	chunks := int((max(0, size-start) + step - 1) / step)
 	found := make([]run, chunks)
-	bufs := make([][]byte, rd.opts.workers())
+	bufs := make([][]byte, rd.opts.workerCount())
 	err := runTasks(ctx, len(bufs), chunks, func(w, i int) error {
 		lo := start + int64(i)*step
 		hi := min(lo+step, size)

@@ -70,11 +70,11 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 		parts = append(parts, slab{floats: t.floats, codes: t.codes, ids: t.ids, rows: t.rows})
 		all.addStats(stats)
 	}
-	joined, err := joinSlabs(ctx, opts.workers(), cols, schema.Unit != "", parts)
+	joined, err := joinSlabs(ctx, opts.workerCount(), cols, schema.Unit != "", parts)
 	if err != nil {
 		return nil, nil, err
 	}
-	return joined.table(schema.Clone(), cols), all, nil
+	return joined.newTable(schema.Clone(), cols), all, nil
 }
 
 // HeadingFrom is [ReadHeading] for the formats of [ReadFrom]. It reads beyond the header; rest yields all of r
@@ -85,10 +85,10 @@ func HeadingFrom(r io.Reader, name string, opts ReadOptions) (h Heading, rest io
 		return Heading{}, nil, err
 	}
 	var seen strings.Builder
-	src, err := rd.decode(io.TeeReader(r, &seen))
+	src, err := rd.newSource(io.TeeReader(r, &seen))
 	if err != nil {
 		return Heading{}, nil, err
 	}
-	h, err = rd.heading(src)
+	h, err = rd.readHeading(src)
 	return h, io.MultiReader(strings.NewReader(seen.String()), r), err
 }

@@ -33,7 +33,7 @@ func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome
 			if slow && chunk == 0 {
 				name = "slow"
 			}
-			out[name] = outcomeOf(rd.csv(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+			out[name] = outcomeOf(rd.readCSV(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
 			var g gathered
 			err = streamCSV(ctx, rd, func(context.Context) io.Reader { return bytes.NewReader(data) }, 0, g.consumer(schema))
 			out["batches, "+name] = g.end(err)
@@ -67,7 +67,7 @@ not an object
 		t.Errorf("codes %v, want %v", table.Codes(1), want)
 	}
 	nan := Column{}
-	equalFloats(t, "a", table.Float(0), []float64{1.5, 45, nan.missing(), 2, nan.missing(), nan.missing(), nan.missing()})
+	equalFloats(t, "a", table.Float(0), []float64{1.5, 45, nan.missingValue(), 2, nan.missingValue(), nan.missingValue(), nan.missingValue()})
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
@@ -139,7 +139,7 @@ func TestSeveralFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := Column{}
-	equalFloats(t, "a", table.Float(0), []float64{1, nan.missing(), 4, 5})
+	equalFloats(t, "a", table.Float(0), []float64{1, nan.missingValue(), 4, 5})
 	if table.ID(1) != table.ID(2) || table.ID(0) == table.ID(1) || stats.Rows != 4 || stats.NoUnit != 1 || stats.Columns[0].Unparseable != 1 {
 		t.Errorf("%+v", stats)
 	}

@@ -133,8 +133,8 @@ func (f Format) fillNumbers(n Numbers) Format {
 	return f
 }
 
-// rule returns how numbers are written.
-func (f *Format) rule() cell.Rule {
+// numberRule returns how numbers are written.
+func (f *Format) numberRule() cell.Rule {
 	return cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Lenient: !f.Strict, Missing: f.Missing}
 }
 
@@ -195,7 +195,7 @@ func (f *Format) Known() bool {
 
 // Reads reports whether a numeric cell of the format is missing or a finite number.
 func (f *Format) Reads(text string) bool {
-	rule := f.rule()
+	rule := f.numberRule()
 	_, class := rule.Number(text)
 	return class == good || class == missing
 }
@@ -209,8 +209,8 @@ func (f *Format) utf8(r io.Reader) io.Reader {
 	return transform.NewReader(r, c.NewDecoder())
 }
 
-// coded reports whether the bytes of the file differ from those of the text.
-func (f *Format) coded() bool {
+// isCoded reports whether the bytes of the file differ from those of the text.
+func (f *Format) isCoded() bool {
 	c, _ := lookupCharset(f.Encoding)
 	return c != nil
 }

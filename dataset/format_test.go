@@ -69,7 +69,7 @@ func TestFormats(t *testing.T) {
 			}
 			equalFloats(t, name+", "+ways, got, want[0])
 			n := want[2]
-			if strings.Contains(c.data, "wahr") || c.format.coded() {
+			if strings.Contains(c.data, "wahr") || c.format.isCoded() {
 				n = []float64{7, math.NaN(), 0}
 			}
 			got = got[:0]

@@ -17,8 +17,8 @@ type header struct {
 	line  int
 }
 
-// header reads and checks the first record. It fixes the dialect and whether empty lines are records.
-func (rd *reader) header(recs records) (header, error) {
+// readHeader reads and checks the first record. It fixes the dialect and whether empty lines are records.
+func (rd *reader) readHeader(recs records) (header, error) {
 	h, err := rd.headerOf(recs)
 	rd.each = len(h.names) == 1 && !rd.format.json && rd.format.packed == tablefile.NotPacked
 	return h, err
@@ -44,7 +44,7 @@ func (rd *reader) headerOf(recs records) (header, error) {
 	if err != nil {
 		return header{}, err
 	}
-	cut := rd.cutter()
+	cut := rd.newFieldCutter()
 	fields := cut.firstFields(record, maxColumns+1)
 	if len(fields) > maxColumns {
 		return header{}, tooManyColumns(rd.path, recs.line())
@@ -66,12 +66,12 @@ func (rd *reader) headerOf(recs records) (header, error) {
 
 // headerRecord returns the record that names the columns.
 func (rd *reader) headerRecord(recs records) ([]byte, error) {
-	line, err := recs.begin()
-	if wrong := rd.misnamedFile(rd.first()); wrong != nil {
+	line, err := recs.beginRecord()
+	if wrong := rd.misnamedFile(rd.firstBytes()); wrong != nil {
 		return nil, wrong
 	}
 	if err == nil && rd.skipSeparatorLine(line) {
-		line, err = recs.begin()
+		line, err = recs.beginRecord()
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (rd *reader) headerRecord(recs records) ([]byte, error) {
 		if err := rd.detectFormat(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 			return nil, err
 		}
-		line, err = recs.complete(line)
+		line, err = recs.completeRecord(line)
 	}
 	if recs.tooLong() {
 		return nil, &FileError{Path: rd.path, Line: recs.line(),
@@ -207,7 +207,7 @@ func (rd *reader) bindColumns(h header) (layout, error) {
 		}
 		want[c.dateSource()] = at
 	}
-	if rd.unit() {
+	if rd.hasUnit() {
 		want[rd.schema.Unit] = unitField
 	}
 	for f, name := range h.names {
@@ -226,7 +226,7 @@ func (rd *reader) bindColumns(h header) (layout, error) {
 			return layout{}, absentColumn(rd.path, h.line, name)
 		}
 	}
-	if _, ok := want[rd.schema.Unit]; ok && rd.unit() {
+	if _, ok := want[rd.schema.Unit]; ok && rd.hasUnit() {
 		return layout{}, absentColumn(rd.path, h.line, rd.schema.Unit)
 	}
 	return lay, nil

@@ -53,7 +53,7 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			j.todo = j.objects.record(line)
+			j.todo = j.objects.recordLine(line)
 		}
 	}
 	n := copy(p, j.todo)
@@ -80,11 +80,11 @@ func newJSONObjects(names []string, comma bool) jsonObjects {
 	return jsonObjects{places: places, values: make([][]byte, len(names)), comma: comma}
 }
 
-// record returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,
+// recordLine returns the CSV line of an object with its newline, valid until the next call. If a name is repeated,
 // its last value is used. An absent name, null, an array and an object are empty cells; true and false are
 // texts; a number is written by [cell.AppendNumber]; a line break within a text becomes a space. A text that is
 // not an object yields empty cells only.
-func (j *jsonObjects) record(text []byte) []byte {
+func (j *jsonObjects) recordLine(text []byte) []byte {
 	clear(j.values)
 	if json.Valid(text) {
 		j.findMembers(text)
@@ -99,7 +99,7 @@ func (j *jsonObjects) line() []byte {
 		if i > 0 {
 			j.out = append(j.out, ',')
 		}
-		j.out = cell.AppendCell(j.out, j.text(value))
+		j.out = cell.AppendCell(j.out, j.cellText(value))
 	}
 	if len(j.out) == 0 {
 		j.out = append(j.out, `""`...)
@@ -108,8 +108,8 @@ func (j *jsonObjects) line() []byte {
 	return j.out
 }
 
-// text returns the cell of a JSON value; a nil value represents an absent name.
-func (j *jsonObjects) text(value []byte) string {
+// cellText returns the cell of a JSON value; a nil value represents an absent name.
+func (j *jsonObjects) cellText(value []byte) string {
 	if len(value) == 0 {
 		return ""
 	}

@@ -129,7 +129,7 @@ func TestStopsInAnEndlessLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := rd.csv(ctx, &endless{head: "a,b\n1,", stop: cancel}, nil, 0); err != context.Canceled {
+		if _, _, err := rd.readCSV(ctx, &endless{head: "a,b\n1,", stop: cancel}, nil, 0); err != context.Canceled {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestEmptyLinesAreDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, _, err := rd.csv(t.Context(), strings.NewReader("a,b\n"+data), nil, 0)
+		table, _, err := rd.readCSV(t.Context(), strings.NewReader("a,b\n"+data), nil, 0)
 		if err != nil || table.Len() != 3 || table.Float(0)[2] != 3 {
 			t.Errorf("%q: %v, %v", end, table.Float(0), err)
 		}

@@ -22,7 +22,7 @@ func TestLineMarksSearchOnce(t *testing.T) {
 				for end := 0; ; {
 					end = min(end+step, len(text))
 					for {
-						searched += marks.advance([]byte(text[:end]), most, end == len(text))
+						searched += marks.countLines([]byte(text[:end]), most, end == len(text))
 						if marks.lines == 0 || marks.lines < most && end < len(text) {
 							break
 						}
@@ -75,7 +75,7 @@ func TestLineCutterReadsLinesOneByOne(t *testing.T) {
 		c.long <- nil
 		failed := make(chan error, 1)
 		go func() {
-			failed <- c.run(t.Context(), src)
+			failed <- c.cutLines(t.Context(), src)
 			close(c.out)
 		}()
 		for s := range c.out {

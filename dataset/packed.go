@@ -15,9 +15,9 @@ import (
 // table has the same cells in either format. Stored numbers are written in full. Errors of the decoding
 // packages are replaced by messages of this package.
 
-// unpack returns the lines of a file, including undeclared columns if whole is set. Column names come from a
+// unpackLines returns the lines of a file, including undeclared columns if whole is set. Column names come from a
 // schema if the format has one.
-func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole bool) (io.Reader, error) {
+func (rd *reader) unpackLines(ctx context.Context, f io.ReaderAt, size int64, whole bool) (io.Reader, error) {
 	at := stoppableAt{ctx, f}
 	comma := rd.opts.Format.Decimal == ','
 	if rd.format.packed == tablefile.Sheet {
@@ -39,7 +39,7 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 	if len(file.Fields) == 0 {
 		return nil, &FileError{Path: rd.path, Msg: "has no columns", Err: ErrNoHeader}
 	}
-	declared := map[string]bool{rd.schema.Unit: rd.unit()}
+	declared := map[string]bool{rd.schema.Unit: rd.hasUnit()}
 	for j := range rd.schema.Columns {
 		declared[rd.schema.Columns[j].dateSource()] = true
 	}

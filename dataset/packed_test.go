@@ -70,12 +70,12 @@ func packedText(tb testing.TB, path string, opts ReadOptions) (string, error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f, size, _, err := open(path)
+	f, size, _, err := openFile(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	r, err := rd.unpack(context.Background(), f, size, true)
+	r, err := rd.unpackLines(context.Background(), f, size, true)
 	if err != nil {
 		return "", err
 	}

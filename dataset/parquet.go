@@ -95,8 +95,8 @@ type parquetTable struct {
 	large sync.Mutex // one column with a large page at a time
 }
 
-// parquet reads a Parquet file.
-func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Table, *Stats, error) {
+// readParquet reads a Parquet file.
+func (rd *reader) readParquet(ctx context.Context, f io.ReaderAt, size int64) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -104,12 +104,12 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 	if err != nil {
 		return nil, nil, err
 	}
-	stats, err := t.read(ctx)
+	stats, err := t.readColumns(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	stats.Rows = t.rows
-	out := t.out.table(rd.schema, rd.cols)
+	out := t.out.newTable(rd.schema, rd.cols)
 	out.small = t.small
 	return out, stats, nil
 }
@@ -177,9 +177,9 @@ func tooManyPerByte(path string) error {
 		Hint: "check that it is the table that was meant", Err: ErrTooLarge}
 }
 
-// fields returns the positions of the fields of the file's schema to read, and for each the table column it is
+// fieldTargets returns the positions of the fields of the file's schema to read, and for each the table column it is
 // read for, or unitField. A field with dates is read once for each part.
-func (t *parquetTable) fields() (fields, targets []int) {
+func (t *parquetTable) fieldTargets() (fields, targets []int) {
 	for f, target := range t.lay.targets {
 		switch {
 		case target <= dateField:
@@ -193,18 +193,18 @@ func (t *parquetTable) fields() (fields, targets []int) {
 	return fields, targets
 }
 
-// read reads the declared columns in parallel.
-func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
+// readColumns reads the declared columns in parallel.
+func (t *parquetTable) readColumns(ctx context.Context) (*Stats, error) {
 	t.out = slab{rows: t.rows, floats: make([][]float64, len(t.rd.cols)), codes: make([][]int32, len(t.rd.cols))}
-	if t.compacts() {
+	if t.keepsCompact() {
 		t.small = make([]*compact, len(t.rd.cols))
 	}
-	fields, targets := t.fields()
-	columns, err := t.open(ctx, fields, t.declaredName)
+	fields, targets := t.fieldTargets()
+	columns, err := t.openFields(ctx, fields, t.declaredName)
 	if err != nil {
 		return nil, err
 	}
-	workers := max(1, min(t.rd.opts.workers(), len(fields)))
+	workers := max(1, min(t.rd.opts.workerCount(), len(fields)))
 	stats := make([]*Stats, workers)
 	for w := range stats {
 		stats[w] = newStats(t.rd.schema)
@@ -214,7 +214,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		rooms[w].small.slabs = min(slabBytes, decimals.MostSize(t.rows)*len(fields)/workers)
 	}
 	err = runTasks(ctx, workers, len(fields), func(w, k int) error {
-		return t.column(ctx, stats[w], columns[k], targets[k], &rooms[w])
+		return t.readColumn(ctx, stats[w], columns[k], targets[k], &rooms[w])
 	})
 	if err != nil {
 		return nil, err
@@ -225,8 +225,8 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	return stats[0], nil
 }
 
-// compacts reports whether numbers are stored in fewer than eight bytes.
-func (t *parquetTable) compacts() bool {
+// keepsCompact reports whether numbers are stored in fewer than eight bytes.
+func (t *parquetTable) keepsCompact() bool {
 	return t.rows >= t.rd.opts.leastCompact() && !t.rd.opts.joined
 }
 
@@ -240,18 +240,18 @@ type parquetColumn struct {
 	chunks []parquetfile.Chunk // of each row group
 }
 
-// open prepares the fields of the file's schema at the given positions; name returns the name of a field in
+// openFields prepares the fields of the file's schema at the given positions; name returns the name of a field in
 // errors.
-func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
+func (t *parquetTable) openFields(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
 	var leaves []int
 	place := map[int]int{} // of a leaf among leaves
 	out := make([]parquetColumn, len(fields))
-	rule := t.rd.opts.Format.rule()
+	rule := t.rd.opts.Format.numberRule()
 	for k, f := range fields {
 		source := &t.columns[f]
 		conv, ok := converterOf(source, &rule)
 		if !ok {
-			return nil, t.unsupported(source, name(f))
+			return nil, t.unsupportedError(source, name(f))
 		}
 		conv.stored = storedDates(source, t.zones[source.Name])
 		out[k] = parquetColumn{conv: conv, void: isVoid(source), long: &t.long, kind: source.Type,
@@ -284,8 +284,8 @@ type columnScratch struct {
 	small compacter
 }
 
-// column reads a column of the table.
-func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch) (err error) {
+// readColumn reads a column of the table.
+func (t *parquetTable) readColumn(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnScratch) (err error) {
 	alone := false
 	c.file.Large = func() {
 		if !alone {
@@ -300,28 +300,28 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 	}()
 	switch {
 	case target == unitField:
-		names := unitCells(c, t.rd.opts.namer())
+		names := unitCells(c, t.rd.opts.unitNamer())
 		t.out.ids, err = fillColumn(ctx, t, names)
-		stats.add(target, &names.Tally)
+		stats.addTally(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:
-		numbers := t.numbers(c, target)
+		numbers := t.readNumbers(c, target)
 		numbers.Room = &room.pages
 		if numbers.words == nil && t.small != nil {
 			t.small[target], err = fillCompact(ctx, t, numbers, &room.small)
 		} else {
 			t.out.floats[target], err = fillColumn(ctx, t, numbers)
 		}
-		stats.add(target, &numbers.Tally)
+		stats.addTally(target, &numbers.Tally)
 	default:
 		codes := codeCells(c, &t.rd.cols[target])
 		t.out.codes[target], err = fillColumn(ctx, t, codes)
-		stats.add(target, &codes.Tally)
+		stats.addTally(target, &codes.Tally)
 	}
 	return err
 }
 
-// numbers reads a numeric column of the table.
-func (t *parquetTable) numbers(c parquetColumn, target int) *cells[float64] {
+// readNumbers reads a numeric column of the table.
+func (t *parquetTable) readNumbers(c parquetColumn, target int) *cells[float64] {
 	if of := &t.rd.schema.Columns[target]; of.isDate() {
 		return dateCells(c, of.Date, of.Part, &t.rd.cols[target])
 	}
@@ -340,8 +340,8 @@ func (t *parquetTable) declaredName(f int) string {
 	return t.rd.schema.Columns[target].Name
 }
 
-// unsupported returns the error for a declared column whose type in the file is not supported.
-func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error {
+// unsupportedError returns the error for a declared column whose type in the file is not supported.
+func (t *parquetTable) unsupportedError(source *parquetfile.Field, name string) error {
 	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name, source),
 		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
 }

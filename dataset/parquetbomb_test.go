@@ -147,7 +147,7 @@ func readColumn(data []byte, whole int) (*Table, *Stats, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
+	return rd.readParquet(context.Background(), bytes.NewReader(data), int64(len(data)))
 }
 
 // TestParquetCompressionBombs checks, for every codec, that a page that expands to more than its declared size
@@ -343,7 +343,7 @@ func TestParquetStopsInAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &cancelling{Reader: bytes.NewReader(data), cancel: cancel}
-	if _, _, err := rd.parquet(ctx, f, int64(len(data))); !errors.Is(err, context.Canceled) || f.after > 1<<20 {
+	if _, _, err := rd.readParquet(ctx, f, int64(len(data))); !errors.Is(err, context.Canceled) || f.after > 1<<20 {
 		t.Errorf("%v, %d bytes were read after the end", err, f.after)
 	}
 }

@@ -16,14 +16,14 @@ func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add fun
 func eachRead[T any](ctx context.Context, t *parquetTable, c *cells[T], room func() []T, add func([]T)) error {
 	defer c.Close()
 	for g, rows := range t.footer.Groups {
-		err := c.open(g, rows)
+		err := c.openGroup(g, rows)
 		for err == nil {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			some := room()
 			var n int
-			if n, err = c.read(some); err == nil {
+			if n, err = c.readCells(some); err == nil {
 				add(some[:n])
 			}
 		}
@@ -37,7 +37,7 @@ func eachRead[T any](ctx context.Context, t *parquetTable, c *cells[T], room fun
 // fillColumn reads every cell of a column, directly into the final slice if the file is large enough for the
 // declared rows (see plausible), otherwise piece by piece.
 func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
-	if !t.plausible(&c.column) {
+	if !t.isPlausible(&c.column) {
 		return joinColumn(ctx, t, c)
 	}
 	out := make([]T, t.rows)
@@ -59,8 +59,8 @@ func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, 
 // index into a dictionary of two entries takes one bit.
 const cellsPerByte = 8
 
-// plausible reports whether the pages of a column are large enough for the declared number of rows.
-func (t *parquetTable) plausible(c *parquetColumn) bool {
+// isPlausible reports whether the pages of a column are large enough for the declared number of rows.
+func (t *parquetTable) isPlausible(c *parquetColumn) bool {
 	var bytes int64
 	for _, chunk := range c.chunks {
 		if chunk.Size < 0 || chunk.Size > t.size {

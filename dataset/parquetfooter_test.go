@@ -111,7 +111,7 @@ func readImage(data []byte) outcome {
 	if err != nil {
 		return outcome{err: err.Error()}
 	}
-	return outcomeOf(rd.parquet(ctx, bytes.NewReader(data), int64(len(data))))
+	return outcomeOf(rd.readParquet(ctx, bytes.NewReader(data), int64(len(data))))
 }
 
 // TestParquetEmptyGroups checks that a row group without rows has no effect, at any position and however it
@@ -230,7 +230,7 @@ func TestParquetNullColumn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, stats, err := rd.parquet(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()))
+		table, stats, err := rd.readParquet(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()))
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)

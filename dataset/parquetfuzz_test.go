@@ -130,7 +130,7 @@ func readAnyParquet(t *testing.T, data []byte) {
 		t.Fatal(err)
 	}
 	names, herr := parquetHeader("x.parquet", bytes.NewReader(data), int64(len(data)))
-	table, stats, err := rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
+	table, stats, err := rd.readParquet(context.Background(), bytes.NewReader(data), int64(len(data)))
 	var fe *FileError
 	if herr != nil && !errors.As(herr, &fe) || err != nil && !errors.As(err, &fe) {
 		t.Fatalf("%v, %v", herr, err)
@@ -192,7 +192,7 @@ func readBytes(data []byte) (*Table, *Stats, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
+	return rd.readParquet(context.Background(), bytes.NewReader(data), int64(len(data)))
 }
 
 // nestedGroups is a footer in which each group contains the next one.

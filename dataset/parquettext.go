@@ -34,7 +34,7 @@ func ParquetText(
 	if err != nil {
 		return err
 	}
-	f, size, _, err := open(path)
+	f, size, _, err := openFile(path)
 	if err != nil {
 		return err
 	}
@@ -51,24 +51,24 @@ func ParquetText(
 	if t.rows, err = t.countRows(); err != nil {
 		return err
 	}
-	rule := rd.opts.Format.rule()
+	rule := rd.opts.Format.numberRule()
 	for j := range names {
 		if _, ok := converterOf(&columns[j], &rule); !ok {
 			continue
 		}
-		opened, err := t.open(ctx, []int{j}, func(f int) string { return names[f] })
+		opened, err := t.openFields(ctx, []int{j}, func(f int) string { return names[f] })
 		if err != nil {
 			return err
 		}
-		if err := t.texts(ctx, opened[0], rows, func(cell []byte) { add(j, cell) }); err != nil {
+		if err := t.eachText(ctx, opened[0], rows, func(cell []byte) { add(j, cell) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// texts passes the first cells of a column to add, at most rows cells.
-func (t *parquetTable) texts(ctx context.Context, column parquetColumn, rows int, add func(cell []byte)) error {
+// eachText passes the first cells of a column to add, at most rows cells.
+func (t *parquetTable) eachText(ctx context.Context, column parquetColumn, rows int, add func(cell []byte)) error {
 	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) { return string(column.conv.textOf(v)), good })
 	reading, stop := context.WithCancel(ctx)
 	defer stop()

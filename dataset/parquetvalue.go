@@ -47,16 +47,16 @@ func newCells[T any](c parquetColumn, null T, what class, cell func(parquetfile.
 	return out
 }
 
-// open moves to the start of a row group.
-func (c *cells[T]) open(group int, rows int64) error {
+// openGroup moves to the start of a row group.
+func (c *cells[T]) openGroup(group int, rows int64) error {
 	if c.left = rows; c.column.void {
 		return nil
 	}
 	return c.Open(c.column.chunks[group], rows)
 }
 
-// read reads up to len(dst) cells, at least one. The error is io.EOF at the end of the group.
-func (c *cells[T]) read(dst []T) (int, error) {
+// readCells reads up to len(dst) cells, at least one. The error is io.EOF at the end of the group.
+func (c *cells[T]) readCells(dst []T) (int, error) {
 	if !c.column.void {
 		return c.Read(dst)
 	}
@@ -76,13 +76,13 @@ func (c *cells[T]) read(dst []T) (int, error) {
 func numberCells(c parquetColumn, to *column) *cells[float64] {
 	var words *wordReader
 	if to.words != nil {
-		words = to.words.reader()
+		words = to.words.newReader()
 	}
 	out := newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
 		switch {
 		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && isBoolean(string(c.conv.textOf(v)))):
-			x = words.text(string(c.conv.textOf(v)))
+			x = words.readText(string(c.conv.textOf(v)))
 		case what == unparseable:
 			x = to.unread
 		case what != good:
@@ -100,9 +100,9 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 // codeCells reads a category column.
 func codeCells(c parquetColumn, to *column) *cells[int32] {
 	if to.words != nil {
-		words := to.words.reader()
+		words := to.words.newReader()
 		out := newCells(c, noText, missing, func(v parquetfile.Value) (int32, class) {
-			return words.category(string(c.conv.textOf(v)))
+			return words.readCategory(string(c.conv.textOf(v)))
 		})
 		out.words = words
 		return out

@@ -28,27 +28,27 @@ func (t *Table) Another(rows int, first uint64, ids []uint64) *Table {
 	return &out
 }
 
-// float returns numeric column j, nil for a category column.
-func (t *Table) float(j int) []float64 {
+// floatColumn returns numeric column j, nil for a category column.
+func (t *Table) floatColumn(j int) []float64 {
 	if t.cells != nil && t.floats[j] == nil && t.schema.Columns[j].Kind == Numeric {
 		return t.cells(j).Floats
 	}
-	if c := t.compacted(j); c != nil {
+	if c := t.compactColumn(j); c != nil {
 		return c.unpackAll()
 	}
 	return t.floats[j]
 }
 
-// compacted returns numeric column j if it is compact, otherwise nil.
-func (t *Table) compacted(j int) *compact {
+// compactColumn returns numeric column j if it is compact, otherwise nil.
+func (t *Table) compactColumn(j int) *compact {
 	if t.small == nil {
 		return nil
 	}
 	return t.small[j]
 }
 
-// code returns category column j, nil for a numeric column.
-func (t *Table) code(j int) []int32 {
+// codeColumn returns category column j, nil for a numeric column.
+func (t *Table) codeColumn(j int) []int32 {
 	if t.cells != nil && t.codes[j] == nil && t.schema.Columns[j].Kind == Category {
 		return t.cells(j).Codes
 	}

@@ -65,15 +65,15 @@ const longestLine = 1 << 24
 // and costs far more to parse than to distribute.
 const defaultChunk = 1 << 20
 
-// namer returns the function that maps unit names to identities.
-func (o ReadOptions) namer() *namer {
+// unitNamer returns the function that maps unit names to identities.
+func (o ReadOptions) unitNamer() *namer {
 	if o.NameKey == [secret.KeySize]byte{} {
 		return newNamer(secret.NameKey())
 	}
 	return newNamer(o.NameKey)
 }
 
-func (o ReadOptions) workers() int {
+func (o ReadOptions) workerCount() int {
 	if o.Workers > 0 {
 		return o.Workers
 	}
@@ -118,8 +118,8 @@ type fileKind struct {
 	packed  tablefile.Packed
 }
 
-// offsets reports whether the file is read at offsets.
-func (k fileKind) offsets() bool { return k.parquet || k.packed != tablefile.NotPacked }
+// needsOffsets reports whether the file is read at offsets.
+func (k fileKind) needsOffsets() bool { return k.parquet || k.packed != tablefile.NotPacked }
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
@@ -172,15 +172,15 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 		opts.Format.SetNumbers(f.Numbers())
 	}
 	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: newColumns(schema, opts.Format.Decimal), opts: opts,
-		rule: opts.Format.rule(), dialect: opts.Format.dialect()}
+		rule: opts.Format.numberRule(), dialect: opts.Format.dialect()}
 	if rd.dialect.comma == 0 {
 		rd.dialect.comma = fm.comma
 	}
 	return rd, nil
 }
 
-// unit reports whether rows carry the identity of a declared unit.
-func (rd *reader) unit() bool { return rd.schema.Unit != "" }
+// hasUnit reports whether rows carry the identity of a declared unit.
+func (rd *reader) hasUnit() bool { return rd.schema.Unit != "" }
 
 // Header returns the column names of a file: the first record of a CSV file or sheet, without the blanks around
 // names, or the top-level fields of the schema of Parquet or Arrow. It reads no data row. Errors are those of
@@ -218,7 +218,7 @@ func fileHeading(path string, opts ReadOptions) (Heading, error) {
 	if err != nil {
 		return Heading{}, err
 	}
-	f, size, _, err := open(path)
+	f, size, _, err := openFile(path)
 	if err != nil {
 		return Heading{}, err
 	}
@@ -229,19 +229,19 @@ func fileHeading(path string, opts ReadOptions) (Heading, error) {
 	}
 	var text io.Reader
 	if fm.packed != tablefile.NotPacked {
-		text, err = rd.unpack(context.Background(), f, size, false)
+		text, err = rd.unpackLines(context.Background(), f, size, false)
 	} else {
-		text, err = rd.decode(f)
+		text, err = rd.newSource(f)
 	}
 	if err != nil {
 		return Heading{}, err
 	}
-	return rd.heading(text)
+	return rd.readHeading(text)
 }
 
-// heading reads the header of decoded text.
-func (rd *reader) heading(text io.Reader) (Heading, error) {
-	h, err := rd.header(rd.records(text))
+// readHeading reads the header of decoded text.
+func (rd *reader) readHeading(text io.Reader) (Heading, error) {
+	h, err := rd.readHeader(rd.newRecords(text))
 	if err != nil {
 		return Heading{}, err
 	}
@@ -279,17 +279,17 @@ func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions,
 	if cols != nil {
 		rd.cols = cols
 	}
-	f, size, regular, err := open(path)
+	f, size, regular, err := openFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	if !regular && !fm.offsets() {
-		return rd.pipe(ctx, f)
+	if !regular && !fm.needsOffsets() {
+		return rd.readPipe(ctx, f)
 	}
-	t, stats, err := rd.read(ctx, f, size)
+	t, stats, err := rd.readFile(ctx, f, size)
 	if err == nil {
-		err = unchanged(path, f, size)
+		err = checkUnchanged(path, f, size)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -297,24 +297,24 @@ func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions,
 	return t, stats, nil
 }
 
-// read reads a file of the given size.
-func (rd *reader) read(ctx context.Context, f *os.File, size int64) (*Table, *Stats, error) {
+// readFile reads a file of the given size.
+func (rd *reader) readFile(ctx context.Context, f *os.File, size int64) (*Table, *Stats, error) {
 	switch {
 	case rd.format.parquet:
-		return rd.parquet(ctx, f, size)
+		return rd.readParquet(ctx, f, size)
 	case rd.format.packed != tablefile.NotPacked:
-		lines, err := rd.unpack(ctx, f, size, false)
+		lines, err := rd.unpackLines(ctx, f, size, false)
 		if err != nil {
 			return nil, nil, err
 		}
-		return rd.csv(ctx, lines, nil, 0)
+		return rd.readCSV(ctx, lines, nil, 0)
 	}
-	return rd.csv(ctx, f, f, size)
+	return rd.readCSV(ctx, f, f, size)
 }
 
-// unchanged returns an error if the size of a file differs from its size at opening, for instance because
+// checkUnchanged returns an error if the size of a file differs from its size at opening, for instance because
 // another program is appending records.
-func unchanged(path string, f *os.File, size int64) error {
+func checkUnchanged(path string, f *os.File, size int64) error {
 	info, err := f.Stat()
 	if err != nil {
 		return unreadableError(path, err)
@@ -334,19 +334,19 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts
 	if err != nil {
 		return nil, nil, err
 	}
-	return rd.pipe(ctx, r)
+	return rd.readPipe(ctx, r)
 }
 
-// pipe reads CSV from a source that may block.
-func (rd *reader) pipe(ctx context.Context, r io.Reader) (*Table, *Stats, error) {
+// readPipe reads CSV from a source that may block.
+func (rd *reader) readPipe(ctx context.Context, r io.Reader) (*Table, *Stats, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return rd.csv(ctx, newPump(within, r), nil, 0)
+	return rd.readCSV(ctx, newPump(within, r), nil, 0)
 }
 
-// open opens a file for reading. regular is false for pipes and devices, which
+// openFile opens a file for reading. regular is false for pipes and devices, which
 // have no size and cannot be read at an offset.
-func open(path string) (f *os.File, size int64, regular bool, err error) {
+func openFile(path string) (f *os.File, size int64, regular bool, err error) {
 	f, err = os.Open(path)
 	if err != nil {
 		return nil, 0, false, unreadableError(path, err)

@@ -87,7 +87,7 @@ func newNames(data []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := rd.header(rd.records(bytes.NewReader(data)))
+	h, err := rd.readHeader(rd.newRecords(bytes.NewReader(data)))
 	return h.names, err
 }
 

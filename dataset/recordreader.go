@@ -83,10 +83,10 @@ type RecordReader struct {
 
 // A recordSource yields the records of a stream as lines of CSV.
 type recordSource interface {
-	raw() ([]byte, error) // the next record, valid until the next call; io.EOF after the last one
-	line() int            // line on which the last record started, counted from 1
-	buffered() bool       // reports whether the next record is complete in memory
-	shrink()              // releases memory that a long record needed
+	nextRaw() ([]byte, error) // the next record, valid until the next call; io.EOF after the last one
+	line() int                // line on which the last record started, counted from 1
+	hasBuffered() bool        // reports whether the next record is complete in memory
+	shrinkBuffers()           // releases memory that a long record needed
 }
 
 // Open reads the header of a stream, through a buffer of the given number of bytes. It returns when the header
@@ -104,7 +104,7 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 		objects := jsonObjects{places: f.objects.places, values: make([][]byte, len(f.objects.values)), comma: f.objects.comma}
 		out.source = &objectSource{path: rd.path, lines: lineReader{r: text, max: f.limits.Line, refuse: true}, objects: objects}
 	} else {
-		source, head, err := f.header(&rd, text)
+		source, head, err := f.readHeader(&rd, text)
 		if err == nil {
 			lay, err = rd.bindColumns(head)
 		}
@@ -117,8 +117,8 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	return out, nil
 }
 
-// header prepares the records of a stream of CSV and reads its header.
-func (f *StreamFormat) header(rd *reader, text *bufio.Reader) (recordSource, header, error) {
+// readHeader prepares the records of a stream of CSV and reads its header.
+func (f *StreamFormat) readHeader(rd *reader, text *bufio.Reader) (recordSource, header, error) {
 	recs := rd.recordsOf(text)
 	var out recordSource
 	var lines *lineReader
@@ -133,7 +133,7 @@ func (f *StreamFormat) header(rd *reader, text *bufio.Reader) (recordSource, hea
 		return nil, header{}, &FileError{Path: rd.path, Msg: "cannot be read as it comes", Err: ErrFormat}
 	}
 	lines.refuse = true
-	head, err := rd.header(recs)
+	head, err := rd.readHeader(recs)
 	if err != nil {
 		return nil, head, rd.lineError(err, lines.count, f.limits.Line)
 	}
@@ -161,56 +161,56 @@ func (r *RecordReader) Next() (*Batch, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.source.shrink()
-	r.stats.reset()
-	r.store.next(r.room, r.stats)
+	r.source.shrinkBuffers()
+	r.stats.resetCounts()
+	r.store.nextBatch(r.room, r.stats)
 	rows := 0
-	for rows < r.most && (rows == 0 || r.source.buffered()) {
-		record, err := r.source.raw()
+	for rows < r.most && (rows == 0 || r.source.hasBuffered()) {
+		record, err := r.source.nextRaw()
 		if err != nil {
 			r.err = r.rd.lineError(err, r.source.line(), r.rd.opts.maxLine())
 			break
 		}
-		r.grow(rows)
+		r.growTo(rows)
 		r.store.parseAnyLine(record, rows)
 		rows++
 	}
 	if rows == 0 {
 		return nil, r.err
 	}
-	b := &Batch{Table: r.room.window(0, rows).batch(r.rd.schema, make([][]string, len(r.rd.cols))), Stats: r.stats, First: r.before}
+	b := &Batch{Table: r.room.subSlab(0, rows).newBatchTable(r.rd.schema, make([][]string, len(r.rd.cols))), Stats: r.stats, First: r.before}
 	r.before += int64(rows)
 	return b, nil
 }
 
 // Buffered reports whether the next record is complete in memory, so that Next does not wait.
-func (r *RecordReader) Buffered() bool { return r.source.buffered() }
+func (r *RecordReader) Buffered() bool { return r.source.hasBuffered() }
 
-// reset sets all counts to zero.
-func (s *Stats) reset() {
+// resetCounts sets all counts to zero.
+func (s *Stats) resetCounts() {
 	*s = Stats{Columns: s.Columns}
 	for j := range s.Columns {
 		s.Columns[j] = ColumnStats{Name: s.Columns[j].Name}
 	}
 }
 
-// grow makes room for the record after rows others.
-func (r *RecordReader) grow(rows int) {
+// growTo makes room for the record after rows others.
+func (r *RecordReader) growTo(rows int) {
 	if rows < r.room.rows {
 		return
 	}
-	larger := newSlab(r.rd.cols, r.rd.unit(), min(max(firstRows, 4*rows), r.most))
+	larger := newSlab(r.rd.cols, r.rd.hasUnit(), min(max(firstRows, 4*rows), r.most))
 	for j := range r.rd.cols {
-		copy(larger.floats[j], r.room.column(j).Floats)
-		copy(larger.codes[j], r.room.column(j).Codes)
+		copy(larger.floats[j], r.room.columnData(j).Floats)
+		copy(larger.codes[j], r.room.columnData(j).Codes)
 	}
 	copy(larger.ids, r.room.ids)
 	r.room = larger
 	r.store.dst = larger
 }
 
-// column returns column j; the zero ColumnData for a slab without columns.
-func (s slab) column(j int) ColumnData {
+// columnData returns column j; the zero ColumnData for a slab without columns.
+func (s slab) columnData(j int) ColumnData {
 	if j >= len(s.floats) {
 		return ColumnData{}
 	}
@@ -220,7 +220,7 @@ func (s slab) column(j int) ColumnData {
 // keptBuffer is the number of bytes of memory for long lines that a stream keeps between two batches.
 const keptBuffer = 1 << 16
 
-func (l *lineReader) shrink() {
+func (l *lineReader) shrinkBuffers() {
 	if cap(l.buf) > keptBuffer {
 		l.buf = nil
 	}
@@ -235,11 +235,11 @@ func (l *lineReader) inMemory() []byte {
 // lineSource yields the lines of a CSV stream.
 type lineSource struct{ *lineRecords }
 
-func (s *lineSource) raw() ([]byte, error) { return s.begin() }
+func (s *lineSource) nextRaw() ([]byte, error) { return s.beginRecord() }
 
-func (s *lineSource) shrink() { s.lines.shrink() }
+func (s *lineSource) shrinkBuffers() { s.lines.shrinkBuffers() }
 
-func (s *lineSource) buffered() bool {
+func (s *lineSource) hasBuffered() bool {
 	return bytes.IndexByte(firstRecord(s.lines.inMemory(), *s.each), '\n') >= 0
 }
 
@@ -255,8 +255,8 @@ func firstRecord(text []byte, each bool) []byte {
 // quotedSource yields the records of a CSV stream whose quoted fields may contain newlines.
 type quotedSource struct{ *quotedRecords }
 
-func (s *quotedSource) shrink() {
-	s.lines.shrink()
+func (s *quotedSource) shrinkBuffers() {
+	s.lines.shrinkBuffers()
 	if cap(s.buf) > keptBuffer {
 		s.buf = nil
 	}
@@ -264,15 +264,15 @@ func (s *quotedSource) shrink() {
 
 func (s *quotedSource) line() int { return s.lines.count }
 
-func (s *quotedSource) raw() ([]byte, error) {
-	record, err := s.quotedRecords.raw()
+func (s *quotedSource) nextRaw() ([]byte, error) {
+	record, err := s.quotedRecords.nextRaw()
 	if err == nil && s.tooLong() {
 		return nil, errLongLine
 	}
 	return record, err
 }
 
-func (s *quotedSource) buffered() bool {
+func (s *quotedSource) hasBuffered() bool {
 	text := firstRecord(s.lines.inMemory(), *s.each)
 	for open := false; ; {
 		end := bytes.IndexByte(text, '\n') + 1
@@ -300,19 +300,19 @@ type objectSource struct {
 
 func (s *objectSource) line() int { return s.lines.count }
 
-func (s *objectSource) shrink() {
-	s.lines.shrink()
+func (s *objectSource) shrinkBuffers() {
+	s.lines.shrinkBuffers()
 	if cap(s.objects.out) > keptBuffer {
 		s.objects.out = nil
 	}
 }
 
-func (s *objectSource) buffered() bool {
+func (s *objectSource) hasBuffered() bool {
 	text := s.lines.inMemory()
 	return bytes.IndexByte(text[jsonSpace(text, 0):], '\n') >= 0
 }
 
-func (s *objectSource) raw() ([]byte, error) {
+func (s *objectSource) nextRaw() ([]byte, error) {
 	for {
 		line, err := s.lines.next()
 		if err != nil {
@@ -333,7 +333,7 @@ func (s *objectSource) raw() ([]byte, error) {
 		s.objects.findMembers(line)
 		if !s.begun {
 			s.begun = true
-			if msg := s.objects.misnamed(line); msg != "" {
+			if msg := s.objects.misnamedMembers(line); msg != "" {
 				return nil, &FileError{Path: s.path, Line: s.lines.count, Msg: msg, Hint: "names must match exactly", Err: ErrNoColumn}
 			}
 		}
@@ -341,11 +341,11 @@ func (s *objectSource) raw() ([]byte, error) {
 	}
 }
 
-// misnamed returns a description of member names that cannot be intended, or the empty text: no name is a
+// misnamedMembers returns a description of member names that cannot be intended, or the empty text: no name is a
 // column, or one equals an absent column except for case, spaces and punctuation. An absent name is a missing
 // cell, so such objects would be predicted from missing values. The first object of a stream is checked, like
 // the header of a CSV file.
-func (j *jsonObjects) misnamed(text []byte) string {
+func (j *jsonObjects) misnamedMembers(text []byte) string {
 	absent := map[string]string{}
 	column := ""
 	first := len(j.values)

@@ -195,7 +195,7 @@ func TestJSONCells(t *testing.T) {
 		if json.Unmarshal([]byte(text), &want) != nil {
 			want = nil
 		}
-		objects.record([]byte(text))
+		objects.recordLine([]byte(text))
 		for i, name := range names {
 			if string(objects.values[i]) != string(want[name]) {
 				t.Errorf("%.60s: %s is %.60s, want %.60s", text, name, objects.values[i], want[name])
@@ -314,8 +314,8 @@ func TestRecordReaderHoldsLittle(t *testing.T) {
 		"long text": `{"a":1,"x":"` + strings.Repeat("y", 100_000) + `"}`,
 	} {
 		objects := newJSONObjects([]string{"a"}, false)
-		objects.record([]byte(text))
-		if n := testing.AllocsPerRun(5, func() { objects.record([]byte(text)) }); n > 40 {
+		objects.recordLine([]byte(text))
+		if n := testing.AllocsPerRun(5, func() { objects.recordLine([]byte(text)) }); n > 40 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
 		if string(objects.out) != "1\n" {

@@ -9,15 +9,15 @@ import (
 
 // records yields the records of a CSV file one by one. Its results are valid until the next call.
 type records interface {
-	next() ([]string, error)               // io.EOF after the last record
-	begin() ([]byte, error)                // the first line of the next record
-	complete(first []byte) ([]byte, error) // the record that starts with this line
-	line() int                             // line on which the last record started, counted from 1
-	tooLong() bool                         // the last record reached the limit
+	next() ([]string, error)                     // io.EOF after the last record
+	beginRecord() ([]byte, error)                // the first line of the next record
+	completeRecord(first []byte) ([]byte, error) // the record that starts with this line
+	line() int                                   // line on which the last record started, counted from 1
+	tooLong() bool                               // the last record reached the limit
 }
 
-// records returns the records of a source.
-func (rd *reader) records(src io.Reader) records {
+// newRecords returns the records of a source.
+func (rd *reader) newRecords(src io.Reader) records {
 	return rd.recordsOf(bufio.NewReaderSize(src, 1<<16))
 }
 
@@ -28,21 +28,21 @@ func (rd *reader) recordsOf(br *bufio.Reader) records {
 	}
 	lines := lineReader{r: br, max: rd.opts.maxLine()}
 	for range rd.opts.Format.Skip {
-		if _, lines.failed = lines.raw(); lines.failed != nil {
+		if _, lines.failed = lines.nextRaw(); lines.failed != nil {
 			break
 		}
 	}
 	switch {
 	case !rd.opts.Format.Lines() && !rd.opts.ForceSlow:
-		return &quotedRecords{lines: lines, cut: rd.cutter(), each: &rd.each, most: maxColumns + 1}
+		return &quotedRecords{lines: lines, cut: rd.newFieldCutter(), each: &rd.each, most: maxColumns + 1}
 	case !rd.opts.Format.Lines():
 		return &slowRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 	}
 	return &lineRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 }
 
-// cutter returns a cutter that splits records of the format into fields.
-func (rd *reader) cutter() fieldCutter { return fieldCutter{d: &rd.dialect} }
+// newFieldCutter returns a cutter that splits records of the format into fields.
+func (rd *reader) newFieldCutter() fieldCutter { return fieldCutter{d: &rd.dialect} }
 
 // slowRecords yields records whose quoted fields may contain newlines. It is the reference for where they end.
 type slowRecords struct {
@@ -54,15 +54,15 @@ type slowRecords struct {
 }
 
 func (s *slowRecords) next() ([]string, error) {
-	line, err := s.begin()
+	line, err := s.beginRecord()
 	if err != nil {
 		return nil, err
 	}
-	record, err := s.complete(line)
-	return s.d.fields(string(record)), err
+	record, err := s.completeRecord(line)
+	return s.d.splitFields(string(record)), err
 }
 
-func (s *slowRecords) begin() ([]byte, error) {
+func (s *slowRecords) beginRecord() ([]byte, error) {
 	for {
 		s.used = 0
 		line, err := s.oneLine()
@@ -75,10 +75,10 @@ func (s *slowRecords) begin() ([]byte, error) {
 	}
 }
 
-func (s *slowRecords) complete(first []byte) ([]byte, error) {
+func (s *slowRecords) completeRecord(first []byte) ([]byte, error) {
 	record := string(first)
 	for lines := 1; ; lines++ {
-		if s.d.ends(strings.TrimSuffix(record, "\n"), lines) {
+		if s.d.recordEnds(strings.TrimSuffix(record, "\n"), lines) {
 			return []byte(strings.TrimSuffix(record, "\n")), nil
 		}
 		if s.used >= s.lines.max {
@@ -97,7 +97,7 @@ func (s *slowRecords) complete(first []byte) ([]byte, error) {
 
 // oneLine returns the next line. A carriage return before its newline, or at the end of the file, is dropped.
 func (s *slowRecords) oneLine() (string, error) {
-	raw, err := s.lines.raw()
+	raw, err := s.lines.nextRaw()
 	if err != nil {
 		return "", err
 	}
@@ -123,14 +123,14 @@ type lineRecords struct {
 }
 
 func (l *lineRecords) next() ([]string, error) {
-	line, err := l.begin()
+	line, err := l.beginRecord()
 	if err != nil {
 		return nil, err
 	}
-	return l.d.fields(string(line)), nil
+	return l.d.splitFields(string(line)), nil
 }
 
-func (l *lineRecords) begin() ([]byte, error) {
+func (l *lineRecords) beginRecord() ([]byte, error) {
 	for {
 		line, err := l.lines.next()
 		if err != nil || len(line) > 0 || *l.each {
@@ -139,7 +139,7 @@ func (l *lineRecords) begin() ([]byte, error) {
 	}
 }
 
-func (l *lineRecords) complete(first []byte) ([]byte, error) { return first, nil }
+func (l *lineRecords) completeRecord(first []byte) ([]byte, error) { return first, nil }
 
 func (l *lineRecords) line() int { return l.lines.count }
 
@@ -158,9 +158,9 @@ type lineReader struct {
 	failed error // of the skipped bytes
 }
 
-// raw returns the next line with its newline, or io.EOF after the last one. For an overlong line it returns the
+// nextRaw returns the next line with its newline, or io.EOF after the last one. For an overlong line it returns the
 // start and the newline.
-func (l *lineReader) raw() ([]byte, error) {
+func (l *lineReader) nextRaw() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed
 	}
@@ -172,7 +172,7 @@ func (l *lineReader) raw() ([]byte, error) {
 				l.count++
 				return nil, errLongLine
 			}
-			l.keep(piece)
+			l.keepPiece(piece)
 			if err != bufio.ErrBufferFull {
 				break
 			}
@@ -194,15 +194,15 @@ func (l *lineReader) raw() ([]byte, error) {
 	return piece, nil
 }
 
-// keep appends a piece of a line without the newline, up to the length limit.
-func (l *lineReader) keep(piece []byte) {
+// keepPiece appends a piece of a line without the newline, up to the length limit.
+func (l *lineReader) keepPiece(piece []byte) {
 	piece = bytes.TrimSuffix(piece, []byte{'\n'})
 	l.buf = append(l.buf, piece[:min(len(piece), l.max-len(l.buf))]...)
 }
 
 // next returns the next line without its end, or io.EOF after the last one.
 func (l *lineReader) next() ([]byte, error) {
-	raw, err := l.raw()
+	raw, err := l.nextRaw()
 	if err != nil {
 		return nil, err
 	}

@@ -83,20 +83,20 @@ type Column struct {
 	Found bool
 }
 
-// missing returns the value of a missing cell of a numeric column.
-func (c *Column) missing() float64 {
+// missingValue returns the value of a missing cell of a numeric column.
+func (c *Column) missingValue() float64 {
 	if c.HasMissing {
 		return c.Missing
 	}
 	return math.NaN()
 }
 
-// unread returns the value of a numeric cell that contains text but no number.
-func (c *Column) unread() float64 {
+// unreadableValue returns the value of a numeric cell that contains text but no number.
+func (c *Column) unreadableValue() float64 {
 	if c.TellsText && !c.HasMissing {
 		return boxWord(noWord)
 	}
-	return c.missing()
+	return c.missingValue()
 }
 
 // Schema declares the columns of a table in the order of the table.

@@ -46,8 +46,8 @@ func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
 	return s, leave
 }
 
-// window returns rows [lo, hi) of s, sharing memory.
-func (s slab) window(lo, hi int) slab {
+// subSlab returns rows [lo, hi) of s, sharing memory.
+func (s slab) subSlab(lo, hi int) slab {
 	w := slab{floats: make([][]float64, len(s.floats)), codes: make([][]int32, len(s.codes)), rows: hi - lo}
 	for j := range s.floats {
 		if s.floats[j] != nil {
@@ -62,19 +62,19 @@ func (s slab) window(lo, hi int) slab {
 	return w
 }
 
-// table makes a table of a slab that holds every row.
-func (s slab) table(schema Schema, cols []column) *Table {
+// newTable makes a table of a slab that holds every row.
+func (s slab) newTable(schema Schema, cols []column) *Table {
 	words := make([][]string, len(cols))
 	for j := range cols {
 		if w := cols[j].words; w != nil {
 			words[j] = w.list
 		}
 	}
-	return s.batch(schema, words)
+	return s.newBatchTable(schema, words)
 }
 
-// batch makes a table of a slab whose text codes index these lists.
-func (s slab) batch(schema Schema, words [][]string) *Table {
+// newBatchTable makes a table of a slab whose text codes index these lists.
+func (s slab) newBatchTable(schema Schema, words [][]string) *Table {
 	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
 }
 

@@ -17,12 +17,12 @@ type source struct {
 	coding string
 }
 
-// decode wraps r in a source.
-func (rd *reader) decode(r io.Reader) (*source, error) {
+// newSource wraps r in a source.
+func (rd *reader) newSource(r io.Reader) (*source, error) {
 	rd.begins = &head{r: r}
 	s := &source{path: rd.path, r: rd.begins}
 	if rd.format.decode == nil {
-		s.r = rd.text(s.r)
+		s.r = rd.decodedText(s.r)
 		return s, nil
 	}
 	decoded, err := rd.format.decode(s)
@@ -34,7 +34,7 @@ func (rd *reader) decode(r io.Reader) (*source, error) {
 		return nil, rd.notCoded(err)
 	}
 	rd.begins = &head{r: decoded}
-	return &source{path: rd.path, r: rd.text(rd.begins), coding: rd.format.coding}, nil
+	return &source{path: rd.path, r: rd.decodedText(rd.begins), coding: rd.format.coding}, nil
 }
 
 // notCoded returns the error for a file that lacks the encoding its name implies, which is err if the file is
@@ -43,7 +43,7 @@ func (rd *reader) notCoded(err error) error {
 	if rd.opts.Names != nil || rd.format.json {
 		return err
 	}
-	first := rd.first()
+	first := rd.firstBytes()
 	switch c, ok := tablefile.ContentOf(first); {
 	case ok && c.Kind.Coding == rd.format.coding:
 		return err
@@ -55,16 +55,16 @@ func (rd *reader) notCoded(err error) error {
 	return err
 }
 
-// first returns the first bytes of the file, before its character set is decoded, once some have been read.
-func (rd *reader) first() []byte {
+// firstBytes returns the first bytes of the file, before its character set is decoded, once some have been read.
+func (rd *reader) firstBytes() []byte {
 	if rd.begins == nil {
 		return nil
 	}
 	return rd.begins.first
 }
 
-// text returns a reader of the record lines in decoded bytes.
-func (rd *reader) text(r io.Reader) io.Reader {
+// decodedText returns a reader of the record lines in decoded bytes.
+func (rd *reader) decodedText(r io.Reader) io.Reader {
 	r = rd.opts.Format.utf8(r)
 	if rd.format.json {
 		return newJSONLines(r, rd.opts.Names, rd.opts.Format.Decimal == ',', rd.opts.maxLine())
@@ -128,11 +128,11 @@ func newPump(ctx context.Context, r io.Reader) *pump {
 	p := &pump{ctx: ctx, filled: make(chan piece), free: make(chan []byte, 2)}
 	p.free <- make([]byte, 1<<18)
 	p.free <- make([]byte, 1<<18)
-	go p.run(r)
+	go p.copyFrom(r)
 	return p
 }
 
-func (p *pump) run(r io.Reader) {
+func (p *pump) copyFrom(r io.Reader) {
 	for {
 		var next piece
 		select {

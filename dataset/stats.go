@@ -42,8 +42,8 @@ func (s *Stats) countUnit(id uint64) uint64 {
 	return id
 }
 
-// add counts the cells of each class of the column at position target, or of the unit column.
-func (s *Stats) add(target int, tally *[parquetfile.Classes]int) {
+// addTally counts the cells of each class of the column at position target, or of the unit column.
+func (s *Stats) addTally(target int, tally *[parquetfile.Classes]int) {
 	if target == unitField {
 		s.NoUnit += tally[missing]
 		return

@@ -31,7 +31,7 @@ type store struct {
 
 func (rd *reader) newStore(lay layout) *store {
 	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.dialect.comma}, words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine(), each: rd.each}
+		stats: newStats(rd.schema), names: rd.opts.unitNamer(), cut: rd.newFieldCutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine(), each: rd.each}
 	s.runs = make([]int, len(lay.targets))
 	s.some = make([]float64, len(lay.targets))
 	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {
@@ -50,19 +50,19 @@ func (rd *reader) newBatchStore(lay layout) *store {
 	s := rd.newStore(lay)
 	for _, r := range s.words {
 		if r != nil {
-			r.own()
+			r.useOwnList()
 		}
 	}
 	return s
 }
 
-// next starts a batch in dst.
-func (s *store) next(dst slab, stats *Stats) {
+// nextBatch starts a batch in dst.
+func (s *store) nextBatch(dst slab, stats *Stats) {
 	s.dst = dst
 	s.stats = stats
 	for _, r := range s.words {
 		if r != nil {
-			r.renew()
+			r.renewList()
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (s *store) storeRecord(fields []string, row int) {
 		}
 		s.storeCell(target, cell, row)
 	}
-	s.width(len(fields))
+	s.checkWidth(len(fields))
 }
 
 // storeCell stores one cell.
@@ -95,13 +95,13 @@ func (s *store) storeCell(target int, text string, row int) {
 	case c.kind == Numeric:
 		v, what := s.rule.Number(text)
 		if words != nil && (what == unparseable || what == good && isBoolean(text)) {
-			s.dst.floats[target][row] = words.text(text)
+			s.dst.floats[target][row] = words.readText(text)
 			s.stats.Columns[target].countClass(unparseable)
 			return
 		}
 		s.storeNumber(target, row, v, what)
 	case words != nil:
-		code, what := words.category(text)
+		code, what := words.readCategory(text)
 		s.storeCode(target, row, code, what)
 	default:
 		code, what := c.parseCategory(text)
@@ -139,8 +139,8 @@ func (s *store) storeCode(j, row int, code int32, what class) {
 	s.dst.codes[j][row] = code
 }
 
-// width counts one record and compares its number of fields with the header's.
-func (s *store) width(fields int) {
+// checkWidth counts one record and compares its number of fields with the header's.
+func (s *store) checkWidth(fields int) {
 	s.stats.Rows++
 	switch {
 	case fields > s.lay.fields:
@@ -153,7 +153,7 @@ func (s *store) width(fields int) {
 // parseLines stores every record of data, which holds whole lines, from row 0 of dst. It returns false if there
 // are more or fewer records than dst has rows.
 func (s *store) parseLines(data []byte) bool {
-	plain := s.cut.d.plain(data)
+	plain := s.cut.d.isPlain(data)
 	row := 0
 	for len(data) > 0 {
 		var line []byte
@@ -175,7 +175,7 @@ func (s *store) parseLines(data []byte) bool {
 
 // parseAnyLine stores a record.
 func (s *store) parseAnyLine(record []byte, row int) {
-	if s.cut.d.plain(record) {
+	if s.cut.d.isPlain(record) {
 		s.parseLine(record, row)
 		return
 	}
@@ -188,7 +188,7 @@ func (s *store) parseAnyLine(record []byte, row int) {
 	for ; f < len(s.lay.targets); f++ {
 		s.storeCell(s.lay.targets[f], "", row)
 	}
-	s.width(fields)
+	s.checkWidth(fields)
 }
 
 // aloneFields is the number of fields that are read one by one if the first of several cannot be read in bulk.
@@ -242,7 +242,7 @@ func (s *store) parseLine(b []byte, row int) {
 	for ; f < len(targets); f++ {
 		s.storeCell(targets[f], "", row)
 	}
-	s.width(fields)
+	s.checkWidth(fields)
 }
 
 // storeBytes is storeCell that avoids allocating a string where possible.

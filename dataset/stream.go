@@ -74,7 +74,7 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	if err != nil {
 		return err
 	}
-	f, size, regular, err := open(path)
+	f, size, regular, err := openFile(path)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	if err != nil {
 		return err
 	}
-	return unchanged(path, f, size)
+	return checkUnchanged(path, f, size)
 }
 
 // StreamFrom is [Stream] for the formats of [ReadFrom].
@@ -117,7 +117,7 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	counted := &counter{r: &stoppable{within, from(within)}}
-	src, err := rd.decode(counted)
+	src, err := rd.newSource(counted)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size in
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	counted := &counterAt{at: f, most: size}
-	lines, err := rd.unpack(within, counted, size, true)
+	lines, err := rd.unpackLines(within, counted, size, true)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size in
 
 // streamLines reads decoded lines. size is 0 for a source that may block.
 func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, src io.Reader, counted *counter, size int64, to Consumer[T]) error {
-	recs := rd.records(src)
-	head, err := rd.header(recs)
+	recs := rd.newRecords(src)
+	head, err := rd.readHeader(recs)
 	if err != nil {
 		return err
 	}
@@ -156,19 +156,19 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 	}
 	c := &lineCutter{
 		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1, done: &counted.n,
-		free: make(chan []byte, 2*rd.opts.workers()+2), out: make(chan lineSegment),
+		free: make(chan []byte, 2*rd.opts.workerCount()+2), out: make(chan lineSegment),
 		long: make(chan []byte, 1),
 	}
 	for range cap(c.free) {
 		c.free <- nil
 	}
 	c.long <- nil
-	return inOrder(ctx, cancel, rd.opts.workers(), c.out,
-		func() error { return c.run(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
+	return inOrder(ctx, cancel, rd.opts.workerCount(), c.out,
+		func() error { return c.cutLines(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
 		func() func(lineSegment) (T, error) {
 			st := rd.newBatchStore(lay)
-			room := newSlab(rd.cols, rd.unit(), 0)
-			return func(seg lineSegment) (T, error) { return to.Work(seg.batch(rd, st, &room)) }
+			room := newSlab(rd.cols, rd.hasUnit(), 0)
+			return func(seg lineSegment) (T, error) { return to.Work(seg.parseBatch(rd, st, &room)) }
 		},
 		func(seg lineSegment, result T) error {
 			seg.home <- seg.data
@@ -184,7 +184,7 @@ type worked[S, T any] struct {
 }
 
 // numbered is a piece of a stream with its position.
-type numbered interface{ place() int }
+type numbered interface{ segmentIndex() int }
 
 // inOrder runs three functions: produce sends segments numbered from 0 to out, work processes them on several
 // goroutines, and emit is called in the calling goroutine, in order. inOrder returns the error of the first
@@ -240,7 +240,7 @@ func collectInOrder[S numbered, T any](ctx context.Context, results <-chan worke
 			if !more {
 				return nil
 			}
-			waiting[o.seg.place()] = o
+			waiting[o.seg.segmentIndex()] = o
 		}
 		for o, ok := waiting[next]; ok; o, ok = waiting[next] {
 			delete(waiting, next)
@@ -261,7 +261,7 @@ func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error)
 	if err != nil {
 		fm = fileKind{comma: ','}
 	}
-	if fm.offsets() {
+	if fm.needsOffsets() {
 		return nil, &FileError{Path: name, Msg: "Parquet, Arrow and workbooks cannot be read from a stream",
 			Hint: "give the path of a file", Err: ErrFormat}
 	}

@@ -36,7 +36,7 @@ type lineSegment struct {
 	home  chan []byte // where data is returned to
 }
 
-func (s lineSegment) place() int { return s.index }
+func (s lineSegment) segmentIndex() int { return s.index }
 
 // lineCutter splits a stream into segments.
 type lineCutter struct {
@@ -50,8 +50,8 @@ type lineCutter struct {
 	long        chan []byte // the same for segments longer than a chunk, with room for one
 }
 
-// run splits src up to its end.
-func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
+// cutLines splits src up to its end.
+func (c *lineCutter) cutLines(ctx context.Context, src io.Reader) error {
 	in := make([]byte, 0, c.chunk)
 	var marks lineMarks
 	for ended := false; !ended; {
@@ -63,12 +63,12 @@ func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 		ended = err == io.EOF
 		sent := 0
 		for {
-			marks.advance(in, c.rows, ended)
+			marks.countLines(in, c.rows, ended)
 			enough := marks.lines == c.rows || c.eager || len(in) == cap(in) || err != nil
 			if marks.lines == 0 || !enough {
 				break
 			}
-			if err := c.send(ctx, in[sent:marks.end], marks.lines); err != nil {
+			if err := c.sendSegment(ctx, in[sent:marks.end], marks.lines); err != nil {
 				return err
 			}
 			sent = marks.end
@@ -92,9 +92,9 @@ type lineMarks struct {
 	searched int // there is no newline between end and searched
 }
 
-// advance counts further lines of data until it has counted most lines, and returns how many bytes it searched.
+// countLines counts further lines of data until it has counted most lines, and returns how many bytes it searched.
 // The text after the last newline is a line if the file has ended.
-func (m *lineMarks) advance(data []byte, most int, ended bool) int {
+func (m *lineMarks) countLines(data []byte, most int, ended bool) int {
 	from := m.searched
 	for m.lines < most && m.searched < len(data) {
 		k := bytes.IndexByte(data[m.searched:], '\n')
@@ -115,9 +115,9 @@ func (m *lineMarks) advance(data []byte, most int, ended bool) int {
 	return looked
 }
 
-// send waits until the last long segment has been processed before it sends the next, so that the memory for
+// sendSegment waits until the last long segment has been processed before it sends the next, so that the memory for
 // long lines does not grow with the number of workers.
-func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
+func (c *lineCutter) sendSegment(ctx context.Context, data []byte, lines int) error {
 	home := c.free
 	if len(data) > c.chunk {
 		home = c.long
@@ -138,15 +138,15 @@ func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
 	return nil
 }
 
-// batch parses a segment. room holds the records of this worker; it grows to the size of the largest batch.
-func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
+// parseBatch parses a segment. room holds the records of this worker; it grows to the size of the largest batch.
+func (s lineSegment) parseBatch(rd *reader, st *store, room *slab) *Batch {
 	rows := st.parseRecords(s.data)
 	if room.rows < rows {
-		*room = newSlab(rd.cols, rd.unit(), rows)
+		*room = newSlab(rd.cols, rd.hasUnit(), rows)
 	}
-	st.next(room.window(0, rows), newStats(rd.schema))
+	st.nextBatch(room.subSlab(0, rows), newStats(rd.schema))
 	st.parseLines(s.data)
-	return &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, First: -1, text: lineText{s, st}}
+	return &Batch{Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, First: -1, text: lineText{s, st}}
 }
 
 // lineText is the text of a segment.
@@ -183,25 +183,25 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	}
 	st := rd.newBatchStore(lay)
-	st.dst = newSlab(rd.cols, rd.unit(), rd.batchRows())
+	st.dst = newSlab(rd.cols, rd.hasUnit(), rd.batchRows())
 	whole := st.dst
 	var kept keptText
 	flush := func() error {
-		st.dst = whole.window(0, len(kept.fields))
-		b := &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, First: -1, text: &kept}
+		st.dst = whole.subSlab(0, len(kept.fields))
+		b := &Batch{Table: st.dst.newBatchTable(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, First: -1, text: &kept}
 		result, err := to.Work(b)
 		if err == nil {
 			err = to.Emit(result)
 		}
 		kept = keptText{}
-		st.next(whole, newStats(rd.schema))
+		st.nextBatch(whole, newStats(rd.schema))
 		return err
 	}
 	for {
 		fields, err := recs.next()
 		if err == nil {
 			st.storeRecord(fields, len(kept.fields))
-			kept.add(recs.line(), fields)
+			kept.addLine(recs.line(), fields)
 			if len(kept.fields) < whole.rows && kept.bytes < 1<<20 && !waits() {
 				continue
 			}
@@ -229,7 +229,7 @@ type keptText struct {
 	bytes  int
 }
 
-func (t *keptText) add(line int, fields []string) {
+func (t *keptText) addLine(line int, fields []string) {
 	for _, f := range fields {
 		t.bytes += len(f) + 16
 	}

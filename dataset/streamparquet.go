@@ -20,7 +20,7 @@ type parquetSegment struct {
 	first int64 // number of records of the table before it
 }
 
-func (s parquetSegment) place() int { return s.index }
+func (s parquetSegment) segmentIndex() int { return s.index }
 
 // streamParquet is Stream for Parquet.
 func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T]) error {
@@ -33,7 +33,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	}
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cursors, err := t.cursors(within)
+	cursors, err := t.newCursors(within)
 	if err != nil {
 		return err
 	}
@@ -45,19 +45,19 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	free := make(chan slab, rd.opts.workers())
+	free := make(chan slab, rd.opts.workerCount())
 	out := make(chan parquetSegment)
 	var leave []func()
 	for range cap(free) {
-		s, after := roomSlab(rd.cols, rd.unit(), rd.batchRows())
+		s, after := roomSlab(rd.cols, rd.hasUnit(), rd.batchRows())
 		free <- s
 		leave = append(leave, after)
 	}
-	err = inOrder(ctx, cancel, rd.opts.workers(), out,
+	err = inOrder(ctx, cancel, rd.opts.workerCount(), out,
 		func() error { return t.sendBatches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done, First: s.first, lasts: true})
+				return to.Work(&Batch{Table: s.cells.newBatchTable(rd.schema, s.words), Stats: s.stats, Done: s.done, First: s.first, lasts: true})
 			}
 		},
 		func(s parquetSegment, result T) error {
@@ -80,7 +80,7 @@ func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <
 	rows := 0
 	read := int64(0)
 	send := func() error {
-		s.cells, s.words = s.room.window(0, rows), t.wordLists(cursors)
+		s.cells, s.words = s.room.subSlab(0, rows), t.wordLists(cursors)
 		s.first = t.rd.opts.before + read
 		s.stats.Rows = rows
 		read += int64(rows)
@@ -112,7 +112,7 @@ func (t *parquetTable) sendBatches(ctx context.Context, cursors []cursor, free <
 				}
 			}
 			n := int(min(left, int64(next-rows)))
-			to := s.room.window(rows, rows+n)
+			to := s.room.subSlab(rows, rows+n)
 			begins := rows == 0
 			if err := forEachCursor(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
 				return t.pageError(ctx, err)
@@ -147,7 +147,7 @@ func (t *parquetTable) wordLists(cursors []cursor) [][]string {
 
 // forEachCursor calls do for all cursors, in parallel: each has its own column of the cells and of the counts.
 func forEachCursor(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
-	return runTasks(ctx, opts.workers(), len(cursors), func(_, k int) error { return do(cursors[k]) })
+	return runTasks(ctx, opts.workerCount(), len(cursors), func(_, k int) error { return do(cursors[k]) })
 }
 
 // cursor reads a column from the first row to the last.
@@ -166,19 +166,19 @@ type cellCursor[T any] struct {
 	of     func(slab) []T
 }
 
-// cursors returns one cursor for each declared column of the file.
-func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
-	fields, targets := t.fields()
-	columns, err := t.open(ctx, fields, t.declaredName)
+// newCursors returns one cursor for each declared column of the file.
+func (t *parquetTable) newCursors(ctx context.Context) (all []cursor, err error) {
+	fields, targets := t.fieldTargets()
+	columns, err := t.openFields(ctx, fields, t.declaredName)
 	if err != nil {
 		return nil, err
 	}
 	for k, c := range columns {
 		switch target := targets[k]; {
 		case target == unitField:
-			all = append(all, &cellCursor[uint64]{unitCells(c, t.rd.opts.namer()), target, func(s slab) []uint64 { return s.ids }})
+			all = append(all, &cellCursor[uint64]{unitCells(c, t.rd.opts.unitNamer()), target, func(s slab) []uint64 { return s.ids }})
 		case t.rd.cols[target].kind == Numeric:
-			all = append(all, batchCursor(&cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
+			all = append(all, batchCursor(&cellCursor[float64]{t.readNumbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
 		default:
 			all = append(all, batchCursor(&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }}))
 		}
@@ -190,7 +190,7 @@ func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 // once, so their text categories are pinned.
 func batchCursor[T any](c *cellCursor[T]) *cellCursor[T] {
 	if r := c.words; r != nil {
-		r.own()
+		r.useOwnList()
 		c.Made = func() { r.pinned = len(r.all.list) }
 	}
 	return c
@@ -201,7 +201,7 @@ func (c *cellCursor[T]) open(group int, rows int64) error {
 	if c.words != nil {
 		c.words.pinned = 0
 	}
-	return c.cells.open(group, rows)
+	return c.cells.openGroup(group, rows)
 }
 
 func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
@@ -209,23 +209,23 @@ func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
 // fill reads the column of to, which may be the start of a batch.
 func (c *cellCursor[T]) fill(to slab, stats *Stats, begins bool) error {
 	if c.words != nil && begins {
-		c.words.renew()
+		c.words.renewList()
 	}
 	for dst := c.of(to); len(dst) > 0; {
-		n, err := c.read(dst)
+		n, err := c.readCells(dst)
 		if err != nil {
 			return err
 		}
 		dst = dst[n:]
 	}
-	stats.add(c.target, &c.Tally)
+	stats.addTally(c.target, &c.Tally)
 	c.Tally = [parquetfile.Classes]int{}
 	return nil
 }
 
 // end returns an error unless a row group is at its end.
 func (c *cellCursor[T]) end() error {
-	if _, err := c.read(make([]T, 1)); err != io.EOF {
+	if _, err := c.readCells(make([]T, 1)); err != io.EOF {
 		return parquetfile.ErrDamaged
 	}
 	return nil

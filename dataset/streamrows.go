@@ -24,7 +24,7 @@ type segment struct {
 func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (slab, *Stats, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	workers := rd.opts.workers()
+	workers := rd.opts.workerCount()
 	c := cutter{
 		chunk: rd.opts.chunkBytes(),
 		free:  make(chan []byte, workers+2), // one per worker, one being filled, the next
@@ -39,7 +39,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	wg := parallel.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
-		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
+		if err := c.cutStream(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
 			cancel(err)
 		}
 	})
@@ -48,12 +48,12 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		stats[w] = st.stats
 		wg.Go(func() {
 			for seg := range c.out {
-				st.dst = newSlab(rd.cols, rd.unit(), st.parseRecords(seg.data))
+				st.dst = newSlab(rd.cols, rd.hasUnit(), st.parseRecords(seg.data))
 				st.parseLines(seg.data)
-				if !sink.put(seg.index, st.dst) {
+				if !sink.putSlab(seg.index, st.dst) {
 					cancel(tooLarge(rd.path))
 				}
-				c.release(seg)
+				c.releaseBuffer(seg)
 			}
 		})
 	}
@@ -68,9 +68,9 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		stats[0].addStats(s)
 	}
 	if len(sink.parts) == 0 {
-		return newSlab(rd.cols, rd.unit(), 0), stats[0], nil
+		return newSlab(rd.cols, rd.hasUnit(), 0), stats[0], nil
 	}
-	rows, err := joinSlabs(ctx, workers, rd.cols, rd.unit(), sink.parts)
+	rows, err := joinSlabs(ctx, workers, rd.cols, rd.hasUnit(), sink.parts)
 	return rows, stats[0], err
 }
 
@@ -82,8 +82,8 @@ type segments struct {
 	limit int64
 }
 
-// put keeps a slab; it returns false when the rows exceed the limit.
-func (s *segments) put(index int, part slab) bool {
+// putSlab keeps a slab; it returns false when the rows exceed the limit.
+func (s *segments) putSlab(index int, part slab) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.parts) <= index {
@@ -106,15 +106,15 @@ type lineLimit struct {
 func (l *lineLimit) Read(p []byte) (int, error) {
 	for {
 		n, err := l.r.Read(p)
-		kept := l.trim(p[:n])
+		kept := l.trimLines(p[:n])
 		if kept > 0 || n == 0 || err != nil {
 			return kept, err
 		}
 	}
 }
 
-// trim moves the kept bytes of p to its front and returns their number.
-func (l *lineLimit) trim(p []byte) int {
+// trimLines moves the kept bytes of p to its front and returns their number.
+func (l *lineLimit) trimLines(p []byte) int {
 	kept := 0
 	for at := 0; at < len(p); {
 		if l.drop && l.have == 0 {
@@ -167,8 +167,8 @@ type cutter struct {
 	long  chan struct{} // holds a token while there is a long segment
 }
 
-// release returns the buffer of a segment.
-func (c *cutter) release(s segment) {
+// releaseBuffer returns the buffer of a segment.
+func (c *cutter) releaseBuffer(s segment) {
 	if !s.long {
 		c.free <- s.data
 		return
@@ -177,19 +177,19 @@ func (c *cutter) release(s segment) {
 	<-c.long
 }
 
-// run sends pieces until the stream or the context ends.
-func (c *cutter) run(ctx context.Context, src io.Reader) error {
-	buf, err := c.buffer(ctx)
+// cutStream sends pieces until the stream or the context ends.
+func (c *cutter) cutStream(ctx context.Context, src io.Reader) error {
+	buf, err := c.takeBuffer(ctx)
 	for index := 0; err == nil; index++ {
 		var ended, long bool
 		var cut int
-		buf, cut, ended, long, err = c.fill(ctx, src, buf)
+		buf, cut, ended, long, err = c.fillBuffer(ctx, src, buf)
 		if err != nil {
 			return err
 		}
 		var next []byte
 		if !ended {
-			if next, err = c.buffer(ctx); err != nil {
+			if next, err = c.takeBuffer(ctx); err != nil {
 				return err
 			}
 			next = append(next, buf[cut:]...)
@@ -207,8 +207,8 @@ func (c *cutter) run(ctx context.Context, src io.Reader) error {
 	return err
 }
 
-// buffer takes an empty buffer of at least chunk bytes from the free list.
-func (c *cutter) buffer(ctx context.Context) ([]byte, error) {
+// takeBuffer takes an empty buffer of at least chunk bytes from the free list.
+func (c *cutter) takeBuffer(ctx context.Context) ([]byte, error) {
 	select {
 	case buf := <-c.free:
 		if cap(buf) < c.chunk {
@@ -220,10 +220,10 @@ func (c *cutter) buffer(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// fill reads until buf is full and holds a newline, growing it if a line is longer, or until the stream ends.
+// fillBuffer reads until buf is full and holds a newline, growing it if a line is longer, or until the stream ends.
 // buf[:cut] is whole lines. Before it grows buf it waits until the last grown buffer has been processed, so
 // that the memory for long lines does not grow with the number of workers.
-func (c *cutter) fill(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended, long bool, err error) {
+func (c *cutter) fillBuffer(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended, long bool, err error) {
 	for {
 		if len(buf) == cap(buf) {
 			if cut = bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {

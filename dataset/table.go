@@ -159,7 +159,7 @@ func totalFloats(c *Column, x []float64) []float64 {
 		if out == nil {
 			out = append(make([]float64, 0, len(x)), x...)
 		}
-		out[i] = c.missing()
+		out[i] = c.missingValue()
 	}
 	if out == nil {
 		return x
@@ -203,7 +203,7 @@ func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 		out.small[j] = nil
 	}
 	out.floats[j] = make([]float64, t.rows)
-	for i, x := range t.float(j) {
+	for i, x := range t.floatColumn(j) {
 		out.floats[j][i] = f(x)
 	}
 	return &out
@@ -217,13 +217,13 @@ func (t *Table) Schema() Schema { return t.schema }
 
 // Float returns numeric column j, one value per record in the column's own units,
 // NaN where missing; nil for a category column. It must not be modified.
-func (t *Table) Float(j int) []float64 { return t.float(j) }
+func (t *Table) Float(j int) []float64 { return t.floatColumn(j) }
 
 // Codes returns category column j: positions in Column.Categories, or
 // len(Categories) for any other cell; nil for a numeric column. It must not be
 // modified.
 func (t *Table) Codes(j int) []int32 {
-	codes := t.code(j)
+	codes := t.codeColumn(j)
 	if !t.tellsMissing(j) || codes == nil {
 		return codes
 	}
@@ -232,7 +232,7 @@ func (t *Table) Codes(j int) []int32 {
 
 // Labels is like Codes, except that missing cells of a column with [Column.Labels] have the code
 // len(Categories)+1.
-func (t *Table) Labels(j int) []int32 { return t.code(j) }
+func (t *Table) Labels(j int) []int32 { return t.codeColumn(j) }
 
 // tellsMissing reports whether the codes of column j distinguish missing cells from others. Without categories
 // the codes are positions in a list of texts that were not resolved yet.

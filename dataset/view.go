@@ -47,7 +47,7 @@ func (v View) Select(rows []int32) View {
 func (v View) Columns(cols []int) View {
 	picked := make([]int, len(cols))
 	for k, j := range cols {
-		picked[k] = v.column(j)
+		picked[k] = v.tableColumn(j)
 	}
 	v.cols = picked
 	return v
@@ -72,7 +72,7 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 		views[p] = View{table: v.table, rows: make([]int32, 0, n), cols: v.cols}
 	}
 	for k, p := range of {
-		views[p].rows = append(views[p].rows, v.row(k))
+		views[p].rows = append(views[p].rows, v.tableRow(k))
 	}
 	for p := range views {
 		views[p].mask = maskOf(v.table, views[p].rows)
@@ -93,7 +93,7 @@ func (v View) Part(sides []uint8) (first, second View) {
 	rows := [2][]int32{make([]int32, len(sides)-ones+1), make([]int32, ones+1)} // including one place for discarded values
 	var n [2]int
 	for k, side := range sides { // without a branch that depends on a coin
-		row := v.row(k)
+		row := v.tableRow(k)
 		rows[0][n[0]], rows[1][n[1]] = row, row
 		one := int(side & 1)
 		n[0] += 1 - one
@@ -109,7 +109,7 @@ func (v View) Part(sides []uint8) (first, second View) {
 // Mark sets bit r%8 of byte r/8 for each row r of the table that is in the view.
 func (v View) Mark(marks []byte) {
 	for k := range v.Len() {
-		r := v.row(k)
+		r := v.tableRow(k)
 		marks[r/maskRows] |= 1 << (r % maskRows)
 	}
 }
@@ -121,7 +121,7 @@ func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
 		panic("dataset: MarkSides: not one side per record")
 	}
 	for k, side := range sides { // without a branch that depends on a coin
-		r := v.row(k)
+		r := v.tableRow(k)
 		side &= 1
 		ones[r/maskRows] |= side << (r % maskRows)
 		zeros[r/maskRows] |= (1 - side) << (r % maskRows)
@@ -180,7 +180,7 @@ func (v View) Schema() Schema {
 }
 
 // ID returns the identity of the view's k-th row; see [Table.ID].
-func (v View) ID(k int) uint64 { return v.table.ID(int(v.row(k))) }
+func (v View) ID(k int) uint64 { return v.table.ID(int(v.tableRow(k))) }
 
 // Block returns rows [lo, hi) of the view.
 func (v View) Block(lo, hi int) Block {
@@ -200,7 +200,7 @@ func (v View) Compact() *Table {
 	}
 	t := newTable(v.Schema().Clone(), v.Len(), ids)
 	for j, c := range t.schema.Columns {
-		t.words[j] = v.table.words[v.column(j)]
+		t.words[j] = v.table.words[v.tableColumn(j)]
 		if c.Kind == Numeric {
 			t.floats[j] = slices.Clone(whole.Float(j, nil))
 		} else {
@@ -215,7 +215,7 @@ func (v View) Compact() *Table {
 // another number of values and for a numeric column. No other cell is copied, and a record's value depends on
 // its own code alone, so neighbouring views stay neighbouring.
 func (v View) Recode(j int, c Column, values []float64) View {
-	at := v.column(j)
+	at := v.tableColumn(j)
 	from := &v.table.schema.Columns[at]
 	if from.Kind != Category || c.Kind != Numeric || len(values) != len(from.Categories)+1 {
 		panic("dataset: Recode: not a category column, or not one value a category and one for the others")
@@ -233,16 +233,16 @@ func (v View) Recode(j int, c Column, values []float64) View {
 	return v
 }
 
-// row returns the table position of the view's k-th row.
-func (v View) row(k int) int32 {
+// tableRow returns the table position of the view's k-th row.
+func (v View) tableRow(k int) int32 {
 	if v.all {
 		return int32(k)
 	}
 	return v.rows[k]
 }
 
-// column returns the table position of the view's column j.
-func (v View) column(j int) int {
+// tableColumn returns the table position of the view's column j.
+func (v View) tableColumn(j int) int {
 	if v.cols == nil {
 		return j
 	}

@@ -88,15 +88,15 @@ type wordReader struct {
 	pinned int // for a reader of batches: number of list entries that keep their codes
 }
 
-func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
+func (w *words) newReader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
 
-// own gives the reader a list of its own, which is replaced now and then; see [wordReader.renew].
-func (r *wordReader) own() { r.all = r.all.newEmpty() }
+// useOwnList gives the reader a list of its own, which is replaced now and then; see [wordReader.renew].
+func (r *wordReader) useOwnList() { r.all = r.all.newEmpty() }
 
-// renew replaces the list, except for the pinned texts, if it has become long. Memory thus holds the texts of
+// renewList replaces the list, except for the pinned texts, if it has become long. Memory thus holds the texts of
 // some batches rather than of the whole file. It is called between two batches, each of which keeps the list
 // that its codes index.
-func (r *wordReader) renew() {
+func (r *wordReader) renewList() {
 	if len(r.all.list) < r.pinned+mostSeen {
 		return
 	}
@@ -122,8 +122,8 @@ func listsOf(readers []*wordReader) [][]string {
 	return out
 }
 
-// code wraps [words.codeOf].
-func (r *wordReader) code(text []byte) int32 {
+// codeOf wraps [words.codeOf].
+func (r *wordReader) codeOf(text []byte) int32 {
 	if k, ok := r.seen[string(text)]; ok { // no allocation
 		return k
 	}
@@ -131,7 +131,7 @@ func (r *wordReader) code(text []byte) int32 {
 	if len(r.seen) >= mostSeen || k == noWord {
 		return k
 	}
-	key := r.all.word(k)
+	key := r.all.wordAt(k)
 	if key != string(text) {
 		key = string(text)
 	}
@@ -139,23 +139,23 @@ func (r *wordReader) code(text []byte) int32 {
 	return k
 }
 
-func (w *words) word(k int32) string {
+func (w *words) wordAt(k int32) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.list[k]
 }
 
-// category reads a cell of a category column.
-func (r *wordReader) category(text string) (int32, class) {
+// readCategory reads a cell of a category column.
+func (r *wordReader) readCategory(text string) (int32, class) {
 	text = cell.Normal(text)
 	if r.all.isMissing(text) {
 		return noText, missing
 	}
-	return r.code([]byte(text)), good
+	return r.codeOf([]byte(text)), good
 }
 
-// text reads a cell of a numeric column that contains text but no number.
-func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
+// readText reads a cell of a numeric column that contains text but no number.
+func (r *wordReader) readText(text string) float64 { return boxWord(r.codeOf([]byte(cell.Trim(text)))) }
 
 // isBoolean reports whether a cell is a boolean spelled in letters, which can be read as 1 and 0. In a column
 // that may hold text categories it is text: models treat two categories better than two numbers.
@@ -166,7 +166,7 @@ func wordReaders(cols []column) []*wordReader {
 	out := make([]*wordReader, len(cols))
 	for j := range cols {
 		if w := cols[j].words; w != nil {
-			out[j] = w.reader()
+			out[j] = w.newReader()
 		}
 	}
 	return out
@@ -221,7 +221,7 @@ func heldWords(names []string, c *Column) (list []string, codes []int32) {
 
 // Data returns column j in the form that [NewTable] accepts. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
-	d := ColumnData{Floats: t.float(j), Codes: t.code(j), Words: t.words[j]}
+	d := ColumnData{Floats: t.floatColumn(j), Codes: t.codeColumn(j), Words: t.words[j]}
 	c := &t.schema.Columns[j]
 	if d.Floats == nil && c.Kind == Numeric { // there are no records
 		d.Floats = []float64{}
@@ -258,11 +258,11 @@ func (c *Column) CodesOf(words []string) []int32 {
 // the view with each. A record has at most one. The order is that in which they were met and carries no
 // meaning.
 func (v View) CountWords(j int) (words []string, counts []int64) {
-	at := v.column(j)
+	at := v.tableColumn(j)
 	words = v.table.words[at]
 	counts = make([]int64, len(words))
 	for k := range v.Len() {
-		if code := v.table.wordCode(at, int(v.row(k))); code > noWord {
+		if code := v.table.wordCode(at, int(v.tableRow(k))); code > noWord {
 			counts[code]++
 		}
 	}
@@ -287,13 +287,13 @@ func (v View) Resolve(as []Column) View {
 	t.schema.Columns = slices.Clone(t.schema.Columns)
 	t.floats, t.codes, t.words = slices.Clone(t.floats), slices.Clone(t.codes), slices.Clone(t.words)
 	for k, c := range as {
-		j := v.column(k)
+		j := v.tableColumn(k)
 		if !v.table.schema.Columns[j].Found {
 			continue
 		}
 		t.schema.Columns[j] = c
 		if c.Kind == Category {
-			t.codes[j], t.floats[j] = v.table.named(j, &c), nil
+			t.codes[j], t.floats[j] = v.table.declaredCodes(j, &c), nil
 		} else if t.codes[j] != nil {
 			panic("dataset: Resolve: words cannot be read as numbers")
 		}
@@ -303,8 +303,8 @@ func (v View) Resolve(as []Column) View {
 	return v
 }
 
-// named returns the codes of a text column under declared categories.
-func (t *Table) named(j int, c *Column) []int32 {
+// declaredCodes returns the codes of a text column under declared categories.
+func (t *Table) declaredCodes(j int, c *Column) []int32 {
 	absent := c.MissingCode()
 	of := c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)

@@ -74,7 +74,7 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 		if err != nil {
 			return predictor{}, err
 		}
-		return privately(&after, plan)(ctx, t)
+		return newPrivateTrainer(&after, plan)(ctx, t)
 	}, nil
 }
 

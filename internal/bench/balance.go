@@ -11,9 +11,9 @@ import (
 // splits use the first ones.
 const balanceRound = math.MaxUint64
 
-// split returns the rows that trial t trains and tests on.
-func (x *experiment) split(seed uint64, t int) (train, test []int32) {
-	train, test = split(seed, t, x.rows, x.limit)
+// splitRows returns the rows that trial t trains and tests on.
+func (x *experiment) splitRows(seed uint64, t int) (train, test []int32) {
+	train, test = splitTrial(seed, t, x.rows, x.limit)
 	if x.kept != nil {
 		for _, part := range [][]int32{train, test} {
 			for i, k := range part {
@@ -36,15 +36,15 @@ func (x *experiment) keepBalanced(seed uint64) {
 		case m.classes == nil:
 			m.err = ErrTask
 		case m.table != nil && x.kept == nil:
-			x.kept = balanced(m.table, m.target, len(m.classes), seed)
+			x.kept = balancedRows(m.table, m.target, len(m.classes), seed)
 			x.rows = len(x.kept)
 		}
 	}
 }
 
-// balanced returns as many rows of each class of a column, increasing and chosen at
+// balancedRows returns as many rows of each class of a column, increasing and chosen at
 // random, as the smallest has.
-func balanced(t *dataset.Table, target, classes int, seed uint64) []int32 {
+func balancedRows(t *dataset.Table, target, classes int, seed uint64) []int32 {
 	by := make([][]int32, classes)
 	for i, c := range t.Codes(target) {
 		if int(c) < classes {
@@ -59,7 +59,7 @@ func balanced(t *dataset.Table, target, classes int, seed uint64) []int32 {
 	kept := make([]int32, 0, least*classes)
 	for _, rows := range by {
 		for i := len(rows) - 1; i > 0; i-- {
-			j := g.below(uint64(i) + 1)
+			j := g.uniformBelow(uint64(i) + 1)
 			rows[i], rows[j] = rows[j], rows[i]
 		}
 		kept = append(kept, rows[:least]...)

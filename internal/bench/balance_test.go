@@ -23,7 +23,7 @@ func TestBalanced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := balanced(tab, 0, 3, 1)
+	rows := balancedRows(tab, 0, 3, 1)
 	count := map[int32]int{}
 	for _, i := range rows {
 		count[codes[i]]++
@@ -31,7 +31,7 @@ func TestBalanced(t *testing.T) {
 	if !slices.IsSorted(rows) || len(slices.Compact(slices.Clone(rows))) != len(rows) || count[0] == 0 || count[0] != count[1] || count[1] != count[2] || count[3] != 0 {
 		t.Errorf("%v of each class", count)
 	}
-	if !slices.Equal(rows, balanced(tab, 0, 3, 1)) || slices.Equal(rows, balanced(tab, 0, 3, 2)) {
+	if !slices.Equal(rows, balancedRows(tab, 0, 3, 1)) || slices.Equal(rows, balancedRows(tab, 0, 3, 2)) {
 		t.Error("the choice does not go by the seed")
 	}
 	if rows[0] > 100 || rows[len(rows)-1] < 900 {

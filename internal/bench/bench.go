@@ -135,7 +135,7 @@ type Quartiles struct{ Median, Q25, Q75 float64 }
 // still delivered and summarised, and its error is returned with the summaries; the same applies to a table
 // that turns out to be damaged.
 func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
-	experiments, err := c.prepare(ctx)
+	experiments, err := c.prepareExperiments(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +144,12 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 		x.skip = c.Skip
 		x.limit = c.Rows
 		x.balance = c.Balance
-		total += x.remaining(c.trials())
+		total += x.remainingRows(c.trialCount())
 	}
 	var summaries []Summary
 	done := 0
 	for _, x := range experiments {
-		rows, err := x.run(ctx, c.Seed, c.trials(), func(r Row) {
+		rows, err := x.runTrials(ctx, c.Seed, c.trialCount(), func(r Row) {
 			if done++; emit != nil {
 				emit(r)
 			}
@@ -158,7 +158,7 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 			}
 		})
 		if err == nil || len(rows) > 0 {
-			summaries = append(summaries, x.summarise(rows)...)
+			summaries = append(summaries, x.summariseRows(rows)...)
 		}
 		if err != nil {
 			return summaries, err
@@ -167,9 +167,9 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	return summaries, nil
 }
 
-// prepare does everything that needs no row, and reads the classes and categories of
+// prepareExperiments does everything that needs no row, and reads the classes and categories of
 // public tables where they are to come from there.
-func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
+func (c Config) prepareExperiments(ctx context.Context) ([]*experiment, error) {
 	switch {
 	case !c.Public:
 		return nil, ErrNotPublic
@@ -181,14 +181,14 @@ func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
 	case c.Rows < 0:
 		return nil, fmt.Errorf("%w, not %d", ErrRows, c.Rows)
 	}
-	if err := c.budget().Validate(); err != nil {
+	if err := c.budgetTarget().Validate(); err != nil {
 		return nil, err
 	}
-	methods, err := c.methods()
+	methods, err := c.allMethods()
 	if err != nil {
 		return nil, err
 	}
-	sources, err := c.sources(methods)
+	sources, err := c.listSources(methods)
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +203,14 @@ func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
 	return experiments, nil
 }
 
-func (c Config) trials() int {
+func (c Config) trialCount() int {
 	if c.Trials == 0 {
 		return DefaultTrials
 	}
 	return c.Trials
 }
 
-func (c Config) budget() budget.Target {
+func (c Config) budgetTarget() budget.Target {
 	b := c.Budget
 	if b.Epsilon == 0 {
 		b.Epsilon = DefaultEpsilon

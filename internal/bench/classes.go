@@ -50,9 +50,9 @@ type tableFacts struct {
 	columns map[string]recipe.Column // declarations of text columns
 }
 
-// facts reads these facts from a table: the classes of the target unless they are given, and the values of text
+// readFacts reads these facts from a table: the classes of the target unless they are given, and the values of text
 // columns if they are to be categories.
-func (c Config) facts(ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions) (tableFacts, error) {
+func (c Config) readFacts(ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
@@ -68,12 +68,12 @@ func (c Config) facts(ctx context.Context, s source, header []string, target str
 	for j, name := range header {
 		switch {
 		case name != target && c.Categories && levels[j].text && len(levels[j].names) <= maxLevels:
-			f.columns[name] = recipe.Column{Categories: recipe.Names{List: levels[j].sorted()}}
+			f.columns[name] = recipe.Column{Categories: recipe.Names{List: levels[j].sortedValues()}}
 		case name == target && c.Task == regression.TaskClassification && len(f.classes) == 0:
 			if n := len(levels[j].names); n < 2 || n > evaluate.MaxClasses {
 				return f, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)
 			}
-			f.classes = levels[j].sorted()
+			f.classes = levels[j].sortedValues()
 		}
 	}
 	return f, nil
@@ -85,8 +85,8 @@ type spellings struct {
 	text  bool // one is not a number
 }
 
-// sorted returns the values, numbers by size and text by its letters.
-func (l spellings) sorted() []string {
+// sortedValues returns the values, numbers by size and text by its letters.
+func (l spellings) sortedValues() []string {
 	names := make([]string, 0, len(l.names))
 	for name := range l.names {
 		names = append(names, name)
@@ -105,8 +105,8 @@ func (l spellings) sorted() []string {
 	return names
 }
 
-// add counts a cell unless it is missing.
-func (l *spellings) add(text string) {
+// countCell counts a cell unless it is missing.
+func (l *spellings) countCell(text string) {
 	text = cell.Trim(text)
 	if l.names[text] || cell.MissingWord(text) {
 		return
@@ -126,14 +126,14 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 		out[j].names = map[string]bool{}
 	}
 	if kind, _, _ := tablefile.Of(path); kind.Parquet {
-		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) { out[j].add(string(text)) })
+		return out, dataset.ParquetText(ctx, path, 0, func(j int, text []byte) { out[j].countCell(string(text)) })
 	}
 	return out, dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header}, dataset.Consumer[struct{}]{
 		Begin: func(dataset.Head) error { return nil },
 		Work: func(b *dataset.Batch) (struct{}, error) {
 			return struct{}{}, b.Text(func(_ int, cells []string) error {
 				for j, text := range cells[:min(len(cells), len(out))] {
-					out[j].add(strings.Clone(text))
+					out[j].countCell(strings.Clone(text))
 				}
 				return nil
 			})
@@ -174,7 +174,7 @@ func PublicColumns(ctx context.Context, path, target string, categories []string
 	for j, name := range header {
 		columns[j] = dataset.Column{Name: name}
 		if j == last || slices.Contains(categories, name) || levels[j].text && len(levels[j].names) <= maxLevels {
-			columns[j].Kind, columns[j].Categories = dataset.Category, levels[j].sorted()
+			columns[j].Kind, columns[j].Categories = dataset.Category, levels[j].sortedValues()
 		}
 	}
 	if n := len(columns[last].Categories); n < 2 || n > evaluate.MaxClasses {

@@ -86,7 +86,7 @@ func TestReadLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, want := range [][]string{{"2", "9", "10"}, {"q", "x", "y"}, {"5"}} {
-		if got := levels[j].sorted(); !slices.Equal(got, want) || levels[j].text != (j == 1) {
+		if got := levels[j].sortedValues(); !slices.Equal(got, want) || levels[j].text != (j == 1) {
 			t.Errorf("column %d: %q, text %v", j, got, levels[j].text)
 		}
 	}

@@ -61,8 +61,8 @@ func exactLogistic(ctx context.Context, t astc.Table, s recipe.Exact) (exactMode
 	return func(rows [][]float64) (scores, paid []float64) { return t.Scores(beta, rows) }, nil
 }
 
-// exactly trains an exact form on the columns that the pipeline's selector keeps.
-func exactly(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trainer, error) {
+// newExactTrainer trains an exact form on the columns that the pipeline's selector keeps.
+func newExactTrainer(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	classes := p.Task == regression.TaskClassification
 	if classes && len(p.Schema.Columns[target].Categories) > 2 {
@@ -74,7 +74,7 @@ func exactly(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trainer, err
 	}
 	return func(ctx context.Context, train *dataset.Table) (predictor, error) {
 		read := exactTarget{target: target, classes: classes}
-		train, y := read.of(train)
+		train, y := read.recordsWithTarget(train)
 		enc := form.encode(train, features)
 		t := enc.Table(train)
 		t.Y = y
@@ -90,7 +90,7 @@ func exactly(form exactForm, s recipe.Exact, p *pipeline.Pipeline) (trainer, err
 		return predictor{
 			predict: func(t *dataset.Table) ([]float64, error) {
 				scores, _ := model(enc.Table(t).Rows)
-				return read.back(scores), nil
+				return read.predictionsOf(scores), nil
 			},
 			costs: func(t *dataset.Table) ([]float64, error) {
 				_, paid := model(enc.Table(t).Rows)
@@ -107,8 +107,8 @@ type exactTarget struct {
 	mean, sd float64
 }
 
-// of returns the records that have a target, and their targets.
-func (x *exactTarget) of(t *dataset.Table) (*dataset.Table, []float64) {
+// recordsWithTarget returns the records that have a target, and their targets.
+func (x *exactTarget) recordsWithTarget(t *dataset.Table) (*dataset.Table, []float64) {
 	var keep []int32
 	var y []float64
 	if x.classes {
@@ -132,8 +132,8 @@ func (x *exactTarget) of(t *dataset.Table) (*dataset.Table, []float64) {
 	return t.Select(keep).Compact(), y
 }
 
-// back returns predictions from scores: codes of classes, or numbers in original units.
-func (x *exactTarget) back(scores []float64) []float64 {
+// predictionsOf returns predictions from scores: codes of classes, or numbers in original units.
+func (x *exactTarget) predictionsOf(scores []float64) []float64 {
 	for i, s := range scores {
 		switch {
 		case !x.classes:

@@ -60,7 +60,7 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
 			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
 	}
-	facts, err := c.facts(ctx, s, header, target, reading)
+	facts, err := c.readFacts(ctx, s, header, target, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 			continue
 		}
 		k := newContender(m, header, target, facts, c.Seed)
-		if refused(k.err) {
+		if isUnattainable(k.err) {
 			return nil, k.err
 		}
 		x.methods = append(x.methods, k)
@@ -110,25 +110,25 @@ func cutQuotes(o dataset.ReadOptions) (rest dataset.ReadOptions, multiline bool)
 	return o, multiline
 }
 
-// metric returns the name of the metric.
-func (k *contender) metric() string {
+// metricName returns the name of the metric.
+func (k *contender) metricName() string {
 	if k.recipe.Task == regression.TaskClassification {
 		return MetricAccuracy
 	}
 	return MetricR2
 }
 
-// skips reports whether a method's trial t (from 0) is left out.
-func (x *experiment) skips(m *contender, t int) bool {
+// skipsTrial reports whether a method's trial t (from 0) is left out.
+func (x *experiment) skipsTrial(m *contender, t int) bool {
 	return x.skip != nil && x.skip(x.name, m.name, t+1)
 }
 
-// remaining is the number of rows that the first n trials give.
-func (x *experiment) remaining(n int) int {
+// remainingRows is the number of rows that the first n trials give.
+func (x *experiment) remainingRows(n int) int {
 	rows := 0
 	for t := range n {
 		for _, m := range x.methods {
-			if !x.skips(m, t) {
+			if !x.skipsTrial(m, t) {
 				rows++
 			}
 		}
@@ -136,16 +136,16 @@ func (x *experiment) remaining(n int) int {
 	return rows
 }
 
-// refused reports whether an error means that the budget is unattainable for any table, as opposed to a method
+// isUnattainable reports whether an error means that the budget is unattainable for any table, as opposed to a method
 // that does not fit one.
-func refused(err error) bool {
+func isUnattainable(err error) bool {
 	return slices.ContainsFunc([]error{budget.ErrTarget, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, pipeline.ErrRelation},
 		func(e error) bool { return errors.Is(err, e) })
 }
 
-// load reads the table: once for all methods with numeric columns only, and once more for each different set of
+// loadTables reads the table: once for all methods with numeric columns only, and once more for each different set of
 // declared categories.
-func (x *experiment) load(ctx context.Context) error {
+func (x *experiment) loadTables(ctx context.Context) error {
 	var numbers *dataset.Table
 	var loaded []*dataset.Table
 	for _, m := range x.methods {
@@ -159,7 +159,7 @@ func (x *experiment) load(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if numeric(m.schema) {
+		if isNumeric(m.schema) {
 			if numbers == nil {
 				if numbers, _, err = dataset.Read(ctx, x.path, x.allNumeric(), x.read); err != nil {
 					return err
@@ -178,8 +178,8 @@ func (x *experiment) load(ctx context.Context) error {
 	return nil
 }
 
-// release gives the rows back to the collector.
-func (x *experiment) release() {
+// releaseTables gives the rows back to the collector.
+func (x *experiment) releaseTables() {
 	for _, m := range x.methods {
 		m.table = nil
 	}
@@ -194,7 +194,7 @@ func (x *experiment) allNumeric() dataset.Schema {
 	return s
 }
 
-func numeric(s dataset.Schema) bool {
+func isNumeric(s dataset.Schema) bool {
 	return !slices.ContainsFunc(s.Columns, func(c dataset.Column) bool { return c.Kind != dataset.Numeric })
 }
 

@@ -126,10 +126,10 @@ func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Expla
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var workers parallel.Group
-	for range min(x.out.Tables, x.parallel()) {
+	for range min(x.out.Tables, x.parallelTables()) {
 		workers.Go(func() {
 			for t := range next {
-				if results[t], errs[t] = x.table(within, t); errs[t] != nil {
+				if results[t], errs[t] = x.scoreTable(within, t); errs[t] != nil {
 					cancel()
 				}
 			}
@@ -151,7 +151,7 @@ func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Expla
 			return nil, err
 		}
 	}
-	x.summarise(results)
+	x.summariseTables(results)
 	return x.out, nil
 }
 
@@ -190,10 +190,10 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 		open.Selector = selection.None{}
 	}
 	if transform != rescale.None {
-		x.note("all figures are about %s, in its own units; R² in units of the target is another number", transform.Name(p.Target))
+		x.addNote("all figures are about %s, in its own units; R² in units of the target is another number", transform.Name(p.Target))
 	}
 	if kernel {
-		x.note("boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
+		x.addNote("boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
 	}
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)
@@ -214,12 +214,12 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	if p.Task == regression.TaskClassification {
 		baseline = nonprivate.NonprivateLogistic
 	}
-	if x.open, err = openly(baseline, &open); err != nil {
+	if x.open, err = newBaselineTrainer(baseline, &open); err != nil {
 		return nil, err
 	}
-	x.price(p)
+	x.keepPriceable(p)
 	x.shape = shapeOf(p, plan.Method(), x.features, private)
-	return x, x.bound(sizes, c.Rows != nil)
+	return x, x.boundWork(sizes, c.Rows != nil)
 }
 
 // explainSizes checks and sorts the sizes.
@@ -236,8 +236,8 @@ func explainSizes(rows []int) ([]int, error) {
 	return rows, nil
 }
 
-// price keeps the epsilons that the pipeline can be priced at.
-func (x *explainer) price(p *pipeline.Pipeline) {
+// keepPriceable keeps the epsilons that the pipeline can be priced at.
+func (x *explainer) keepPriceable(p *pipeline.Pipeline) {
 	grid := append(ExplainEpsilons(), p.Budget.Epsilon)
 	slices.Sort(grid)
 	for _, epsilon := range slices.Compact(grid) {
@@ -245,7 +245,7 @@ func (x *explainer) price(p *pipeline.Pipeline) {
 		at.Budget.Epsilon = epsilon
 		plan, err := at.Plan()
 		if err != nil {
-			x.note("epsilon %v is left out: the plan cannot be priced at it", epsilon)
+			x.addNote("epsilon %v is left out: the plan cannot be priced at it", epsilon)
 			continue
 		}
 		x.pipelines, x.plans = append(x.pipelines, &at), append(x.plans, plan)
@@ -253,12 +253,12 @@ func (x *explainer) price(p *pipeline.Pipeline) {
 	}
 }
 
-func (x *explainer) note(format string, args ...any) {
+func (x *explainer) addNote(format string, args ...any) {
 	x.out.Notes = append(x.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// parallel is the number of tables that are worked on at once.
-func (x *explainer) parallel() int {
+// parallelTables is the number of tables that are worked on at once.
+func (x *explainer) parallelTables() int {
 	largest := x.out.Sizes[len(x.out.Sizes)-1].Rows + ExplainTestRows
 	return max(1, min(runtime.GOMAXPROCS(0), copiesBytes/(16*largest*x.shape.width)))
 }

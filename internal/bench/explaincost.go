@@ -20,9 +20,9 @@ const (
 	askedSeconds = 180     // for sizes that were asked for
 )
 
-// bound settles the number of tables and the sizes: first fewer tables, then
+// boundWork settles the number of tables and the sizes: first fewer tables, then
 // fewer sizes, largest first.
-func (x *explainer) bound(sizes []int, asked bool) error {
+func (x *explainer) boundWork(sizes []int, asked bool) error {
 	allowed := float64(usualSeconds)
 	if asked {
 		allowed = askedSeconds
@@ -30,10 +30,10 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 	fits := func(tables int) bool {
 		largest := sizes[len(sizes)-1]
 		return (largest+ExplainTestRows)*x.shape.width <= explainCells &&
-			float64(tables)*x.shape.seconds(sizes, len(x.pipelines)) <= allowed
+			float64(tables)*x.shape.estimateSeconds(sizes, len(x.pipelines)) <= allowed
 	}
 	for len(sizes) > 0 && !fits(min(minTables, x.out.Tables)) {
-		x.note("tables of %d rows are left out: this shape (%d numbers a row) would take too long or too much memory",
+		x.addNote("tables of %d rows are left out: this shape (%d numbers a row) would take too long or too much memory",
 			sizes[len(sizes)-1], x.shape.width)
 		sizes = sizes[:len(sizes)-1]
 	}
@@ -45,7 +45,7 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 		x.out.Tables--
 	}
 	if x.out.Tables < wanted {
-		x.note("%d synthetic tables instead of %d, to bound the time: the bands are rough", x.out.Tables, wanted)
+		x.addNote("%d synthetic tables instead of %d, to bound the time: the bands are rough", x.out.Tables, wanted)
 	}
 	for _, n := range sizes {
 		x.out.Sizes = append(x.out.Sizes, ExplainedSize{Rows: n})
@@ -53,11 +53,11 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 	return nil
 }
 
-// seconds estimates the work on one table, as measured on one core of a small
+// estimateSeconds estimates the work on one table, as measured on one core of a small
 // machine: drawing rows, reading them (private selection sorts them), a matrix
 // of second moments with its noise and its decomposition, a pass for each curve
 // of each epoch or for each step of a classifier, the model without privacy.
-func (s shape) seconds(sizes []int, epsilons int) float64 {
+func (s shape) estimateSeconds(sizes []int, epsilons int) float64 {
 	w := float64(s.width)
 	m := float64(s.model)
 	scores := float64(s.scores)
@@ -74,7 +74,7 @@ func (s shape) seconds(sizes []int, epsilons int) float64 {
 	for _, size := range sizes {
 		n := float64(size)
 		curves := fits * (6e-4 + 4e-7*n) * float64(s.curves)
-		fit := .07 + perCell*n*w + fits*(1e-10*n*m*m+5e-7*m*m+cubic*m*m*m) + max(curves, s.steps.seconds(n, m, scores))
+		fit := .07 + perCell*n*w + fits*(1e-10*n*m*m+5e-7*m*m+cubic*m*m*m) + max(curves, s.steps.estimateSeconds(n, m, scores))
 		open := 1.5e-9*n*w*w + 2e-9*w*w*w
 		if s.classes {
 			open = scores * (1e-9*n*w*w + 1.4e-7*n*w + 1e-8*w*w*w)
@@ -90,7 +90,7 @@ type steps struct {
 	perRow                  float64 // and score
 }
 
-func (s steps) seconds(n, m, scores float64) float64 {
+func (s steps) estimateSeconds(n, m, scores float64) float64 {
 	return s.once + n*m*(s.perCell+scores*s.perScore) + n*scores*s.perRow
 }
 
@@ -173,7 +173,7 @@ func encodedEntries(c dataset.Column) int {
 	if c.Kind == dataset.Numeric {
 		return 1
 	}
-	return levels(c)
+	return levelCount(c)
 }
 
 // fixedChoice is the selector that keeps these columns.

@@ -22,12 +22,12 @@ type sizeScores struct {
 	at   []float64
 }
 
-// table draws a synthetic table and trains every model on it.
-func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
+// scoreTable draws a synthetic table and trains every model on it.
+func (x *explainer) scoreTable(ctx context.Context, t int) (tableScores, error) {
 	var scores tableScores
 	schema := x.pipelines[0].Schema
 	family := newFamily(schema, x.features, x.target, newSynthetic(x.out.Seed, uint64(t)))
-	cols, err := family.rows(ctx, ExplainTestRows)
+	cols, err := family.drawRows(ctx, ExplainTestRows)
 	if err != nil {
 		return scores, err
 	}
@@ -35,13 +35,13 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 	if err != nil {
 		return scores, err
 	}
-	if classes := schema.Columns[x.target].Categories; x.classes() {
-		if scores.largest, scores.truth, err = references(classes, test.Codes(x.target), family.best); err != nil {
+	if classes := schema.Columns[x.target].Categories; x.hasClasses() {
+		if scores.largest, scores.truth, err = referenceAccuracies(classes, test.Codes(x.target), family.best); err != nil {
 			return scores, err
 		}
 	}
 	sizes := x.out.Sizes
-	if cols, err = family.rows(ctx, sizes[len(sizes)-1].Rows); err != nil {
+	if cols, err = family.drawRows(ctx, sizes[len(sizes)-1].Rows); err != nil {
 		return scores, err
 	}
 	for _, size := range sizes {
@@ -50,11 +50,11 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 			return scores, err
 		}
 		var at sizeScores
-		if at.open, err = x.score(ctx, x.open, train, test); err != nil {
+		if at.open, err = x.scoreModel(ctx, x.open, train, test); err != nil {
 			return scores, err
 		}
 		for i, p := range x.pipelines {
-			value, err := x.score(ctx, privately(p, x.plans[i]), train, test)
+			value, err := x.scoreModel(ctx, newPrivateTrainer(p, x.plans[i]), train, test)
 			if errors.Is(err, ErrAbstained) {
 				value = math.NaN()
 				err = nil
@@ -69,14 +69,14 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 	return scores, nil
 }
 
-// classes reports whether the target has classes.
-func (x *explainer) classes() bool {
+// hasClasses reports whether the target has classes.
+func (x *explainer) hasClasses() bool {
 	return x.pipelines[0].Schema.Columns[x.target].Kind != dataset.Numeric
 }
 
-// references are the accuracies of the largest class and of the classes that the
+// referenceAccuracies are the accuracies of the largest class and of the classes that the
 // true function points to.
-func references(classes []string, codes, best []int32) (largest, truth float64, err error) {
+func referenceAccuracies(classes []string, codes, best []int32) (largest, truth float64, err error) {
 	count := make([]int, len(classes))
 	for _, k := range codes {
 		count[k]++
@@ -85,8 +85,8 @@ func references(classes []string, codes, best []int32) (largest, truth float64, 
 	return float64(slices.Max(count)) / float64(len(codes)), got.Accuracy, err
 }
 
-// score trains a model and returns its R² or accuracy on the test rows.
-func (x *explainer) score(ctx context.Context, train trainer, rows, test *dataset.Table) (float64, error) {
+// scoreModel trains a model and returns its R² or accuracy on the test rows.
+func (x *explainer) scoreModel(ctx context.Context, train trainer, rows, test *dataset.Table) (float64, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -94,7 +94,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	if err != nil && !errors.Is(err, ErrAbstained) {
 		return 0, err
 	}
-	x.count()
+	x.countModel()
 	if err != nil {
 		return 0, err
 	}
@@ -102,7 +102,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	if err != nil {
 		return 0, err
 	}
-	if x.classes() {
+	if x.hasClasses() {
 		got, err := ScoreClasses(test.Schema().Columns[x.target].Categories, test.Codes(x.target), codesOf(prediction))
 		return got.Accuracy, err
 	}
@@ -113,8 +113,8 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	return value, nil
 }
 
-// count reports one more model.
-func (x *explainer) count() {
+// countModel reports one more model.
+func (x *explainer) countModel() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.done++; x.progress != nil {
@@ -122,8 +122,8 @@ func (x *explainer) count() {
 	}
 }
 
-// summarise turns the values of all tables into bands.
-func (x *explainer) summarise(results []tableScores) {
+// summariseTables turns the values of all tables into bands.
+func (x *explainer) summariseTables(results []tableScores) {
 	band := func(value func(tableScores) float64) ExplainedFit {
 		var values []float64
 		for _, r := range results {
@@ -141,7 +141,7 @@ func (x *explainer) summarise(results []tableScores) {
 			size.At = append(size.At, band(func(s tableScores) float64 { return s.sizes[i].at[e] }))
 		}
 	}
-	if x.classes() {
+	if x.hasClasses() {
 		x.out.Largest = band(func(s tableScores) float64 { return s.largest }).Band
 		x.out.Truth = band(func(s tableScores) float64 { return s.truth }).Band
 	}

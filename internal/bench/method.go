@@ -60,7 +60,7 @@ func ParseMethod(name string) (Method, error) {
 	before, after, pair := strings.Cut(name, "+")
 	switch {
 	case name == "":
-		return Method{}, &MethodError{name, "the name is empty; there are " + list(Models())}
+		return Method{}, &MethodError{name, "the name is empty; there are " + joinNames(Models())}
 	case pair:
 		m.Selection = before
 		m.Model = after
@@ -87,11 +87,11 @@ func ParseMethod(name string) (Method, error) {
 	if !slices.Contains(Selections(), m.Selection) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
 			"no selection is called %q in this version; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
-			m.Selection, list(Selections()))}
+			m.Selection, joinNames(Selections()))}
 	}
 	if !slices.Contains(Models(), m.Model) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
-			"no model is called %q in this version; there are %s", m.Model, list(Models()))}
+			"no model is called %q in this version; there are %s", m.Model, joinNames(Models()))}
 	}
 	return m, nil
 }
@@ -110,7 +110,7 @@ func numberHint(model string, has, whole bool) string {
 	return model + " takes no number; it is for models with rounds, and for those whose features have a cost"
 }
 
-func list(names []string) string { return strings.Join(names, ", ") }
+func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // method is a method with its recipe.
 type method struct {
@@ -125,8 +125,8 @@ func (m *method) appliesTo(path string) bool {
 	return !m.own || filepath.Clean(m.recipe.DataFile()) == path
 }
 
-// methods returns the methods of the experiment: named ones and then recipes.
-func (c Config) methods() ([]*method, error) {
+// allMethods returns the methods of the experiment: named ones and then recipes.
+func (c Config) allMethods() ([]*method, error) {
 	names := c.Methods
 	if len(names) == 0 && len(c.Recipes) == 0 {
 		names = []string{DefaultMethod}
@@ -140,7 +140,7 @@ func (c Config) methods() ([]*method, error) {
 		if err := c.fitsTask(parsed); err != nil {
 			return nil, err
 		}
-		methods = append(methods, c.named(parsed))
+		methods = append(methods, c.namedMethod(parsed))
 	}
 	for _, path := range c.Recipes {
 		r, err := recipe.Options{Bench: true}.Load(path)
@@ -176,10 +176,10 @@ func (c Config) fitsTask(m Method) error {
 	return nil
 }
 
-// named returns the recipe of a method name.
-func (c Config) named(parsed Method) *method {
+// namedMethod returns the recipe of a method name.
+func (c Config) namedMethod(parsed Method) *method {
 	r := recipe.Default()
-	b := c.budget()
+	b := c.budgetTarget()
 	r.Privacy = recipe.Privacy{
 		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
 	}

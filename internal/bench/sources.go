@@ -16,12 +16,12 @@ type source struct {
 	name string
 }
 
-// sources lists the tables, each once: those of Data in order, or those that
+// listSources lists the tables, each once: those of Data in order, or those that
 // the recipes name.
-func (c Config) sources(methods []*method) ([]source, error) {
+func (c Config) listSources(methods []*method) ([]source, error) {
 	var paths []string
 	for _, path := range c.Data {
-		found, err := tables(path)
+		found, err := listTables(path)
 		if err != nil {
 			return nil, err
 		}
@@ -42,11 +42,11 @@ func (c Config) sources(methods []*method) ([]source, error) {
 	if len(paths) == 0 {
 		return nil, ErrNoData
 	}
-	return named(paths), nil
+	return namedSources(paths), nil
 }
 
-// tables returns the path of a table, or those of the tables in a folder.
-func tables(path string) ([]string, error) {
+// listTables returns the path of a table, or those of the tables in a folder.
+func listTables(path string) ([]string, error) {
 	path = filepath.Clean(path)
 	if !isFolder(path) {
 		return []string{path}, nil
@@ -62,7 +62,7 @@ func tables(path string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, list(tablefile.Suffixes()))
+		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, joinNames(tablefile.Suffixes()))
 	}
 	return found, nil
 }
@@ -74,9 +74,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// named gives every path its table's name: the file's, without suffix, or the
+// namedSources gives every path its table's name: the file's, without suffix, or the
 // whole path where two tables would share a name.
-func named(paths []string) []source {
+func namedSources(paths []string) []source {
 	var sources []source
 	count := map[string]int{}
 	for _, path := range paths {

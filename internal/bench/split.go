@@ -24,9 +24,9 @@ func (g *generator) next() uint64 {
 	return z ^ z>>31
 }
 
-// below returns a uniform number in [0, n), n >= 1, without bias (Lemire, "Fast
+// uniformBelow returns a uniform number in [0, n), n >= 1, without bias (Lemire, "Fast
 // Random Integer Generation in an Interval", 2019).
-func (g *generator) below(n uint64) uint64 {
+func (g *generator) uniformBelow(n uint64) uint64 {
 	high, low := bits.Mul64(g.next(), n)
 	for threshold := -n % n; low < threshold; {
 		high, low = bits.Mul64(g.next(), n)
@@ -44,19 +44,19 @@ func newGenerator(seed, round uint64) *generator {
 	return &g
 }
 
-// split returns the rows that trial t (from 0) of a table of n rows trains and
+// splitTrial returns the rows that trial t (from 0) of a table of n rows trains and
 // tests on, each increasing. Trials 10r to 10r+9 are the ten folds of the r-th
 // permutation: fold f tests on its positions from f n/10 up to (f+1) n/10. With
 // a limit above 0, training rows are only the first of the other positions, as
 // many as a table of limit rows leaves to train on.
-func split(seed uint64, t, n, limit int) (train, test []int32) {
+func splitTrial(seed uint64, t, n, limit int) (train, test []int32) {
 	order := make([]int32, n)
 	for i := range order {
 		order[i] = int32(i)
 	}
 	g := newGenerator(seed, uint64(t/folds))
 	for i := n - 1; i > 0; i-- {
-		j := g.below(uint64(i) + 1)
+		j := g.uniformBelow(uint64(i) + 1)
 		order[i], order[j] = order[j], order[i]
 	}
 	fold := t % folds

@@ -21,8 +21,8 @@ func TestSplitmix64(t *testing.T) {
 
 // Splits are part of what published experiments mean: they must not change.
 func TestSplitIsFrozen(t *testing.T) {
-	_, first := split(0, 0, 30, 0)
-	_, last := split(7, 19, 30, 0)
+	_, first := splitTrial(0, 0, 30, 0)
+	_, last := splitTrial(7, 19, 30, 0)
 	if !slices.Equal(first, []int32{19, 25, 27}) || !slices.Equal(last, []int32{4, 23, 27}) {
 		t.Errorf("splits changed: %v, %v", first, last)
 	}
@@ -35,7 +35,7 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 		round := rapid.IntRange(0, 3).Draw(t, "round")
 		count := make([]int, n)
 		for trial := round * folds; trial < (round+1)*folds; trial++ {
-			train, test := split(seed, trial, n, 0)
+			train, test := splitTrial(seed, trial, n, 0)
 			if len(train)+len(test) != n || len(test) < n/folds || len(test) > (n+folds-1)/folds {
 				t.Fatalf("%d training and %d test rows of %d", len(train), len(test), n)
 			}
@@ -65,8 +65,8 @@ func TestSplitOfFewerRows(t *testing.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		limit := rapid.IntRange(1, 400).Draw(t, "limit")
 		trial := rapid.IntRange(0, 19).Draw(t, "trial")
-		all, test := split(5, trial, n, 0)
-		train, same := split(5, trial, n, limit)
+		all, test := splitTrial(5, trial, n, 0)
+		train, same := splitTrial(5, trial, n, limit)
 		if want := min(len(all), limit-limit/folds); len(train) != want || !slices.Equal(test, same) || !slices.IsSorted(train) {
 			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
 		}
@@ -79,8 +79,8 @@ func TestSplitOfFewerRows(t *testing.T) {
 }
 
 func TestRoundsDiffer(t *testing.T) {
-	_, a := split(0, 0, 200, 0)
-	_, b := split(0, folds, 200, 0)
+	_, a := splitTrial(0, 0, 200, 0)
+	_, b := splitTrial(0, folds, 200, 0)
 	if slices.Equal(a, b) {
 		t.Error("two permutations have the same first fold")
 	}
@@ -110,16 +110,16 @@ func TestQuantile(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	nan := math.NaN()
-	if got, err := score([]float64{9, 1, 2}, []float64{nan, 1, 2}); err != nil || got != 1 {
+	if got, err := exactR2([]float64{9, 1, 2}, []float64{nan, 1, 2}); err != nil || got != 1 {
 		t.Errorf("a missing target counts: %v, %v", got, err)
 	}
-	if got, err := score([]float64{-3, 3}, []float64{0, 1}); err != nil || got != 1-13/.5 {
+	if got, err := exactR2([]float64{-3, 3}, []float64{0, 1}); err != nil || got != 1-13/.5 {
 		t.Errorf("R² was clipped: %v, %v", got, err)
 	}
-	if _, err := score([]float64{1}, []float64{nan}); !errors.Is(err, ErrNoTestRow) {
+	if _, err := exactR2([]float64{1}, []float64{nan}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := score([]float64{1e200, 0}, []float64{0, 1}); !errors.Is(err, ErrNotFinite) {
+	if _, err := exactR2([]float64{1e200, 0}, []float64{0, 1}); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,9 +132,9 @@ func TestQueueKeepsOrder(t *testing.T) {
 		var got []int
 		q := &queue{waiting: map[int][]Row{}, emit: func(r Row) { got = append(got, r.Trial) }}
 		for _, trial := range order[:finished] {
-			q.put(trial, []Row{{Trial: trial}})
+			q.putTrial(trial, []Row{{Trial: trial}})
 		}
-		q.flush(6)
+		q.flushRemaining(6)
 		want := slices.Sorted(slices.Values(order[:finished]))
 		if !slices.Equal(got, want) {
 			t.Fatalf("delivered %v, want %v", got, want)

@@ -10,15 +10,15 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/fault"
 )
 
-// summarise returns one summary for each method.
-func (x *experiment) summarise(rows []Row) []Summary {
+// summariseRows returns one summary for each method.
+func (x *experiment) summariseRows(rows []Row) []Summary {
 	var out []Summary
 	used := x.rows
 	if x.limit > 0 {
 		used = min(used, x.limit)
 	}
 	for _, m := range x.methods {
-		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metric(), N: used, D: m.features}
+		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metricName(), N: used, D: m.features}
 		if m.private {
 			s.Epsilon = m.recipe.Privacy.Epsilon
 			s.Delta = m.recipe.Privacy.Delta
@@ -28,7 +28,7 @@ func (x *experiment) summarise(rows []Row) []Summary {
 			switch {
 			case r.Method != m.name:
 			case r.Err != nil:
-				s.failed(r.Err)
+				s.countFailure(r.Err)
 			default:
 				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
 				balanced = append(balanced, r.Balanced)
@@ -56,8 +56,8 @@ func (x *experiment) summarise(rows []Row) []Summary {
 	return out
 }
 
-// failed counts a trial without a value.
-func (s *Summary) failed(err error) {
+// countFailure counts a trial without a value.
+func (s *Summary) countFailure(err error) {
 	if s.Failed++; s.Err == nil {
 		s.Err = err
 	}
@@ -76,8 +76,8 @@ func NotApplicable(err error) bool {
 	return kind == fault.Recipe || kind == fault.Budget || kind == fault.Usage
 }
 
-// without describes why trials have no value: "0" if all have one.
-func (s *Summary) without() string {
+// describeFailures describes why trials have no value: "0" if all have one.
+func (s *Summary) describeFailures() string {
 	var out []string
 	for _, x := range []struct {
 		n    int

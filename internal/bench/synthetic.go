@@ -34,9 +34,9 @@ func newSynthetic(seed, table uint64) *generator {
 // uniform returns a number in (0, 1).
 func (g *generator) uniform() float64 { return (float64(g.next()>>11) + .5) * 0x1p-53 }
 
-// normals fills dst with independent standard normal numbers (Box and Muller,
+// fillNormals fills dst with independent standard normal numbers (Box and Muller,
 // "A Note on the Generation of Random Normal Deviates", 1958).
-func (g *generator) normals(dst []float64) {
+func (g *generator) fillNormals(dst []float64) {
 	for i := 0; i < len(dst); i += 2 {
 		radius := math.Sqrt(-2 * math.Log(g.uniform()))
 		sin, cos := math.Sincos(2 * math.Pi * g.uniform())
@@ -50,11 +50,13 @@ func (g *generator) normals(dst []float64) {
 // affine maps a standard unit to the unit of a column.
 type affine struct{ center, scale, lower, upper float64 }
 
-func (a affine) at(z float64) float64 { return min(max(a.center+a.scale*z, a.lower), a.upper) }
+func (a affine) clampedValue(z float64) float64 {
+	return min(max(a.center+a.scale*z, a.lower), a.upper)
+}
 
-// units draws the map of a column: a declared range is [declaredSpread] deviations on either side of its
+// drawUnits draws the map of a column: a declared range is [declaredSpread] deviations on either side of its
 // middle; otherwise the scale is between .1 and 1000 and the center within five deviations of 0.
-func (g *generator) units(c dataset.Column) affine {
+func (g *generator) drawUnits(c dataset.Column) affine {
 	scale := math.Pow(10, -1+4*g.uniform())
 	center := 10*g.uniform() - 5
 	if c.Ranged {
@@ -63,8 +65,8 @@ func (g *generator) units(c dataset.Column) affine {
 	return affine{center * scale, scale, math.Inf(-1), math.Inf(1)}
 }
 
-// levels is the number of values that a synthetic category cell takes.
-func levels(c dataset.Column) int {
+// levelCount is the number of values that a synthetic category cell takes.
+func levelCount(c dataset.Column) int {
 	if c.Other {
 		return len(c.Categories) + 1
 	}
@@ -100,7 +102,7 @@ type linear struct {
 func newFamily(schema dataset.Schema, features []int, target int, g *generator) *synthetic {
 	s := &synthetic{schema: schema, features: features, target: target, g: g}
 	for _, c := range schema.Columns {
-		s.units = append(s.units, g.units(c))
+		s.units = append(s.units, g.drawUnits(c))
 	}
 	for _, j := range features {
 		if schema.Columns[j].Kind == dataset.Numeric {
@@ -120,13 +122,13 @@ func newFamily(schema dataset.Schema, features []int, target int, g *generator) 
 func (s *synthetic) newScore() linear {
 	var t linear
 	for _, j := range s.category {
-		effects := make([]float64, levels(s.schema.Columns[j]))
-		s.g.normals(effects)
+		effects := make([]float64, levelCount(s.schema.Columns[j]))
+		s.g.fillNormals(effects)
 		t.effects = append(t.effects, effects)
 	}
 	t.weights = make([]float64, len(s.numeric))
-	s.g.normals(t.weights)
-	variance := t.center()
+	s.g.fillNormals(t.weights)
+	variance := t.centerEffects()
 	t.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
 	t.total = math.Sqrt(variance / SyntheticR2)
 	if variance == 0 { // a category with a single level has no effect
@@ -136,9 +138,9 @@ func (s *synthetic) newScore() linear {
 	return t
 }
 
-// center takes the mean off each category's effects and returns the variance of
+// centerEffects takes the mean off each category's effects and returns the variance of
 // the true function.
-func (t *linear) center() float64 {
+func (t *linear) centerEffects() float64 {
 	sum := 0.
 	squares := 0.
 	for _, w := range t.weights {
@@ -159,8 +161,8 @@ func (t *linear) center() float64 {
 	return variance
 }
 
-// signal is the true function, in units of the score's standard deviation.
-func (t *linear) signal(x []float64, code []int32) float64 {
+// trueScore is the true function, in units of the score's standard deviation.
+func (t *linear) trueScore(x []float64, code []int32) float64 {
 	y := 0.
 	for k, w := range t.weights {
 		y += w * x[k]
@@ -171,9 +173,9 @@ func (t *linear) signal(x []float64, code []int32) float64 {
 	return y / t.total
 }
 
-// rows writes the next n rows of the table. Columns that the target does not
+// drawRows writes the next n rows of the table. Columns that the target does not
 // depend on are constant: no stage reads them.
-func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, error) {
+func (s *synthetic) drawRows(ctx context.Context, n int) ([]dataset.ColumnData, error) {
 	cols := make([]dataset.ColumnData, len(s.schema.Columns))
 	var idleFloats []float64
 	var idleCodes []int32
@@ -208,14 +210,14 @@ func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, erro
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		s.row(cols, i, z)
+		s.writeRow(cols, i, z)
 	}
 	return cols, nil
 }
 
-// row writes one row.
-func (s *synthetic) row(cols []dataset.ColumnData, i int, z []float64) {
-	s.g.normals(z)
+// writeRow writes one row.
+func (s *synthetic) writeRow(cols []dataset.ColumnData, i int, z []float64) {
+	s.g.fillNormals(z)
 	d := len(s.numeric)
 	x := z[:d]
 	noise := z[d+1:]
@@ -223,34 +225,34 @@ func (s *synthetic) row(cols []dataset.ColumnData, i int, z []float64) {
 	own := math.Sqrt(1 - SyntheticCorrelation)
 	for k, j := range s.numeric {
 		x[k] = common + own*x[k]
-		cols[j].Floats[i] = s.units[j].at(x[k])
+		cols[j].Floats[i] = s.units[j].clampedValue(x[k])
 	}
 	for k, j := range s.category {
-		s.code[k] = int32(s.g.below(uint64(levels(s.schema.Columns[j]))))
+		s.code[k] = int32(s.g.uniformBelow(uint64(levelCount(s.schema.Columns[j]))))
 		cols[j].Codes[i] = s.code[k]
 	}
 	if s.best != nil {
-		cols[s.target].Codes[i], s.best[i] = s.class(x, noise)
+		cols[s.target].Codes[i], s.best[i] = s.drawClass(x, noise)
 		return
 	}
 	t := &s.scores[0]
-	cols[s.target].Floats[i] = s.units[s.target].at(t.signal(x, s.code) + t.noise/t.total*noise[0])
+	cols[s.target].Floats[i] = s.units[s.target].clampedValue(t.trueScore(x, s.code) + t.noise/t.total*noise[0])
 }
 
-// class returns the class of a row, and the one that its scores without noise
+// drawClass returns the class of a row, and the one that its scores without noise
 // point to: of two classes the second one where the score is above 0, of more the
 // one whose score is largest.
-func (s *synthetic) class(x, noise []float64) (class, best int32) {
+func (s *synthetic) drawClass(x, noise []float64) (class, best int32) {
 	if len(s.scores) == 1 {
 		t := &s.scores[0]
-		signal := t.signal(x, s.code)
-		return above(signal + t.noise/t.total*noise[0]), above(signal)
+		signal := t.trueScore(x, s.code)
+		return classOfScore(signal + t.noise/t.total*noise[0]), classOfScore(signal)
 	}
 	most := math.Inf(-1)
 	clearest := math.Inf(-1)
 	for k := range s.scores {
 		t := &s.scores[k]
-		signal := t.signal(x, s.code)
+		signal := t.trueScore(x, s.code)
 		if signal > clearest {
 			clearest = signal
 			best = int32(k)
@@ -263,8 +265,8 @@ func (s *synthetic) class(x, noise []float64) (class, best int32) {
 	return class, best
 }
 
-// above is the class of a score of two classes.
-func above(score float64) int32 {
+// classOfScore is the class of a score of two classes.
+func classOfScore(score float64) int32 {
 	if score > 0 {
 		return 1
 	}

@@ -19,7 +19,7 @@ func TestSyntheticLaw(t *testing.T) {
 	const n = 40_000
 	draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
 		f := newFamily(schema, []int{0, 3, 4}, 2, newSynthetic(seed, 1))
-		cols, err := f.rows(t.Context(), n)
+		cols, err := f.drawRows(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSyntheticClasses(t *testing.T) {
 			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true}}}
 		draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
 			f := newFamily(schema, []int{1, 3, 4}, 0, newSynthetic(seed, 1))
-			cols, err := f.rows(t.Context(), n)
+			cols, err := f.drawRows(t.Context(), n)
 			if err != nil {
 				t.Fatal(err)
 			}

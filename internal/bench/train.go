@@ -63,7 +63,7 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 	if k.private {
 		var plan *pipeline.Plan
 		if plan, k.err = p.Plan(); k.err == nil {
-			k.trainer = privately(p, plan)
+			k.trainer = newPrivateTrainer(p, plan)
 		}
 		return k
 	}
@@ -78,7 +78,7 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 	form, exactForm := exact[r.Model.Method]
 	switch published := strings.HasPrefix(r.Model.Method, asPublished); {
 	case exactForm:
-		k.trainer, k.err = exactly(form, r.Model.Exact(), p)
+		k.trainer, k.err = newExactTrainer(form, r.Model.Exact(), p)
 	case published && k.classes != nil:
 		k.err = errPublishedTask
 	case published:
@@ -86,15 +86,15 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 	case strings.HasPrefix(r.Model.Method, golearnMethods):
 		k.trainer, k.err = byGolearn(r.Model.Method, p, seed)
 	default:
-		k.trainer, k.err = openly(r.Model.Method, p)
+		k.trainer, k.err = newBaselineTrainer(r.Model.Method, p)
 	}
 	return k
 }
 
-// privately trains as every private run does, without a held-out part of its
+// newPrivateTrainer trains as every private run does, without a held-out part of its
 // own. Every call of the trainer is one run more of the plan, which p made: it takes longer to price than a small
 // table takes to train on.
-func privately(p *pipeline.Pipeline, plan *pipeline.Plan) trainer {
+func newPrivateTrainer(p *pipeline.Pipeline, plan *pipeline.Plan) trainer {
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		result, err := p.FitPlan(ctx, plan.Again(), t, pipeline.Options{})
 		if err != nil {
@@ -126,9 +126,9 @@ func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
 
 func isTree(m regression.Model) bool { _, ok := m.(*regression.Tree); return ok }
 
-// openly trains a baseline of package nonprivate on the columns that the
+// newBaselineTrainer trains a baseline of package nonprivate on the columns that the
 // pipeline's selector keeps.
-func openly(name string, p *pipeline.Pipeline) (trainer, error) {
+func newBaselineTrainer(name string, p *pipeline.Pipeline) (trainer, error) {
 	target := p.Schema.Index(p.Target)
 	features, err := publicChoice(p, target)
 	if err != nil {

@@ -28,16 +28,16 @@ var (
 // the same time take.
 const copiesBytes = 1 << 30
 
-// run carries out the trials, several at once, and delivers their rows in order of trial and method. It also
+// runTrials carries out the trials, several at once, and delivers their rows in order of trial and method. It also
 // returns the rows, even with an error.
-func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
-	if x.remaining(trials) == 0 {
+func (x *experiment) runTrials(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
+	if x.remainingRows(trials) == 0 {
 		return nil, nil
 	}
-	if err := x.load(ctx); err != nil {
+	if err := x.loadTables(ctx); err != nil {
 		return nil, err
 	}
-	defer x.release()
+	defer x.releaseTables()
 	x.keepBalanced(seed)
 	var all []Row
 	line := &queue{waiting: map[int][]Row{}, emit: func(r Row) {
@@ -46,10 +46,10 @@ func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func
 	}}
 	next := make(chan int)
 	var workers parallel.Group
-	for range min(trials, x.parallel()) {
+	for range min(trials, x.parallelTrials()) {
 		workers.Go(func() {
 			for t := range next {
-				line.put(t, x.trial(ctx, seed, t))
+				line.putTrial(t, x.runTrial(ctx, seed, t))
 			}
 		})
 	}
@@ -61,12 +61,12 @@ func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func
 	}
 	close(next)
 	workers.Wait()
-	line.flush(trials)
+	line.flushRemaining(trials)
 	return all, ctx.Err()
 }
 
-// parallel is the number of trials that run at once.
-func (x *experiment) parallel() int {
+// parallelTrials is the number of trials that run at once.
+func (x *experiment) parallelTrials() int {
 	bytes := 1
 	for _, m := range x.methods {
 		if m.table != nil {
@@ -79,20 +79,20 @@ func (x *experiment) parallel() int {
 // parts is a table cut into training and test rows.
 type parts struct{ train, test *dataset.Table }
 
-// trial runs every method on one split. When ctx ends it returns the rows that
+// runTrial runs every method on one split. When ctx ends it returns the rows that
 // are finished.
-func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
-	train, test := x.split(seed, t)
+func (x *experiment) runTrial(ctx context.Context, seed uint64, t int) []Row {
+	train, test := x.splitRows(seed, t)
 	cut := map[*dataset.Table]parts{}
 	var rows []Row
 	for _, m := range x.methods {
 		if ctx.Err() != nil {
 			break
 		}
-		if x.skips(m, t) {
+		if x.skipsTrial(m, t) {
 			continue
 		}
-		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metric(), Err: m.err}
+		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metricName(), Err: m.err}
 		if r.Private = m.private; r.Private {
 			r.Epsilon = m.recipe.Privacy.Epsilon
 			r.Delta = m.recipe.Privacy.Delta
@@ -104,7 +104,7 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 				cut[m.table] = p
 			}
 			var got measured
-			got, r.Err = m.measure(ctx, p)
+			got, r.Err = m.trainAndScore(ctx, p)
 			r.Value = got.value
 			r.Balanced = got.balanced
 			r.Seconds = got.seconds
@@ -124,9 +124,9 @@ type measured struct {
 	paid                     *float64 // mean cost of the rows; nil if features have no cost
 }
 
-// measure trains on one part and returns R², or the accuracy and the balanced accuracy, on the other, with the
+// trainAndScore trains on one part and returns R², or the accuracy and the balanced accuracy, on the other, with the
 // time of training and the cost of the rows of the other.
-func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
+func (k *contender) trainAndScore(ctx context.Context, p parts) (measured, error) {
 	start := time.Now()
 	by, err := k.trainer(ctx, p.train)
 	out := measured{seconds: time.Since(start).Seconds()}
@@ -154,12 +154,12 @@ func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
 		out.balanced = got.Balanced
 		return out, err
 	}
-	out.value, err = score(prediction, p.test.Float(k.target))
+	out.value, err = exactR2(prediction, p.test.Float(k.target))
 	return out, err
 }
 
-// score is the exact R² over the rows whose target is known.
-func score(prediction, target []float64) (float64, error) {
+// exactR2 is the exact R² over the rows whose target is known.
+func exactR2(prediction, target []float64) (float64, error) {
 	var known, guess []float64
 	for i, y := range target {
 		if !math.IsNaN(y) {
@@ -185,28 +185,28 @@ type queue struct {
 	emit    func(Row)
 }
 
-// put adds the rows of trial t and delivers those that are due.
-func (q *queue) put(t int, rows []Row) {
+// putTrial adds the rows of trial t and delivers those that are due.
+func (q *queue) putTrial(t int, rows []Row) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting[t] = rows
 	for rows, ok := q.waiting[q.next]; ok; rows, ok = q.waiting[q.next] {
-		q.deliver(rows)
+		q.deliverDue(rows)
 		delete(q.waiting, q.next)
 		q.next++
 	}
 }
 
-// flush delivers the remaining rows of the first n trials, if some trials will never finish.
-func (q *queue) flush(n int) {
+// flushRemaining delivers the remaining rows of the first n trials, if some trials will never finish.
+func (q *queue) flushRemaining(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ; q.next < n; q.next++ {
-		q.deliver(q.waiting[q.next])
+		q.deliverDue(q.waiting[q.next])
 	}
 }
 
-func (q *queue) deliver(rows []Row) {
+func (q *queue) deliverDue(rows []Row) {
 	for _, r := range rows {
 		q.emit(r)
 	}

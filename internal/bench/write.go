@@ -115,20 +115,20 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	}
 	t.SetColumnConfigs(columns)
 	for _, s := range summaries {
-		row := table.Row{s.Data, s.N, s.D, s.Method, decimals(s.Median), decimals(s.Q25), decimals(s.Q75)}
+		row := table.Row{s.Data, s.N, s.D, s.Method, formatDecimals(s.Median), formatDecimals(s.Q25), formatDecimals(s.Q75)}
 		switch {
 		case s.Metric == MetricAccuracy:
-			row = append(row, decimals(s.Balanced.Median))
+			row = append(row, formatDecimals(s.Balanced.Median))
 		case classes:
-			row = append(row, decimals(math.NaN()))
+			row = append(row, formatDecimals(math.NaN()))
 		}
 		switch {
 		case s.Paid != nil:
-			row = append(row, decimals(*s.Paid))
+			row = append(row, formatDecimals(*s.Paid))
 		case costed:
-			row = append(row, decimals(math.NaN()))
+			row = append(row, formatDecimals(math.NaN()))
 		}
-		t.AppendRow(append(row, decimals(s.Seconds), s.without()))
+		t.AppendRow(append(row, formatDecimals(s.Seconds), s.describeFailures()))
 	}
 	for line := range strings.Lines(t.Render() + "\n") {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
@@ -150,8 +150,8 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	return nil
 }
 
-// decimals prints three decimals, and a dash for a number that does not exist.
-func decimals(x float64) string {
+// formatDecimals prints three decimals, and a dash for a number that does not exist.
+func formatDecimals(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
 	}

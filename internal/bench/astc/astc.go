@@ -32,7 +32,7 @@ type Table struct {
 	Constant float64
 }
 
-func (t Table) check() error {
+func (t Table) checkTable() error {
 	if len(t.Rows) == 0 || len(t.Y) != len(t.Rows) {
 		return ErrTable
 	}
@@ -80,7 +80,7 @@ type Tree struct {
 // Fit fits a tree. Children that would have fewer than 2(d+1) records for d entries are not
 // made. Its errors are [ErrTable] and that of ctx.
 func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
-	if err := t.check(); err != nil {
+	if err := t.checkTable(); err != nil {
 		return nil, err
 	}
 	f := &Tree{Cost: t.Cost}
@@ -102,14 +102,14 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			n := t.learn(x.weights, x.paid, x.spent, o)
+			n := t.learnNode(x.weights, x.paid, x.spent, o)
 			f.Nodes[x.at] = n
 			if depth == o.Depth-1 || !(n.Records >= 4*float64(len(t.Group)+1)) {
 				continue
 			}
 			scores := t.scores(n.Theta)
-			n.Threshold = median(scores, x.weights)
-			low, high := part(scores, x.weights, n.Threshold, o.Soft)
+			n.Threshold = weightedMedian(scores, x.weights)
+			low, high := splitWeights(scores, x.weights, n.Threshold, o.Soft)
 			n.Low = len(f.Nodes)
 			n.High = len(f.Nodes) + 1
 			f.Nodes[x.at] = n
@@ -121,9 +121,9 @@ func Fit(ctx context.Context, t Table, o Options) (*Tree, error) {
 	return f, nil
 }
 
-// learn buys features for a node and fits it.
-func (t Table) learn(weights []float64, paid []bool, spent float64, o Options) Node {
-	p := t.problem(weights, o)
+// learnNode buys features for a node and fits it.
+func (t Table) learnNode(weights []float64, paid []bool, spent float64, o Options) Node {
+	p := t.weightedProblem(weights, o)
 	p.Paid = paid
 	return nodeOf(p, spent)
 }
@@ -137,8 +137,8 @@ func nodeOf(p *greedy.Problem, spent float64) Node {
 	}
 }
 
-// problem adds the second moments of the weighted rows up.
-func (t Table) problem(weights []float64, o Options) *greedy.Problem {
+// weightedProblem adds the second moments of the weighted rows up.
+func (t Table) weightedProblem(weights []float64, o Options) *greedy.Problem {
 	d := len(t.Group) + 1
 	var all []float64
 	n := 0
@@ -197,12 +197,12 @@ func (f *Tree) WithBudget(budget float64) *Tree {
 func (t Table) scores(theta []float64) []float64 {
 	out := make([]float64, len(t.Rows))
 	for i, r := range t.Rows {
-		out[i] = score(theta, r)
+		out[i] = dotProduct(theta, r)
 	}
 	return out
 }
 
-func score(theta, row []float64) float64 {
+func dotProduct(theta, row []float64) float64 {
 	sum := theta[0]
 	for j, v := range row {
 		sum += theta[j+1] * v
@@ -210,8 +210,8 @@ func score(theta, row []float64) float64 {
 	return sum
 }
 
-// median is the weighted median, the mean of the middle two.
-func median(values, weights []float64) float64 {
+// weightedMedian is the weighted median, the mean of the middle two.
+func weightedMedian(values, weights []float64) float64 {
 	var order []int
 	total := 0.
 	for i, w := range weights {
@@ -241,8 +241,8 @@ func median(values, weights []float64) float64 {
 	return 0
 }
 
-// part returns the weights of the records in the two children.
-func part(scores, weights []float64, threshold float64, soft bool) (low, high []float64) {
+// splitWeights returns the weights of the records in the two children.
+func splitWeights(scores, weights []float64, threshold float64, soft bool) (low, high []float64) {
 	for i, w := range weights {
 		up := 0.
 		switch {
@@ -260,7 +260,7 @@ func part(scores, weights []float64, threshold float64, soft bool) (low, high []
 func (f *Tree) Leaf(row []float64) *Node {
 	n := &f.Nodes[0]
 	for n.Low > 0 {
-		if score(n.Theta, row) <= n.Threshold {
+		if dotProduct(n.Theta, row) <= n.Threshold {
 			n = &f.Nodes[n.Low]
 		} else {
 			n = &f.Nodes[n.High]
@@ -273,7 +273,7 @@ func (f *Tree) Leaf(row []float64) *Node {
 func (f *Tree) Predict(rows [][]float64) (scores, paid []float64) {
 	for _, r := range rows {
 		n := f.Leaf(r)
-		scores, paid = append(scores, score(n.Theta, r)), append(paid, n.Paid)
+		scores, paid = append(scores, dotProduct(n.Theta, r)), append(paid, n.Paid)
 	}
 	return scores, paid
 }

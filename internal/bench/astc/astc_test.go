@@ -48,7 +48,7 @@ func TestSpecification(t *testing.T) {
 	records := map[*Node]int{}
 	for i, r := range x.Rows {
 		n := f.Leaf(r)
-		e := x.Y[i] - score(n.Theta, r)
+		e := x.Y[i] - dotProduct(n.Theta, r)
 		rss[n] += e * e
 		records[n]++
 	}
@@ -118,7 +118,7 @@ func TestScoreCanBeNegative(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range tab.Rows {
-		e := y[i] - score(f.Nodes[0].Theta, r)
+		e := y[i] - dotProduct(f.Nodes[0].Theta, r)
 		square += e * e
 	}
 	if square > variance {
@@ -171,13 +171,13 @@ func TestCSTCGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCSTC(x, start, CSTCOptions{Depth: 2, Rho: .3, Lambda: .05})
-	at := c.start()
+	at := c.startVector()
 	for i := range at {
 		at[i] += .1 * math.Sin(float64(3*i))
 	}
 	grad := make([]float64, len(at))
-	value := c.at(at, grad)
-	if plain := c.at(at, nil); plain != value {
+	value := c.objectiveAt(at, grad)
+	if plain := c.objectiveAt(at, nil); plain != value {
 		t.Errorf("%v with a gradient, %v without", value, plain)
 	}
 	for i := range at {
@@ -186,7 +186,7 @@ func TestCSTCGradient(t *testing.T) {
 		down := slices.Clone(at)
 		up[i] += h
 		down[i] -= h
-		if want := (c.at(up, nil) - c.at(down, nil)) / (2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
+		if want := (c.objectiveAt(up, nil) - c.objectiveAt(down, nil)) / (2 * h); math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want)) {
 			t.Errorf("entry %d: %v, by differences %v", i, grad[i], want)
 		}
 	}
@@ -269,7 +269,7 @@ func TestLogistic(t *testing.T) {
 		}
 		gradient := make([]float64, 7)
 		for i, r := range x.Rows {
-			p := -x.Y[i] / (1 + math.Exp(x.Y[i]*score(beta, r)))
+			p := -x.Y[i] / (1 + math.Exp(x.Y[i]*dotProduct(beta, r)))
 			gradient[0] += p
 			for j, v := range r {
 				gradient[j+1] += p * v

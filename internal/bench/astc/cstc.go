@@ -37,15 +37,15 @@ func CSTC(ctx context.Context, t Table, o CSTCOptions) (*Tree, error) {
 	}
 	c := newCSTC(t, start, o)
 	if _, err := optimize.Minimize(optimize.Problem{
-		Func:   func(x []float64) float64 { return c.at(x, nil) },
-		Grad:   func(grad, x []float64) { c.at(x, grad) },
+		Func:   func(x []float64) float64 { return c.objectiveAt(x, nil) },
+		Grad:   func(grad, x []float64) { c.objectiveAt(x, grad) },
 		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
-	}, c.start(), &optimize.Settings{MajorIterations: cstcSteps, Recorder: c}, &optimize.LBFGS{Store: 10}); ctx.Err() != nil {
+	}, c.startVector(), &optimize.Settings{MajorIterations: cstcSteps, Recorder: c}, &optimize.LBFGS{Store: 10}); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil && c.best == nil { // a line search that finds no better point ends the search
 		return nil, err
 	}
-	return c.tree(), nil
+	return c.buildTree(), nil
 }
 
 // cstc is the objective on its way.
@@ -90,24 +90,26 @@ func (c *cstc) Record(l *optimize.Location, _ optimize.Operation, _ *optimize.St
 	return nil
 }
 
-// width is the number of unknowns of a node: weights and the threshold.
-func (c *cstc) width() int { return len(c.Group) + 2 }
+// nodeUnknowns is the number of unknowns of a node: weights and the threshold.
+func (c *cstc) nodeUnknowns() int { return len(c.Group) + 2 }
 
-func (c *cstc) start() []float64 {
-	x := make([]float64, 0, len(c.shape.Nodes)*c.width())
+func (c *cstc) startVector() []float64 {
+	x := make([]float64, 0, len(c.shape.Nodes)*c.nodeUnknowns())
 	for _, n := range c.shape.Nodes {
 		x = append(append(x, n.Theta...), n.Threshold)
 	}
 	return x
 }
 
-// theta and threshold of node k.
-func (c *cstc) theta(x []float64, k int) []float64 { return x[k*c.width() : (k+1)*c.width()-1] }
+// nodeWeights and threshold of node k.
+func (c *cstc) nodeWeights(x []float64, k int) []float64 {
+	return x[k*c.nodeUnknowns() : (k+1)*c.nodeUnknowns()-1]
+}
 
-func (c *cstc) threshold(x []float64, k int) float64 { return x[(k+1)*c.width()-1] }
+func (c *cstc) nodeThreshold(x []float64, k int) float64 { return x[(k+1)*c.nodeUnknowns()-1] }
 
-// at returns the objective and, if grad is not nil, its gradient.
-func (c *cstc) at(x, grad []float64) float64 {
+// objectiveAt returns the objective and, if grad is not nil, its gradient.
+func (c *cstc) objectiveAt(x, grad []float64) float64 {
 	n := len(c.Rows)
 	nodes := len(c.shape.Nodes)
 	scores := make([][]float64, nodes)
@@ -115,7 +117,7 @@ func (c *cstc) at(x, grad []float64) float64 {
 	ups := make([][]float64, nodes)
 	for k := range nodes {
 		v := mat.NewVecDense(n, nil)
-		v.MulVec(c.rows, mat.NewVecDense(len(c.Group)+1, c.theta(x, k)))
+		v.MulVec(c.rows, mat.NewVecDense(len(c.Group)+1, c.nodeWeights(x, k)))
 		scores[k], weights[k], ups[k] = v.RawVector().Data, make([]float64, n), make([]float64, n)
 	}
 	for i := range n {
@@ -126,20 +128,20 @@ func (c *cstc) at(x, grad []float64) float64 {
 			continue
 		}
 		for i, s := range scores[k] {
-			up := 1 / (1 + math.Exp(c.threshold(x, k)-s))
+			up := 1 / (1 + math.Exp(c.nodeThreshold(x, k)-s))
 			ups[k][i] = up
 			weights[node.High][i], weights[node.Low][i] = weights[k][i]*up, weights[k][i]*(1-up)
 		}
 	}
 	clear(grad)
-	value := c.norms(x, grad)
+	value := c.weightPenalty(x, grad)
 	// Costs of leaves, and how a weight moves the objective: from the leaves up.
 	moves := make([][]float64, nodes)
 	for k := nodes - 1; k >= 0; k-- {
 		node := c.shape.Nodes[k]
 		price := 0.
 		if node.Low == 0 {
-			price = c.price(x, k, weights[k], grad)
+			price = c.leafCost(x, k, weights[k], grad)
 		}
 		moves[k] = make([]float64, n)
 		slopes := mat.NewVecDense(n, nil)
@@ -166,30 +168,30 @@ func (c *cstc) at(x, grad []float64) float64 {
 		var g mat.VecDense
 		g.MulVec(c.rows.T(), slopes)
 		for j := range g.Len() {
-			grad[k*c.width()+j] += g.AtVec(j)
+			grad[k*c.nodeUnknowns()+j] += g.AtVec(j)
 		}
-		grad[(k+1)*c.width()-1] += turn
+		grad[(k+1)*c.nodeUnknowns()-1] += turn
 	}
 	return value
 }
 
-// norms is the sum of absolute weights but the constants', times rho.
-func (c *cstc) norms(x, grad []float64) float64 {
+// weightPenalty is the sum of absolute weights but the constants', times rho.
+func (c *cstc) weightPenalty(x, grad []float64) float64 {
 	sum := 0.
 	for k := range c.shape.Nodes {
-		for j, b := range c.theta(x, k)[1:] {
+		for j, b := range c.nodeWeights(x, k)[1:] {
 			root := math.Sqrt(b*b + smooth)
 			sum += c.Rho * root
 			if grad != nil {
-				grad[k*c.width()+1+j] += c.Rho * b / root
+				grad[k*c.nodeUnknowns()+1+j] += c.Rho * b / root
 			}
 		}
 	}
 	return sum
 }
 
-// price returns the cost of a record in leaf l, times lambda, and adds its derivatives for all records there.
-func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
+// leafCost returns the cost of a record in leaf l, times lambda, and adds its derivatives for all records there.
+func (c *cstc) leafCost(x []float64, l int, weights, grad []float64) float64 {
 	records := 0.
 	for _, w := range weights {
 		records += w
@@ -198,7 +200,7 @@ func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 	for j, g := range c.Group {
 		square := smooth
 		for _, k := range c.above[l] {
-			b := c.theta(x, k)[1+j]
+			b := c.nodeWeights(x, k)[1+j]
 			square += b * b
 		}
 		root := math.Sqrt(square)
@@ -207,15 +209,15 @@ func (c *cstc) price(x []float64, l int, weights, grad []float64) float64 {
 			continue
 		}
 		for _, k := range c.above[l] {
-			grad[k*c.width()+1+j] += records * c.Lambda * c.Cost[g] * c.theta(x, k)[1+j] / root
+			grad[k*c.nodeUnknowns()+1+j] += records * c.Lambda * c.Cost[g] * c.nodeWeights(x, k)[1+j] / root
 		}
 	}
 	return sum
 }
 
-// tree drops small weights and refits the nodes to the records that reach them, keeping the number of records
+// buildTree drops small weights and refits the nodes to the records that reach them, keeping the number of records
 // that go low.
-func (c *cstc) tree() *Tree {
+func (c *cstc) buildTree() *Tree {
 	out := &Tree{Nodes: append([]Node(nil), c.shape.Nodes...), Cost: c.Cost}
 	members := make([][]float64, len(out.Nodes))
 	members[0] = make([]float64, len(c.Rows))
@@ -229,7 +231,7 @@ func (c *cstc) tree() *Tree {
 		entries := []int{0}
 		bought := append([]bool(nil), paid[k]...)
 		n.Bought = nil
-		for j, b := range c.theta(c.best, k)[1:] {
+		for j, b := range c.nodeWeights(c.best, k)[1:] {
 			if math.Abs(b) < pruned {
 				continue
 			}
@@ -239,7 +241,7 @@ func (c *cstc) tree() *Tree {
 				n.Bought = append(n.Bought, g)
 			}
 		}
-		p := c.problem(members[k], Options{Ridge: 1e-3})
+		p := c.weightedProblem(members[k], Options{Ridge: 1e-3})
 		n.problem = p
 		n.paid = bought
 		n.Theta, n.Entries, n.Records, n.Paid = p.Solve(entries).Theta[0], entries, p.Gram.At(0, 0), 0
@@ -251,16 +253,16 @@ func (c *cstc) tree() *Tree {
 		if n.Low == 0 {
 			continue
 		}
-		old := c.scores(c.theta(c.best, k))
-		n.Threshold = quantileOf(c.scores(n.Theta), members[k], share(old, members[k], c.threshold(c.best, k)))
-		members[n.Low], members[n.High] = part(c.scores(n.Theta), members[k], n.Threshold, false)
+		old := c.scores(c.nodeWeights(c.best, k))
+		n.Threshold = quantileOf(c.scores(n.Theta), members[k], shareBelow(old, members[k], c.nodeThreshold(c.best, k)))
+		members[n.Low], members[n.High] = splitWeights(c.scores(n.Theta), members[k], n.Threshold, false)
 		paid[n.Low], paid[n.High] = bought, bought
 	}
 	return out
 }
 
-// share is the part of the members with a score of at most a threshold.
-func share(scores, members []float64, threshold float64) float64 {
+// shareBelow is the part of the members with a score of at most a threshold.
+func shareBelow(scores, members []float64, threshold float64) float64 {
 	low := 0.
 	all := 0.
 	for i, w := range members {

@@ -39,7 +39,7 @@ func quantileOf(values, members []float64, at float64) float64 {
 // steps with a coordinate descent in each, and a line search. Columns are taken as they are.
 // weights is where the search starts, the constant first; nil for 0. Errors: [ErrTable], that of ctx.
 func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) ([]float64, error) {
-	if err := t.check(); err != nil {
+	if err := t.checkTable(); err != nil {
 		return nil, err
 	}
 	d := len(t.Group) + 1
@@ -63,7 +63,7 @@ func Logistic(ctx context.Context, t Table, lambda float64, weights []float64) (
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		step := l.step(beta)
+		step := l.coordinateDescent(beta)
 		next := make([]float64, d)
 		after := value
 		for size := 1.; size > 1e-10; size /= 2 {
@@ -112,8 +112,8 @@ func (l *logisticFit) value(beta []float64) float64 {
 	return sum
 }
 
-// step minimises the quadratic model at beta with the penalty, by coordinate descent.
-func (l *logisticFit) step(beta []float64) []float64 {
+// coordinateDescent minimises the quadratic model at beta with the penalty, by coordinate descent.
+func (l *logisticFit) coordinateDescent(beta []float64) []float64 {
 	n, d := l.rows.Dims()
 	gradient := mat.NewVecDense(n, nil)
 	scaled := mat.NewDense(n, d, nil)
@@ -139,7 +139,7 @@ func (l *logisticFit) step(beta []float64) []float64 {
 				continue
 			}
 			at := beta[j] + step[j]
-			best := shrink(at-(g.AtVec(j)+moved[j])/curve, l.penalty[j]/curve)
+			best := softThreshold(at-(g.AtVec(j)+moved[j])/curve, l.penalty[j]/curve)
 			change := best - at
 			if change == 0 {
 				continue
@@ -162,7 +162,7 @@ func (l *logisticFit) step(beta []float64) []float64 {
 	return step
 }
 
-func shrink(x, by float64) float64 {
+func softThreshold(x, by float64) float64 {
 	switch {
 	case x > by:
 		return x - by
@@ -188,7 +188,7 @@ func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64)
 		}
 	}
 	for _, r := range rows {
-		scores, paid = append(scores, score(beta, r)), append(paid, price)
+		scores, paid = append(scores, dotProduct(beta, r)), append(paid, price)
 	}
 	return scores, paid
 }

@@ -8,10 +8,10 @@ import (
 // ErrShape is returned for a design whose columns differ in length, or in number from the declared one.
 var ErrShape = columns.ErrShape
 
-// linear makes the model of a fit: weights in original units, an intercept
+// linearModel makes the model of a fit: weights in original units, an intercept
 // through the means, no clamps short of [regression.Unbounded]. Zero weights are left out
 // when sparse.
-func linear(d regression.Design, x []columns.Column, y columns.Column, weights []float64, sparse bool) (*regression.Linear, error) {
+func linearModel(d regression.Design, x []columns.Column, y columns.Column, weights []float64, sparse bool) (*regression.Linear, error) {
 	m := &regression.Linear{
 		Target:    d.Target,
 		Columns:   make([]regression.Column, len(x)),

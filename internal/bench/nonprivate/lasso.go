@@ -41,5 +41,5 @@ func Lasso(ctx context.Context, d regression.Design, lambda float64, opts LassoO
 	if err != nil {
 		return nil, err
 	}
-	return linear(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
+	return linearModel(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
 }

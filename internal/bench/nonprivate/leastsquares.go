@@ -47,7 +47,7 @@ func Ridge(ctx context.Context, d regression.Design, lambda float64) (*regressio
 	if lambda == 0 {
 		return OLS(ctx, d)
 	}
-	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.ridge(ctx, lambda) })
+	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.solveRidge(ctx, lambda) })
 }
 
 func fitDense(ctx context.Context, d regression.Design, solve func(*centredProblem) ([]float64, error)) (*regression.Linear, error) {
@@ -73,7 +73,7 @@ func fitDense(ctx context.Context, d regression.Design, solve func(*centredProbl
 			weights[j] = solution[i]
 		}
 	}
-	return linear(d, x, y, weights, false)
+	return linearModel(d, x, y, weights, false)
 }
 
 // centredProblem is a least-squares problem in centred columns that are not constant.
@@ -102,7 +102,7 @@ func (p *centredProblem) leastSquares(ctx context.Context) ([]float64, error) {
 	for rank < len(dec.s) && dec.s[rank] > rankTolerance*dec.s[0] {
 		rank++
 	}
-	w := dec.solve(func(i int) float64 {
+	w := dec.solveFiltered(func(i int) float64 {
 		if i >= rank {
 			return 0
 		}
@@ -149,9 +149,9 @@ func leastNorm(w []float64, v *mat.Dense, rank int, scale []float64) ([]float64,
 	return projected.RawVector().Data, nil
 }
 
-// ridge returns the solution of the penalised problem, in which directions
+// solveRidge returns the solution of the penalised problem, in which directions
 // with small singular values are damped, so no rank needs to be decided.
-func (p *centredProblem) ridge(ctx context.Context, lambda float64) ([]float64, error) {
+func (p *centredProblem) solveRidge(ctx context.Context, lambda float64) ([]float64, error) {
 	scale := make([]float64, len(p.x))
 	for j := range scale {
 		scale[j] = 1
@@ -160,7 +160,7 @@ func (p *centredProblem) ridge(ctx context.Context, lambda float64) ([]float64, 
 	if err != nil {
 		return nil, err
 	}
-	return dec.solve(func(i int) float64 {
+	return dec.solveFiltered(func(i int) float64 {
 		s := dec.s[i]
 		return s / (s*s + lambda)
 	}), nil
@@ -174,7 +174,7 @@ type decomposition struct {
 }
 
 func (p *centredProblem) decompose(ctx context.Context, scale []float64) (*decomposition, error) {
-	a, b, err := p.reduce(ctx, scale)
+	a, b, err := p.reduceRows(ctx, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +190,8 @@ func (p *centredProblem) decompose(ctx context.Context, scale []float64) (*decom
 	return &decomposition{s: svd.Values(nil), v: &v, utb: utb.RawVector().Data}, nil
 }
 
-// solve returns V diag(filter) U'b.
-func (d *decomposition) solve(filter func(i int) float64) []float64 {
+// solveFiltered returns V diag(filter) U'b.
+func (d *decomposition) solveFiltered(filter func(i int) float64) []float64 {
 	filtered := make([]float64, len(d.s))
 	for i := range filtered {
 		filtered[i] = filter(i) * d.utb[i]
@@ -201,13 +201,13 @@ func (d *decomposition) solve(filter func(i int) float64) []float64 {
 	return w.RawVector().Data
 }
 
-// reduce returns A and b with the least-squares problem of the scaled, centred
+// reduceRows returns A and b with the least-squares problem of the scaled, centred
 // columns: those columns themselves when they are short, else the triangle of
 // their QR factorisation (with y as a last column).
-func (p *centredProblem) reduce(ctx context.Context, scale []float64) (*mat.Dense, []float64, error) {
+func (p *centredProblem) reduceRows(ctx context.Context, scale []float64) (*mat.Dense, []float64, error) {
 	d := len(p.x)
 	if p.n <= 2*(d+1) {
-		full := p.block(nil, 0, p.n, scale)
+		full := p.appendBlock(nil, 0, p.n, scale)
 		a := mat.NewDense(p.n, d, nil)
 		b := make([]float64, p.n)
 		for i := range p.n {
@@ -216,7 +216,7 @@ func (p *centredProblem) reduce(ctx context.Context, scale []float64) (*mat.Dens
 		}
 		return a, b, ctx.Err()
 	}
-	r, err := p.triangle(ctx, scale)
+	r, err := p.qrTriangle(ctx, scale)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,9 +229,9 @@ func (p *centredProblem) reduce(ctx context.Context, scale []float64) (*mat.Dens
 	return a, b, nil
 }
 
-// block appends rows [first, last) of the scaled, centred columns and y to dst,
+// appendBlock appends rows [first, last) of the scaled, centred columns and y to dst,
 // row by row.
-func (p *centredProblem) block(dst []float64, first, last int, scale []float64) []float64 {
+func (p *centredProblem) appendBlock(dst []float64, first, last int, scale []float64) []float64 {
 	width := len(p.x) + 1
 	start := len(dst)
 	dst = append(dst, make([]float64, (last-first)*width)...)
@@ -248,11 +248,11 @@ func (p *centredProblem) block(dst []float64, first, last int, scale []float64) 
 	return dst
 }
 
-// triangle returns the width x width upper triangle of the QR factorisation of
+// qrTriangle returns the width x width upper triangle of the QR factorisation of
 // all rows. Rows are cut into chunks of a fixed size, each factored on its own,
 // and the triangles are then factored together in the order of the chunks: the
 // result does not depend on the number of processors.
-func (p *centredProblem) triangle(ctx context.Context, scale []float64) ([]float64, error) {
+func (p *centredProblem) qrTriangle(ctx context.Context, scale []float64) ([]float64, error) {
 	width := len(p.x) + 1
 	blockRows := max(128, 3*width)
 	chunkRows := 32 * blockRows
@@ -261,7 +261,7 @@ func (p *centredProblem) triangle(ctx context.Context, scale []float64) ([]float
 		r := make([]float64, width*width, (width+blockRows)*width)
 		last := min((c+1)*chunkRows, p.n)
 		for first := c * chunkRows; first < last && ctx.Err() == nil; first += blockRows {
-			r = p.block(r, first, min(first+blockRows, last), scale)
+			r = p.appendBlock(r, first, min(first+blockRows, last), scale)
 			r = foldTriangle(r, width)
 		}
 		chunks[c] = r

@@ -49,7 +49,7 @@ var ErrClasses = errors.New("a classifier needs at least two classes")
 // Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*regression.ModelError] for names, or
 // that of ctx.
 func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
-	return d.fit(ctx, opts, logisticLoss)
+	return d.fitMargin(ctx, opts, logisticLoss)
 }
 
 // LinearSVM fits a support vector machine with the huberised hinge loss, the one
@@ -58,7 +58,7 @@ func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*regressi
 // (O. Chapelle, "Training a support vector machine in the primal", Neural
 // Computation 19, 2007)
 func LinearSVM(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
-	return d.fit(ctx, opts, hingeLoss)
+	return d.fitMargin(ctx, opts, hingeLoss)
 }
 
 // marginLoss returns the value of a loss at margin m and its two derivatives.
@@ -83,7 +83,7 @@ func hingeLoss(m float64) (value, slope, curve float64) {
 	return (1.5 - m) * (1.5 - m) / 2, m - 1.5, 1
 }
 
-func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLoss) (*regression.Classifier, error) {
+func (d ClassDesign) fitMargin(ctx context.Context, opts MarginOptions, loss marginLoss) (*regression.Classifier, error) {
 	switch {
 	case len(d.Classes) < 2:
 		return nil, ErrClasses
@@ -99,7 +99,7 @@ func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLos
 		if len(d.Classes) == 2 && positive == 0 {
 			continue // two classes have one score, that of the second
 		}
-		w, b, err := p.solve(ctx, loss, d.signs(positive))
+		w, b, err := p.solve(ctx, loss, d.classSigns(positive))
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +116,8 @@ func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLos
 	return m, nil
 }
 
-// signs returns +1 for a class, -1 for the others and 0 for rows in no class.
-func (d ClassDesign) signs(positive int32) []float64 {
+// classSigns returns +1 for a class, -1 for the others and 0 for rows in no class.
+func (d ClassDesign) classSigns(positive int32) []float64 {
 	out := make([]float64, len(d.Labels))
 	for i, k := range d.Labels {
 		switch {
@@ -178,7 +178,7 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 	k := len(p.x)
 	theta := mat.NewVecDense(k+1, nil)
 	if p.rows != nil {
-		if err := p.newton(ctx, loss, signs, theta); err != nil {
+		if err := p.minimizeNewton(ctx, loss, signs, theta); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -191,9 +191,9 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 	return w, b, nil
 }
 
-// newton minimises by Newton's method from theta on: a full step if it halves the smallest gradient so far,
+// minimizeNewton minimises by Newton's method from theta on: a full step if it halves the smallest gradient so far,
 // otherwise the minimum along the step.
-func (p *marginProblem) newton(ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense) error {
+func (p *marginProblem) minimizeNewton(ctx context.Context, loss marginLoss, signs []float64, theta *mat.VecDense) error {
 	const steps = 200
 	d := theta.Len()
 	at := p.derivatives(loss, signs, theta)
@@ -219,7 +219,7 @@ func (p *marginProblem) newton(ctx context.Context, loss marginLoss, signs []flo
 		next.AddVec(theta, step)
 		after := p.derivatives(loss, signs, next)
 		if mat.Norm(after.gradient, 2) > best/2 {
-			t := p.search(loss, signs, theta, step, at)
+			t := p.lineSearch(loss, signs, theta, step, at)
 			if t == 0 {
 				return nil
 			}
@@ -232,10 +232,10 @@ func (p *marginProblem) newton(ctx context.Context, loss marginLoss, signs []flo
 	return nil
 }
 
-// search returns how far along a descent direction the objective falls, at most
+// lineSearch returns how far along a descent direction the objective falls, at most
 // 1 and to one part in 2^50: its slope along a line increases, so bisection finds
 // where the slope changes its sign.
-func (p *marginProblem) search(loss marginLoss, signs []float64, theta, step *mat.VecDense, at *marginPoint) float64 {
+func (p *marginProblem) lineSearch(loss marginLoss, signs []float64, theta, step *mat.VecDense, at *marginPoint) float64 {
 	var changes mat.VecDense
 	changes.MulVec(p.rows, step)
 	slopeAt := func(t float64) float64 {

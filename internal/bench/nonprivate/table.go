@@ -33,7 +33,7 @@ func ForTable(name string, classes bool) (TableTrainer, error) {
 	return func(ctx context.Context, v dataset.View, target int, columns []int) (*TableModel, error) {
 		all := v.Block(0, v.Len())
 		d := regression.Design{Target: v.Schema().Columns[target].Name, Y: all.Float(target, make([]float64, v.Len()))}
-		d.Names, d.X = expand(v, columns)
+		d.Names, d.X = expandColumns(v, columns)
 		m, err := baseline.Fit(ctx, d)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func classesForTable(name string) (TableTrainer, error) {
 		all := v.Block(0, v.Len())
 		c := v.Schema().Columns[target]
 		d := ClassDesign{Target: c.Name, Classes: c.Categories, Labels: all.Codes(target, make([]int32, v.Len()))}
-		d.Names, d.X = expand(v, columns)
+		d.Names, d.X = expandColumns(v, columns)
 		m, err := fit(ctx, d)
 		if err != nil {
 			return nil, err
@@ -119,16 +119,16 @@ func fitScores(ctx context.Context, b Trainer, d ClassDesign) (*regression.Class
 
 func rowsOf(v dataset.View, columns []int) regression.Rows {
 	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
-	names, x := expand(v, columns)
+	names, x := expandColumns(v, columns)
 	for k, name := range names {
 		rows.Numeric[name] = x[k]
 	}
 	return rows
 }
 
-// expand returns columns of a view as numbers, a category as one 0/1 column a
+// expandColumns returns columns of a view as numbers, a category as one 0/1 column a
 // value (one for other values, too, where the column keeps them).
-func expand(v dataset.View, columns []int) (names []string, x [][]float64) {
+func expandColumns(v dataset.View, columns []int) (names []string, x [][]float64) {
 	all := v.Block(0, v.Len())
 	schema := v.Schema().Columns
 	add := func(column []float64) {

@@ -93,5 +93,5 @@ func fitLasso(ctx context.Context, d regression.Design) (*regression.Linear, err
 	if err != nil {
 		return nil, err
 	}
-	return linear(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
+	return linearModel(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
 }

@@ -15,9 +15,9 @@ type dice struct{ Source }
 // uniform returns a number in the open interval (0, 1).
 func (d dice) uniform() float64 { return (float64(d.Uint64()>>11) + .5) * 0x1p-53 }
 
-// below returns a uniform number in [0, n), n >= 1, without bias (Lemire, "Fast
+// uniformBelow returns a uniform number in [0, n), n >= 1, without bias (Lemire, "Fast
 // Random Integer Generation in an Interval", 2019).
-func (d dice) below(n int) int {
+func (d dice) uniformBelow(n int) int {
 	size := uint64(n)
 	high, low := bits.Mul64(d.Uint64(), size)
 	for threshold := -size % size; low < threshold; {
@@ -38,14 +38,14 @@ func (d dice) laplace(scale float64) float64 {
 	return size
 }
 
-// between is uniform between two numbers in any order.
-func (d dice) between(a, b float64) float64 { return a + (b-a)*d.uniform() }
+// uniformBetween is uniform between two numbers in any order.
+func (d dice) uniformBetween(a, b float64) float64 { return a + (b-a)*d.uniform() }
 
 // permutation returns 0..n-1 in random order.
 func (d dice) permutation(n int) []int {
 	order := make([]int, n)
 	for i := range order {
-		j := d.below(i + 1)
+		j := d.uniformBelow(i + 1)
 		order[i] = order[j]
 		order[j] = i
 	}
@@ -58,7 +58,7 @@ func (d dice) subset(k, lo, hi int) []int {
 	taken := make(map[int]bool, k)
 	var out []int
 	for last := hi - k; last < hi; last++ {
-		j := lo + d.below(last-lo+1)
+		j := lo + d.uniformBelow(last-lo+1)
 		if taken[j] {
 			j = last
 		}
@@ -68,9 +68,9 @@ func (d dice) subset(k, lo, hi int) []int {
 	return out
 }
 
-// weighted returns i with probability proportional to exp(logs[i]); 0 if all
+// drawWeighted returns i with probability proportional to exp(logs[i]); 0 if all
 // are impossible.
-func (d dice) weighted(logs []float64) int {
+func (d dice) drawWeighted(logs []float64) int {
 	best := 0
 	top := math.Inf(-1)
 	for i, l := range logs {

@@ -73,17 +73,17 @@ func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int
 	count := map[string]float64{}
 	src := source(11)
 	for range runs {
-		count[key(draw(src))]++
+		count[columnsKey(draw(src))]++
 	}
 	total := 0.0
 	for _, d := range l {
 		p := math.Exp(d.LogP)
 		n := float64(runs)
 		total += p
-		if got := count[key(d.Columns)]; math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
+		if got := count[columnsKey(d.Columns)]; math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
 			t.Errorf("%s: %v drawn %v times, expected %.1f", what, d.Columns, got, n*p)
 		}
-		delete(count, key(d.Columns))
+		delete(count, columnsKey(d.Columns))
 	}
 	near(t, what+": total probability", total, 1, 1e-9)
 	if len(count) > 0 {

@@ -36,44 +36,44 @@ func (Kendall) Name() string { return NameKendall }
 
 // Fit picks columns.
 func (m Kendall) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
-	t, err := open(v, target)
+	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
 	}
-	p, state, err := m.rounds(ctx, t.x, t.y, epsilon)
+	p, state, err := m.newRounds(ctx, t.x, t.y, epsilon)
 	if err != nil {
 		return Fitted{}, err
 	}
-	picks := p.draw(dice{src})
-	return t.selected(picks), state.err
+	picks := p.drawRounds(dice{src})
+	return t.fittedOf(picks), state.err
 }
 
 // Law returns the exact distribution of the ordered picks from columns x, each as long as y. Errors:
 // [ErrCount], [ErrBudget], [ErrLarge].
 func (m Kendall) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
-	p, state, err := m.rounds(context.Background(), x, y, epsilon)
+	p, state, err := m.newRounds(context.Background(), x, y, epsilon)
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.law()
+	l, err := p.listOutcomes()
 	if err == nil {
 		err = state.err
 	}
 	return l, err
 }
 
-func (m Kendall) rounds(ctx context.Context, x [][]float64, y []float64, epsilon float64) (peel, *tauB, error) {
+func (m Kendall) newRounds(ctx context.Context, x [][]float64, y []float64, epsilon float64) (peel, *tauB, error) {
 	if err := checkSelection(m.K, len(x), epsilon); err != nil {
 		return peel{}, nil, err
 	}
 	s := newTauB(ctx, x)
-	target := s.with(kendall.Rank(y, nil), untied(y))
+	target := s.tauWith(kendall.Rank(y, nil), untiedPairs(y))
 	return peel{k: m.K, d: len(x), round: func(picked []int) ([]float64, float64) {
 		scale := 2 * kendallFirst / (epsilon / float64(m.K))
 		if len(picked) > 0 {
 			scale = 2 * kendallLater / (epsilon / float64(m.K))
 		}
-		return s.scores(target, picked), scale
+		return s.roundScores(target, picked), scale
 	}}, s, s.err
 }
 
@@ -93,13 +93,13 @@ func newTauB(ctx context.Context, x [][]float64) *tauB {
 	for _, c := range x {
 		s.n = len(c)
 		s.ranks = append(s.ranks, kendall.Rank(c, scratch))
-		s.untied = append(s.untied, untied(c))
+		s.untied = append(s.untied, untiedPairs(c))
 	}
 	return s
 }
 
-// scores returns the scores of a round.
-func (s *tauB) scores(target []float64, picked []int) []float64 {
+// roundScores returns the scores of a round.
+func (s *tauB) roundScores(target []float64, picked []int) []float64 {
 	out := slices.Clone(target)
 	if len(picked) == 0 {
 		return out
@@ -110,7 +110,7 @@ func (s *tauB) scores(target []float64, picked []int) []float64 {
 	between := make([]float64, len(out))
 	for _, p := range picked {
 		if s.pairs[p] == nil {
-			s.pairs[p] = s.with(s.ranks[p], s.untied[p])
+			s.pairs[p] = s.tauWith(s.ranks[p], s.untied[p])
 		}
 		for j, v := range s.pairs[p] {
 			between[j] += v
@@ -122,9 +122,9 @@ func (s *tauB) scores(target []float64, picked []int) []float64 {
 	return out
 }
 
-// with returns n/2 |tau-b| between every column and the given one: S divided by the geometric mean of the
+// tauWith returns n/2 |tau-b| between every column and the given one: S divided by the geometric mean of the
 // numbers of untied pairs, NaN if there are no such pairs.
-func (s *tauB) with(column *kendall.Ranks, pairs float64) []float64 {
+func (s *tauB) tauWith(column *kendall.Ranks, pairs float64) []float64 {
 	counts, err := kendall.AgainstTarget(s.ctx, len(s.ranks),
 		func(j int, _ *kendall.Scratch) *kendall.Ranks { return s.ranks[j] }, column.Kept, 0)
 	out := make([]float64, len(s.ranks))
@@ -139,8 +139,8 @@ func (s *tauB) with(column *kendall.Ranks, pairs float64) []float64 {
 	return out
 }
 
-// untied returns the number of pairs of cells that differ.
-func untied(column []float64) float64 {
+// untiedPairs returns the number of pairs of cells that differ.
+func untiedPairs(column []float64) float64 {
 	sorted := slices.Clone(column)
 	slices.Sort(sorted)
 	n := int64(len(sorted))

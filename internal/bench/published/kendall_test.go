@@ -29,7 +29,7 @@ func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 			scores[p] = math.Inf(-1)
 		}
 		return scores, width / (epsilon / float64(k))
-	}}.law())
+	}}.listOutcomes())
 }
 
 // rareBinary is x = y = (0, ..., 0, 1) beside two columns that have nothing to
@@ -49,7 +49,7 @@ func TestKendallWitnessTies(t *testing.T) {
 	)
 	x, y, x2, y2 := rareBinary(n)
 	score := func(x [][]float64, y []float64) []float64 {
-		return newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
+		return newTauB(context.Background(), x).tauWith(kendall.Rank(y, nil), untiedPairs(y))
 	}
 	near(t, "score", score(x, y)[0], n/2, 1e-9)
 	near(t, "score with the record", score(x2, y2)[0], 353.73, .005)
@@ -110,7 +110,7 @@ func TestKendallWitnessConstant(t *testing.T) {
 func TestKendallScores(t *testing.T) {
 	x := [][]float64{{1, 1, 2, 3, 3, 0}, {0, 1, 0, 1, 0, 1}, {-1, 5, 2, 2, 2, 7}}
 	y := []float64{1, 2, 2, 3, 1, 0}
-	got := newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
+	got := newTauB(context.Background(), x).tauWith(kendall.Rank(y, nil), untiedPairs(y))
 	for j := range x {
 		s := 0.0
 		inX := 0.0
@@ -142,13 +142,13 @@ func TestKendallDrawsItsLaw(t *testing.T) {
 	x[1][3] = x[1][4]
 	v, target := view(t, x, y)
 	m := Kendall{K: 2}
-	p, _, err := m.rounds(context.Background(), x, y, 3)
+	p, _, err := m.newRounds(context.Background(), x, y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int { return p.draw(dice{src}) })
+	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int { return p.drawRounds(dice{src}) })
 	got, err := m.Fit(context.Background(), source(2), v, target, 3, 0)
-	want := p.draw(dice{source(2)})
+	want := p.drawRounds(dice{source(2)})
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got.Columns, want) {
 		t.Errorf("fit %v %v, the rounds give %v", got.Columns, err, want)

@@ -38,13 +38,13 @@ func Loss(a, b Law) float64 {
 	for _, side := range [][2]Law{{a, b}, {b, a}} {
 		other := make(map[string]float64, len(side[1]))
 		for _, d := range side[1] {
-			other[key(d.Columns)] = d.LogP
+			other[columnsKey(d.Columns)] = d.LogP
 		}
 		for _, d := range side[0] {
 			if math.IsInf(d.LogP, -1) {
 				continue
 			}
-			log, possible := other[key(d.Columns)]
+			log, possible := other[columnsKey(d.Columns)]
 			if !possible {
 				return math.Inf(1)
 			}
@@ -54,7 +54,7 @@ func Loss(a, b Law) float64 {
 	return worst
 }
 
-func key(columns []int) string {
+func columnsKey(columns []int) string {
 	runes := make([]rune, len(columns))
 	for i, j := range columns {
 		runes[i] = rune(j)
@@ -70,8 +70,8 @@ type peel struct {
 	round func(picked []int) (scores []float64, scale float64)
 }
 
-// draw runs the rounds.
-func (p peel) draw(d dice) []int {
+// drawRounds runs the rounds.
+func (p peel) drawRounds(d dice) []int {
 	var picked []int
 	for range p.k {
 		scores, scale := p.round(picked)
@@ -79,38 +79,38 @@ func (p peel) draw(d dice) []int {
 		for j, s := range scores {
 			noisy[j] = s + d.gumbel(scale)
 		}
-		picked = append(picked, last(noisy))
+		picked = append(picked, largestIndex(noisy))
 	}
 	return picked
 }
 
-// law lists the outcomes of the rounds with their probabilities.
-func (p peel) law() (Law, error) {
+// listOutcomes lists the outcomes of the rounds with their probabilities.
+func (p peel) listOutcomes() (Law, error) {
 	total := 1
 	for i := range p.k {
 		if total *= p.d - i; total > maxDraws {
 			return nil, ErrLarge
 		}
 	}
-	return p.extend(nil, nil, 0), nil
+	return p.extendOutcomes(nil, nil, 0), nil
 }
 
-func (p peel) extend(l Law, picked []int, logP float64) Law {
+func (p peel) extendOutcomes(l Law, picked []int, logP float64) Law {
 	if len(picked) == p.k {
 		return append(l, Draw{Columns: slices.Clone(picked), LogP: logP})
 	}
 	scores, scale := p.round(picked)
-	for j, log := range exponential(scores, scale) {
+	for j, log := range exponentialLogs(scores, scale) {
 		if !math.IsInf(log, -1) {
-			l = p.extend(l, append(slices.Clone(picked), j), logP+log)
+			l = p.extendOutcomes(l, append(slices.Clone(picked), j), logP+log)
 		}
 	}
 	return l
 }
 
-// last returns the index of the largest value: the end of an increasing stable sort in which NaN comes after
+// largestIndex returns the index of the largest value: the end of an increasing stable sort in which NaN comes after
 // every number. The scripts take that element; their library does not specify the order of equal values.
-func last(values []float64) int {
+func largestIndex(values []float64) int {
 	best := 0
 	for j, v := range values {
 		if below := v < values[best] || (math.IsNaN(values[best]) && !math.IsNaN(v)); !below {
@@ -120,11 +120,11 @@ func last(values []float64) int {
 	return best
 }
 
-// exponential returns the logarithms of the probabilities of the exponential
+// exponentialLogs returns the logarithms of the probabilities of the exponential
 // mechanism. A score that is not a number is taken with certainty; see last.
-func exponential(scores []float64, scale float64) []float64 {
+func exponentialLogs(scores []float64, scale float64) []float64 {
 	logs := make([]float64, len(scores))
-	if j := last(scores); math.IsNaN(scores[j]) {
+	if j := largestIndex(scores); math.IsNaN(scores[j]) {
 		for i := range logs {
 			logs[i] = math.Inf(-1)
 		}

@@ -37,15 +37,15 @@ type TopK struct {
 // Draw returns the picked positions, increasing. A score that is not finite
 // counts as 0.
 func (m TopK) Draw(src Source, scores []float64) ([]int, error) {
-	if err := m.check(len(scores)); err != nil {
+	if err := m.checkSettings(len(scores)); err != nil {
 		return nil, err
 	}
 	d := dice{src}
 	s := sortScores(scores)
 	best := class{}
 	top := math.Inf(-1)
-	m.classes(s.values, func(c class) {
-		if v := c.utility + m.noise(d, c.logSize); v > top {
+	m.visitClasses(s.values, func(c class) {
+		if v := c.utility + m.largestNoise(d, c.logSize); v > top {
 			best = c
 			top = v
 		}
@@ -54,7 +54,7 @@ func (m TopK) Draw(src Source, scores []float64) ([]int, error) {
 	for r := range best.h {
 		ranks = append(ranks, r)
 	}
-	return s.positions(append(ranks, best.t-1)), nil
+	return s.rankPositions(append(ranks, best.t-1)), nil
 }
 
 // class is a class of sets; its ranks count from 1, as in the paper.
@@ -63,8 +63,8 @@ type class struct {
 	logSize, utility float64
 }
 
-// classes visits the classes of sorted scores.
-func (m TopK) classes(x []float64, visit func(class)) {
+// visitClasses visits the classes of sorted scores.
+func (m TopK) visitClasses(x []float64, visit func(class)) {
 	utility := func(h, t int) float64 { return -m.Epsilon / 2 * ((1-m.Gamma)*x[h] - m.Gamma*x[t-1]) }
 	visit(class{m.K - 1, m.K, 0, utility(m.K-1, m.K)})
 	for t := m.K + 1; t <= len(x); t++ {
@@ -78,8 +78,8 @@ func (m TopK) classes(x []float64, visit func(class)) {
 	}
 }
 
-// noise is the largest of exp(logSize) independent noises.
-func (m TopK) noise(d dice, logSize float64) float64 {
+// largestNoise is the largest of exp(logSize) independent noises.
+func (m TopK) largestNoise(d dice, logSize float64) float64 {
 	const huge = 40 // from here on the two kinds of noise differ by less than rounding
 	log := math.Log(d.uniform())
 	if m.Gumbel || logSize > huge {
@@ -88,7 +88,7 @@ func (m TopK) noise(d dice, logSize float64) float64 {
 	return -math.Log(-math.Expm1(log / math.Exp(logSize)))
 }
 
-func (m TopK) check(d int) error {
+func (m TopK) checkSettings(d int) error {
 	if !(m.Gamma >= 0 && m.Gamma < 1) {
 		return ErrGamma
 	}
@@ -102,7 +102,7 @@ type sorted struct {
 }
 
 func sortScores(scores []float64) sorted {
-	scores = known(scores)
+	scores = replaceMissing(scores)
 	s := sorted{order: make([]int, len(scores)), values: make([]float64, len(scores))}
 	for i := range s.order {
 		s.order[i] = i
@@ -114,8 +114,8 @@ func sortScores(scores []float64) sorted {
 	return s
 }
 
-// positions returns the positions of ranks, increasing.
-func (s sorted) positions(ranks []int) []int {
+// rankPositions returns the positions of ranks, increasing.
+func (s sorted) rankPositions(ranks []int) []int {
 	out := make([]int, len(ranks))
 	for i, r := range ranks {
 		out[i] = s.order[r]
@@ -137,7 +137,7 @@ func (Lipschitz) Name() string { return NameLipschitz }
 
 // Fit picks K columns.
 func (m Lipschitz) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
-	t, err := open(v, target)
+	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
 	}
@@ -149,7 +149,7 @@ func (m Lipschitz) Fit(ctx context.Context, src Source, v dataset.View, target i
 	if err != nil {
 		return Fitted{}, err
 	}
-	return t.selected(picks), nil
+	return t.fittedOf(picks), nil
 }
 
 // Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],

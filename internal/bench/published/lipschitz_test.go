@@ -38,7 +38,7 @@ func corrected(m TopK, scores []float64) Law {
 	for i, set := range all {
 		law[i] = Draw{set, logs[i] - total}
 		if !m.Gumbel {
-			law[i].LogP = math.Log(m.probability(sets, i, float64(len(sets))))
+			law[i].LogP = math.Log(m.winProbability(sets, i, float64(len(sets))))
 		}
 	}
 	return law

@@ -12,13 +12,13 @@ import (
 // [ErrBudget], [ErrGamma], [ErrLarge].
 func (m TopK) Law(scores []float64) (Law, error) {
 	d := len(scores)
-	if err := m.check(d); err != nil {
+	if err := m.checkSettings(d); err != nil {
 		return nil, err
 	}
 	s := sortScores(scores)
 	var classes []class
 	members := 0.0
-	m.classes(s.values, func(c class) {
+	m.visitClasses(s.values, func(c class) {
 		classes = append(classes, c)
 		members += math.Exp(c.logSize)
 	})
@@ -27,7 +27,7 @@ func (m TopK) Law(scores []float64) (Law, error) {
 	}
 	each := map[[2]int]float64{} // probability of each member of a class
 	for i, c := range classes {
-		each[[2]int{c.h, c.t}] = m.probability(classes, i, members) / math.Exp(c.logSize)
+		each[[2]int{c.h, c.t}] = m.winProbability(classes, i, members) / math.Exp(c.logSize)
 	}
 	var law Law
 	for _, set := range combin.Combinations(d, m.K) {
@@ -36,12 +36,12 @@ func (m TopK) Law(scores []float64) (Law, error) {
 		for h := 0; h < m.K && (h == 0 || set[h-1] == h-1); h++ {
 			p += each[[2]int{h, t}]
 		}
-		law = append(law, Draw{Columns: s.positions(set), LogP: math.Log(p)})
+		law = append(law, Draw{Columns: s.rankPositions(set), LogP: math.Log(p)})
 	}
 	return law, nil
 }
 
-// probability returns the probability that class i wins. With a_c the
+// winProbability returns the probability that class i wins. With a_c the
 // exponential of the utility of class c, of m_c members, and z = exp(-v), the
 // best member of c with exponential noise is below v with probability
 // (1 - a_c z)^m_c; the winner has a value above all utilities, so that
@@ -50,7 +50,7 @@ func (m TopK) Law(scores []float64) (Law, error) {
 //
 // a polynomial of degree sum m_c - 1, which Gauss-Legendre quadrature with half
 // as many nodes integrates without error but rounding.
-func (m TopK) probability(classes []class, i int, members float64) float64 {
+func (m TopK) winProbability(classes []class, i int, members float64) float64 {
 	top := math.Inf(-1)
 	logs := make([]float64, len(classes))
 	for c, x := range classes {

@@ -119,8 +119,8 @@ type table struct {
 	y       []float64
 }
 
-// open reads a view.
-func open(v dataset.View, target int) (*table, error) {
+// newTable reads a view.
+func newTable(v dataset.View, target int) (*table, error) {
 	schema := v.Schema()
 	if target < 0 || target >= len(schema.Columns) {
 		return nil, ErrTarget
@@ -131,7 +131,7 @@ func open(v dataset.View, target int) (*table, error) {
 		if c.Kind != dataset.Numeric {
 			return nil, fmt.Errorf("%w: column %q", ErrNumeric, c.Name)
 		}
-		cells := known(all.Float(j, nil))
+		cells := replaceMissing(all.Float(j, nil))
 		if j == target {
 			t.y = cells
 			continue
@@ -143,11 +143,11 @@ func open(v dataset.View, target int) (*table, error) {
 	return t, nil
 }
 
-// known returns the cells with NaN replaced by 0, in the same memory if there is no NaN.
-func known(cells []float64) []float64 {
+// replaceMissing returns the cells with NaN replaced by 0, in the same memory if there is no NaN.
+func replaceMissing(cells []float64) []float64 {
 	out := cells
 	for i, v := range cells {
-		if !finite(v) {
+		if !isFinite(v) {
 			if &out[0] == &cells[0] {
 				out = slices.Clone(cells)
 			}
@@ -157,8 +157,8 @@ func known(cells []float64) []float64 {
 	return out
 }
 
-// selected turns picks among the candidates into positions in the view.
-func (t *table) selected(picks []int) Fitted {
+// fittedOf turns picks among the candidates into positions in the view.
+func (t *table) fittedOf(picks []int) Fitted {
 	out := make([]int, len(picks))
 	for i, j := range picks {
 		out[i] = t.columns[j]
@@ -182,4 +182,4 @@ func checkEpsilon(epsilon float64) error {
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -142,11 +142,11 @@ func TestDice(t *testing.T) {
 	laplace := 0.0
 	gumbel := 0.0
 	for range runs {
-		permutations[key(d.permutation(3))]++
+		permutations[columnsKey(d.permutation(3))]++
 		s := d.subset(2, 3, 6)
 		slices.Sort(s)
-		subsets[key(s)]++
-		coins[d.below(5)]++
+		subsets[columnsKey(s)]++
+		coins[d.uniformBelow(5)]++
 		if d.laplace(2) > 2*math.Ln2 {
 			laplace++
 		}

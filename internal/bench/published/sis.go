@@ -22,7 +22,7 @@ func (SIS) Name() string { return NameSIS }
 
 // Fit picks K columns.
 func (m SIS) Fit(ctx context.Context, src Source, v dataset.View, target int, epsilon, _ float64) (Fitted, error) {
-	t, err := open(v, target)
+	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
 	}
@@ -34,10 +34,10 @@ func (m SIS) Fit(ctx context.Context, src Source, v dataset.View, target int, ep
 		return Fitted{}, err
 	}
 	if m.Peeling {
-		return t.selected(m.rounds(scores, epsilon).draw(dice{src})), nil
+		return t.fittedOf(m.newRounds(scores, epsilon).drawRounds(dice{src})), nil
 	}
 	picks, err := m.topK(epsilon).Draw(src, scores)
-	return t.selected(picks), err
+	return t.fittedOf(picks), err
 }
 
 // Law returns the exact distribution of the picks from columns x, each as long as y. Errors: [ErrCount],
@@ -48,14 +48,14 @@ func (m SIS) Law(x [][]float64, y []float64, epsilon float64) (Law, error) {
 	}
 	scores := SISScores(x, y)
 	if m.Peeling {
-		return m.rounds(scores, epsilon).law()
+		return m.newRounds(scores, epsilon).listOutcomes()
 	}
 	return m.topK(epsilon).Law(scores)
 }
 
 func (m SIS) topK(epsilon float64) TopK { return TopK{K: m.K, Epsilon: epsilon, Gamma: publishedGamma} }
 
-func (m SIS) rounds(scores []float64, epsilon float64) peel {
+func (m SIS) newRounds(scores []float64, epsilon float64) peel {
 	return peelOnce(scores, m.K, 2/(epsilon/float64(m.K)))
 }
 
@@ -74,10 +74,10 @@ func peelOnce(scores []float64, k int, scale float64) peel {
 // their largest absolute values. A constant column, which the paper does not cover, has score 0.
 func SISScores(x [][]float64, y []float64) []float64 {
 	scores := make([]float64, len(x))
-	y = standardised(y)
+	y = standardise(y)
 	for j, column := range x {
 		sum := 0.0
-		for i, v := range standardised(column) {
+		for i, v := range standardise(column) {
 			sum += v * y[i]
 		}
 		scores[j] = math.Abs(sum)
@@ -85,9 +85,9 @@ func SISScores(x [][]float64, y []float64) []float64 {
 	return scores
 }
 
-// standardised centres a column and divides it by its largest absolute value. It
+// standardise centres a column and divides it by its largest absolute value. It
 // is divided first as well, so that no square overflows.
-func standardised(column []float64) []float64 {
+func standardise(column []float64) []float64 {
 	out := make([]float64, len(column))
 	rescale := func(in []float64, centre float64) float64 {
 		largest := 0.0

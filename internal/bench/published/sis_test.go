@@ -54,7 +54,7 @@ func TestSISWitness(t *testing.T) {
 	if got := Loss(must(SIS{K: 1}.Law(x, y, epsilon)), must(SIS{K: 1}.Law(x2, y2, epsilon))); got < 10 {
 		t.Errorf("by the canonical Lipschitz mechanism the loss is %v only", got)
 	}
-	sound := func(x [][]float64, y []float64) Law { return must(peelOnce(plain(x, y), 1, 2/epsilon).law()) }
+	sound := func(x [][]float64, y []float64) Law { return must(peelOnce(plain(x, y), 1, 2/epsilon).listOutcomes()) }
 	if got := Loss(sound(x, y), sound(x2, y2)); got > epsilon {
 		t.Errorf("plain sums: loss %v above %v", got, epsilon)
 	}
@@ -85,7 +85,7 @@ func TestSISDrawsItsLaw(t *testing.T) {
 	v, target := view(t, x, y)
 	m := SIS{K: 2, Peeling: true}
 	follows(t, "peeling", must(m.Law(x, y, 3)), 20000, func(src Source) []int {
-		return m.rounds(SISScores(x, y), 3).draw(dice{src})
+		return m.newRounds(SISScores(x, y), 3).drawRounds(dice{src})
 	})
 	m.Peeling = false
 	follows(t, "lipschitz", must(m.Law(x, y, 3)), 20000, func(src Source) []int {

@@ -47,7 +47,7 @@ func (m Tukey) Fit(ctx context.Context, src Source, v dataset.View, target int, 
 	if err := checkTarget(epsilon, delta); err != nil {
 		return Fitted{}, err
 	}
-	t, err := open(v, target)
+	t, err := newTable(v, target)
 	if err != nil {
 		return Fitted{}, err
 	}
@@ -79,7 +79,7 @@ func (m Tukey) Fit(ctx context.Context, src Source, v dataset.View, target int, 
 	if !passed {
 		return Fitted{}, ErrAbstained
 	}
-	return Fitted{Model: t.linear(coefficients)}, nil
+	return Fitted{Model: t.linearModel(coefficients)}, nil
 }
 
 // lowerBound is the script's noisy bound, above n with probability countOdds at
@@ -96,8 +96,8 @@ func checkTarget(epsilon, delta float64) error {
 	return checkEpsilon(epsilon)
 }
 
-// linear writes coefficients, the intercept last, as a model.
-func (t *table) linear(coefficients []float64) *regression.Linear {
+// linearModel writes coefficients, the intercept last, as a model.
+func (t *table) linearModel(coefficients []float64) *regression.Linear {
 	const unbounded = regression.Unbounded
 	m := &regression.Linear{Target: t.target, Lower: -unbounded, Upper: unbounded}
 	for j, name := range t.names {

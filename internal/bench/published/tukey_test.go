@@ -170,8 +170,8 @@ func TestTukeyWitnessModel(t *testing.T) {
 		after := append([][]float64{{-1}}, before[:m-1]...)
 		a, b := must(NewDepths(before, 2*e, 1e-5)), must(NewDepths(after, 2*e, 1e-5))
 		y := []float64{before[m-1-right][0] + .5}
-		if a.t != 6 || a.depth(0, y[0]) != right || b.depth(0, y[0]) != right-1 {
-			t.Fatalf("t = %d, depths %d and %d", a.t, a.depth(0, y[0]), b.depth(0, y[0]))
+		if a.t != 6 || a.depthOf(0, y[0]) != right || b.depthOf(0, y[0]) != right-1 {
+			t.Fatalf("t = %d, depths %d and %d", a.t, a.depthOf(0, y[0]), b.depthOf(0, y[0]))
 		}
 		return b.LogIntended(y) - a.LogIntended(y), b.LogDensity(y) - a.LogDensity(y)
 	}
@@ -269,7 +269,7 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 	// With a coin for each record, one bucket changes.
 	y := waves(1000, 7)[0]
-	coin := func(id uint64) int { g := dice{source(id)}; return g.below(m) }
+	coin := func(id uint64) int { g := dice{source(id)}; return g.uniformBelow(m) }
 	large, _ := view(t, nil, y)
 	small, _ := view(t, nil, y[:999])
 	changed := 0
@@ -310,7 +310,7 @@ func TestTukeyDensity(t *testing.T) {
 		return n
 	}
 	for range runs {
-		p := s.point(d)
+		p := s.drawPoint(d)
 		count[[2]int{cell(0, p[0]), cell(1, p[1])}]++
 	}
 	total := 0.0

@@ -41,7 +41,7 @@ func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
 	for q := 1; q <= (m+1)/2; q++ {
 		log := 0.0
 		for j := range s.x {
-			log += math.Log(s.length(j, q))
+			log += math.Log(s.regionLength(j, q))
 		}
 		s.volume = append(s.volume, log)
 	}
@@ -52,16 +52,18 @@ func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
 	return s, nil
 }
 
-// at returns the i-th smallest coefficient j, from 1.
-func (s *Depths) at(j, i int) float64 { return s.x[j][i-1] }
+// coefficientAt returns the i-th smallest coefficient j, from 1.
+func (s *Depths) coefficientAt(j, i int) float64 { return s.x[j][i-1] }
 
-// length returns the length of the region of depth at least q in coefficient j; negative past the middle.
-func (s *Depths) length(j, q int) float64 { return s.at(j, s.m-q+1) - s.at(j, q) }
+// regionLength returns the length of the region of depth at least q in coefficient j; negative past the middle.
+func (s *Depths) regionLength(j, q int) float64 {
+	return s.coefficientAt(j, s.m-q+1) - s.coefficientAt(j, q)
+}
 
-// holds reports whether k satisfies the inequality of lemma 8.5,
+// lemmaHolds reports whether k satisfies the inequality of lemma 8.5,
 //
 //	V_(t-k-1) exp(e (t+k+1)) / (integral of exp(e T) over depth >= t+k-1) <= delta/(8 exp(e)).
-func (s *Depths) holds(k int) bool {
+func (s *Depths) lemmaHolds(k int) bool {
 	from := s.t + k - 1
 	var terms []float64
 	for q := from; q <= len(s.exact); q++ {
@@ -74,7 +76,7 @@ func (s *Depths) holds(k int) bool {
 // LargestK returns the largest k >= 0 that satisfies the inequality of the lemma, or -1.
 func (s *Depths) LargestK() int {
 	for k := s.t - 2; k >= 0; k-- {
-		if s.holds(k) {
+		if s.lemmaHolds(k) {
 			return k
 		}
 	}
@@ -86,7 +88,7 @@ func (s *Depths) Distance() int {
 	low, high := -1, s.t-1
 	for {
 		switch half := (high - low) / 2; {
-		case s.holds((low + high) / 2):
+		case s.lemmaHolds((low + high) / 2):
 			if low >= high-1 {
 				return high
 			}
@@ -103,10 +105,10 @@ func (s *Depths) Distance() int {
 // the distance exceeds ln(1/(2 delta))/e after Laplace noise, of scale e as
 // published instead of 1/e.
 func (s *Depths) LogPass() float64 {
-	return logPass(float64(s.Distance()), s.threshold(), s.epsilon)
+	return logPass(float64(s.Distance()), s.checkThreshold(), s.epsilon)
 }
 
-func (s *Depths) threshold() float64 { return math.Log(1/(2*s.delta)) / s.epsilon }
+func (s *Depths) checkThreshold() float64 { return math.Log(1/(2*s.delta)) / s.epsilon }
 
 // logPass is the logarithm of the probability that distance + Laplace(scale)
 // exceeds a threshold.
@@ -121,8 +123,8 @@ func logPass(distance, threshold, scale float64) float64 {
 // Draw runs the check and, if it passes, draws a point.
 func (s *Depths) Draw(src Source) (point []float64, passed bool) {
 	d := dice{src}
-	if !(float64(s.Distance())+d.laplace(s.epsilon) > s.threshold()) {
+	if !(float64(s.Distance())+d.laplace(s.epsilon) > s.checkThreshold()) {
 		return nil, false
 	}
-	return s.point(d), true
+	return s.drawPoint(d), true
 }

@@ -16,35 +16,35 @@ func (s *Depths) depthLogs() []float64 {
 	return logs
 }
 
-// point draws a point, given that the check has passed.
-func (s *Depths) point(d dice) []float64 {
-	r := s.t + d.weighted(s.depthLogs()) + 1
+// drawPoint draws a point, given that the check has passed.
+func (s *Depths) drawPoint(d dice) []float64 {
+	r := s.t + d.drawWeighted(s.depthLogs()) + 1
 	first := 0
 	if logs := s.firstLogs(r); logs != nil {
-		first = d.weighted(logs)
+		first = d.drawWeighted(logs)
 	}
 	point := make([]float64, len(s.x))
 	for j := range point {
 		switch {
 		case j < first:
-			point[j] = d.between(s.at(j, r+1), s.at(j, s.m-r))
+			point[j] = d.uniformBetween(s.coefficientAt(j, r+1), s.coefficientAt(j, s.m-r))
 		case j > first:
-			point[j] = d.between(s.at(j, r), s.at(j, s.m-r+1))
+			point[j] = d.uniformBetween(s.coefficientAt(j, r), s.coefficientAt(j, s.m-r+1))
 		default:
-			left, right := s.gaps(j, r)
+			left, right := s.gapLengths(j, r)
 			if d.uniform()*(left+right) < left {
-				point[j] = s.at(j, r) + left*d.uniform()
+				point[j] = s.coefficientAt(j, r) + left*d.uniform()
 			} else {
-				point[j] = s.at(j, s.m-r) + right*d.uniform()
+				point[j] = s.coefficientAt(j, s.m-r) + right*d.uniform()
 			}
 		}
 	}
 	return point
 }
 
-// gaps returns the lengths of the two parts of depth r in coefficient j.
-func (s *Depths) gaps(j, r int) (left, right float64) {
-	return s.at(j, r+1) - s.at(j, r), s.at(j, s.m-r+1) - s.at(j, s.m-r)
+// gapLengths returns the lengths of the two parts of depth r in coefficient j.
+func (s *Depths) gapLengths(j, r int) (left, right float64) {
+	return s.coefficientAt(j, r+1) - s.coefficientAt(j, r), s.coefficientAt(j, s.m-r+1) - s.coefficientAt(j, s.m-r)
 }
 
 // firstLogs returns the logarithms of the weights of the first coefficient that
@@ -58,10 +58,10 @@ func (s *Depths) firstLogs(r int) []float64 {
 	}
 	logs := make([]float64, len(s.x))
 	for j := range logs {
-		logs[j] = math.Log(s.length(j, r) - s.length(j, r+1))
+		logs[j] = math.Log(s.regionLength(j, r) - s.regionLength(j, r+1))
 		for other := range s.x {
 			if other != j {
-				logs[j] += math.Log(s.length(other, r+1))
+				logs[j] += math.Log(s.regionLength(other, r+1))
 			}
 		}
 	}
@@ -71,8 +71,8 @@ func (s *Depths) firstLogs(r int) []float64 {
 	return logs
 }
 
-// depth returns the number of models on the side of y with fewer models in coefficient j.
-func (s *Depths) depth(j int, y float64) int {
+// depthOf returns the number of models on the side of y with fewer models in coefficient j.
+func (s *Depths) depthOf(j int, y float64) int {
 	below := 0
 	above := 0
 	for _, v := range s.x[j] {
@@ -106,7 +106,7 @@ func (s *Depths) logAt(r int, point []float64) float64 {
 	log := 0.0
 	want := min(r, s.m-r) // the depth between models r and r+1
 	if logs := s.firstLogs(r); logs != nil {
-		for first < len(point) && s.depth(first, point[first]) != want {
+		for first < len(point) && s.depthOf(first, point[first]) != want {
 			first++
 		}
 		if first == len(point) {
@@ -115,17 +115,17 @@ func (s *Depths) logAt(r int, point []float64) float64 {
 		log = logs[first] - logSum(logs)
 	}
 	for j, y := range point {
-		switch depth := s.depth(j, y); {
+		switch depth := s.depthOf(j, y); {
 		case j == first && depth == want:
 			// The middle gap is both its parts.
-			left, right := s.gaps(j, r)
+			left, right := s.gapLengths(j, r)
 			if log -= math.Log(left + right); 2*r == s.m {
 				log += math.Ln2
 			}
 		case j < first && depth > r:
-			log -= math.Log(s.length(j, r+1))
+			log -= math.Log(s.regionLength(j, r+1))
 		case j > first && depth >= min(r, s.m/2):
-			log -= math.Log(math.Abs(s.length(j, r)))
+			log -= math.Log(math.Abs(s.regionLength(j, r)))
 		default:
 			return impossible
 		}
@@ -139,7 +139,7 @@ func (s *Depths) logAt(r int, point []float64) float64 {
 func (s *Depths) LogIntended(point []float64) float64 {
 	least := s.m
 	for j, y := range point {
-		least = min(least, s.depth(j, y))
+		least = min(least, s.depthOf(j, y))
 	}
 	if least < s.t {
 		return math.Inf(-1)

@@ -55,7 +55,7 @@ func TestTukeyLeastSquares(t *testing.T) {
 	}
 	for _, big := range []float64{1e300, math.MaxFloat64} {
 		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big}, []int{0, 1, 2}) {
-			if !finite(c) {
+			if !isFinite(c) {
 				t.Errorf("cells of %v: coefficient %v", big, c)
 			}
 		}
