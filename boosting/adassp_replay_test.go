@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// recordGradients returns the exact gradients of tables that hold one of the records each and, last, of an empty table, with the
-// sensitivity that is declared for all of them. Both are in grid units.
+// recordGradients returns the exact gradients of tables with one record each and, last, of an empty table, together
+// with their common declared sensitivity. Both are in grid units.
 func recordGradients(t *testing.T, columns []dataset.Column, records [][]float64, rel budget.Relation, theta []float64, clip float64) (gradients []mechanism.Vector, sensitivity float64) {
 	t.Helper()
 	node := budget.Seq(rootNode, budget.GaussianLeaf(gradientsLeaf, 1, len(records)+1).Of(mechanism.StatCross))
@@ -57,8 +57,8 @@ func distance(a, b mechanism.Vector) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestGradientSensitivity: with every clip no record moves the gradient by more than its declared sensitivity, and some
-// move it by almost as much.
+// TestGradientSensitivity checks for every clip that no record moves the gradient by more than its declared
+// sensitivity, and that some record moves it by almost as much.
 func TestGradientSensitivity(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
@@ -103,8 +103,8 @@ func TestGradientSensitivity(t *testing.T) {
 	}
 }
 
-// TestBoostedReplays: on neighbours, with the recorded releases in place, no round moves further than declared and the
-// model is the same, whether the number of rounds is given or chosen from the released matrix.
+// TestBoostedReplays replays the recorded releases on neighbouring tables and checks that no round moves further than
+// declared and that the model is the same, for a given number of rounds and for one chosen from the released matrix.
 func TestBoostedReplays(t *testing.T) {
 	x := crossedSample(t, 400)
 	for _, trainer := range []BoostedAdaSSP{{}, {Rounds: 6}, {Rounds: 4, Clip: .2, Shrinkage: .5, GramShare: .3}} {

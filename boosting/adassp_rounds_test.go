@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// diagonalSolver returns a solver whose matrix has these eigenvalues.
+// diagonalSolver returns a solver whose matrix is diagonal with these eigenvalues.
 func diagonalSolver(values []float64, sigma, shrinkage float64) *solver {
 	a := mat.NewSymDense(len(values), nil)
 	for i, e := range values {
@@ -17,8 +17,9 @@ func diagonalSolver(values []float64, sigma, shrinkage float64) *solver {
 	return newSolver(a, sigma, shrinkage)
 }
 
-// TestExpectedError is what rounds of a solver on made-up gradients show. The mean of 20,000 runs of it lies within 4% with a
-// probability above 1 - 1e-6: each is a sum of squares of normal numbers, of relative standard deviation below 1.5.
+// TestExpectedError compares the expected error with simulated rounds of a solver on made-up gradients. The mean of
+// 20,000 runs is within 4% with probability above 1 - 1e-6: each run is a sum of squares of normal variates with a
+// relative standard deviation below 1.5.
 func TestExpectedError(t *testing.T) {
 	const (
 		noise = 3.
@@ -53,7 +54,8 @@ func TestExpectedError(t *testing.T) {
 	}
 }
 
-// TestChosenRounds: one round where noise decides, more where the penalty does, and always a number in range.
+// TestChosenRounds checks that one round is chosen if noise dominates, several if the penalty does, and that the
+// number is always in range.
 func TestChosenRounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		values      []float64

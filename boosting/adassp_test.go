@@ -18,25 +18,25 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// sample is a table with its columns and ranges.
+// A sample is a table with its columns and ranges.
 type sample struct {
 	tab     *dataset.Table
 	columns []dataset.Column
 	ranges  []scaling.Range
 }
 
-// facts are those of a run.
+// facts returns the facts of a run under a relation.
 func (x sample) facts(rel budget.Relation) method.Facts {
 	return method.Facts{Columns: x.columns, Relation: rel}
 }
 
-// data are the records with what is public of them.
+// data returns the records together with their public facts.
 func (x sample) data(rel budget.Relation) method.Data {
 	return method.Data{Facts: x.facts(rel), Records: memory.NewRecords(x.tab.All()), Ranges: x.ranges}
 }
 
-// linearSample holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges,
-// wide enough that few rows are shortened.
+// linearSample returns n records of y = 3 + 2a - b + .5 [c is x] + noise. The declared ranges are wide enough that
+// few rows are shortened.
 func linearSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
@@ -56,7 +56,7 @@ func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sa
 	return sample{tab, columns, testrows.Ranges(columns)}
 }
 
-// train plans and runs the trainer, and returns its session as well.
+// train plans and runs the trainer. It also returns the session.
 func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	return x.trainBy(t, BoostedAdaSSP{Rounds: rounds}, epsilon, rel)
@@ -89,9 +89,9 @@ func (x sample) rows() regression.Rows {
 	return rows
 }
 
-// TestRecoversCoefficients: with much data and a large budget one round and
-// several reach the coefficients, in original units. What the norm limit bends
-// is within the tolerance, and the noise is far below it.
+// TestRecoversCoefficients checks that with much data and a large budget both one round and several rounds recover
+// the coefficients in original units. The effect of the norm limit is within the tolerance, and the noise is far
+// below it.
 func TestRecoversCoefficients(t *testing.T) {
 	x := linearSample(t, 60000, .1)
 	for _, rounds := range []int{0, 1, 10} {
@@ -119,7 +119,7 @@ func TestRecoversCoefficients(t *testing.T) {
 	}
 }
 
-// TestTargetMean is close to the mean when the noise is small.
+// TestTargetMean checks that the target mean is accurate when the noise is small.
 func TestTargetMean(t *testing.T) {
 	x := linearSample(t, 20000, .1)
 	sum := 0.0
@@ -134,11 +134,10 @@ func TestTargetMean(t *testing.T) {
 	}
 }
 
-// TestNoiseMatchesStandardErrors: over repeated fits of one table the spread
-// of a coefficient is what its standard error says, for one round and for
-// several. 200 fits: the ratio of variances lies within [.55, 1.7] with
-// probability above 1-1e-6 (chi-square with 199 degrees of freedom),
-// first-order error of the standard error aside.
+// TestNoiseMatchesStandardErrors checks over repeated fits of one table that the spread of a coefficient matches its
+// standard error, for one round and for several. With 200 fits the ratio of variances is in [.55, 1.7] with
+// probability above 1-1e-6 (chi-square with 199 degrees of freedom), not counting the first-order error of the
+// standard error.
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	x := linearSample(t, 10000, .5)
 	for _, trainer := range []BoostedAdaSSP{{Rounds: 1}, {Rounds: 4}, {Rounds: 6, Shrinkage: .5}} {
@@ -166,7 +165,8 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 	}
 }
 
-// TestSettingsScaleTheNoise: the noise of a gradient is proportional to the clip, and the share of the matrix divides mu^2.
+// TestSettingsScaleTheNoise checks that the noise of a gradient is proportional to the clip, and that the share of
+// the matrix divides mu^2.
 func TestSettingsScaleTheNoise(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	scales := func(trainer BoostedAdaSSP) (gram, gradients float64) {
@@ -198,8 +198,8 @@ func TestSettingsScaleTheNoise(t *testing.T) {
 	}
 }
 
-// TestScales: sigma_G = B^2/mu_G and sigma_b = B C sqrt(T)/mu_b with C = 1,
-// mu_G^2 = mu_b^2 = mu^2/2; under substitution sqrt2 and 2 times as much.
+// TestScales checks the noise scales sigma_G = B^2/mu_G and sigma_b = B C sqrt(T)/mu_b with C = 1 and mu_G^2 = mu_b^2
+// = mu^2/2. Under substitution they are sqrt2 and 2 times as large.
 func TestScales(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	part := budget.GaussianMu(1, 1e-6) / math.Sqrt2
@@ -221,7 +221,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// TestRoundsAreReleasedOnce: every priced draw is spent, none twice.
+// TestRoundsAreReleasedOnce checks that every priced draw is spent exactly once.
 func TestRoundsAreReleasedOnce(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	_, s := x.train(t, 6, 1, budget.AddRemove)
@@ -235,8 +235,8 @@ func TestRoundsAreReleasedOnce(t *testing.T) {
 	}
 }
 
-// TestGradient: the private input of a round is the sum of the clipped row
-// times the clamped residual, computed here from the definition.
+// TestGradient compares the private input of a round with its definition: the sum of the clipped rows times the
+// clamped residuals.
 func TestGradient(t *testing.T) {
 	x := linearSample(t, 500, .5)
 	frame, err := linear.NewFrame(x.columns, x.ranges)
@@ -278,7 +278,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// inBlocks is a statistic with blocks of so many records.
+// inBlocks is a statistic with blocks of a fixed number of records.
 type inBlocks struct {
 	mechanism.Statistic
 	rows int
@@ -286,8 +286,8 @@ type inBlocks struct {
 
 func (b inBlocks) BlockRows() int { return b.rows }
 
-// TestRowOrder: permuting the rows and cutting them into other blocks leaves
-// the private inputs of the releases equal, bit for bit.
+// TestRowOrder checks that permuting the rows and splitting them into other blocks leaves the private inputs of the
+// releases equal, bit for bit.
 func TestRowOrder(t *testing.T) {
 	x := linearSample(t, 3000, .5)
 	data := make([]dataset.ColumnData, len(x.columns))
@@ -319,8 +319,8 @@ func TestRowOrder(t *testing.T) {
 	}
 }
 
-// TestDegenerateTables: no row, one row, missing and infinite cells, undeclared
-// categories, constants, more rounds than rows.
+// TestDegenerateTables covers tables without rows, with one row, missing and infinite cells, undeclared categories,
+// constants, and more rounds than rows.
 func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 40} {
 		plain := linearSample(t, n, 0)
@@ -346,7 +346,7 @@ func TestDegenerateTables(t *testing.T) {
 	}
 }
 
-// TestWrongLeaf: a session that was not priced for the trainer is refused, and so is a second run.
+// TestWrongLeaf checks that a session that was not priced for the trainer is refused, as is a second run.
 func TestWrongLeaf(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {

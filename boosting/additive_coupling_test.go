@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 )
 
-// coupledSample holds two columns with correlation .8 and a target of both.
+// coupledSample returns a table of two columns with correlation .8 and a target that depends on both.
 func coupledSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
@@ -22,7 +22,7 @@ func coupledSample(t testing.TB, n int) sample {
 	}
 	data := make([]dataset.ColumnData, 3)
 	p := testrows.Points(3)
-	normal := func() float64 { // nearly
+	normal := func() float64 { // nearly normal
 		sum := 0.
 		for range 12 {
 			sum += p.Next()
@@ -38,8 +38,8 @@ func coupledSample(t testing.TB, n int) sample {
 	return table(t, columns, data)
 }
 
-// TestCouplingForesees: what a line, a curve and the curve of the score add to the predictions of the records of each
-// step is nearly what the coupling says, whichever of them moved.
+// TestCouplingForesees checks that the coupling predicts, up to a small error, how much a line, a curve and the curve
+// of the score change the predictions of the records of each step, whichever of them moved.
 func TestCouplingForesees(t *testing.T) {
 	x := coupledSample(t, 20000)
 	b := x.booster(t, 30)
@@ -83,8 +83,8 @@ func TestCouplingForesees(t *testing.T) {
 	}
 }
 
-// TestPasses: with many records all sums of a round come from one pass; with few, and beside a column of many values, each
-// has its own.
+// TestPasses checks that with many records all sums of a round come from one pass. With few records, or next to a
+// column of many values, each sum has its own pass.
 func TestPasses(t *testing.T) {
 	valued, _ := valuedSample(t, 20000, 80, .3)
 	for name, c := range map[string]struct {
@@ -109,7 +109,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// TestRoundsLearn: with one pass for all sums the model explains what columns that go together say.
+// TestRoundsLearn checks that with one pass for all sums the model still explains the effect of correlated columns.
 func TestRoundsLearn(t *testing.T) {
 	x := coupledSample(t, 20000)
 	fit, s := x.additive(t, 3, budget.AddRemove)
@@ -132,7 +132,7 @@ func TestRoundsLearn(t *testing.T) {
 	}
 }
 
-// TestJointPassIsExact: a pass for all sums has the sums of passes for each.
+// TestJointPassIsExact checks that one pass for all sums yields the same sums as a pass for each.
 func TestJointPassIsExact(t *testing.T) {
 	b := coupledSample(t, 9001).booster(t, 3)
 	b.clamp = clamp{limit: .4, slope: 1}

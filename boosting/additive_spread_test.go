@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// truthOfCurves is how much what each column of a curvedSample adds to the target
-// varies over its records.
+// truthOfCurves returns, for each column of a curvedSample, the standard deviation of its true contribution to the
+// target over the records.
 func truthOfCurves(x sample) []float64 {
 	out := make([]float64, 4)
 	for j, f := range []func(float64) float64{
@@ -27,11 +27,10 @@ func truthOfCurves(x sample) []float64 {
 	return out
 }
 
-// TestSpreadsHoldTheTruth: in a table of known curves the interval of what a column
-// adds holds its standard deviation over the records. Smoothing and the curve of the
-// score, which the intervals leave out, take a little of the 95% (measured: 94%). Of
-// 200 intervals that hold it with a chance of .9 each, 150 or fewer do with
-// probability below 1e-9.
+// TestSpreadsHoldTheTruth checks that in a table of known curves the interval of a column's contribution covers its
+// standard deviation over the records. Smoothing and the curve of the score, which the intervals leave out, take a
+// little of the 95% (measured: 94%). If each of 200 intervals covers it with probability .9, then 150 or fewer do
+// with probability below 1e-9.
 func TestSpreadsHoldTheTruth(t *testing.T) {
 	x := curvedSample(t, 10000, .1)
 	want := truthOfCurves(x)
@@ -51,11 +50,10 @@ func TestSpreadsHoldTheTruth(t *testing.T) {
 	}
 }
 
-// TestAdditiveStandardErrors: over repeated fits of one table the spread of the
-// coefficients of a category, of a two-valued number and of the intercept is at most
-// what their standard errors say, which hold what curves may take over. They are to
-// first order (measured: a variance of 1.3 times the claimed one); of 120 normal draws
-// the variance exceeds 2.4/1.3 times its mean with probability below 1e-6.
+// TestAdditiveStandardErrors checks over repeated fits of one table that the spread of the coefficients of a
+// category, of a two-valued number and of the intercept does not exceed their standard errors, which include the part
+// that curves may take over. The standard errors are first-order approximations (measured: a variance of 1.3 times
+// the claimed one). The variance of 120 normal draws exceeds 2.4/1.3 times its mean with probability below 1e-6.
 func TestAdditiveStandardErrors(t *testing.T) {
 	x := curvedSample(t, 4000, .1)
 	const fits = 120

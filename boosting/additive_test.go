@@ -21,8 +21,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// curvedSample holds y = 2 sin(3a) + 3b² - 1 + c/2 + k + noise: a curve, a
-// bowl, a two-valued number and a category.
+// curvedSample returns n records of y = 2 sin(3a) + 3b² - 1 + c/2 + k + noise: a curve, a parabola, a two-valued
+// number and a category.
 func curvedSample(t testing.TB, n int, noise float64) sample {
 	t.Helper()
 	columns := []dataset.Column{
@@ -45,7 +45,7 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 	return table(t, columns, data)
 }
 
-// additive plans and runs the additive trainer, and returns its session too.
+// additive plans and runs the additive trainer. It also returns the session.
 func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := Additive{}.Plan(x.facts(rel))
@@ -60,8 +60,8 @@ func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*m
 	return fit, s.Sub(additiveNode)
 }
 
-// TestAdditiveFindsCurves: with much data and a large budget it explains what a
-// straight line cannot.
+// TestAdditiveFindsCurves checks that with much data and a large budget the model explains effects that a straight
+// line cannot.
 func TestAdditiveFindsCurves(t *testing.T) {
 	x := curvedSample(t, 40000, .1)
 	target := x.tab.Float(len(x.columns) - 1)
@@ -93,9 +93,9 @@ func TestAdditiveFindsCurves(t *testing.T) {
 	}
 }
 
-// TestAdditiveKeepsItsPredictions: the model in original units predicts what
-// training reached in scaled ones, up to the grid of the rows: records so near
-// to an edge that the grid decides are few.
+// TestAdditiveKeepsItsPredictions checks that the model in original units predicts the values that training reached
+// in scaled units, up to the grid of the rows. Only a few records are so close to an edge that the grid decides their
+// bin.
 func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	x := curvedSample(t, 5000, .1)
 	b := x.booster(t, 10)
@@ -122,7 +122,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	}
 }
 
-// of returns the state of the records of a view, computed in one go.
+// of returns the state of the records of a view, computed in a single pass.
 func (s *state) of(v dataset.View) *kept {
 	all := v.Block(0, v.Len())
 	k := s.Begin(all)
@@ -151,8 +151,8 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	return b
 }
 
-// TestAdditiveSpendsItsPlan: every priced draw is released once, at the scale
-// that its price says.
+// TestAdditiveSpendsItsPlan checks that every priced draw is released once, with the scale that follows from its
+// price.
 func TestAdditiveSpendsItsPlan(t *testing.T) {
 	x := curvedSample(t, 3000, .1)
 	_, s := x.additive(t, 1, budget.AddRemove)
@@ -170,7 +170,7 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 	if mu := budget.GaussianMu(1, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
 		t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
 	}
-	// a, b, c, and the score are counted: sensitivity 2.
+	// The columns a, b and c and the score are counted: sensitivity 2.
 	if got, want := s.Scale(countsLeaf), 2/s.Mu(countsLeaf); math.Abs(got/want-1) > 1e-5 {
 		t.Errorf("noise of the counts %v, want %v", got, want)
 	}
@@ -179,8 +179,8 @@ func TestAdditiveSpendsItsPlan(t *testing.T) {
 	}
 }
 
-// TestAdditiveOfNothing: no rows, one row, only strange cells, only categories
-// or a constant target give a valid model.
+// TestAdditiveOfNothing checks that the model is valid for a table without rows, with one row, with only invalid
+// cells, with only categories, or with a constant target.
 func TestAdditiveOfNothing(t *testing.T) {
 	only := table(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
@@ -219,8 +219,7 @@ func TestAdditiveOfNothing(t *testing.T) {
 	}
 }
 
-// TestAdditivePrivateInputs: the sums of an epoch are those of their
-// definition, whatever the order of the rows.
+// TestAdditivePrivateInputs compares the sums of an epoch with their definition, for any order of the rows.
 func TestAdditivePrivateInputs(t *testing.T) {
 	x := curvedSample(t, 9001, .5) // more than two blocks
 	b := x.booster(t, 1)
@@ -262,8 +261,8 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestGroup: every fine bin belongs to one step, steps are contiguous, their
-// counts add up where nothing is floored, and a full fine bin stands alone.
+// TestGroup checks that every fine bin belongs to one step, that steps are contiguous, that their counts add up
+// unless a floor applies, and that a full fine bin forms a step of its own.
 func TestGroup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
@@ -291,7 +290,7 @@ func TestGroup(t *testing.T) {
 	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
 		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
 	}
-	// Nine records in ten have one value; the others still give many steps.
+	// Nine in ten records have the same value; the others still yield many steps.
 	for b := range counts {
 		counts[b] = 10
 	}
@@ -314,15 +313,15 @@ func TestTwoValued(t *testing.T) {
 	}
 }
 
-// TestTotal: the columns' counts are averaged.
+// TestTotal checks that the total is the average over the columns' counts.
 func TestTotal(t *testing.T) {
 	if got := recordCount([][]float64{{10, 20}, {32, 0}}); got != 31 {
 		t.Errorf("%v records", got)
 	}
 }
 
-// TestClassesPlan: for classes the sizes of residuals are not released, and the
-// budget is spent all the same.
+// TestClassesPlan checks that for classes the sizes of residuals are not released and that the budget is still fully
+// spent.
 func TestClassesPlan(t *testing.T) {
 	columns := []dataset.Column{{Name: "x"}, {Name: "y"}}
 	spent := func(classes bool) (leaves int) {
@@ -344,12 +343,12 @@ func TestClassesPlan(t *testing.T) {
 	}
 }
 
-// TestShapeLearns: exact sums of a curve are followed, noise alone is not.
+// TestShapeLearns checks that a shape follows the exact sums of a curve but not pure noise.
 func TestShapeLearns(t *testing.T) {
 	g := binGroups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
 	s := newShape(0, 0, g)
 	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
-	for range 4 { // the residual is what the shape does not explain yet
+	for range 4 { // the residual is the part that the shape does not explain yet
 		sums := make([]float64, 20)
 		for b := range sums {
 			sums[b] = 500 * (curve(b) - s.values[b])
@@ -377,7 +376,7 @@ func TestShapeLearns(t *testing.T) {
 	}
 }
 
-// TestLikeliest agrees with a search on a finer grid, and shrinks noise to 0.
+// TestLikeliest compares the result with a search on a finer grid, and checks that pure noise is shrunk to 0.
 func TestLikeliest(t *testing.T) {
 	signal := []float64{100, 50, 1}
 	energy := []float64{41, 21, 1.1}
@@ -389,8 +388,8 @@ func TestLikeliest(t *testing.T) {
 	}
 }
 
-// TestCorrectionConverges: releases without noise to speak of lead to the
-// coefficients that the start missed, and the covariance is that of the noise.
+// TestCorrectionConverges checks that releases with negligible noise lead to the coefficients that the start missed,
+// and that the covariance matches the noise.
 func TestCorrectionConverges(t *testing.T) {
 	a := mat.NewSymDense(3, []float64{900, 200, 0, 200, 700, 100, 0, 100, 400})
 	c := &correction{spectrum: linear.NewSpectrum(a), theta: make([]float64, 3), mean: make([]float64, 3), shrink: make([]float64, 3)}

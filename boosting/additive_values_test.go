@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// valuedSample holds y = a + effect of k + noise, k a column of so many values with counts that fall as 1/rank,
-// effects that alternate in sign and, for one record in 20, a value that is not listed.
+// valuedSample returns n records of y = a + effect of k + noise. The column k has the given number of values; their
+// counts fall as 1/rank and their effects alternate in sign. One record in 20 has an unlisted value.
 func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64) {
 	t.Helper()
 	columns := []dataset.Column{
@@ -52,8 +52,8 @@ func valuedSample(t testing.TB, n, values int, noise float64) (sample, []float64
 	return table(t, columns, data), effects
 }
 
-// TestValuesAreFound: with a large budget the effects of frequent values are those that made the targets, and
-// more values than there are steps do no harm.
+// TestValuesAreFound checks that with a large budget the effects of frequent values match the true effects, and that
+// a column may have more values than there are steps.
 func TestValuesAreFound(t *testing.T) {
 	for _, values := range []int{linear.FewValues + 1, 400} {
 		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -90,8 +90,8 @@ func TestValuesAreFound(t *testing.T) {
 	}
 }
 
-// TestFewValuesAreEntries: a column of few values is a block of entries as ever. Of one of more the most frequent
-// values are entries, by released counts, and all others one.
+// TestFewValuesAreEntries checks that a column of few values is encoded as a block of entries. In a column of many
+// values, the most frequent ones by released counts have an entry each, and all others share one.
 func TestFewValuesAreEntries(t *testing.T) {
 	x, _ := valuedSample(t, 2000, linear.FewValues, 0)
 	b := x.booster(t, 1)
@@ -109,7 +109,7 @@ func TestFewValuesAreEntries(t *testing.T) {
 	}
 }
 
-// TestGroupValues: every value has one step, the most frequent ones their own.
+// TestGroupValues checks that every value belongs to one step and that the most frequent values have their own.
 func TestGroupValues(t *testing.T) {
 	counts := make([]float64, 401)
 	for v := range counts {
@@ -144,8 +144,8 @@ func TestGroupValues(t *testing.T) {
 	}
 }
 
-// TestCommonStepCountsWhatOthersLack: values that share a step were chosen for low noise, so their sum is far too
-// low; what divides the sums of the step is not.
+// TestCommonStepCountsWhatOthersLack covers a step that is shared by several values. They were chosen for their low
+// noise, so their sum is far too low, but the divisor of the step's sums is not.
 func TestCommonStepCountsWhatOthersLack(t *testing.T) {
 	const sigma = 45
 	counts := []float64{30000}
@@ -163,7 +163,7 @@ func TestCommonStepCountsWhatOthersLack(t *testing.T) {
 	}
 }
 
-// TestValuesPrivateInputs: counts and sums by value are those of their definition.
+// TestValuesPrivateInputs compares counts and sums by value with their definition.
 func TestValuesPrivateInputs(t *testing.T) {
 	x, _ := valuedSample(t, 9001, 80, .5)
 	b := x.booster(t, 1)
@@ -190,7 +190,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 	}
 }
 
-// TestValuesSpendTheirPlan: counts of values and of bins are one draw in two parts, of one noise.
+// TestValuesSpendTheirPlan checks that the counts of values and of bins are two parts of one draw with common noise.
 func TestValuesSpendTheirPlan(t *testing.T) {
 	x, _ := valuedSample(t, 3000, 80, .1)
 	for _, trained := range []func() *mechanism.Session{
@@ -203,14 +203,15 @@ func TestValuesSpendTheirPlan(t *testing.T) {
 				t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
 			}
 		}
-		// a, the score and k are counted: sensitivity sqrt 3.
+		// The columns a and k and the score are counted: sensitivity sqrt 3.
 		if got, want := s.Scale(countsLeaf), math.Sqrt(3)/s.Mu(countsLeaf); math.Abs(got/want-1) > 1e-5 {
 			t.Errorf("noise of the counts %v, want %v", got, want)
 		}
 	}
 }
 
-// TestValuesOfNothing: no rows, one row and only cells without a listed value give valid models.
+// TestValuesOfNothing checks that the model is valid for a table without rows, with one row, or with only unlisted
+// values.
 func TestValuesOfNothing(t *testing.T) {
 	for _, n := range []int{0, 1, 2000} {
 		x, _ := valuedSample(t, n, 80, .1)
@@ -227,8 +228,8 @@ func TestValuesOfNothing(t *testing.T) {
 	}
 }
 
-// TestKernelLearnsAcrossValues: the effects of values are a coordinate of the kernel, by which it learns what goes
-// together with them.
+// TestKernelLearnsAcrossValues checks that the effects of values are a coordinate of the kernel, so that it learns
+// their interactions.
 func TestKernelLearnsAcrossValues(t *testing.T) {
 	x, effects := valuedSample(t, 40000, 80, .1)
 	y := make([]float64, x.tab.Len())

@@ -21,15 +21,15 @@ import (
 
 var brcRuns = flag.Int("brc.runs", 0, "measure BRC and the partly private joint Gram on the public data, with this many runs each (docs/proofs/brc.md has 10)")
 
-// publicData is a public data set for classification: columns of numbers, or of
-// categories coded by their alphabetical order.
+// publicData is a public data set for classification. Its columns are numbers, or categories coded in alphabetical
+// order.
 type publicData struct {
 	columns []dataset.Column // the features and then the target of two classes
 	data    []dataset.ColumnData
 }
 
-// readPublic reads a file. Columns that hold a word are categories, or with
-// codes numbers; public lists the columns that are not private.
+// readPublic reads a file. Columns with text are categories or, if codes is true, numbers. The argument public lists
+// the columns that are not private.
 func readPublic(t *testing.T, file, target string, drop, public []string, codes bool) publicData {
 	t.Helper()
 	rows := publicdata.Lines(t, "classification", file)
@@ -79,8 +79,8 @@ func readPublic(t *testing.T, file, target string, drop, public []string, codes 
 	return out
 }
 
-// balanced deals as many records of either class, without order, to a tenth for
-// tests and the rest for training.
+// balanced draws the same number of records from either class, shuffles them, and puts a tenth into the test set and
+// the rest into the training set.
 func (p publicData) balanced(t *testing.T, seed uint64) (train, test *dataset.Table) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -117,7 +117,7 @@ func (p publicData) table(t *testing.T, rows []int) *dataset.Table {
 	return tab
 }
 
-// trial is one training run at a budget.
+// A trial is one training run at a budget.
 type trial struct {
 	t           *testing.T
 	train, test *dataset.Table
@@ -125,7 +125,7 @@ type trial struct {
 	relation    budget.Relation
 }
 
-// session prices scaling and a model together and returns the ranges.
+// session prices scaling and a model together. It also returns the ranges.
 func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	x.t.Helper()
 	schema := x.train.Schema().Columns
@@ -150,7 +150,7 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	return s, append(ranges, scaling.Range{})
 }
 
-// accuracy of the sign of a score.
+// accuracy returns the accuracy of the sign of a score on the test set.
 func (x trial) accuracy(m regression.Model) float64 {
 	x.t.Helper()
 	all := x.test.All().Block(0, x.test.Len())
@@ -192,7 +192,7 @@ func (x trial) brc(published bool) float64 {
 	return x.accuracy(fit.Model.(*regression.Classifier).Scores[0])
 }
 
-// gram is the joint Gram with the classes as -1 and +1.
+// gram returns the accuracy of the joint Gram trainer with the classes encoded as -1 and +1.
 func (x trial) gram() float64 {
 	x.t.Helper()
 	columns := slices.Clone(x.train.Schema().Columns)
@@ -228,8 +228,8 @@ func (x trial) gram() float64 {
 	return x.accuracy(fit.Model)
 }
 
-// publicOnly is the logistic regression of the public columns, or with all of
-// every column: no noise, exact ranges.
+// publicOnly returns the accuracy of logistic regression on the public columns or, if all is true, on every column,
+// without noise and with exact ranges.
 func (x trial) publicOnly(all bool) float64 {
 	x.t.Helper()
 	columns := x.train.Schema().Columns
@@ -268,7 +268,7 @@ func median(list []float64) float64 {
 
 var adultPublic = []string{"workclass", "fnlwgt", "race", "sex", "native-country"}
 
-// TestBRCOnPublicData measures; what it prints is in docs/proofs/brc.md.
+// TestBRCOnPublicData measures accuracies. Its output is in docs/proofs/brc.md.
 func TestBRCOnPublicData(t *testing.T) {
 	if *brcRuns == 0 {
 		t.Skip("measuring takes minutes; ask for it with -brc.runs=10")
@@ -305,8 +305,7 @@ func TestBRCOnPublicData(t *testing.T) {
 	}
 }
 
-// TestBRCTargets holds the figures that the method must reach: medians of three
-// runs on balanced Adult.
+// TestBRCTargets checks that the method reaches its target accuracies: medians of three runs on balanced Adult.
 func TestBRCTargets(t *testing.T) {
 	for name, c := range map[string]struct {
 		codes   bool

@@ -36,15 +36,14 @@ func (x sample) recorded(t *testing.T, trainer related, tab *dataset.Table, rec 
 	return fit
 }
 
-// neighbour is a table that differs from another by one record.
+// A neighbour is a table that differs from another by one record.
 type neighbour struct {
 	name  string
 	table *dataset.Table
 }
 
-// neighbours returns, for the first, middle and last position, tables without
-// the record there or with another beside it, or with another in its place, or
-// with other private columns in its place, as the relation says.
+// neighbours returns tables that differ from the sample at the first, middle and last position. Depending on the
+// relation, the record there is removed, added, or replaced, or only its private columns are replaced.
 func (x sample) neighbours(t *testing.T, rel budget.Relation) []neighbour {
 	t.Helper()
 	var out []neighbour
@@ -78,7 +77,7 @@ func (x sample) neighbours(t *testing.T, rel budget.Relation) []neighbour {
 		for _, v := range []float64{-1, 1, 0, 1e300, math.NaN(), math.Inf(-1)} {
 			for code := range 4 {
 				row := [5]float64{v, v, float64(code % 3), float64(code), float64(code % 3)}
-				if rel == budget.SubstitutePrivateColumns { // what is public stays
+				if rel == budget.SubstitutePrivateColumns { // public columns stay the same
 					row[0], row[2], row[4] = x.tab.Float(0)[at], float64(x.tab.Codes(2)[at]), float64(x.tab.Codes(4)[at])
 				}
 				drop := 1
@@ -100,8 +99,7 @@ func idsOf(n int) []uint64 {
 	return out
 }
 
-// splice returns the list without drop elements at a position, and with a value
-// there if it has one.
+// splice returns the list with drop elements removed at a position and, if insert is true, a value inserted there.
 func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 	out := slices.Clone(list[:at])
 	if insert {
@@ -110,9 +108,8 @@ func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 	return append(out, list[at+drop:]...)
 }
 
-// TestBRCReplays: on every neighbour, with the recorded agreements in place, the
-// model is the same and no input moved further than declared; over 100 rounds
-// the bound is attained.
+// TestBRCReplays checks with the recorded agreements in place that the model is the same on every neighbour and that
+// no input moved further than declared. Over 100 rounds the bound is attained.
 func TestBRCReplays(t *testing.T) {
 	for name, trainer := range map[string]related{
 		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Form: Laplace}},
@@ -150,10 +147,9 @@ func TestBRCReplays(t *testing.T) {
 	}
 }
 
-// TestPublicSideIsPublic: given the released agreements, the public classifiers
-// and the weights they are fitted under are the same bit for bit whatever the
-// private columns of all records hold; and the private weights are not, so the
-// test would see it.
+// TestPublicSideIsPublic checks that, given the released agreements, the public classifiers and the weights they are
+// fitted with are the same bit for bit, whatever the private columns of all records contain. The private weights do
+// differ, so the test would detect a dependence.
 func TestPublicSideIsPublic(t *testing.T) {
 	x := classSample(t, 400)
 	for _, trainer := range []BRC{{}, {Form: Paper}} {

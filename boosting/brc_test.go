@@ -21,9 +21,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// classSample holds a class that follows the public number a and category k and
-// the private number b and category s: yes where a + b + [k is x] - [s is t] is
-// positive.
+// classSample returns n records with a class that depends on the public number a and category k and on the private
+// number b and category s: yes if a + b + [k is x] - [s is t] is positive.
 func classSample(t testing.TB, n int, classes ...string) sample {
 	t.Helper()
 	if classes == nil {
@@ -66,7 +65,7 @@ type related struct {
 	relation budget.Relation
 }
 
-// boosted plans and runs a trainer, and returns its session as well.
+// boosted plans and runs a trainer. It also returns the session.
 func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regression.Classifier, *mechanism.Session) {
 	t.Helper()
 	node, err := trainer.Plan(x.facts(trainer.relation))
@@ -84,7 +83,7 @@ func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regres
 // checkScore validates the first score of a classifier.
 func checkScore(m *regression.Classifier) error { return m.Scores[0].(*regression.Votes).Validate() }
 
-// accuracy on the sample itself.
+// accuracy returns the accuracy of a model on the sample itself.
 func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
 	t.Helper()
 	got, err := m.Predict(nil, x.rows())
@@ -100,9 +99,8 @@ func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
 	return float64(right) / float64(x.tab.Len())
 }
 
-// TestBRCLearns: under every relation, in either form, with two classes and with
-// three, the model beats the largest class by far. The thresholds are below the
-// worst of 25 runs by .05 and more.
+// TestBRCLearns checks that the model is far more accurate than predicting the largest class, under every relation,
+// in either form, with two classes and with three. The thresholds are at least .05 below the worst of 25 runs.
 func TestBRCLearns(t *testing.T) {
 	x := classSample(t, 20000)
 	for name, c := range map[string]struct {
@@ -138,10 +136,9 @@ func TestBRCLearns(t *testing.T) {
 	}
 }
 
-// TestBRCNoise reproduces the values of the specification: for 25 rounds at
-// (1, 1e-6) the standard deviation of the noise, in units of the sensitivity, is
-// 35.4 with basic and 27.9 with tight composition of Laplace noise, and 21.1 of
-// Gaussian noise.
+// TestBRCNoise reproduces the values of the specification. For 25 rounds at (1, 1e-6) the standard deviation of the
+// noise, in units of the sensitivity, is 35.4 for Laplace noise with basic composition, 27.9 with tight composition,
+// and 21.1 for Gaussian noise.
 func TestBRCNoise(t *testing.T) {
 	x := classSample(t, 0)
 	for _, c := range []struct {
@@ -168,8 +165,8 @@ func TestBRCNoise(t *testing.T) {
 	}
 }
 
-// TestBRCSpendsItsPlan: every draw of every leaf is released once, at the
-// sensitivity u under add-remove and 2u elsewhere.
+// TestBRCSpendsItsPlan checks that every draw of every leaf is released once, with sensitivity u under add-remove and
+// 2u otherwise.
 func TestBRCSpendsItsPlan(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2, budget.Substitute: 4, budget.SubstitutePrivateColumns: 4} {
 		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
@@ -193,8 +190,8 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 	}
 }
 
-// TestBRCKeys: the values of keys reach the releases. The sensitivity is the largest weight, an intercept is a release of its
-// own with half of the budget, and without one no classifier has an intercept.
+// TestBRCKeys checks that settings reach the releases. The sensitivity is the largest weight. An intercept is a
+// separate release with half of the budget; without that release no classifier has an intercept.
 func TestBRCKeys(t *testing.T) {
 	x := classSample(t, 300)
 	made := func(v method.Values) BRC { return BRC{}.Method().New(v).(BRC) }
@@ -233,7 +230,7 @@ func TestBRCKeys(t *testing.T) {
 			t.Errorf("%s: no intercept was released", name)
 		}
 		for _, m := range fit.Scores[0].(*regression.Votes).Members {
-			for _, term := range m.Terms { // a threshold of a number is at the middle of its range, in units of the column
+			for _, term := range m.Terms { // a threshold of a number is in the middle of its range, in units of the column
 				if name == "zero" && x.columns[term.Column].Kind == dataset.Category && m.Intercept != 0 {
 					t.Errorf("an intercept of %v", m.Intercept)
 				}
@@ -252,8 +249,8 @@ func TestBRCKeys(t *testing.T) {
 	}
 }
 
-// TestBRCKeepsItsVotes: the model in original units votes as training did, but
-// for records so near a threshold that the grid decides.
+// TestBRCKeepsItsVotes checks that the model in original units votes as it did in training, except for records so
+// close to a threshold that the grid decides.
 func TestBRCKeepsItsVotes(t *testing.T) {
 	x := classSample(t, 3000)
 	const rel = budget.SubstitutePrivateColumns
@@ -291,8 +288,8 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 	}
 }
 
-// TestBRCRandomClassifiers: they come from the run's public stream alone, the
-// same whatever the records, and both halves occur.
+// TestBRCRandomClassifiers checks that random classifiers depend only on the public stream of the run, not on the
+// records, and that both halves occur.
 func TestBRCRandomClassifiers(t *testing.T) {
 	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
 	for _, all := range []bool{false, true} {
@@ -311,16 +308,16 @@ func TestBRCRandomClassifiers(t *testing.T) {
 				t.Fatalf("%d columns", len(h.columns))
 			}
 		}
-		// A column that is chosen with probability 1/3 comes up less than 50 times
-		// of 300 with probability below 1e-10.
+		// A column that is chosen with probability 1/3 occurs fewer than 50 times in 300 with probability below
+		// 1e-10.
 		if len(seen) != 3 || slices.Min([]int{seen[4], seen[7], seen[9]}) < 50 {
 			t.Errorf("columns %v", seen)
 		}
 	}
 }
 
-// TestBRCReweighs: a weight is multiplied by exp(-alpha y h), clipped, and
-// depends on its own record alone.
+// TestBRCReweighs checks that a weight is multiplied by exp(-alpha y h), is clipped, and depends on its own record
+// alone.
 func TestBRCReweighs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SliceOfN(rapid.Float64Range(.5, 2), 1, 60).Draw(t, "w")
@@ -345,7 +342,7 @@ func TestBRCReweighs(t *testing.T) {
 	})
 }
 
-// TestBRCRefusals at plan time.
+// TestBRCRefusals covers settings that are refused at plan time.
 func TestBRCRefusals(t *testing.T) {
 	x := classSample(t, 10)
 	private := budget.SubstitutePrivateColumns
@@ -389,8 +386,7 @@ func TestBRCRefusals(t *testing.T) {
 	}
 }
 
-// TestBRCIsTotal: odd tables give a valid model, also where no record is in a
-// class.
+// TestBRCIsTotal checks that unusual tables yield a valid model, even if no record belongs to a class.
 func TestBRCIsTotal(t *testing.T) {
 	columns := classSample(t, 0).columns
 	nan := math.NaN()
@@ -409,8 +405,7 @@ func TestBRCIsTotal(t *testing.T) {
 	}
 }
 
-// TestBRCAbsurdRanges: a range whose quotient leaves float64 still gives a valid
-// model.
+// TestBRCAbsurdRanges checks that the model is valid even for a range whose quotient overflows float64.
 func TestBRCAbsurdRanges(t *testing.T) {
 	x := classSample(t, 50)
 	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300}, scaling.Range{Lower: -1e300, Upper: 1e300}
@@ -420,7 +415,7 @@ func TestBRCAbsurdRanges(t *testing.T) {
 	}
 }
 
-// TestBRCCancels: a cancelled context ends the run.
+// TestBRCCancels checks that a cancelled context ends the run.
 func TestBRCCancels(t *testing.T) {
 	x := classSample(t, 100)
 	node, err := BRC{}.Plan(x.facts(budget.AddRemove))
@@ -434,8 +429,8 @@ func TestBRCCancels(t *testing.T) {
 	}
 }
 
-// TestLogistic: at the returned coefficients the gradient vanishes, whatever the
-// weights, also where a plane separates the labels.
+// TestLogistic checks that the gradient vanishes at the returned coefficients for any weights, even if a plane
+// separates the labels.
 func TestLogistic(t *testing.T) {
 	for _, separable := range []bool{false, true} {
 		f := []feature{{numbers: make([]int16, 200)}, {codes: make([]int32, 200), levels: 3}}

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The rounds divide the one draw of the gradients, so the price does not depend on their number.
+// All rounds share the single draw of the gradients, so the price does not depend on their number.
 func ExampleBoostedAdaSSP() {
 	columns := []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
@@ -62,7 +62,7 @@ func ExampleBoostedAdaSSP() {
 	// clipped-linear true
 }
 
-// A curve that no straight line follows.
+// The model fits a curve that a straight line cannot follow.
 func ExampleAdditive() {
 	columns := []dataset.Column{
 		{Name: "hour", Ranged: true, Lower: 0, Upper: 24},
@@ -110,8 +110,7 @@ func ExampleAdditive() {
 	// true
 }
 
-// Age and the number of rides are public, income is private: the price is one
-// number a round.
+// Age and the number of rides are public and income is private, so each round releases a single number.
 func ExampleBRC() {
 	columns := []dataset.Column{
 		{Name: "age", Ranged: true, Lower: 18, Upper: 98},

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 )
 
-// surfaceSample holds numbers of which the second and the last have a surface of their own.
+// surfaceSample returns n records of numeric columns. The second and the last column interact.
 func surfaceSample(t testing.TB, n int) sample {
 	t.Helper()
 	var columns []dataset.Column
@@ -30,8 +30,8 @@ func surfaceSample(t testing.TB, n int) sample {
 	return table(t, columns, data)
 }
 
-// TestPairIsFound: the stage after the first is that of the two columns that have a surface, sees their
-// ranks and values only, and follows it.
+// TestPairIsFound checks that the stage after the first selects the two interacting columns, uses only their ranks
+// and values, and fits their surface.
 func TestPairIsFound(t *testing.T) {
 	x := surfaceSample(t, 9000)
 	k := x.kernelBooster(t, 6)
@@ -59,7 +59,8 @@ func TestPairIsFound(t *testing.T) {
 	}
 }
 
-// TestPairNeedsRecords: where records are few for the budget, stages and parts are those planned.
+// TestPairNeedsRecords checks that the planned stages and parts are unchanged if there are few records for the
+// budget.
 func TestPairNeedsRecords(t *testing.T) {
 	k := surfaceSample(t, 4000).kernelBooster(t, 3)
 	if len(k.stages) != 3 || k.spend.epochs != 9 {
@@ -67,8 +68,8 @@ func TestPairNeedsRecords(t *testing.T) {
 	}
 }
 
-// TestExtendedScheduleKeepsItsSum: the stages added take from parts to come; what was spent stays, and so do
-// the sums of all weights.
+// TestExtendedScheduleKeepsItsSum checks that added stages take their budget from later parts, that the budget
+// already spent is unchanged, and that all weights keep their sums.
 func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 	sum := func(weights []int) (all int) {
 		for _, w := range weights {
@@ -117,7 +118,7 @@ func TestExtendedScheduleKeepsItsSum(t *testing.T) {
 	}
 }
 
-// pairBooster is a run before its second stage, of three curves and two numbers, with n mu as given.
+// pairBooster returns a run of three curves and two numbers before its second stage, with the given n mu.
 func pairBooster(t *testing.T, strength float64, classes bool) *kernelBooster {
 	t.Helper()
 	_, trained := trainedBooster(t)

@@ -24,7 +24,7 @@ func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.T
 	return x.recordedOf(t, Kernel{}, rel, memory.NewRecords(tab.All()), rec)
 }
 
-// recordedOf runs a trainer over some records under a recorder.
+// recordedOf runs a trainer on some records under a recorder.
 func (x sample) recordedOf(t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder) *method.Fit {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.facts(rel))
@@ -74,7 +74,7 @@ func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.
 	return out
 }
 
-// replays returns what a replay on neighbours finds with a fault.
+// replays runs the trainer with a fault and returns the faults that a replay on neighbours detects.
 func (x sample) replays(t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(9).Plant(f)
@@ -104,7 +104,7 @@ func written(t *testing.T, m regression.Model) []byte {
 	return out.Bytes()
 }
 
-// TestKernelReplays: on neighbours, with the recorded releases in place, the model is the same and no
+// TestKernelReplays replays the recorded releases on neighbours and checks that the model is the same and that no
 // input moved further than declared.
 func TestKernelReplays(t *testing.T) {
 	x := crossedSample(t, 400)
@@ -119,7 +119,7 @@ func TestKernelReplays(t *testing.T) {
 	}
 }
 
-// TestPairReplays: with records enough for a stage of a pair too, which divides what is left of the draws anew.
+// TestPairReplays does the same with enough records for a pair stage, which redistributes the remaining draws.
 func TestPairReplays(t *testing.T) {
 	x := crossedSample(t, 3000)
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -137,7 +137,7 @@ func TestPairReplays(t *testing.T) {
 	}
 }
 
-// TestKernelFaults: each planted fault is found.
+// TestKernelFaults checks that each planted fault is detected.
 func TestKernelFaults(t *testing.T) {
 	x := crossedSample(t, 400)
 	for name, f := range map[string]mechanism.Fault{

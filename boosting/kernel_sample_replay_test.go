@@ -20,8 +20,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestSampleReplays: where stages learn from a sample, the model is the same on neighbours whose releases are those
-// recorded, and no input moved further than declared.
+// TestSampleReplays checks stages that learn from a sample: with the recorded releases in place the model is the same
+// on neighbours, and no input moved further than declared.
 func TestSampleReplays(t *testing.T) {
 	x := crossedSample(t, 3000)
 	trainer := Kernel{most: 1500}
@@ -49,7 +49,7 @@ func TestSampleReplays(t *testing.T) {
 	}
 }
 
-// TestSampleOnStream: a sample has the same records on an engine that keeps a state in a file.
+// TestSampleOnStream checks that a sample has the same records on an engine that keeps its state in a file.
 func TestSampleOnStream(t *testing.T) {
 	x := crossedSample(t, 3000)
 	trainer := Kernel{most: 1500}

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/testrows"
 )
 
-// TestSampleIsScaled: stages that learn from a third of the records have about as many, and what they learn is as large
-// as it is from all of them.
+// TestSampleIsScaled checks that stages that learn from a third of the records see about that many and learn effects
+// of the same size as stages that learn from all records.
 func TestSampleIsScaled(t *testing.T) {
 	const (
 		n    = 9000
@@ -36,7 +36,7 @@ func TestSampleIsScaled(t *testing.T) {
 	if math.Abs(float64(kept)-most) > 6*math.Sqrt(most) || math.Abs(k.spend.sampled-most/float64(n)) > .02 {
 		t.Fatalf("%d records of %d, share %v", kept, n, k.spend.sampled)
 	}
-	// Sums over a third that were not scaled would have a ninth of the square.
+	// Unscaled sums over a third of the records would have a ninth of the square.
 	size := func(k *kernelBooster) (square float64) {
 		for _, v := range k.stages[0].seen[0].sums {
 			square += v * v
@@ -55,7 +55,7 @@ func TestSampleIsScaled(t *testing.T) {
 	}
 }
 
-// TestFewRecordsAreAll: a table that is no larger is not sampled.
+// TestFewRecordsAreAll checks that a table no larger than the sample size is not sampled.
 func TestFewRecordsAreAll(t *testing.T) {
 	k := surfaceSample(t, 4000).kernelBooster(t, 3)
 	if k.spend.sampled != 1 {

@@ -23,8 +23,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// crossedSample holds y = 3ab + 2b[k = x] + noise: no sum of columns explains it. Some cells of a
-// are missing, and some categories are in no list.
+// crossedSample returns n records of y = 3ab + 2b[k = x] + noise, which an additive model cannot explain. Some cells
+// of a are missing, and some categories are not listed.
 func crossedSample(t testing.TB, n int) sample {
 	t.Helper()
 	columns := []dataset.Column{
@@ -51,7 +51,7 @@ func crossedSample(t testing.TB, n int) sample {
 	return table(t, columns, data)
 }
 
-// kernel plans and runs the trainer, and returns its session too.
+// kernel plans and runs the trainer. It also returns the session.
 func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	node, err := Kernel{}.Plan(x.facts(rel))
@@ -66,7 +66,7 @@ func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*met
 	return fit, s.Sub(kernelNode)
 }
 
-// explained is the R² of predictions.
+// explained returns the R² of predictions.
 func explained(target, got []float64) float64 {
 	mean := 0.
 	left := 0.
@@ -81,7 +81,7 @@ func explained(target, got []float64) float64 {
 	return 1 - left/all
 }
 
-// TestKernelFindsInteractions: it explains what no sum of columns can, under both relations.
+// TestKernelFindsInteractions checks under both relations that the model explains effects that no additive model can.
 func TestKernelFindsInteractions(t *testing.T) {
 	x := crossedSample(t, 4000)
 	target := x.tab.Float(3)
@@ -113,7 +113,7 @@ func TestKernelFindsInteractions(t *testing.T) {
 	}
 }
 
-// trained is a run after its last epoch, and its sample. Tests share it and only read it.
+// trained is a run after its last epoch together with its sample. Tests share it and only read it.
 var trained struct {
 	sync.Once
 	x sample
@@ -146,9 +146,8 @@ func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
 	return k
 }
 
-// TestKernelKeepsItsPredictions: the model in original units predicts what training reached in
-// scaled ones, up to the grid of the rows; and the state is the same where features are computed in
-// every pass.
+// TestKernelKeepsItsPredictions checks that the model in original units predicts the values that training reached in
+// scaled units, up to the grid of the rows, and that the state is the same if features are recomputed in every pass.
 func TestKernelKeepsItsPredictions(t *testing.T) {
 	x, k := trainedBooster(t)
 	got, err := k.model(x.ranges).Predict(nil, x.rows())
@@ -178,12 +177,12 @@ func TestKernelKeepsItsPredictions(t *testing.T) {
 	}
 }
 
-// sent returns a copy of a state as workers have it.
+// sent returns a copy of a state as the workers receive it.
 func sent(s *state) *state {
 	return &state{Columns: s.Columns, Ranges: s.Ranges, Start: s.Start, Slots: s.Slots, Inputs: s.Inputs, Moves: s.Moves}
 }
 
-// forgetful returns a copy of a state that keeps no rows and no features.
+// forgetful returns a copy of a state that caches neither rows nor features.
 func forgetful(s *state) *state {
 	s = sent(s)
 	s.rowless = true
@@ -191,8 +190,8 @@ func forgetful(s *state) *state {
 	return s
 }
 
-// TestKernelSpendsItsPlan: every priced draw is released once, all parts of it, and the squares of the
-// parts' parameters sum to that of the draw.
+// TestKernelSpendsItsPlan checks that every priced draw is released once with all its parts, and that the squared
+// parameters of the parts sum to that of the draw.
 func TestKernelSpendsItsPlan(t *testing.T) {
 	for _, c := range []struct {
 		records int
@@ -220,8 +219,9 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 	}
 }
 
-// TestTurnsByStrength: beside a kernel sums have passes of their own where records are few for the budget, and else two rounds
-// of one pass. Both models explain what no sum of columns can.
+// TestTurnsByStrength checks that next to a kernel each sum has a pass of its own if there are few records for the
+// budget, and that otherwise there are two rounds of one pass. Both models explain effects that no additive model
+// can.
 func TestTurnsByStrength(t *testing.T) {
 	x := crossedSample(t, 12000)
 	few := x.kernelBooster(t, 60)
@@ -241,8 +241,7 @@ func TestTurnsByStrength(t *testing.T) {
 	}
 }
 
-// TestScheduleWithoutKernel: where there are no stages, every release has the noise that it has
-// in the additive booster.
+// TestScheduleWithoutKernel checks that without stages every release has the same noise as in the additive booster.
 func TestScheduleWithoutKernel(t *testing.T) {
 	for _, classes := range []bool{false, true} {
 		for _, c := range [][2]int{{1, 1}, {1, 7}, {manyRounds, 7}} {
@@ -273,7 +272,7 @@ func TestScheduleWithoutKernel(t *testing.T) {
 	}
 }
 
-// TestScheduleShares: stages have their share, and the sum is the same for every one.
+// TestScheduleShares checks that the stages get their share of the weights and that all weights sum to one unit.
 func TestScheduleShares(t *testing.T) {
 	for _, share := range []float64{leastKernel, .2, kernelShare} {
 		s := newSchedule(nil, 1, 3, share, kernelStages(), false)
@@ -300,8 +299,8 @@ func TestScheduleShares(t *testing.T) {
 	}
 }
 
-// TestKernelPrivateInputs: the sums of an epoch are those of their definition, whatever the order of
-// the rows, and whether features are kept or not.
+// TestKernelPrivateInputs compares the sums of an epoch with their definition, for any order of the rows and with or
+// without cached features.
 func TestKernelPrivateInputs(t *testing.T) {
 	x, k := trainedBooster(t)
 	const clip = .3
@@ -326,8 +325,8 @@ func TestKernelPrivateInputs(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreShort: over a grid of bins, also such that no record has, no record's features are longer
-// than 1 on the integer grid, and those of most are almost as long.
+// TestFeaturesAreShort checks over a grid of bins, including bins that do not occur in any record, that the features
+// of a record are at most 1 long on the integer grid and that most are almost as long.
 func TestFeaturesAreShort(t *testing.T) {
 	_, k := trainedBooster(t)
 	bins := make([][]uint8, len(k.state.Inputs))
@@ -365,8 +364,8 @@ func TestFeaturesAreShort(t *testing.T) {
 	}
 }
 
-// TestKernelOfNothing: no rows, one row, strange cells, only categories, absurd ranges and a constant
-// target give a valid model, whatever the budget.
+// TestKernelOfNothing checks for any budget that the model is valid for a table without rows, with one row, invalid
+// cells, only categories, absurd ranges, or a constant target.
 func TestKernelOfNothing(t *testing.T) {
 	only := table(t, []dataset.Column{
 		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
@@ -401,7 +400,7 @@ func TestKernelRefusesWideTables(t *testing.T) {
 	}
 }
 
-// TestLeading: the largest eigenvalues and vectors are those of the whole decomposition.
+// TestLeading compares the largest eigenvalues and their eigenvectors with the full decomposition.
 func TestLeading(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := mat.NewDense(200, 200, nil)
@@ -431,7 +430,7 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// TestKernelGradient is that of the features by differences, along every coordinate.
+// TestKernelGradient compares the gradient with differences of the features along every coordinate.
 func TestKernelGradient(t *testing.T) {
 	_, k := trainedBooster(t)
 	s := k.stages[2]

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSignedBins: a residual is in the bin of its sign whose edges enclose its size.
+// TestSignedBins checks that a residual falls into the bin of its sign whose edges enclose its size.
 func TestSignedBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		residual := rapid.Float64Range(-2, 2).Draw(t, "residual")
@@ -24,7 +24,7 @@ func TestSignedBins(t *testing.T) {
 	})
 }
 
-// countsOf returns the counts of residuals, each with a number of records.
+// countsOf returns the bin counts of residuals, given the number of records of each.
 func countsOf(records map[float64]float64) []float64 {
 	counts := make([]float64, signedBins)
 	for residual, n := range records {
@@ -33,7 +33,7 @@ func countsOf(records map[float64]float64) []float64 {
 	return counts
 }
 
-// bySize adds the counts of both signs up.
+// bySize adds up the counts of both signs.
 func bySize(bySign []float64) []float64 {
 	counts := make([]float64, sizeBins)
 	for b := range counts {
@@ -42,7 +42,7 @@ func bySize(bySign []float64) []float64 {
 	return counts
 }
 
-// TestQuantileClamp: the clamp is the quantile of the sizes, and the widest one without records.
+// TestQuantileClamp checks that the clamp is the quantile of the sizes, and the widest clamp if there are no records.
 func TestQuantileClamp(t *testing.T) {
 	c := quantileClamp(bySize(countsOf(map[float64]float64{.1: 30, -.1: 50, -.6: 15, 1.9: 5})))
 	if c.limit < .6 || c.limit > .75 || c.slope != 1 {
@@ -55,8 +55,8 @@ func TestQuantileClamp(t *testing.T) {
 	}
 }
 
-// TestBalancedClamp: with residuals of normal size the clamp is below the quantile, with many records far out or with
-// all that is far out on one side it is above, and its slope is the share of the records within.
+// TestBalancedClamp checks that the clamp is below the quantile for residuals of normal size, and above it if many
+// records are far out or all outliers are on one side. Its slope is the share of records within the clamp.
 func TestBalancedClamp(t *testing.T) {
 	const strength = 3000
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,8 +86,8 @@ func TestBalancedClamp(t *testing.T) {
 	}
 }
 
-// TestClampSlope: clamped residuals that all move by a little move their sum, divided by the slope, by their number times
-// that.
+// TestClampSlope moves all clamped residuals by a small amount and checks that their sum, divided by the slope, moves
+// by that amount times their number.
 func TestClampSlope(t *testing.T) {
 	const (
 		n    = 200_000

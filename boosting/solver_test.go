@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestStepsConverge: without noise the rounds reach least squares, the faster
-// the smaller the penalty, from the residuals of each round.
+// TestStepsConverge checks that without noise the rounds converge to least squares from the residuals of each round,
+// and faster for a smaller penalty.
 func TestStepsConverge(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{4, 1, 1, 3})
 	v := mat.NewVecDense(2, []float64{1, 2})
@@ -39,8 +39,8 @@ func TestStepsConverge(t *testing.T) {
 	}
 }
 
-// TestCovarianceOfOneRound is that of ridge regression with a noisy matrix, shrunk: nu^2 S M S, M = (sigma_b^2 +
-// sigma_G^2/2 |a|^2) I + sigma_G^2/2 a a^T, a = S g the solution for the gradient g.
+// TestCovarianceOfOneRound compares the covariance with that of ridge regression with a noisy matrix, shrunk: nu^2 S
+// M S, M = (sigma_b^2 + sigma_G^2/2 |a|^2) I + sigma_G^2/2 a a^T, with a = S g the solution for the gradient g.
 func TestCovarianceOfOneRound(t *testing.T) {
 	for _, shrinkage := range []float64{1, .8} {
 		s := newSolver(mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}), .3, shrinkage)
@@ -63,8 +63,7 @@ func TestCovarianceOfOneRound(t *testing.T) {
 	}
 }
 
-// TestSolverIsTotal: matrices that noise alone could release give finite steps
-// and variances.
+// TestSolverIsTotal checks that steps and variances are finite even for matrices that only noise could produce.
 func TestSolverIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"zero": {0, 0, 0, 0}, "negative": {-5, 0, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0},
