@@ -17,7 +17,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// linearTable holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges.
+// linearTable returns n records of y = 3 + 2a - b + .5 [c is x] + noise on declared ranges.
 func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
@@ -28,7 +28,7 @@ func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.
 	return testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)
 }
 
-// sessionFor prices a trainer alone, at delta 1e-6, and opens a session for it.
+// sessionFor prices a trainer alone at delta 1e-6 and opens a session for it.
 func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
 	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: rel})
@@ -38,7 +38,7 @@ func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, 
 	return testrows.Session(t, node, epsilon, rel)
 }
 
-// dataOf are the records of a view, of which nothing is public but their ranges.
+// dataOf returns the records of a view. Only their ranges are public.
 func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) method.Data {
 	return method.Data{Facts: method.Facts{Columns: columns}, Records: memory.NewRecords(v), Ranges: ranges}
 }
@@ -53,14 +53,13 @@ func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table,
 	return out
 }
 
-// TestRecoversCoefficients: with wide declared ranges and a large budget the
-// fit reaches the least-squares coefficients in original units, and the
-// standard errors say how closely.
+// TestRecoversCoefficients checks that with wide declared ranges and a large budget the fit recovers the
+// least-squares coefficients in original units, within their standard errors.
 func TestRecoversCoefficients(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
 	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Linear()
-	// c has both indicators and there is an intercept, so only differences of
-	// its coefficients are determined.
+	// There are an intercept and indicators of both levels of c, so only differences of c's coefficients are
+	// identified.
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
 		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .05) {
@@ -78,7 +77,7 @@ func TestRecoversCoefficients(t *testing.T) {
 	}
 }
 
-// TestTargetMean is close to the mean when the noise is small.
+// TestTargetMean checks that the target mean is accurate when the noise is small.
 func TestTargetMean(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .1)
 	sum := 0.0
@@ -96,10 +95,9 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 	checkStandardErrors(t, func() *regression.Linear { return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear() })
 }
 
-// checkStandardErrors: over repeated fits of one table the spread of a
-// coefficient is what its standard error says. 200 fits: the ratio of variances
-// lies within [.55, 1.7] with probability above 1-1e-6 (chi-square with 199
-// degrees of freedom), first-order error of the standard error aside.
+// checkStandardErrors checks over repeated fits of one table that the spread of a coefficient matches its standard
+// error. With 200 fits the ratio of variances is in [.55, 1.7] with probability above 1-1e-6 (chi-square with 199
+// degrees of freedom), not counting the first-order error of the standard error.
 func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 	t.Helper()
 	const fits = 200
@@ -122,7 +120,7 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 	}
 }
 
-// TestSubstitutionNoise: under substitution the Gram noise grows by sqrt2.
+// TestSubstitutionNoise checks that the Gram noise grows by sqrt2 under substitution.
 func TestSubstitutionNoise(t *testing.T) {
 	scale := func(rel budget.Relation) float64 {
 		tab, columns, ranges := linearTable(t, 10, 0)
@@ -138,7 +136,7 @@ func TestSubstitutionNoise(t *testing.T) {
 	}
 }
 
-// TestDegenerateTables: no row, one row, more columns than rows.
+// TestDegenerateTables covers tables without rows, with one row, and with more columns than rows.
 func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		tab, columns, ranges := linearTable(t, n, 0)
@@ -158,8 +156,7 @@ func TestTooWide(t *testing.T) {
 	}
 }
 
-// TestPredictionsUseTrainingClamps: the model predicts within the target's
-// range, whatever the input.
+// TestPredictionsUseTrainingClamps checks that the model predicts within the range of the target for any input.
 func TestPredictionsUseTrainingClamps(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 3000, .1)
 	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear()

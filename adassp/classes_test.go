@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestClassGram: with hardly any noise the scores are the least-squares fits of
-// the classes' 0/1 entries, which for a category feature are the shares of the
-// classes in each category. They add up to 1 where every record has a class.
+// TestClassGram checks that with negligible noise the scores are the least-squares fits of the classes' 0/1 entries.
+// For a category feature these are the shares of the classes in each category, which sum to 1 if every record has a
+// class.
 func TestClassGram(t *testing.T) {
 	const n = 60000
 	columns := []dataset.Column{
@@ -58,8 +58,8 @@ func TestClassGram(t *testing.T) {
 	}
 }
 
-// threeClasses is a table of a public category that says much of three classes
-// and a private number that says more, on a declared range.
+// threeClasses returns a table with a public category that predicts three classes well and a private number, on a
+// declared range, that predicts them better.
 func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	columns := []dataset.Column{
@@ -73,7 +73,7 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 	for i := range n {
 		g[i] = int32(i % 3)
 		if y[i] = g[i]; i%7 < 3 {
-			y[i] = int32(i/3) % 4 // the last is in no class
+			y[i] = int32(i/3) % 4 // the last code belongs to no class
 		}
 		x[i] = float64(i%11)/10 - .5 + .4*float64(y[i]%3) - .4
 	}
@@ -99,15 +99,14 @@ func scoresOf(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.T
 	return out
 }
 
-// TestClassGramPartly: with a private column the fits of three classes come near
-// those without noise, and what public columns say of the classes is exact: their
-// coefficients vary by less than under plain substitution, about half as much.
-// Twenty fits of nine coefficients put the ratio above .75 by chance with
+// TestClassGramPartly checks that with a private column the fits of three classes are close to those without noise.
+// The relation between public columns and classes is exact, so the coefficients of public columns vary about half as
+// much as under plain substitution. With twenty fits of nine coefficients the ratio exceeds .75 by chance with
 // probability far below 1e-6.
 func TestClassGramPartly(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 30000)
-	// Differences of the category's coefficients: the constant makes each of them
-	// one of a family of equal fits.
+	// Only differences of the category's coefficients are compared: with the constant, the coefficients themselves
+	// are not identified.
 	contrast := func(f *regression.Linear, k int) float64 {
 		return f.Terms[1+k].Coefficient - f.Terms[1+(k+1)%3].Coefficient
 	}

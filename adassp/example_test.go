@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// The plan of a trainer is priced before there are rows; the run spends it.
+// The plan of a trainer is priced before there are any rows. The run spends it.
 func ExampleAdaSSP() {
 	columns := []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},

@@ -35,11 +35,10 @@ func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.T
 	return out, s
 }
 
-// TestFaithfulRecoversCoefficients: with much data and a large budget the
-// penalty vanishes and the fit reaches the coefficients, in original units. The
-// category is left out and the ranges are wide, so that no row passes the norm
-// limit and clipping bends nothing. The tolerance is more than 6 standard
-// errors, which the test also checks.
+// TestFaithfulRecoversCoefficients checks that with much data and a large budget the penalty vanishes and the fit
+// recovers the coefficients in original units. The category is left out and the ranges are wide, so that no row
+// exceeds the norm limit and clipping has no effect. The tolerance is more than 6 standard errors, which the test
+// also checks.
 func TestFaithfulRecoversCoefficients(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
 	keep := []int{0, 1, 3}
@@ -77,8 +76,8 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	}
 }
 
-// TestFaithfulPredicts: with categories, clipping and all, predictions explain
-// what there is to explain.
+// TestFaithfulPredicts checks with categories and clipping that predictions explain most of the variance that can be
+// explained.
 func TestFaithfulPredicts(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
 	fit, _ := faithful(t, 20, budget.AddRemove, tab, columns, ranges)
@@ -103,8 +102,8 @@ func TestFaithfulStandardErrors(t *testing.T) {
 	})
 }
 
-// TestFaithfulSubstitutionNoise: under substitution the noise of the matrix
-// grows by sqrt2 and that of the moments by 2; the eigenvalue's stays.
+// TestFaithfulSubstitutionNoise checks that under substitution the noise of the matrix grows by sqrt2, that of the
+// moments by 2, and that of the eigenvalue not at all.
 func TestFaithfulSubstitutionNoise(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	_, a := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
@@ -116,8 +115,8 @@ func TestFaithfulSubstitutionNoise(t *testing.T) {
 	}
 }
 
-// TestFaithfulScales: s1 = B^2/mu_1, s2 = B^2/mu_2, s3 = B C/mu_3 with C = 1
-// and mu^2 split .1 : .45 : .45, and the whole is one Gaussian of mu.
+// TestFaithfulScales checks the scales s1 = B^2/mu_1, s2 = B^2/mu_2 and s3 = B C/mu_3 with C = 1 and mu^2 split .1 :
+// .45 : .45, and that the whole is one Gaussian with parameter mu.
 func TestFaithfulScales(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
@@ -139,7 +138,7 @@ func TestFaithfulScales(t *testing.T) {
 	}
 }
 
-// TestRidge: the penalty of the specification, step 2, at its three branches.
+// TestRidge checks the penalty of step 2 of the specification in its three branches.
 func TestRidge(t *testing.T) {
 	at := func(smallest float64) noisyMoments {
 		return noisyMoments{smallest: smallest, matrix: linear.Packed{P: 3}, s1: 2, s2: 1}
@@ -157,7 +156,7 @@ func TestRidge(t *testing.T) {
 	}
 }
 
-// TestFaithfulSolveExact: without noise the solution is least squares.
+// TestFaithfulSolveExact checks that the solution without noise is least squares.
 func TestFaithfulSolveExact(t *testing.T) {
 	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}), mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
 	r := noisyMoments{matrix: linear.Packed{P: 3, Values: make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
@@ -180,8 +179,7 @@ func TestFaithfulSolveExact(t *testing.T) {
 	}
 }
 
-// TestFaithfulSolveIsTotal: matrices and moments that no data but noise could
-// release give finite fits.
+// TestFaithfulSolveIsTotal checks that fits are finite even for matrices and moments that only noise could produce.
 func TestFaithfulSolveIsTotal(t *testing.T) {
 	for name, values := range map[string][]float64{
 		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
@@ -197,8 +195,8 @@ func TestFaithfulSolveIsTotal(t *testing.T) {
 	}
 }
 
-// TestFaithfulDegenerateTables: no row, one row, missing and infinite cells,
-// categories that were not declared, constants.
+// TestFaithfulDegenerateTables covers tables without rows, with one row, missing and infinite cells, undeclared
+// categories, and constants.
 func TestFaithfulDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 40} {
 		tab, columns, ranges := linearTable(t, n, 0)
@@ -226,7 +224,7 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 	}
 }
 
-// TestFaithfulWithoutFeatures: a constant model.
+// TestFaithfulWithoutFeatures checks that without features the model is constant.
 func TestFaithfulWithoutFeatures(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 5000, 0)
 	s := faithfulSession(t, 8, budget.AddRemove, columns[3:])
@@ -239,8 +237,8 @@ func TestFaithfulWithoutFeatures(t *testing.T) {
 	}
 }
 
-// TestFaithfulRowOrder: permuting the rows leaves the private inputs of the
-// three releases equal, bit for bit.
+// TestFaithfulRowOrder checks that permuting the rows leaves the private inputs of the three releases equal, bit for
+// bit.
 func TestFaithfulRowOrder(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 5000, .5)
 	data := make([]dataset.ColumnData, len(columns))
@@ -273,7 +271,7 @@ func TestFaithfulRowOrder(t *testing.T) {
 	}
 }
 
-// inBlocks is a statistic with blocks of so many records.
+// inBlocks is a statistic with blocks of a fixed number of records.
 type inBlocks struct {
 	mechanism.Statistic
 	rows int
@@ -281,8 +279,8 @@ type inBlocks struct {
 
 func (b inBlocks) BlockRows() int { return b.rows }
 
-// TestFaithfulWrongLeaf: a session that was not priced for it is refused, and
-// so is a second run in one that was.
+// TestFaithfulWrongLeaf checks that a session that was not priced for the trainer is refused, as is a second run in
+// one that was.
 func TestFaithfulWrongLeaf(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
@@ -328,8 +326,8 @@ func TestFaithfulTooWide(t *testing.T) {
 	}
 }
 
-// TestPredictionClipsAsTraining: prediction equals theta times the fixed-point
-// row that the accumulators clipped, up to their grid.
+// TestPredictionClipsAsTraining checks that a prediction equals theta times the fixed-point row that the accumulators
+// clipped, up to their grid.
 func TestPredictionClipsAsTraining(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 300, .1)
 	frame, err := linear.NewFrame(columns, ranges)
@@ -382,7 +380,7 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	}
 }
 
-// TestShares: the shares reach the plan by way of the keys, and by another split the fit is another one.
+// TestShares checks that the shares given by keys reach the plan, and that another split changes the fit.
 func TestShares(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 2000, .1)
 	third := 1. / 3

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// labelFit fits a run that protects its target only.
+// labelFit fits a run that protects only its target.
 func labelFit(t *testing.T, trainer method.Trainer, epsilon float64, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*method.Fit, error) {
 	t.Helper()
 	data := dataOf(columns, tab.All(), ranges)
@@ -26,7 +26,7 @@ func labelFit(t *testing.T, trainer method.Trainer, epsilon float64, tab *datase
 	return trainer.Fit(context.Background(), testrows.Session(t, node, epsilon, data.Relation), data)
 }
 
-// privateTarget returns columns of which the last is private and ranges that contain all numbers of [linearTable].
+// privateTarget returns columns whose last one is private, and ranges that contain all numbers of [linearTable].
 func privateTarget(t *testing.T, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
@@ -35,8 +35,8 @@ func privateTarget(t *testing.T, n int, noise float64) (*dataset.Table, []datase
 	return tab, columns, ranges
 }
 
-// TestPrivateTargetIsLeastSquares: with a private target and a large budget both trainers reach the coefficients of least
-// squares, though no row is limited, and the standard errors shrink with the noise.
+// TestPrivateTargetIsLeastSquares checks with a private target and a large budget that both trainers recover the
+// least-squares coefficients without limiting any row, and that the standard errors shrink with the noise.
 func TestPrivateTargetIsLeastSquares(t *testing.T) {
 	tab, columns, ranges := privateTarget(t, 4000, .1)
 	for _, trainer := range []method.Trainer{JointGram{}, AdaSSP{}} {
@@ -56,8 +56,8 @@ func TestPrivateTargetIsLeastSquares(t *testing.T) {
 	}
 }
 
-// TestPrivateTargetNeedsPublicFeatures: a private feature among those that the plan took for public, or another relation, is an
-// error, and nothing is released.
+// TestPrivateTargetNeedsPublicFeatures checks that a private feature among those that the plan assumed to be public,
+// or another relation, is an error and that the run releases no value.
 func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
 	tab, columns, ranges := privateTarget(t, 50, .1)
 	columns[0].Private = true
@@ -68,7 +68,8 @@ func TestPrivateTargetNeedsPublicFeatures(t *testing.T) {
 	}
 }
 
-// TestPrivateTargetOfNoise: where noise hides the target, the ridge penalty takes the coefficients to 0 instead of leaving noise.
+// TestPrivateTargetOfNoise checks that if noise hides the target, the ridge penalty shrinks the coefficients to 0
+// rather than keeping the noise.
 func TestPrivateTargetOfNoise(t *testing.T) {
 	tab, columns, ranges := privateTarget(t, 60, .1)
 	f, err := labelFit(t, JointGram{}, .01, tab, columns, ranges)

@@ -14,9 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestPartlyReplays: with the private columns of one record replaced and the
-// recorded release in place, the model is the same and the inputs differ by no
-// more than declared, and by almost that much for some record.
+// TestPartlyReplays replaces the private columns of one record and replays the recorded release. The model must be
+// the same, and inputs must differ by no more than declared, and for some record by almost as much.
 func TestPartlyReplays(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 9, .1, "a", "c")
 	node, err := JointGram{}.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
@@ -46,7 +45,7 @@ func TestPartlyReplays(t *testing.T) {
 	}
 	closest := 0.0
 	for _, at := range []int{0, 4, 8} {
-		// From one extreme of the private part to another.
+		// The private part moves from one extreme to another.
 		first := mechanism.NewRecorder(3)
 		want := run(edit(at, 2, 0), first)
 		for _, a := range []float64{-2, 0, 1e300, math.NaN(), math.Inf(-1)} {
@@ -69,9 +68,8 @@ func TestPartlyReplays(t *testing.T) {
 	}
 }
 
-// TestPartlyClassesReplay is TestPartlyReplays for three classes: with the private
-// cell of a record replaced, from one end of its range to the other and to what
-// is no number, all three fits are the same.
+// TestPartlyClassesReplay is like TestPartlyReplays for three classes. The private cell of a record is moved from one
+// end of its range to the other, and replaced by a missing value. All three fits must be the same.
 func TestPartlyClassesReplay(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 12)
 	trainer := JointGram{}

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// partlyTable is linearTable with the named columns private, on ranges so wide
-// that no private part of a row is shortened.
+// partlyTable is like linearTable with the named columns private, on ranges so wide that no private part of a row is
+// shortened.
 func partlyTable(t testing.TB, n int, noise float64, private ...string) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
@@ -34,8 +34,8 @@ func partlyTable(t testing.TB, n int, noise float64, private ...string) (*datase
 	return tab, columns, ranges
 }
 
-// TestPartlyRecoversCoefficients: whichever columns are private, first or last,
-// numeric or a category, the coefficients come out in the right places.
+// TestPartlyRecoversCoefficients checks that the coefficients come out in the right places whichever columns are
+// private: first or last, numeric or a category.
 func TestPartlyRecoversCoefficients(t *testing.T) {
 	for _, private := range [][]string{{"a"}, {"b", "c"}, {"c"}, {"a", "b", "c"}, nil} {
 		tab, columns, ranges := partlyTable(t, 60000, .1, private...)
@@ -62,12 +62,10 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 	}
 }
 
-// TestPartlyStdErrors: over 300 fits the spread of a coefficient is its
-// standard error within a fifth; a spread of 300 normal draws is further off
-// with probability below 1e-6. Public coefficients carry noise too, through the
-// private ones. A private category column with the constant is a singular block,
-// where the floor of the eigenvalues takes part of the noise away: its standard
-// errors are too large, by less than two fifths.
+// TestPartlyStdErrors checks over 300 fits that the spread of a coefficient is within a fifth of its standard error.
+// The spread of 300 normal draws is further off with probability below 1e-6. Public coefficients carry noise too,
+// through the private ones. A private category column together with the constant is a singular block, where the floor
+// of the eigenvalues removes part of the noise: its standard errors are too large by less than two fifths.
 func TestPartlyStdErrors(t *testing.T) {
 	for _, c := range []struct {
 		private []string
@@ -94,8 +92,7 @@ func TestPartlyStdErrors(t *testing.T) {
 	}
 }
 
-// TestPartlyIsMoreExact: what is public makes the coefficient of a public column
-// more exact than under plain substitution.
+// TestPartlyIsMoreExact checks that the coefficient of a public column is more exact than under plain substitution.
 func TestPartlyIsMoreExact(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b")
 	part := fit(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
@@ -105,8 +102,8 @@ func TestPartlyIsMoreExact(t *testing.T) {
 	}
 }
 
-// TestPartlyLayout: the private entries have a limit of their own, the target and
-// the constant are public and last, and the target weighs most.
+// TestPartlyLayout checks that the private entries have a limit of their own, that the target and the constant are
+// public and come last, and that the target has the largest weight.
 func TestPartlyLayout(t *testing.T) {
 	l := newLayout([]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}}, nil)
 	if len(l.public) != 3 || len(l.private) != 1 || l.private[0] != 1 || l.limit != scaling.NumericNorm {
@@ -117,8 +114,8 @@ func TestPartlyLayout(t *testing.T) {
 	}
 }
 
-// TestPartlyPrivateTarget: a private target makes no block of it public; the
-// trainer falls back to the release of the whole matrix.
+// TestPartlyPrivateTarget checks that a private target leaves no block of the matrix public, so that the trainer
+// falls back to releasing the whole matrix.
 func TestPartlyPrivateTarget(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b", "y")
 	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
@@ -129,7 +126,7 @@ func TestPartlyPrivateTarget(t *testing.T) {
 	}
 }
 
-// TestPartlyIsTotal: odd tables give a valid model.
+// TestPartlyIsTotal checks that unusual tables yield a valid model.
 func TestPartlyIsTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
@@ -161,7 +158,7 @@ func partlySession(t *testing.T) *mechanism.Session {
 	return s
 }
 
-// TestPartlyCancels: a cancelled run releases nothing and says so.
+// TestPartlyCancels checks that a cancelled run returns the error of its context and makes no release.
 func TestPartlyCancels(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 100, 0, "b")
 	ctx, cancel := context.WithCancel(context.Background())

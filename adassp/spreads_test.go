@@ -10,10 +10,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestSpreadsHoldTheirMean: the intervals are for privacy noise, so the interval of
-// what a column adds holds its mean over many runs, near which the noise moves it; the
-// penalty's pull is in both. Of 180 intervals that hold it with a chance of .92 each
-// 140 or fewer do with probability below 1e-7.
+// TestSpreadsHoldTheirMean checks the intervals of the columns' contributions. They cover privacy noise only, so each
+// should contain the mean over many runs; both include the bias of the penalty. If each of 180 intervals contains it
+// with probability .92, 140 or fewer do with probability below 1e-7.
 func TestSpreadsHoldTheirMean(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
 	const (
@@ -53,7 +52,7 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 	}
 }
 
-// TestSpreadsOfNothing: without records nothing is known, and every number is finite.
+// TestSpreadsOfNothing checks that without records every interval is finite and contains its value.
 func TestSpreadsOfNothing(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 0, 0)
 	for range 20 {

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
-// table has n records in which x causes y, and z has to do with neither.
+// table returns n records in which x causes y and z is independent of both.
 func table(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
 	t.Helper()
 	columns := make([]dataset.ColumnData, len(schema.Columns))
@@ -54,10 +54,10 @@ func schemaOf(declared bool, names ...string) dataset.Schema {
 	return s
 }
 
-// TestStudy: x causes y whether ranges are declared or not, and z depends on neither. With
-// 20,000 records and epsilon 4 the noise turns no answer: the closest score is more than 50
-// standard deviations of its change away, and a pair without dependence passes in 2 of 101
-// cases by itself, so that z is asked 5 times and may pass twice.
+// TestStudy checks with declared and with undeclared ranges that x is found to cause y and that z depends on neither.
+// With 20,000 records and epsilon 4 the noise changes no answer: the closest score is more than 50 standard
+// deviations of its change away. An independent pair passes by chance in 2 of 101 cases, so z is tested 5 times and
+// may pass twice.
 func TestStudy(t *testing.T) {
 	for _, declared := range []bool{true, false} {
 		s := causal.Study{Schema: schemaOf(declared, "x", "y", "z"), Budget: budget.Target{Epsilon: 4}}
@@ -94,7 +94,7 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestStudyIsTotal: whatever the records are, there is an answer and no error.
+// TestStudyIsTotal checks that any set of records yields an answer and no error.
 func TestStudyIsTotal(t *testing.T) {
 	inf := math.Inf(1)
 	nan := math.NaN()
@@ -130,7 +130,7 @@ func TestStudyIsTotal(t *testing.T) {
 	}
 }
 
-// TestPlanRefuses: what has no plan is refused before a row is read.
+// TestPlanRefuses checks that invalid studies are refused before a row is read.
 func TestPlanRefuses(t *testing.T) {
 	ok := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
 	many := make([]string, direction.MaxColumns+1)
@@ -205,8 +205,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestLambda: the noise of the baseline follows its penalty, as the bound for a training record does: half of it is about
-// twice the noise. From a strong penalty on the bound for a test record counts alone.
+// TestLambda checks that the noise of the baseline follows its penalty, as does the bound for a training record: half
+// the penalty means about twice the noise. From a strong penalty on, only the bound for a test record counts.
 func TestLambda(t *testing.T) {
 	scale := func(lambda float64) float64 {
 		s := causal.Study{
@@ -223,7 +223,7 @@ func TestLambda(t *testing.T) {
 		return res.Pairs[0].Baseline.Scale
 	}
 	usual := scale(0)
-	// Which of the 400 records train is drawn in each run: 200 of them, give or take 60.
+	// Each run draws the training records from the 400 records: 200 of them, give or take 60.
 	for _, c := range []struct{ lambda, least, most float64 }{{.5, .5, 2}, {.25, 1.2, 4.5}, {1, .2, .85}} {
 		if got := scale(c.lambda) / usual; got < c.least || got > c.most {
 			t.Errorf("lambda %v: %v times the noise of the default", c.lambda, got)
@@ -234,8 +234,8 @@ func TestLambda(t *testing.T) {
 	}
 }
 
-// TestGaussianForManyPairs: with a delta, and only then, many pairs have Gaussian noise: as
-// soon as it is the smaller one.
+// TestGaussianForManyPairs checks that many pairs use Gaussian noise if there is a delta and as soon as that noise is
+// the smaller one.
 func TestGaussianForManyPairs(t *testing.T) {
 	var names []string
 	for i := range 8 {
@@ -258,7 +258,7 @@ func TestGaussianForManyPairs(t *testing.T) {
 	}
 }
 
-// TestShares: epsilon goes to ranges, to the count and to the histograms as documented.
+// TestShares checks that epsilon is divided among ranges, the count and the histograms as documented.
 func TestShares(t *testing.T) {
 	for _, delta := range []float64{0, 1e-6} {
 		s := causal.Study{Schema: schemaOf(false, "x", "y"), Budget: budget.Target{Epsilon: 1, Delta: delta}}
@@ -279,7 +279,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestUnitsPayMore: the noise is that of a whole unit.
+// TestUnitsPayMore checks that the noise covers a whole unit.
 func TestUnitsPayMore(t *testing.T) {
 	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
 		Bins: 8}
@@ -305,7 +305,7 @@ func TestUnitsPayMore(t *testing.T) {
 	}
 }
 
-// TestRehearse: a noise beyond the grid is refused before anything is spent.
+// TestRehearse checks that noise beyond the grid is refused before any budget is spent.
 func TestRehearse(t *testing.T) {
 	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1e-10}, Bins: 8}
 	plan, err := s.Plan()
@@ -317,7 +317,7 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// The study of one pair.
+// The study covers one pair.
 func ExampleStudy() {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "x", Ranged: true, Lower: -1, Upper: 1}, {Name: "y", Ranged: true, Lower: -2, Upper: 2},

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/internal/train/pipeline"
 )
 
-// TestExtremeNumbersAreNamed: a column whose numbers are beyond the sizes that the search for ranges tells apart is
-// named by a critical warning, and no other column is. A declared range needs no warning. 20,000 records at epsilon 4
-// are more than 100 scales of the noise of a bin, so that a bin of the wrong size passes with odds below 1e-4.
+// TestExtremeNumbersAreNamed checks that a critical warning names a column, and only that column, if its numbers are
+// beyond the sizes that the range search distinguishes. A declared range needs no warning. 20,000 records at epsilon
+// 4 are more than 100 noise scales of a bin, so a bin of the wrong size passes with probability below 1e-4.
 func TestExtremeNumbersAreNamed(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

@@ -21,15 +21,15 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// record is one row of the test table.
+// A record is one row of the test table.
 type record struct {
 	a, b, c float64
 	k, code int32
 	y       float64
 }
 
-// columnsOf declares three numbers, one with an indicator, a category and a target: a number, or so
-// many classes.
+// columnsOf declares three numbers, one of them with an indicator, a category, and a target: a number, or the given
+// number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	target := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}
 	r := scaling.Range{Lower: -4, Upper: 4, Declared: true}
@@ -46,8 +46,8 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	}, []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
 }
 
-// records have a target that depends on b where a is above 0 and on the category elsewhere:
-// a tree finds what a line does not.
+// records returns n records. The target depends on b if a is above 0 and on the category otherwise, which a tree can
+// represent and a linear model cannot.
 func records(n int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
@@ -102,7 +102,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	return tab
 }
 
-// plans are the priced plans by what they depend on: pricing takes longer than training.
+// plans caches the priced plans by their parameters, since pricing takes longer than training.
 var plans sync.Map
 
 // priced returns a plan for one run.
@@ -138,7 +138,7 @@ func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
 	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), Ranges: ranges}
 }
 
-// train fits at an epsilon and returns what a session has to say of it, too.
+// train fits at an epsilon. It also returns the session.
 func train(t testing.TB, tr CostTree, classes, n int, epsilon float64) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
@@ -167,7 +167,7 @@ func treesOf(m regression.Model) []*regression.Tree {
 	return []*regression.Tree{m.(*regression.Tree)}
 }
 
-// rowsOf are the features of records as a model reads them.
+// rowsOf returns the features of records as a model reads them.
 func rowsOf(rows []record) regression.Rows {
 	out := regression.Rows{N: len(rows), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{"k": {Categories: []string{"x", "z"}}}}
 	codes := out.Codes["k"]
@@ -181,8 +181,8 @@ func rowsOf(rows []record) regression.Rows {
 	return out
 }
 
-// TestTreeBeatsTheLine: with hardly any noise a tree of two levels halves the squared error of
-// one level, and tells three classes apart better; soft trees too.
+// TestTreeBeatsTheLine checks that with negligible noise a tree of two levels, hard or soft, halves the squared error
+// of one level and classifies three classes more accurately.
 func TestTreeBeatsTheLine(t *testing.T) {
 	rows := records(6000)
 	x := rowsOf(rows)
@@ -223,8 +223,8 @@ func TestTreeBeatsTheLine(t *testing.T) {
 	}
 }
 
-// TestExactLimit: with hardly any noise the root buys what the greedy rule buys on the exact matrix of the
-// limited rows, and has its coefficients.
+// TestExactLimit checks that with negligible noise the root buys the same features as the greedy rule on the exact
+// matrix of the limited rows, with the same coefficients.
 func TestExactLimit(t *testing.T) {
 	columns, ranges := columnsOf(0)
 	tab := tableOf(t, columns, records(3000), nil)
@@ -254,7 +254,7 @@ func TestExactLimit(t *testing.T) {
 	}
 }
 
-// exactMatrix adds the rows up without noise, from the encoded rows as the statistic makes them.
+// exactMatrix sums the encoded rows of the statistic without noise.
 func exactMatrix(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []float64 {
 	t.Helper()
 	f := newFrame(columns, ranges)
@@ -279,8 +279,8 @@ func exactMatrix(t *testing.T, tab *dataset.Table, columns []dataset.Column, ran
 	return out
 }
 
-// TestBudgetHolds: whatever the noise, no node spends more than its budget on columns that were
-// not bought above it, free columns do not count, and records pay what their path costs.
+// TestBudgetHolds checks for any noise that no node spends more than its budget on columns that were not bought above
+// it, that free columns do not count, and that each record pays the price of its path.
 func TestBudgetHolds(t *testing.T) {
 	rows := records(200)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -339,8 +339,8 @@ func costOf(m *regression.Tree, columns []int) float64 {
 	return sum
 }
 
-// TestDefaultDepth: two levels where records are many, one where they are few, with all draws
-// of the matrix.
+// TestDefaultDepth checks that the default is two levels if there are many records, and one level with all draws of
+// the matrix if there are few.
 func TestDefaultDepth(t *testing.T) {
 	many, _ := train(t, CostTree{}, 0, 20000, 3)
 	if n := len(many.Model.(*regression.Tree).Nodes); n != 3 {
@@ -358,8 +358,8 @@ func TestDefaultDepth(t *testing.T) {
 	}
 }
 
-// TestDraws: a tree of depth D makes D draws of matrices and D-1 of medians, whatever the
-// number of its nodes.
+// TestDraws checks that a tree of depth D makes D draws of matrices and D-1 of medians, independently of the number
+// of its nodes.
 func TestDraws(t *testing.T) {
 	for depth := 1; depth <= maxDepth; depth++ {
 		fit, s := train(t, CostTree{Depth: depth}, 0, 40000, 1000)
@@ -381,8 +381,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestRoutesAreThoseOfTheModel: training sends a record where the model does, but for records
-// within the grid of a threshold.
+// TestRoutesAreThoseOfTheModel checks that training routes a record as the model does, except for records within the
+// grid of a threshold.
 func TestRoutesAreThoseOfTheModel(t *testing.T) {
 	columns, ranges := columnsOf(0)
 	rows := records(4000)
@@ -425,8 +425,8 @@ func TestRoutesAreThoseOfTheModel(t *testing.T) {
 	}
 }
 
-// TestWeights: in a hard tree a record has the weight 1 in one open node, in a soft one weights
-// that add up to 1.
+// TestWeights checks that a record has weight 1 in one open node of a hard tree, and weights that sum to 1 in a soft
+// tree.
 func TestWeights(t *testing.T) {
 	columns, ranges := columnsOf(0)
 	f := newFrame(columns, ranges)
@@ -453,8 +453,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestRoute: of several targets the score that records are sent on by is the combination that varies
-// most, with a sign that does not depend on the decomposition.
+// TestRoute checks that with several targets records are routed by the combination of scores with the largest
+// variance, with a sign that does not depend on the decomposition.
 func TestRoute(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	f := newFrame(columns, ranges)
@@ -471,7 +471,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// TestSettings: what is out of range is an error of the plan.
+// TestSettings checks that settings out of range are errors at plan time.
 func TestSettings(t *testing.T) {
 	columns, _ := columnsOf(0)
 	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()}, {Budget: 1e10}, {Costs: map[string]float64{"a": -1}}, {Costs: map[string]float64{"a": math.Inf(1)}}} {

@@ -24,14 +24,14 @@ func run(t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []rec
 	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(tableOf(t, columns, rows, ids).All(), ranges))
 }
 
-// neighbour is a table that differs in one record.
+// A neighbour is a table that differs in one record.
 type neighbour struct {
 	rows []record
 	ids  []uint64
 }
 
-// neighbours of a table at some of its places: without a record, with one more, and with
-// one replaced by it.
+// neighbours returns tables that differ from a table at some of its positions: the record is removed, another one is
+// added, or it is replaced by another one.
 func neighbours(base []record, ids []uint64, extra record, rel budget.Relation) []neighbour {
 	var out []neighbour
 	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
@@ -56,8 +56,8 @@ func identities(n int) []uint64 {
 	return ids
 }
 
-// TestReplay records a run, replays it on neighbouring tables and compares, with the routes that
-// were released: the same releases, inputs no further apart than declared, the same model.
+// TestReplay records a run and replays it on neighbouring tables with the released routes. The releases and the model
+// must be the same, and inputs may differ by no more than declared.
 func TestReplay(t *testing.T) {
 	base := records(600)
 	ids := identities(len(base))
@@ -95,8 +95,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestFaultRoutedByExact: a router that reads exact matrices sends other records to another node
-// where one record is another, so that the inputs of the next level differ by more than one record.
+// TestFaultRoutedByExact plants a router that reads exact matrices. Replacing one record then sends other records to
+// another node, so that the inputs of the next level differ by more than one record.
 func TestFaultRoutedByExact(t *testing.T) {
 	base := records(600)
 	ids := identities(len(base))
@@ -125,8 +125,8 @@ func TestFaultRoutedByExact(t *testing.T) {
 	}
 }
 
-// TestFaultNodesNotShared: where every node of a level draws for itself, the draws that were priced
-// do not suffice and the session refuses.
+// TestFaultNodesNotShared plants a level where every node draws for itself. The priced draws do not suffice, and the
+// session refuses.
 func TestFaultNodesNotShared(t *testing.T) {
 	base := records(600)
 	for f, want := range map[mechanism.Fault]error{0: nil, mechanism.NodesNotShared: mechanism.ErrSpent} {

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestPrivateLabels: with a private target and a large budget the scores are those of logistic regression, of two classes and of
-// three, from one release of the labels.
+// TestPrivateLabels checks that with a private target and a large budget the scores are those of logistic regression,
+// for two and for three classes, from one release of the labels.
 func TestPrivateLabels(t *testing.T) {
 	for classes, names := range map[int][]string{2: {"no", "yes"}, 3: {"no", "maybe", "yes"}} {
 		columns := []dataset.Column{

@@ -14,10 +14,10 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// What it shares with the support vector machine, and how well it learns, package svm tests.
+// Package svm tests the accuracy and everything that is shared with the support vector machine.
 
-// TestRowOrder: the order of the rows changes nothing before noise in the
-// gradients, whose sums are integers.
+// TestRowOrder checks that the order of the rows does not change the noise-free gradients, which are sums of
+// integers.
 func TestRowOrder(t *testing.T) {
 	columns := []dataset.Column{
 		{Name: "a", Ranged: true, Lower: -1, Upper: 1},

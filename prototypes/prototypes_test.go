@@ -20,14 +20,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// record is one row of the test table.
+// A record is one row of the test table.
 type record struct {
 	a, b    float64
 	k, code int32
 }
 
-// columnsOf declares two numbers, one of them with an indicator of missing cells, a category and a
-// target of so many classes.
+// columnsOf declares two numbers, one of them with an indicator for missing cells, a category, and a target with the
+// given number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	names := []string{"no", "yes", "maybe so", "never"}[:classes]
 	return []dataset.Column{
@@ -38,7 +38,8 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
-// records are labelled by the third of a circle that they lie in; two classes, by a half.
+// records returns n records on a plane. The label is the third of a circle that contains the record or, for two
+// classes, the half.
 func records(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
@@ -102,7 +103,7 @@ func train(t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range
 	return m
 }
 
-// cellsOf makes the table's columns rows to predict.
+// cellsOf returns the columns of a view as rows to predict.
 func cellsOf(v dataset.View) regression.Rows {
 	r := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
 	whole := v.Block(0, v.Len())
@@ -116,8 +117,8 @@ func cellsOf(v dataset.View) regression.Rows {
 	return r
 }
 
-// TestLearns: with many records and a large budget the classifier tells apart what a line or a few
-// prototypes can. The classes are thirds, or quarters, of a circle.
+// TestLearns checks that with many records and a large budget the classifier separates classes that a line or a few
+// prototypes can separate. The classes are thirds, or quarters, of a circle.
 func TestLearns(t *testing.T) {
 	for classes, want := range map[int]float64{2: .9, 3: .85, 4: .85} {
 		columns, ranges := columnsOf(classes)
@@ -143,7 +144,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// TestStrangeTables: every table gives a classifier that contradicts itself nowhere.
+// TestStrangeTables checks that every table yields a consistent classifier.
 func TestStrangeTables(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3}, {a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
@@ -157,7 +158,7 @@ func TestStrangeTables(t *testing.T) {
 			}
 		}
 	}
-	// A table of which no column is left.
+	// This view has only the target column.
 	only := tableOf(t, columns, records(50, 3), nil).All().Columns([]int{3})
 	s, err := mechanism.NewSession(priced(t, columns, 1, budget.AddRemove))
 	if err != nil {
@@ -172,8 +173,8 @@ func TestStrangeTables(t *testing.T) {
 	}
 }
 
-// TestFewRecordsStayAtMeans: where even classes have few records the draw of the steps goes to their means; where
-// they are uneven, or there are more, prototypes move.
+// TestFewRecordsStayAtMeans checks that if classes are balanced and small, the draw of the steps is used for their
+// means instead. If they are unbalanced or larger, prototypes move.
 func TestFewRecordsStayAtMeans(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	uneven := records(90, 3)
@@ -209,7 +210,7 @@ func TestFewRecordsStayAtMeans(t *testing.T) {
 	}
 }
 
-// TestTwoReleasesOfCells: the mean of two releases has the weights of least noise.
+// TestTwoReleasesOfCells checks that the mean of two releases uses the weights with the least noise.
 func TestTwoReleasesOfCells(t *testing.T) {
 	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
 	c.combineWith(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
@@ -233,7 +234,7 @@ func rounded(c cellSums) cellSums {
 	return c
 }
 
-// TestWideRanges: absurd ranges give numbers that a model may hold.
+// TestWideRanges checks that absurd ranges yield numbers that a model may contain.
 func TestWideRanges(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	ranges[0].Lower = -1e308
@@ -259,7 +260,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// runOf returns a run on a table whose prototypes are the given ones, before any release.
+// runOf returns a run with the given prototypes on a table, before any release.
 func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
 	columns := v.Schema().Columns
 	r := &run{ctx: context.Background(), records: memory.NewRecords(v), frame: frameOf(columns, ranges)}
@@ -286,9 +287,9 @@ func exactly(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset
 	return values
 }
 
-// TestStepSensitivity searches what one record adds to a step and to the cells, over records of every
-// kind and prototypes near and far: never more than C for rows of norm 1, and about that much. What two
-// records add is the sum, so tables of one record do.
+// TestStepSensitivity searches for the largest change that one record makes to a step and to the cells, over records
+// of every kind and prototypes near and far. For rows of norm 1 it is at most C and close to C. Two records change
+// the sums by the sum of their changes, so tables of one record suffice.
 func TestStepSensitivity(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	var rows []record
@@ -317,7 +318,7 @@ func TestStepSensitivity(t *testing.T) {
 	}
 }
 
-// search compares the changes between tables of one record and of none, or of another, with the
+// search compares the change between a table of one record and an empty table, or a table of another record, with the
 // declared sensitivity.
 func search(t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record) {
 	t.Helper()
@@ -358,7 +359,8 @@ func search(t *testing.T, name string, x mechanism.Statistic, columns []dataset.
 	}
 }
 
-// TestRowsDoNotDependOnBlocks: rows are the same kept or made in every pass, and in any order.
+// TestRowsDoNotDependOnBlocks checks that rows are the same whether they are cached or recomputed in every pass, and
+// in any order.
 func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	rows := records(2500, 3)
@@ -379,8 +381,8 @@ func TestRowsDoNotDependOnBlocks(t *testing.T) {
 	}
 }
 
-// TestStatisticIsTheStep: the sums of a step are those of the weights and rows in floating point, to
-// the grid, and the model's scores are the logits of rows that need not be shortened.
+// TestStatisticIsTheStep checks that the sums of a step match those of weights and rows in floating point, up to the
+// grid, and that the scores of the model are the logits for rows that need no shortening.
 func TestStatisticIsTheStep(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	rows := records(40, 3)
@@ -441,8 +443,8 @@ func (r *run) likely(logits []float64) int {
 	return best
 }
 
-// TestCentersAreWhereThePrototypesAre: at a center of numbers alone, mapped forth again, the row is
-// that of the prototype.
+// TestCentersAreWhereThePrototypesAre maps centers of purely numeric columns back to rows and checks that they match
+// the rows of the prototypes.
 func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	columns[1].Indicator = false
@@ -457,8 +459,8 @@ func TestCentersAreWhereThePrototypesAre(t *testing.T) {
 	}
 }
 
-// TestStretches: noise that hides everything leaves all directions alike, and the mean squared
-// norm is what was asked for where there is none.
+// TestStretches checks that if noise hides everything, all directions are stretched equally, and that without noise
+// the mean squared norm is the requested one.
 func TestStretches(t *testing.T) {
 	hidden := stretchFactors([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
 	if hidden[0]/hidden[3] > 1.01 {

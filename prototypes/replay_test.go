@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// replayed records a run with a fault, replays it on neighbouring tables and returns what is wrong,
-// whether another model came out, and how near inputs came to what was declared.
+// replayed records a run with a fault and replays it on neighbouring tables. It returns the violations, whether the
+// model changed, and how close the inputs came to the declared sensitivity.
 func replayed(t *testing.T, classes int, epsilon float64, rel budget.Relation, fault mechanism.Fault) (found []string, other bool, closest float64) {
 	t.Helper()
 	columns, ranges := columnsOf(classes)
@@ -64,8 +64,8 @@ func replayed(t *testing.T, classes int, epsilon float64, rel budget.Relation, f
 	return found, other, closest
 }
 
-// TestReplay: the same releases, inputs no further apart than declared, the same model; with one
-// prototype per class and with several.
+// TestReplay checks with one prototype per class and with several that a replay on neighbouring tables makes the same
+// releases, moves no input further than declared, and yields the same model.
 func TestReplay(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		for _, epsilon := range []float64{1, 100} {
@@ -82,8 +82,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestFaults plants the faults of this method: each is seen. That of cells is seen where the exact number of
-// a cell stands beside the limit, so it is looked for at several budgets.
+// TestFaults checks that each planted fault of this method is detected. The fault of the cells shows only if the
+// exact number of a cell is close to the limit, so the test tries several budgets.
 func TestFaults(t *testing.T) {
 	for name, fault := range map[string]mechanism.Fault{"weights clipped alone": mechanism.WeightsAlone, "exact width": mechanism.ExactWidth, "exact cells": mechanism.ExactCells} {
 		seen := false

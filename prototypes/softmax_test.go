@@ -79,7 +79,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// waveSample is a table of three classes with two prototypes each, which are its records.
+// waveSample returns a table of three classes with two prototypes each. The prototypes are records of the table.
 func waveSample() (x, z [][]float64, y, class []int32) {
 	x = waves(60, 3)
 	for _, r := range x {
@@ -98,8 +98,8 @@ func waveSample() (x, z [][]float64, y, class []int32) {
 	return x, z, y, class
 }
 
-// TestSpecification reproduces the specification: objective, gradient and descent, which were
-// computed beforehand by other code.
+// TestSpecification reproduces the objective, the gradient and the descent of the specification, which were computed
+// beforehand by a separate program.
 func TestSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
 	loss, g := objective(x, z, y, class, 1)
@@ -167,7 +167,7 @@ func TestTinySpecification(t *testing.T) {
 	near(t, "the derivative by gamma^2", by, 1.130617692)
 }
 
-// TestPrivateStepSpecification: the sums of a step over shortened rows and clipped weights.
+// TestPrivateStepSpecification checks the sums of a step over shortened rows and clipped weights.
 func TestPrivateStepSpecification(t *testing.T) {
 	x, z, y, class := waveSample()
 	x = cloned(x)
@@ -204,7 +204,7 @@ func TestPrivateStepSpecification(t *testing.T) {
 	}
 }
 
-// TestExp: e^x to 1e-15 of it, and 0 far below.
+// TestExp checks that e^x is accurate to a relative error of 1e-15, and 0 for very negative x.
 func TestExp(t *testing.T) {
 	for i := range 400_001 {
 		x := -float64(i) / 10_000
@@ -219,9 +219,9 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// TestWeightsAreBounded searches |w| over logits of many prototypes: at most sqrt2 (1 - P), P
-// the probability of the record's class, and sqrt2 where one prototype of another class has all of
-// the probability and one of the own class all of that class.
+// TestWeightsAreBounded searches for the largest |w| over logits of many prototypes. It is at most sqrt2 (1 - P),
+// with P the probability of the record's class, and reaches sqrt2 if one prototype of another class has all of the
+// probability and one prototype of the own class has all of the probability within that class.
 func TestWeightsAreBounded(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, logits []float64, class []int32) float64 {
 		w := append([]float64(nil), logits...)
@@ -262,7 +262,7 @@ func TestWeightsAreBounded(t *testing.T) {
 	})
 }
 
-// TestNearest: the first of the largest logits of the class.
+// TestNearest checks that the first of the largest logits of the class wins.
 func TestNearest(t *testing.T) {
 	logits := []float64{5, 1, 2, 2}
 	nearestWeights(logits, []int32{0, 1, 1, 1}, 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// rooms makes a table of rooms that are comfortable between 17 degrees and up.
+// rooms returns a table of rooms that are comfortable from 17 degrees upwards.
 func rooms() (dataset.View, []dataset.Column, []scaling.Range) {
 	columns := []dataset.Column{
 		{Name: "degrees", Ranged: true, Lower: 10, Upper: 24},

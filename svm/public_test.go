@@ -22,9 +22,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// publicTable reads a public set whose target is the last column: numbers where
-// all cells are, categories elsewhere. That looks at the rows, as one may at
-// public ones.
+// publicTable reads a public set whose target is the last column. A column is numeric if all of its cells are
+// numbers, otherwise it is a category. The rows are public, so the types may depend on them.
 func publicTable(t testing.TB, file, positive string) *dataset.Table {
 	t.Helper()
 	lines := publicdata.Lines(t, "classification", file)
@@ -83,7 +82,7 @@ func publicCategory(name string, lines [][]string, j int) (dataset.Column, datas
 	return c, dataset.ColumnData{Codes: codes}
 }
 
-// split deals a tenth of the records to the test part.
+// split puts a tenth of the records into the test part.
 func split(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(tab.Len())
 	rows := make([]int32, len(order))
@@ -96,9 +95,8 @@ func split(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 	return tab.All().Select(rows[cut:]), tab.All().Select(rows[:cut])
 }
 
-// private trains with ranges of its own at (epsilon, 1e-5), add-remove, and
-// returns the accuracy on the test part. SVM gets 97% of the number of records as
-// the lower bound.
+// private trains at (epsilon, 1e-5), add-remove, with privately found ranges, and returns the accuracy on the test
+// part. SVM gets 97% of the number of records as the lower bound.
 func private(t testing.TB, tr method.Trainer, epsilon float64, train, test dataset.View) float64 {
 	t.Helper()
 	columns := train.Schema().Columns
@@ -130,8 +128,8 @@ func private(t testing.TB, tr method.Trainer, epsilon float64, train, test datas
 	return accuracy(t, fit.Model.(*regression.Classifier), test)
 }
 
-// TestPublicTables: the median accuracy of five runs at epsilon 1 on spambase,
-// well below what docs/proofs/svm.md and docs/proofs/logistic.md report.
+// TestPublicTables checks the median accuracy of five runs at epsilon 1 on spambase against a threshold well below
+// the values in docs/proofs/svm.md and docs/proofs/logistic.md.
 func TestPublicTables(t *testing.T) {
 	tab := publicTable(t, "spambase.csv.gz", "1")
 	for name, tr := range trainers() {
@@ -151,7 +149,7 @@ func median(x []float64) float64 {
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
-// jointGram is package adassp's trainer on a target of -1 and +1, to compare with.
+// jointGram is the trainer of package adassp on a target of -1 and +1, for comparison.
 type jointGram struct{ adassp.JointGram }
 
 func (t jointGram) numbers(columns []dataset.Column) []dataset.Column {
@@ -194,7 +192,7 @@ func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data)
 	return &method.Fit{Model: &regression.Classifier{Target: target.Name, Classes: target.Categories, Scores: []regression.Model{fit.Model}}}, nil
 }
 
-// openAccuracy trains a baseline on one-hot columns.
+// openAccuracy trains a baseline on one-hot columns and returns its accuracy.
 func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 	t.Helper()
 	expand := func(v dataset.View) (nonprivate.ClassDesign, regression.Rows) {
@@ -290,7 +288,7 @@ func BenchmarkAccuracy(b *testing.B) {
 	}
 }
 
-// BenchmarkAdult is the time of one run on the Adult table.
+// BenchmarkAdult measures one run on the Adult table.
 func BenchmarkAdult(b *testing.B) {
 	tab := publicTable(b, "adult.raw.csv.gz", ">50K")
 	train, test := split(tab, 1)

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestReplay records a run, replays it on neighbouring tables and compares: the
-// same releases, inputs no further apart than declared, the same model.
+// TestReplay records a run and replays it on neighbouring tables. The releases and the model must be the same, and
+// inputs may differ by no more than declared.
 func TestReplay(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		columns, ranges := columnsOf(classes)

@@ -19,13 +19,13 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// record is one row of the test table.
+// A record is one row of the test table.
 type record struct {
 	a, b    float64
 	k, code int32
 }
 
-// columnsOf declares two numbers, a category and a target of so many classes.
+// columnsOf declares two numbers, a category, and a target with the given number of classes.
 func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	names := []string{"no", "yes", "maybe so", "never"}[:classes]
 	return []dataset.Column{
@@ -36,8 +36,8 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 	}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {}, {}}
 }
 
-// records are labelled by the sign of a + (b-200)/100 + [c is x] - .2, or by
-// which third of the plane they lie in for more classes.
+// records returns n records. Two classes are the signs of a + (b-200)/100 + [c is x] - .2; more classes are sectors
+// of the plane.
 func records(n, classes int) []record {
 	p := testrows.Points(3)
 	out := make([]record, n)
@@ -89,7 +89,7 @@ func trainers() map[string]method.Trainer {
 	}
 }
 
-// dataOf are the records of a view, of which there are at least so many.
+// dataOf returns the records of a view, with a public lower bound on their number.
 func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
 	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
 }
@@ -126,7 +126,7 @@ func train(t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation
 	return m
 }
 
-// rowsOf makes the table's columns rows to predict.
+// rowsOf returns the columns of the table as rows to predict.
 func rowsOf(v dataset.View) regression.Rows {
 	r := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
 	whole := v.Block(0, v.Len())
@@ -140,7 +140,7 @@ func rowsOf(v dataset.View) regression.Rows {
 	return r
 }
 
-// accuracy returns the share of rows whose class is predicted.
+// accuracy returns the share of rows whose class is predicted correctly.
 func accuracy(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
 	t.Helper()
 	got, err := m.Predict(nil, rowsOf(v))
@@ -156,9 +156,8 @@ func accuracy(t testing.TB, m *regression.Classifier, v dataset.View) float64 {
 	return float64(right) / float64(v.Len())
 }
 
-// TestAccuracy: with a large budget the line is found, for two classes and for
-// three, under every relation. Classes of three are wedges that lines tell apart
-// only roughly.
+// TestAccuracy checks with a large budget that the separating line is found for two and for three classes, under
+// every relation. The three classes are sectors that lines separate only roughly.
 func TestAccuracy(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
@@ -173,10 +172,10 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// TestNoise: the spread of an SVM's weight over fits of one table is its standard
-// error, and that of a logistic one is within its. 200 fits: a ratio of variances
-// beyond 1.7 or below .55 has a probability below 1e-6 (chi-square with 199
-// degrees of freedom). Of Laplace noise 800 fits have about the spread that 320 of Gaussian noise have.
+// TestNoise checks over fits of one table that the spread of an SVM's weight matches its standard error and that the
+// spread of a logistic weight does not exceed it. With 200 fits, a ratio of variances above 1.7 or below .55 has
+// probability below 1e-6 (chi-square with 199 degrees of freedom). The ratio over 800 fits with Laplace noise has
+// about the spread of 320 fits with Gaussian noise.
 func TestNoise(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	v := tableOf(t, columns, records(300, 2), nil).All()
@@ -204,8 +203,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestTotal: no rows, one row, one class, records in no class, missing and
-// infinite cells give finite models that predict.
+// TestTotal checks that tables without rows, with one row, one class, records in no class, or missing and infinite
+// cells yield finite models that can predict.
 func TestTotal(t *testing.T) {
 	for classes := 2; classes <= 4; classes++ {
 		columns, ranges := columnsOf(classes)
@@ -240,8 +239,8 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestScale: the noise of the release is (R + 2g)/(Lambda mu) in units of x/B;
-// twice that under substitution and sqrt(3) times that for three classes.
+// TestScale checks that the noise of the release is (R + 2g)/(Lambda mu) in units of x/B, twice that under
+// substitution and sqrt(3) times that for three classes.
 func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		classes int
@@ -265,8 +264,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestPureScale: with Laplace noise the scale is sqrt(P) (R + 2g)/(Lambda epsilon) for P coordinates, the leaf is pure, and a
-// run with delta 0 has a price.
+// TestPureScale checks that the scale of Laplace noise is sqrt(P) (R + 2g)/(Lambda epsilon) for P coordinates, that
+// the leaf is pure, and that a run with delta 0 can be priced.
 func TestPureScale(t *testing.T) {
 	for _, tr := range []method.Trainer{SVM{Lambda: 20}.PureForm(), logistic.Logistic{Lambda: 20}.PureForm()} {
 		columns, ranges := columnsOf(3)
@@ -297,7 +296,7 @@ func TestPureScale(t *testing.T) {
 	}
 }
 
-// TestPlanErrors: what a recipe can get wrong.
+// TestPlanErrors covers invalid settings.
 func TestPlanErrors(t *testing.T) {
 	columns, _ := columnsOf(2)
 	wide := make([]dataset.Column, 5000)
@@ -331,7 +330,7 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled context ends each with its error.
+// TestCancelled checks that a cancelled context ends each method with its error.
 func TestCancelled(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -347,7 +346,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestEvents: every priced draw is released.
+// TestEvents checks that every priced draw is released.
 func TestEvents(t *testing.T) {
 	columns, ranges := columnsOf(3)
 	for name, tr := range trainers() {

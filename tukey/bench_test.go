@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// BenchmarkSGEMM fits 241,600 x 5 real rows and, in the same run, non-private
-// least squares on the same columns. ols-ratio is the ratio of the times.
+// BenchmarkSGEMM fits 241,600 x 5 real rows and, in the same run, non-private least squares on the same columns. The
+// metric ols-ratio is the ratio of the times.
 func BenchmarkSGEMM(b *testing.B) {
 	tab := publicTable(b, "361104_SGEMM.csv.gz", "Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1")
 	columns := tab.Schema().Columns
@@ -60,7 +60,7 @@ func BenchmarkSGEMM(b *testing.B) {
 	b.ReportMetric(1e3*public.Seconds()/float64(b.N), "ols-ms/op")
 }
 
-// BenchmarkPlan is the search for the number of buckets.
+// BenchmarkPlan measures the search for the number of buckets.
 func BenchmarkPlan(b *testing.B) {
 	for _, c := range []depthCheck{usual(6, math.Log(3), 1e-5), usual(100, .1, 1e-6), usual(6, .005, 1e-6)} {
 		b.Run("", func(b *testing.B) {

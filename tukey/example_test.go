@@ -14,8 +14,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// The plan says how many records the mechanism needs; the run spends the leaf
-// and gives a model, or abstains.
+// The plan reports how many records the mechanism needs. The run spends the leaf and returns a model, or abstains.
 func ExampleTukey() {
 	columns := []dataset.Column{
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},

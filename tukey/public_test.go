@@ -35,9 +35,8 @@ func publicTable(t testing.TB, file string, names ...string) *dataset.Table {
 	return tab
 }
 
-// The data sets of the paper on which the mechanism is expected to work, with
-// the five columns that Kendall's tau ranks first, and the raw R2 that the
-// median of ten runs must reach.
+// publicSets are the data sets of the paper on which the mechanism is expected to work, with the five columns that
+// Kendall's tau ranks first and the raw R2 that the median of ten runs must reach.
 var publicSets = []struct {
 	file    string
 	columns []string
@@ -51,8 +50,8 @@ var publicSets = []struct {
 	{"361078_houses.csv.gz", []string{"median_income", "latitude", "total_bedrooms", "housing_median_age", "total_rooms"}, .15},
 }
 
-// TestPublicData trains at (ln 3, 1e-5) on 90% of the records and predicts the
-// rest: .85 and .9 of the budget for the mechanism, the rest for the ranges.
+// TestPublicData trains at (ln 3, 1e-5) on 90% of the records and predicts the others. The mechanism gets .85 and .9
+// of the budget, the ranges get the rest.
 func TestPublicData(t *testing.T) {
 	for _, c := range publicSets {
 		t.Run(c.file[7:12]+c.columns[1], func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// TestReplay records a run, replays it on neighbouring tables and compares: one
-// release, at most one point apart, and the same outcome.
+// TestReplay records a run and replays it on neighbouring tables. There must be one release that moves by at most one
+// point, and the same outcome.
 func TestReplay(t *testing.T) {
 	columns, ranges := mixed()
 	for _, trainer := range []Tukey{{}, {CheckShare: .6}} {

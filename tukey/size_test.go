@@ -13,14 +13,14 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// usual is a check with the usual split.
+// usual returns a check with the default split.
 func usual(d int, epsilon, delta float64) depthCheck {
 	return depthCheck{d, epsilon, delta, mechanism.UsualSplit()}
 }
 
-// TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
-// 147) pass while the next number does not, so they are 2 too low by the
-// definition, which [depthCheck.minimumBuckets] keeps.
+// TestLeastValues compares the least numbers with the specification, within 4. Two of its numbers (439 and 147) pass
+// although the next number does not, so they are 2 too low by the definition, which [depthCheck.minimumBuckets]
+// follows.
 func TestLeastValues(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta float64
@@ -59,9 +59,8 @@ func TestLeastIsLeast(t *testing.T) {
 	}
 }
 
-// TestLeastPasses: with the planned number of normally distributed models the
-// mechanism passes as often as planned, and with 3/4 of them far less. Six
-// standard deviations: false alarm 1e-9.
+// TestLeastPasses checks that with the planned number of normally distributed models the mechanism passes as often as
+// planned, and far less often with 3/4 of them. The tolerance is six standard deviations, a false-alarm rate of 1e-9.
 func TestLeastPasses(t *testing.T) {
 	c := usual(3, 2, 1e-4)
 	least, _ := c.minimumBuckets()
@@ -145,8 +144,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestBucketsFollowRecords: 1.25 times the least number where records suffice
-// for 3 d in each, fewer where not, and none below the least.
+// TestBucketsFollowRecords checks that the number of buckets is 1.25 times the least number if there are 3 d records
+// for each bucket, fewer otherwise, and that there are no buckets below the least number.
 func TestBucketsFollowRecords(t *testing.T) {
 	z := bucketCounts{d: 5, least: 100, most: 125}
 	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124}, {1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
@@ -165,8 +164,8 @@ func TestBucketsFollowRecords(t *testing.T) {
 	}
 }
 
-// TestSplit: the keys reach the check. Another split needs more buckets, and a share that is left out is what the other
-// leaves.
+// TestSplit checks that the settings reach the check, that another split needs more buckets, and that an omitted
+// share is the remainder of the other.
 func TestSplit(t *testing.T) {
 	facts := method.Facts{Columns: numbers(4), Epsilon: 1, Delta: 1e-6}
 	made := func(v method.Values) Tukey { return Tukey{}.Method().New(v).(Tukey) }

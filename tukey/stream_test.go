@@ -16,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/method"
 )
 
-// TestModelsOfStream: the models of buckets are the same from a scratch file as from memory, bit for bit.
+// TestModelsOfStream checks that the models of buckets are the same from a scratch file as from memory, bit for bit.
 func TestModelsOfStream(t *testing.T) {
 	columns, ranges := mixed()
 	var text strings.Builder

@@ -44,7 +44,7 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 	return p
 }
 
-// dataOf are the records of a view, of which there are at least so many.
+// dataOf returns the records of a view, with a public lower bound on their number.
 func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
 	return method.Data{Facts: facts, Records: memory.NewRecords(v), AtLeast: atLeast, Ranges: ranges}
 }
@@ -59,7 +59,7 @@ func mixed() ([]dataset.Column, []scaling.Range) {
 		}
 }
 
-// A record of the mixed columns.
+// A record is a row of the mixed columns.
 type record struct {
 	id      uint64
 	a, b, y float64
@@ -83,7 +83,7 @@ func mixedTable(t testing.TB, records []record) *dataset.Table {
 	return tab
 }
 
-// mixedRecords holds y = 5 + 3 (a-1000) - 2b + 4 [x] + noise.
+// mixedRecords returns n records of y = 5 + 3 (a-1000) - 2b + 4 [x] + noise.
 func mixedRecords(n int, noise float64) []record {
 	rng := rand.New(rand.NewPCG(3, 9))
 	out := make([]record, n)
@@ -98,8 +98,8 @@ func mixedRecords(n int, noise float64) []record {
 	return out
 }
 
-// TestRecoversModel: slopes, category effects and predictions of a model with a
-// column far from 0, under both relations.
+// TestRecoversModel checks slopes, category effects and predictions of a model with a column far from 0, under both
+// relations.
 func TestRecoversModel(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
@@ -143,8 +143,8 @@ func TestRecoversModel(t *testing.T) {
 	}
 }
 
-// TestOneRecordMovesOneModel: a record added, removed or replaced, anywhere,
-// changes the model of at most one bucket, bit for bit.
+// TestOneRecordMovesOneModel checks that adding, removing or replacing a record at any position changes the model of
+// at most one bucket, bit for bit.
 func TestOneRecordMovesOneModel(t *testing.T) {
 	columns, ranges := mixed()
 	f := newFrame(columns, ranges)
@@ -193,8 +193,8 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 	}
 }
 
-// TestBucketModel compares the fit of a bucket with package regression's ridge
-// on standardised columns.
+// TestBucketModel compares the fit of a bucket with the ridge regression of package regression on standardised
+// columns.
 func TestBucketModel(t *testing.T) {
 	columns, ranges := mixed()
 	f := newFrame(columns, ranges)
@@ -245,7 +245,7 @@ func TestBucketModel(t *testing.T) {
 	}
 }
 
-// TestTotal: no table makes a run fail otherwise than by abstaining.
+// TestTotal checks that a run on any table succeeds or abstains.
 func TestTotal(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
@@ -287,7 +287,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestConstantTarget: the model predicts the constant.
+// TestConstantTarget checks that the model predicts a constant target.
 func TestConstantTarget(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
@@ -307,8 +307,8 @@ func TestConstantTarget(t *testing.T) {
 	}
 }
 
-// TestRareCategoryPasses: a category that is absent from many buckets has the
-// slope 0 there. Without the coins of [jitterWidth] the check abstains.
+// TestRareCategoryPasses covers a category that is absent from many buckets and so has slope 0 there. Without the
+// coins of [jitterWidth] the check would abstain.
 func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
@@ -359,8 +359,7 @@ func TestRareCategoryPasses(t *testing.T) {
 	}
 }
 
-// TestAbstainsBelowRecords: with too few records nothing is looked at and the
-// leaf is not spent.
+// TestAbstainsBelowRecords checks that with too few records no row is read and the leaf is not spent.
 func TestAbstainsBelowRecords(t *testing.T) {
 	columns, ranges := mixed()
 	trainer := Tukey{}
@@ -381,7 +380,7 @@ func TestAbstainsBelowRecords(t *testing.T) {
 	}
 }
 
-// TestWithoutRanges: features without a range are anchored at 0.
+// TestWithoutRanges checks that features without a range are anchored at 0.
 func TestWithoutRanges(t *testing.T) {
 	columns, _ := mixed()
 	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
