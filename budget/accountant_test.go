@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawLaw draws a law with a loss of a plausible size.
+// drawLaw draws a law with a plausible privacy loss.
 func drawLaw(t *rapid.T, label string) Law {
 	k := Kind(rapid.IntRange(0, 4).Draw(t, label+" kind"))
 	n := rapid.IntRange(1, 12).Draw(t, label+" draws")
@@ -21,8 +21,8 @@ func drawLaw(t *rapid.T, label string) Law {
 	return Law{Kind: k, Epsilon: size, Draws: n}
 }
 
-// Every reported curve is in [0, 1] and falls; a PLD curve is convex in
-// e^epsilon as well.
+// TestCurveShape checks that every reported curve is in [0, 1] and decreasing. A PLD curve is also convex in
+// e^epsilon.
 func TestCurveShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var laws []Law
@@ -53,10 +53,10 @@ func TestCurveShape(t *testing.T) {
 	})
 }
 
-// outcomeTable is a pair of output laws of a finite mechanism on two neighbours.
+// outcomeTable holds the output distributions of a finite mechanism on two neighbours.
 type outcomeTable struct{ p, q []float64 }
 
-// product is the product of two independent mechanisms.
+// product returns the composition of two independent mechanisms.
 func (a outcomeTable) product(b outcomeTable) outcomeTable {
 	var c outcomeTable
 	for i := range a.p {
@@ -67,7 +67,7 @@ func (a outcomeTable) product(b outcomeTable) outcomeTable {
 	return c
 }
 
-// hockeyStick is the hockey-stick divergence, by its definition.
+// hockeyStick computes the hockey-stick divergence from its definition.
 func (a outcomeTable) hockeyStick(eps float64) float64 {
 	pq, qp := 0.0, 0.0
 	for i := range a.p {
@@ -77,8 +77,7 @@ func (a outcomeTable) hockeyStick(eps float64) float64 {
 	return math.Max(pq, qp)
 }
 
-// exponentialTable is an exponential mechanism of scale 1 whose scores move
-// within a range of width eps.
+// exponentialTable returns an exponential mechanism of scale 1 whose scores move within a range of width eps.
 func exponentialTable(t *rapid.T, label string, eps float64) outcomeTable {
 	n := rapid.IntRange(2, 5).Draw(t, label+" candidates")
 	low := rapid.Float64Range(-1, 0).Draw(t, label+" low")
@@ -96,9 +95,9 @@ func exponentialTable(t *rapid.T, label string, eps float64) outcomeTable {
 	return a
 }
 
-// binnedTable rounds the output of an additive mechanism into cells of width w; cdf is
-// the noise law, shift the move of the statistic. Rounding only loses privacy
-// loss, so its divergence is a lower bound that gets sharp as w shrinks.
+// binnedTable rounds the output of an additive mechanism into cells of width w. The argument cdf is the noise
+// distribution, shift the change of the statistic. Rounding only reduces the privacy loss, so the divergence is a
+// lower bound that gets sharper as w shrinks.
 func binnedTable(cdf func(float64) float64, shift, w float64, cells int) outcomeTable {
 	var a outcomeTable
 	mass := func(lo, hi float64) float64 {
@@ -139,8 +138,8 @@ func responseTable(eps float64) outcomeTable {
 	return outcomeTable{[]float64{p, 1 - p}, []float64{1 - p, p}}
 }
 
-// Real mechanisms, composed by brute force, never lose more than the accountants
-// report, with or without the choice of grid.
+// TestPessimism checks that real mechanisms, composed by brute force, never lose more than the accountants report,
+// with or without the choice of grid.
 func TestPessimism(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := outcomeTable{[]float64{1}, []float64{1}}
@@ -177,7 +176,7 @@ func TestPessimism(t *testing.T) {
 	})
 }
 
-// The bounds are not only above the truth but close to it.
+// TestSharpness checks that the bounds are close to the true curves.
 func TestSharpness(t *testing.T) {
 	binomial := func(e float64, n int, x float64) float64 {
 		sum, p := 0.0, 1/(1+math.Exp(-e))
@@ -201,8 +200,7 @@ func TestSharpness(t *testing.T) {
 			}
 		}
 	}
-	// With the exact atoms on the grid only the transform errs: by less than the
-	// slack.
+	// With the exact atoms on the grid, the only error is that of the transform, which is less than the slack.
 	const steps, h = 100, 1e-3
 	atoms := lossMass{h: h, lo: -steps, mass: make([]float64, 2*steps+1)}
 	r := responseTable(steps * h)
@@ -224,8 +222,8 @@ func TestSharpness(t *testing.T) {
 	}
 }
 
-// A branch may be chosen by what an earlier step released. The exact loss of that
-// choice exceeds the larger of the two plans, and the accountant must cover it.
+// TestOneOfCoversAdaptiveChoice covers a branch that is chosen by the output of an earlier step. The exact loss of
+// that choice exceeds the larger of the two plans, and the accountant must cover it.
 func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	first, a, b := pureLaw(Pure, 1, 1), pureLaw(Pure, 0.9, 1), gaussianLaw(0.6)
 	informer := pureLaw(Pure, 1e-9, 1)
@@ -238,7 +236,7 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	coin := 1 / (1 + math.Exp(-1))
 	exceeded := false
 	for eps := 0.0; eps < 3; eps += 0.1 {
-		up, down := eps-1, eps+1 // what is left after a loss of +1, -1
+		up, down := eps-1, eps+1 // remaining epsilon after a loss of +1, -1
 		chosen := coin*math.Max(a.DeltaAt(up), b.DeltaAt(up)) + (1-coin)*math.Max(a.DeltaAt(down), b.DeltaAt(down))
 		fixed := math.Max(coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down), coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down))
 		exceeded = exceeded || chosen > fixed*1.001
@@ -251,8 +249,8 @@ func TestOneOfCoversAdaptiveChoice(t *testing.T) {
 	}
 }
 
-// Bounded laws whose epsilons are off the grid, where the window is all there is.
-// The composed mass must be complete.
+// TestWindowKeepsAllMass covers bounded laws whose epsilons are not on the grid and that have no mass outside the
+// window. The composed mass must be complete.
 func TestWindowKeepsAllMass(t *testing.T) {
 	for _, laws := range [][]Law{
 		{pureLaw(Exponential, 1.5, 1), pureLaw(Laplace, 1.0001220703125, 1)},
@@ -295,7 +293,7 @@ func TestRenyiCurves(t *testing.T) {
 	checkNear(t, "logSinhc large", logSinhc(800), 800-math.Log(1600), 1e-14)
 }
 
-// The pure candidates' selection costs no more than (2+eta) epsilon.
+// TestSelectionOfPure checks that a selection among pure candidates costs no more than (2+eta) epsilon.
 func TestSelectionOfPure(t *testing.T) {
 	p, err := Calibrate(Select("s", Selection{0, 0.07}, FixedLeaf("a", pureLaw(Laplace, 0.4, 1)), FixedLeaf("b", pureLaw(Pure, 0.2, 1))),
 		Target{Epsilon: 5, Delta: 1e-6})

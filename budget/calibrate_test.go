@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTree draws a plan of scalable leaves; gaussians are left out on demand.
+// drawTree draws a plan of scalable leaves. With pureOnly it contains no Gaussian.
 func drawTree(t *rapid.T, label string, depth int, pureOnly bool) Node {
 	op := OpLeaf
 	if depth > 0 {
@@ -42,7 +42,7 @@ func drawTarget(t *rapid.T) Target {
 	}
 }
 
-// lossParameter is the parameter of a law.
+// lossParameter returns the parameter of a law.
 func lossParameter(l Law) float64 { return l.Mu + l.Epsilon }
 
 func TestCalibrateProperties(t *testing.T) {
@@ -85,8 +85,8 @@ func TestCalibrateProperties(t *testing.T) {
 	})
 }
 
-// One more leaf lowers every other share, and the multiplier is the largest that
-// fits: a hundredth more of each law would break the promise.
+// TestCalibrateTight checks that one more leaf lowers the share of all others, and that the multiplier is the largest
+// that fits: raising each law by a hundredth would exceed the target.
 func TestCalibrateTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := drawTarget(t)
@@ -120,7 +120,7 @@ func TestCalibrateTight(t *testing.T) {
 	})
 }
 
-// With delta = 0 epsilons add up exactly.
+// TestCalibratePure checks that with delta = 0 epsilons add up exactly.
 func TestCalibratePure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		target := drawTarget(t)
@@ -152,7 +152,7 @@ func TestCalibratePure(t *testing.T) {
 	}
 }
 
-// Basic composition: epsilon by share, delta by Gaussian draw.
+// TestCalibrateBasic checks basic composition: epsilon is divided by share, delta among the Gaussian draws.
 func TestCalibrateBasic(t *testing.T) {
 	target := Target{Epsilon: 2, Delta: 1e-5, Composition: Basic}
 	tree := Seq("s", GaussianLeaf("g", 3, 3), LaplaceLeaf("l", 1, 5),
@@ -168,7 +168,7 @@ func TestCalibrateBasic(t *testing.T) {
 	if e := p.Epsilon(1e-5); e >= 2 || e < 0.5 {
 		t.Errorf("the accountants give %v, want well below 2", e)
 	}
-	// Par inside a Seq: the larger kid decides.
+	// In a Par inside a Seq the larger kid determines the price.
 	q, err := Calibrate(Seq("s", LaplaceLeaf("a", 1, 1), Par("p", LaplaceLeaf("b", 1, 1), LaplaceLeaf("c", 3, 1))), target)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestCalibrateBasic(t *testing.T) {
 	}
 }
 
-// The kids of a Par cost the larger of the two, at the root and inside a Seq.
+// TestPar checks that the kids of a Par cost as much as the larger of the two, at the root and inside a Seq.
 func TestPar(t *testing.T) {
 	a, b, c := FixedLeaf("a", gaussianLaw(0.2)), FixedLeaf("b", pureLaw(Laplace, 0.3, 2)), FixedLeaf("c", pureLaw(Exponential, 0.2, 4))
 	target := Target{Epsilon: 9, Delta: 1e-6}
@@ -220,8 +220,8 @@ func TestPar(t *testing.T) {
 	}
 }
 
-// A OneOf costs no less than any branch after its informer, at the root and
-// inside a Seq, where its leaves share the multiplier of the Seq.
+// TestOneOf checks that a OneOf costs at least as much as any branch after its informer, at the root and inside a
+// Seq, where its leaves share the multiplier of the Seq.
 func TestOneOf(t *testing.T) {
 	target := Target{Epsilon: 1, Delta: 1e-6}
 	a, b := GaussianLeaf("a", 1, 1), ExponentialLeaf("b", 1, 10)
@@ -269,7 +269,7 @@ func TestOneOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		for eps := 0.0; eps < 2; eps += 0.2 {
-			// The two are on different grids.
+			// The two curves are on different grids.
 			if q.Delta(eps) < c.Delta(eps)*(1-2e-4)-3e-12 {
 				t.Errorf("delta(%v) = %v is below branch %s: %v", eps, q.Delta(eps), path, c.Delta(eps))
 			}
@@ -306,7 +306,7 @@ func TestGuarantee(t *testing.T) {
 	if !seen {
 		t.Error("the profile misses the target")
 	}
-	// Mu covers the profile everywhere, and a slightly smaller mu does not.
+	// The mu covers the profile everywhere, and a slightly smaller mu does not.
 	top := p.Epsilon(MinDelta)
 	covered := gaussianDelta(g.Mu*(1-2e-4), top) >= p.Delta(top)
 	for eps := 0.0; p.Delta(eps) >= MinDelta; eps += 0.002 {
@@ -340,7 +340,7 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
-// A priced tree is itself a plan, and its old laws do not matter.
+// TestCalibrateAgain checks that a priced tree can be used as a plan and that its old laws have no effect.
 func TestCalibrateAgain(t *testing.T) {
 	for _, c := range []Composition{Tight, Basic} {
 		target := Target{Epsilon: 1, Delta: 1e-6, Composition: c}
@@ -363,7 +363,7 @@ func TestCalibrateAgain(t *testing.T) {
 	}
 }
 
-// A stage without mechanisms costs nothing.
+// TestEmptySeq checks that a stage without mechanisms is free.
 func TestEmptySeq(t *testing.T) {
 	p, err := Calibrate(Seq("s", Seq("none"), GaussianLeaf("g", 1, 1)), Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
@@ -376,7 +376,7 @@ func TestEmptySeq(t *testing.T) {
 	}
 }
 
-// Extreme budgets stay sound and finite.
+// TestExtremeTargets checks that extreme budgets yield sound and finite prices.
 func TestExtremeTargets(t *testing.T) {
 	for _, eps := range []float64{1e-3, 30, 3000} {
 		target := Target{Epsilon: eps, Delta: 1e-8}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// informedChoice is the plan of a run that asks first and then pays for one of two ways: Gaussians, of which
-// the second also loses a probability outright.
+// informedChoice is the plan of a run that first asks a question and then pays for one of two branches. All steps are
+// Gaussian; the second branch also has a probability of an infinite loss.
 func informedChoice(ask, first, second, lost float64) Node {
 	gaussian := func(name string, mu float64) Node { return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1}) }
 	return Seq("run", gaussian("ask", ask), OneOf("choice", Seq("nothing"),
@@ -14,10 +14,10 @@ func informedChoice(ask, first, second, lost float64) Node {
 		Seq("second", FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}), gaussian("model", second))))
 }
 
-// TestChoiceCoversWhatIsChosen: whoever looks at the answer and then takes the way that hurts most attains no more
-// than the price. With the answer y of one neighbour N(ask, 1) and of the other N(0, 1), the
-// curve of a rule that takes the second way on one side of t is the mean over y of the curve of
-// the way at epsilon less the loss of y; it is summed over a fine grid.
+// TestChoiceCoversWhatIsChosen checks that an adversary who sees the answer and then takes the more harmful branch
+// attains no more than the price. The answer y is N(ask, 1) for one neighbour and N(0, 1) for the other. For a rule
+// that takes the second branch on one side of a threshold t, the curve is the mean over y of the branch's curve at
+// epsilon less the loss of y. It is summed over a fine grid.
 func TestChoiceCoversWhatIsChosen(t *testing.T) {
 	for _, c := range []struct{ ask, first, second, lost float64 }{
 		{.2, .9, .8, 1e-3}, {.5, .5, .9, 1e-2}, {1, 1, 1, 1e-6}, {.1, 2, .3, .05}, {.02, .24, .23, 1e-11},
@@ -47,7 +47,7 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 					}
 				}
 			}
-			// It is no more than the composition with the dearer way alone.
+			// The price is no more than the composition with the more expensive branch alone.
 			if worst := c.lost + (1-c.lost)*gaussianDelta(math.Hypot(c.ask, max(c.first, c.second)), epsilon); price > worst*(1+1e-9)+1e-13 {
 				t.Errorf("%+v: the price at %v is %v, and all of it at once costs %v", c, epsilon, price, worst)
 			}
@@ -55,8 +55,8 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 	}
 }
 
-// TestMuBesideALoss: a run that loses next to nothing outright has a mu, whose curve covers it wherever
-// delta counts; one that loses more has none.
+// TestMuBesideALoss checks that a run with a negligible probability of an infinite loss has a mu whose curve covers
+// it wherever delta matters, and that a run with a larger probability has none.
 func TestMuBesideALoss(t *testing.T) {
 	price := func(lost float64) Guarantee {
 		priced, err := Calibrate(informedChoice(.02, .235, .23, lost), Target{Epsilon: 60, Delta: .9})
@@ -83,8 +83,8 @@ func TestMuBesideALoss(t *testing.T) {
 	}
 }
 
-// TestChargeBesideALoss: a run that loses next to nothing outright costs a ledger what its mu says, and not the
-// sum of its steps, of which those of the held-out part are the dearest.
+// TestChargeBesideALoss checks that a run with a negligible probability of an infinite loss is charged by its mu and
+// not by the sum of its steps, where the held-out part would be the most expensive.
 func TestChargeBesideALoss(t *testing.T) {
 	train := Seq("train", GaussianLeaf("ask", .005, 1), OneOf("choice", Seq("nothing"),
 		Seq("first", GaussianLeaf("model", .995, 1)),

@@ -7,15 +7,14 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// TestChord: randomised response is on its chord everywhere, with a share delta of
-// records told openly too, and the curve of a Gaussian is below every one of its
-// own, at 0 too.
+// TestChord checks that randomised response attains its chord everywhere, even if a share delta of the records is
+// revealed. The curve of a Gaussian is below each of its own chords, including at 0.
 func TestChord(t *testing.T) {
 	for _, epsilon := range []float64{1e-4, .3, 1, 5, 40, 800} {
 		for _, delta := range []float64{0, 1e-6, .2, 1} {
 			for k := range 11 {
 				x := epsilon * float64(k) / 10
-				p := 1 / (1 + math.Exp(-epsilon)) // tells the truth
+				p := 1 / (1 + math.Exp(-epsilon)) // probability of a true answer
 				want := delta + (1-delta)*math.Max(0, p-math.Exp(x-epsilon)*p)
 				checkNear(t, "chord", chord{epsilon, delta}.deltaAt(x), want, 1e-12*(1+1/epsilon))
 			}
@@ -37,9 +36,9 @@ func TestChord(t *testing.T) {
 	}
 }
 
-// TestChordOfSelection: the price of a selection falls, is no more than before at every
-// epsilon, and less where the chord is; its mu covers it and is below that of an
-// epsilon-private step, whose delta is 0.
+// TestChordOfSelection checks that the price of a selection decreases, is at no epsilon larger than without the
+// chord, and is smaller where the chord applies. Its mu covers it and is below that of an epsilon-private step, whose
+// delta is 0.
 func TestChordOfSelection(t *testing.T) {
 	for _, epsilon := range []float64{.1, 1, 3} {
 		s, err := SelectionForMean(0, 10)

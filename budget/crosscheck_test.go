@@ -39,7 +39,7 @@ func TestAgainstDPAccounting(t *testing.T) {
 	} {
 		c := composePLD(0, v.laws...)
 		for i, eps := range []float64{0.5, 1, 2} {
-			// Their randomised response is rounded up to the grid, not connected.
+			// Their randomised response is rounded up to the grid instead of connected.
 			below := 1e-4
 			if v.laws[len(v.laws)-1].Kind == Pure {
 				below = 2e-3

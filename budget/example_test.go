@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// A plan with a training and a held-out part, priced for (1, 1e-6).
+// The plan has a training and a held-out part and is priced for (1, 1e-6).
 func ExampleCalibrate() {
 	plan := budget.Par("fit",
 		budget.Seq("train",
@@ -34,8 +34,8 @@ func ExampleCalibrate() {
 	// epsilon 1.0000 at delta 1e-06, add-remove; covered by mu 0.2370
 }
 
-// Which model is trained depends on a noisy count; every branch is calibrated to
-// what the count leaves of epsilon.
+// A noisy count decides which model is trained. Every branch is calibrated to the epsilon that remains after the
+// count.
 func ExampleOneOf() {
 	plan := budget.OneOf("model",
 		budget.LaplaceLeaf("count", 0.03, 1),
@@ -54,7 +54,7 @@ func ExampleOneOf() {
 	// model/votes 0.2247
 }
 
-// Five runs on average over a list of candidates cost less than five runs.
+// An average of five runs over a list of candidates costs less than five separate runs.
 func ExampleSelect() {
 	runs, err := budget.SelectionForMean(0, 5)
 	if err != nil {
@@ -76,7 +76,7 @@ func ExampleSelect() {
 	// selection 0.536, five runs 0.941
 }
 
-// Laws that were fixed in advance, composed.
+// The laws are fixed in advance and then composed.
 func ExampleCompose() {
 	c, err := budget.Compose(
 		budget.Law{Kind: budget.Gaussian, Mu: 0.5, Draws: 1},
@@ -90,7 +90,7 @@ func ExampleCompose() {
 	// delta(1) = 0.0255, epsilon(1e-6) = 2.756
 }
 
-// A guarantee for replaced records says nothing about an added one.
+// A guarantee for replaced records does not imply one for added records.
 func ExampleConvertToAddRemove() {
 	_, _, err := budget.ConvertToAddRemove(budget.Substitute, 1, 1e-6)
 	fmt.Println(errors.Is(err, budget.ErrNoConversion))
@@ -108,8 +108,8 @@ func ExampleGaussianMu() {
 	// mu 0.236704, noise 4.2247 per unit of sensitivity
 }
 
-// A total for all runs on a data set, in the currency of a filter, and what one
-// run of (1, 1e-6) takes of it.
+// The example converts a total for all runs on a data set into the currency of a filter, and prices one run of (1,
+// 1e-6) against it.
 func ExampleTotal() {
 	total := budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6}
 	limit, err := total.Limit()

@@ -13,12 +13,12 @@ func TestLimitValues(t *testing.T) {
 		total     Total
 		want, rel float64
 	}{
-		// rho = .5 and .1 of the published conversions, and mu of the Gaussian.
+		// The values are rho = .5 and .1 of the published conversions, and the mu of the Gaussian.
 		{Total{Epsilon: 4.72839, Delta: 1e-5}, 0.5, 3e-6},
 		{Total{Epsilon: 2.14194, Delta: 1e-6}, 0.1, 5e-6},
 		{Total{Epsilon: 1, Delta: 1e-6, Currency: GDP}, 0.236704380664 * 0.236704380664, 1e-11},
 		{Total{Epsilon: 10, Delta: 1e-6, Currency: GDP}, 1.848132205767 * 1.848132205767, 1e-11},
-		// A black-box share is taken off delta before converting.
+		// A black-box share is subtracted from delta before converting.
 		{Total{Epsilon: 1, Delta: 3e-6, BlackBox: 2e-6, Currency: GDP}, 0.236704380664 * 0.236704380664, 1e-9},
 	} {
 		limit, err := v.total.Limit()
@@ -53,7 +53,7 @@ func TestLimitRefuses(t *testing.T) {
 	}
 }
 
-// TestCharge prices trees whose costs are known.
+// TestCharge prices trees with known costs.
 func TestCharge(t *testing.T) {
 	gauss := func(name string, mu float64, draws int) Node {
 		return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: draws})
@@ -61,7 +61,7 @@ func TestCharge(t *testing.T) {
 	em := FixedLeaf("em", Law{Kind: Exponential, Epsilon: .4, Draws: 5})
 	lap := FixedLeaf("lap", Law{Kind: Laplace, Epsilon: .1, Draws: 1})
 	box := FixedLeaf("box", Law{Kind: Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2})
-	// The mu of an epsilon-private step, from Phi(mu/2) = e^epsilon/(1+e^epsilon).
+	// muHalf is the mu of an epsilon-private step, from Phi(mu/2) = e^epsilon/(1+e^epsilon).
 	const muHalf = 0.6238925920985 // epsilon .5
 	for _, v := range []struct {
 		name             string
@@ -96,8 +96,8 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// TestGDPMu holds the smallest mu against the curves on a fine grid: never below
-// what a point needs, and within 1e-4 of it at the worst one.
+// TestGDPMu compares the smallest mu with the curves on a fine grid. It must never be below the mu that a point
+// requires, and be within 1e-4 of it at the worst point.
 func TestGDPMu(t *testing.T) {
 	for _, epsilon := range []float64{1e-3, .01, .1, .5, 1, 2, 5, 10} {
 		for _, kind := range []Kind{Laplace, Exponential, Pure} {
@@ -124,8 +124,8 @@ func TestGDPMu(t *testing.T) {
 	}
 }
 
-// TestChargeIsAnUpperBound: what a filter promises of the charge of a tree is
-// never less than what the accountants prove of the tree itself.
+// TestChargeIsAnUpperBound checks that the bound that a filter derives from the charge of a tree is never below the
+// one that the accountants prove for the tree itself.
 func TestChargeIsAnUpperBound(t *testing.T) {
 	tree := Par("fit",
 		Seq("train", ExponentialLeaf("q", .1, 12), LaplaceLeaf("c", .05, 1), GaussianLeaf("gram", .85, 1)),
@@ -149,7 +149,7 @@ func TestChargeIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// fixedTree makes every law of a calibrated tree a fixed one.
+// fixedTree replaces every law of a calibrated tree by a fixed one.
 func fixedTree(n Node) Node {
 	n.walkLeaves(n.Name, func(_ string, l *Leaf) { law := l.Law; l.Fixed = &law })
 	return n
@@ -178,7 +178,7 @@ func TestSelectIsABlackBox(t *testing.T) {
 	}
 }
 
-// TestChargeSaturates: no sum or price can wrap round into the admissible.
+// TestChargeSaturates checks that no sum or price can overflow into the admissible range.
 func TestChargeSaturates(t *testing.T) {
 	huge := BlackBoxCharge(ZCDP, 1e200, .999)
 	if huge.Cost != maxUnits || !huge.Valid() || !huge.Plus(huge).Valid() || huge.Plus(huge).Cost != maxUnits {
@@ -193,8 +193,8 @@ func TestChargeSaturates(t *testing.T) {
 	}
 }
 
-// TestFilterOnFiftyMixedRuns draws runs of every law until fifty are admitted or
-// refused: the filter's epsilon is below the sum of theirs, and the total holds.
+// TestFilterOnFiftyMixedRuns draws runs with every law until fifty are admitted or refused. The filter's epsilon must
+// be below the sum of theirs, and the total must not be exceeded.
 func TestFilterOnFiftyMixedRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []Currency{ZCDP, GDP} {

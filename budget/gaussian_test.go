@@ -6,13 +6,12 @@ import (
 	"testing"
 )
 
-// exactBits is the precision of the reference. A delta of 1e-208, a difference from
-// 1/2, loses 700 of them.
+// exactBits is the precision of the reference. Computing a delta of 1e-208 as a difference from 1/2 loses 700 bits.
 const exactBits = 1200
 
 func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(exactBits).SetFloat64(x) }
 
-// sumSeries sums terms, each made from the one before by next, until they vanish.
+// sumSeries sums terms, each computed from its predecessor by next, until they vanish.
 func sumSeries(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
 	sum := new(big.Float).SetPrec(exactBits).Set(term)
 	for n := int64(1); ; n++ {
@@ -24,15 +23,15 @@ func sumSeries(term *big.Float, next func(term *big.Float, n int64) *big.Float) 
 	}
 }
 
-// exactExp is e^x for x >= 0, by its series.
+// exactExp returns e^x for x >= 0, computed by its series.
 func exactExp(x *big.Float) *big.Float {
 	return sumSeries(bigFloat(1), func(t *big.Float, n int64) *big.Float {
 		return new(big.Float).Quo(new(big.Float).Mul(t, x), bigFloat(float64(n)))
 	})
 }
 
-// exactPhi is the normal distribution function, 1/2 + phi(x)(x + x³/3 + x⁵/15 + …),
-// whose terms have one sign (Abramowitz and Stegun, 26.2.11).
+// exactPhi returns the normal distribution function, 1/2 + phi(x)(x + x³/3 + x⁵/15 + …). All terms of the series have
+// the same sign (Abramowitz and Stegun, 26.2.11).
 func exactPhi(x *big.Float) *big.Float {
 	square := new(big.Float).Mul(x, x)
 	sum := sumSeries(new(big.Float).Set(x), func(t *big.Float, n int64) *big.Float {
@@ -43,7 +42,7 @@ func exactPhi(x *big.Float) *big.Float {
 	return new(big.Float).Add(bigFloat(.5), new(big.Float).Quo(sum, scale))
 }
 
-// exactPi is Machin's 16 atan(1/5) - 4 atan(1/239).
+// exactPi returns pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239).
 func exactPi() *big.Float {
 	atan := func(k int64) *big.Float {
 		power := new(big.Float).Quo(bigFloat(1), bigFloat(float64(k)))
@@ -56,7 +55,7 @@ func exactPi() *big.Float {
 	return new(big.Float).Sub(new(big.Float).Mul(bigFloat(16), atan(5)), new(big.Float).Mul(bigFloat(4), atan(239)))
 }
 
-// exactDelta is what [gaussianDelta] computes.
+// exactDelta computes [gaussianDelta] with the precision of the reference.
 func exactDelta(mu, epsilon float64) *big.Float {
 	half := new(big.Float).Quo(bigFloat(mu), bigFloat(2))
 	ratio := new(big.Float).Quo(bigFloat(epsilon), bigFloat(mu))
@@ -65,8 +64,8 @@ func exactDelta(mu, epsilon float64) *big.Float {
 	return first.Sub(first, second.Mul(second, exactExp(bigFloat(epsilon))))
 }
 
-// TestGaussianDeltaIsNeverBelow: over a grid of mu and of epsilon/mu, the curve is not
-// below its value in 1,200 bits, and above it by less than its stated error.
+// TestGaussianDeltaIsNeverBelow checks over a grid of mu and of epsilon/mu that the curve is not below its value in
+// 1,200 bits, and above it by less than its stated error.
 func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 	worst := 0.0
 	for _, mu := range []float64{1e-9, 1e-5, 3e-5, 1e-3, .013, .0499999, .05, .0500001, .1, .3, .7, 1, 1.7, 3, 6, 11} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ledPlan is a run with a lead that takes a share of epsilon, and a coin.
+// ledPlan returns the plan of a run with a lead, which takes a share of epsilon, and a coin.
 func ledPlan(share, coin float64) Node {
 	n := Par("fit",
 		Seq("train", GaussianLeaf("ranges", .2, 1), GaussianLeaf("model", .8, 1)),
@@ -14,14 +14,14 @@ func ledPlan(share, coin float64) Node {
 	return n
 }
 
-// TestLeadCalibration: whatever the relation and the composition, a plan with a lead meets its target, uses
-// it up, and gives the model nearly the mu that it has without a lead.
+// TestLeadCalibration checks for any relation and composition that a plan with a lead meets its target, uses it up,
+// and gives the model nearly the same mu as without a lead.
 func TestLeadCalibration(t *testing.T) {
 	for _, v := range []struct {
 		name   string
 		target Target
 		coin   float64
-		most   float64 // loss of the model's mu, relatively
+		most   float64 // relative loss of the model's mu
 		uses   bool    // delta is used up
 	}{
 		{"coin", Target{Epsilon: 1, Delta: 1e-6}, .1, .012, true},
@@ -64,7 +64,8 @@ func TestLeadCalibration(t *testing.T) {
 	}
 }
 
-// TestLeadWithoutDelta: under delta 0 the epsilons of the lead and of what follows add up to the target.
+// TestLeadWithoutDelta checks that with delta 0 the epsilons of the lead and of the remaining steps add up to the
+// target.
 func TestLeadWithoutDelta(t *testing.T) {
 	tree := Par("fit", Seq("train", LaplaceLeaf("rounds", 1, 5))).After(Seq("check", PureLeaf("target", .03, 1)))
 	p, err := Calibrate(tree, Target{Epsilon: 2})
@@ -76,7 +77,7 @@ func TestLeadWithoutDelta(t *testing.T) {
 	}
 }
 
-// TestLeadRefuses: a lead is pure, belongs to a Par and leaves something of epsilon.
+// TestLeadRefuses checks that a lead must be pure, must belong to a Par, and must leave some epsilon.
 func TestLeadRefuses(t *testing.T) {
 	rest := Par("fit", GaussianLeaf("a", 1, 1))
 	for name, tree := range map[string]Node{
@@ -91,9 +92,9 @@ func TestLeadRefuses(t *testing.T) {
 	}
 }
 
-// TestLeadByBruteForce: a randomised response on all records, then one on the part that the coin chose, with all outcomes
-// enumerated: the curve is nowhere below, and nearly attained. (The mixture counts with its larger direction at either loss
-// of the lead, which is not always the same one.)
+// TestLeadByBruteForce enumerates all outcomes of a randomised response on all records, followed by one on the part
+// that the coin chose. The exact curve is never above the price and nearly attains it. (The mixture counts with its
+// larger direction at either loss of the lead, and these directions may differ.)
 func TestLeadByBruteForce(t *testing.T) {
 	const h, lead, first, second = .3, .2, .7, 1.1
 	tree := Par("fit", FixedLeaf("train", pureLaw(Pure, first, 1)), FixedLeaf("holdout", pureLaw(Pure, second, 1))).After(FixedLeaf("lead", pureLaw(Pure, lead, 1)))
@@ -102,7 +103,8 @@ func TestLeadByBruteForce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of a response with parameter e: the probability of outcome o with the record (o = 1 likely) and without.
+	// with(e, o) is the probability of outcome o of a response with parameter e if the record is present (o = 1 is
+	// likely); without(e, o) is the probability if it is absent.
 	with := func(e float64, o int) float64 { return 1 / (1 + math.Exp(e*float64(1-2*o))) }
 	without := func(e float64, o int) float64 { return with(e, 1-o) }
 	for eps := 0.; eps < 1.5; eps += .05 {
@@ -121,10 +123,11 @@ func TestLeadByBruteForce(t *testing.T) {
 	}
 }
 
-// TestStopIsPaidFor: a filter adds up prices under which the moments of the likelihood ratio, each time divided by what
-// the price allows, do not grow. A run is called off after some outputs of its lead, whichever they are, and is charged for the
-// lead alone then; all outcomes are enumerated, the record in either part. (That is what the theorem of the filter asks of
-// a step: Feldman, Zrnic 2021, Theorem 4.3.)
+// TestStopIsPaidFor checks runs that are called off after some outputs of their lead. A filter adds up prices that
+// guarantee that the moments of the likelihood ratio, each time divided by the bound that the price allows, do not
+// grow. Such a run may be called off for any set of outputs, and is then charged for the lead alone. All outcomes are
+// enumerated, with the record in either part. (This is the condition on a step in the theorem of the filter: Feldman,
+// Zrnic 2021, Theorem 4.3.)
 func TestStopIsPaidFor(t *testing.T) {
 	for _, v := range []struct{ lead, first, second float64 }{{.03, .3, .6}, {.5, .3, 1.2}, {1, 2, .2}} {
 		tree := Par("fit", FixedLeaf("train", pureLaw(Pure, v.first, 1)), FixedLeaf("holdout", pureLaw(Pure, v.second, 1))).
@@ -138,14 +141,14 @@ func TestStopIsPaidFor(t *testing.T) {
 		if want := v.lead * v.lead / 2; math.Abs(stop-want) > 1e-9 || !(stop < whole) {
 			t.Fatalf("stopping costs %v, want %v; the whole costs %v", stop, want, whole)
 		}
-		for _, second := range []float64{v.first, v.second} { // what the record meets after the lead
+		for _, second := range []float64{v.first, v.second} { // the step that sees the record after the lead
 			for _, flip := range []bool{false, true} {
 				with := func(e float64, o int) float64 { return 1 / (1 + math.Exp(e*float64(1-2*o))) }
 				p, q := with, func(e float64, o int) float64 { return with(e, 1-o) }
 				if flip {
 					p, q = q, p
 				}
-				for stopped := range 4 { // the set of outputs of the lead that call the rest off
+				for stopped := range 4 { // the set of lead outputs that call off the remaining steps
 					for alpha := 1.1; alpha < 60; alpha *= 1.3 {
 						allow := func(rho float64) float64 { return math.Exp(-alpha * (alpha - 1) * rho) }
 						sum := 0.
@@ -170,8 +173,8 @@ func TestStopIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestLeadCharge: with a coin or a search the run is charged as its lead and the Gaussian law that covers the rest, and
-// called off it costs the lead.
+// TestLeadCharge checks that with a coin or a search the run is charged as its lead plus the Gaussian law that covers
+// the rest, and only as its lead if it is called off.
 func TestLeadCharge(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
@@ -216,7 +219,7 @@ func TestLeadCharge(t *testing.T) {
 	}
 }
 
-// TestLeadKeepsItsShare: scaling a plan leaves the lead alone, as it is a fraction of epsilon.
+// TestLeadKeepsItsShare checks that scaling a plan leaves the lead alone, since it is a fraction of epsilon.
 func TestLeadKeepsItsShare(t *testing.T) {
 	n := ledPlan(.03, .1).Scaled(.5)
 	if n.Kids[0].Kids[0].Leaf.Share != .03 || n.Kids[1].Kids[0].Leaf.Share != .1 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// coinPlan is a Par of fixed laws with a coin.
+// coinPlan returns a Par of fixed laws with a coin.
 func coinPlan(coin float64, first, second []Law) Node {
 	n := Par("fit", fixedSequence("train", first), fixedSequence("holdout", second))
 	n.Coin = coin
@@ -32,9 +32,8 @@ func coinMixture(t *testing.T, coin float64, first, second []Law) *mixture {
 	return p.root.mixture
 }
 
-// TestMixtureAgainstDPAccounting compares with the numbers of scripts/check-prices.py. There
-// the laws are cut into cells, so that its numbers lie below the curve, by what the
-// tolerance says.
+// TestMixtureAgainstDPAccounting compares prices with the numbers of scripts/check-prices.py. The script splits the
+// distributions into cells, so its numbers are below the curve by up to the tolerance.
 func TestMixtureAgainstDPAccounting(t *testing.T) {
 	for _, v := range []struct {
 		name          string
@@ -61,8 +60,8 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 	}
 }
 
-// The bound by few atoms lies above the direction that it stands for, close by, so that the
-// larger of both directions is the same number with it.
+// TestMixtureByFewAtoms checks that the bound with few atoms is above the direction that it approximates, but so
+// close that the larger of both directions is the same number.
 func TestMixtureByFewAtoms(t *testing.T) {
 	laws := []Law{gaussianLaw(.02), gaussianLaw(.3), gaussianLaw(1.4), pureLaw(Laplace, .4, 3), pureLaw(Pure, .8, 1), pureLaw(Exponential, .1, 50), {Kind: Approximate, Epsilon: .5, Delta: 1e-9, Draws: 1}}
 	spared := 0
@@ -88,7 +87,8 @@ func TestMixtureByFewAtoms(t *testing.T) {
 	}
 }
 
-// TestMixtureBeside: beside another first kid a mixture has the bits of one that is made for it.
+// TestMixtureBeside checks that a mixture reused with another first kid has the same bits as one computed for that
+// kid.
 func TestMixtureBeside(t *testing.T) {
 	w := newComposer()
 	n := coinPlan(.1, nil, []Law{gaussianLaw(.5)})
@@ -107,8 +107,8 @@ func TestMixtureBeside(t *testing.T) {
 	}
 }
 
-// TestMixtureValues reproduces how far the first kid may be raised at delta 1e-6, in multiples
-// of the mu that each kid could have alone.
+// TestMixtureValues reproduces how far the first kid may be raised at delta 1e-6, in multiples of the mu that each
+// kid could have alone.
 func TestMixtureValues(t *testing.T) {
 	for _, v := range []struct{ coin, epsilon, second, first float64 }{
 		{.1, .5, 2, 1.076}, {.1, 1, 2, 1.064}, {.1, 2, 1.8, 1.045}, {.1, 4, 1.4, 1.026}, {.2, 1, 1.6, 1.137}, {.2, 2, 1.4, 1.098},
@@ -125,12 +125,12 @@ func TestMixtureValues(t *testing.T) {
 	}
 }
 
-// useFixedLaws takes over the laws of fixed leaves.
+// useFixedLaws assigns the fixed laws to the leaves.
 func (n *Node) useFixedLaws() { n.walkLeaves("", func(_ string, l *Leaf) { l.Law = *l.Fixed }) }
 
-// TestCoinCalibration: with a coin both parts get more, by the rule, and the whole stays
-// within the promise; without one, under substitution, with epsilons added, for delta 0 and
-// at the earlier price, each gets what it had.
+// TestCoinCalibration checks that with a coin both parts get more, according to the rule, and that the whole stays
+// within the target. Both parts get the same as before without a coin, under substitution, with basic composition,
+// for delta 0, and at the earlier price.
 func TestCoinCalibration(t *testing.T) {
 	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1), GaussianLeaf("b", 3, 2)), GaussianLeaf("holdout", 1, 1))
 	tree.Coin = .1
@@ -178,9 +178,9 @@ func TestCoinCalibration(t *testing.T) {
 	}
 }
 
-// TestMixtureByBruteForce: mechanisms of a few outcomes, of which the second is another one
-// for each outcome of the first, in all directions. The exact delta of the mixture is
-// below the curve, and comes near it; without the coin's secrecy it is above.
+// TestMixtureByBruteForce enumerates mechanisms with few outcomes, where the second depends on the outcome of the
+// first, in all directions. The exact delta of the mixture is below the curve and close to it. If the coin is
+// revealed, it is above.
 func TestMixtureByBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	nearest, told := 0., 0.
@@ -230,7 +230,7 @@ func TestMixtureByBruteForce(t *testing.T) {
 	}
 }
 
-// TestMixtureOfBlackBox: an infinite loss in either part enters with its odds.
+// TestMixtureOfBlackBox checks that an infinite loss in either part counts with its probability.
 func TestMixtureOfBlackBox(t *testing.T) {
 	box := Law{Kind: Approximate, Epsilon: .5, Delta: 1e-3, Draws: 1}
 	checkNear(t, "in the first", coinMixture(t, .1, []Law{box}, []Law{gaussianLaw(.3)}).deltaAt(30), .9e-3, 1e-6)
@@ -242,8 +242,8 @@ func TestMixtureOfBlackBox(t *testing.T) {
 	}
 }
 
-// TestCoverCharge: a tree with a coin, a selection or both is charged as the Gaussian law
-// that covers it, far below the black box, where the total has room for its delta.
+// TestCoverCharge checks that a tree with a coin, a selection or both is charged as the Gaussian law that covers it,
+// far below the black box, if the total has room for its delta.
 func TestCoverCharge(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
@@ -259,7 +259,7 @@ func TestCoverCharge(t *testing.T) {
 	words.Coin = .1
 	for name, v := range map[string]struct {
 		tree    Node
-		most    float64 // rho, of that of a plain run
+		most    float64 // rho, relative to that of a plain run
 		covered bool
 	}{
 		"plain": {tree: GaussianLeaf("a", 1, 1), most: 1.0001}, "coin": {tree: coin, most: 1.04, covered: true}, "search": {tree: search, most: 9, covered: true},

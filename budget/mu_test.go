@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMuOfBlackBox: a step with a positive chance of an infinite loss has no mu,
-// however small the chance is.
+// TestMuOfBlackBox checks that a step with a positive probability of an infinite loss has no mu, however small the
+// probability is.
 func TestMuOfBlackBox(t *testing.T) {
 	for _, delta := range []float64{1e-10, 1.2e-10, 1e-6} {
 		law := Law{Kind: Approximate, Epsilon: 1, Delta: .9 * delta, Draws: 1}

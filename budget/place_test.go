@@ -2,8 +2,8 @@ package budget
 
 import "testing"
 
-// TestPlace: a leaf stands where the innermost node of each role says, and names its
-// statistic; scaling and pricing keep both.
+// TestPlace checks that a leaf is located by the innermost node of each role and names its statistic, and that
+// scaling and pricing preserve both.
 func TestPlace(t *testing.T) {
 	inner := Seq("train", Seq("model", GaussianLeaf("gram", 1, 1).Of("gram")).As(Stage)).As(Part)
 	tree := Par("fit",

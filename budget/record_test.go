@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// priceUnit calibrates one Gaussian step in each of two parts, with a secret coin of odds h, and returns the mu of both and the
-// factors by which they were raised.
+// priceUnit calibrates one Gaussian step in each of two parts, with a secret coin of probability h. It returns the mu
+// of both and the factors by which they were raised.
 func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, raised []float64) {
 	t.Helper()
 	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1)), Seq("holdout", GaussianLeaf("b", 1, 1)))
@@ -20,9 +20,10 @@ func priceUnit(t *testing.T, h, epsilon, delta float64) (train, held float64, ra
 	return a.Mu, b.Mu, p.Raised()
 }
 
-// recordDelta is the delta at epsilon of a pair of tables that both hold a unit, of which one record is kept in the place of
-// another, opposite to it. The m - 1 other records that are kept have one direction in each part, at an angle to the two: every record
-// moves the mean of a Gaussian release, in the plane, by 1/m of the mu of the unit.
+// recordDelta returns the delta at epsilon of a pair of tables that both contain a unit and differ in one of its
+// records, which is replaced by its opposite. The unit's other m - 1 records have a common direction in each part, at
+// an angle to those two. Every record moves the mean of a Gaussian release, in the plane, by 1/m of the mu of the
+// unit.
 func recordDelta(h, train, held, epsilon float64, m int, angleTrain, angleHeld float64) float64 {
 	const cells, reach = 41, 8.
 	step := 2 * reach / (cells - 1)
@@ -61,9 +62,9 @@ func recordDelta(h, train, held, epsilon float64, m int, angleTrain, angleHeld f
 	return math.Max(there, back)
 }
 
-// TestRecordInUnit: docs/proofs/promise.md, "A person with several records". The guarantee of a unit covers one record of it
-// where the cap is at least twice each factor of a part, by the convexity that the page uses and by integration over the outputs. It
-// does not for a cap of 2, which is why the page names 4.
+// TestRecordInUnit verifies docs/proofs/promise.md, "A person with several records". The guarantee of a unit covers
+// one of its records if the cap is at least twice each factor of a part, both by the convexity argument of that page
+// and by integration over the outputs. It does not for a cap of 2, which is why the page requires 4.
 func TestRecordInUnit(t *testing.T) {
 	for _, h := range []float64{.01, .1, .3, .5} {
 		for _, epsilon := range []float64{.1, 1, 4, 10} {
@@ -96,8 +97,8 @@ func TestRecordInUnit(t *testing.T) {
 	t.Logf("in multiples of the promise, by the cap: %v", worst)
 }
 
-// TestGroupOfRecords: k records without a unit have the Gaussian curve of k mu, and beside it the delta that the mu of a
-// guarantee leaves out. Attained by records that all move the outputs in one direction.
+// TestGroupOfRecords checks that k records without a unit have the Gaussian curve of k mu plus the delta that the mu
+// of a guarantee leaves out. The bound is attained by records that all move the outputs in one direction.
 func TestGroupOfRecords(t *testing.T) {
 	quantile := func(p float64) float64 { return -bisectQuantile(p) }
 	beyond := 0.
@@ -139,8 +140,8 @@ func bisectQuantile(p float64) float64 {
 	return z
 }
 
-// groupDelta is the delta of k records that come together, each with a coin of its own, where each moves the one output of its
-// part by its mu, in one direction.
+// groupDelta returns the delta of k records, each with a coin of its own, that all move the single output of their
+// part by its mu in one direction.
 func groupDelta(h, train, held float64, k int, epsilon float64) float64 {
 	weight := make([]float64, k+1)
 	for j := range weight {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// generatingFunction is E z^K of the law with eta = 0.
+// generatingFunction returns E z^K of the distribution with eta = 0.
 func (s Selection) generatingFunction(z float64) float64 {
 	return math.Log1p(-(1-s.Gamma)*z) / math.Log(s.Gamma)
 }
 
-// outputDistribution returns the law of the best of K independent draws of q, whose outcomes
-// are in increasing order: P(best <= y) = E P(q <= y)^K.
+// outputDistribution returns the distribution of the best of K independent draws of q, whose outcomes are in
+// increasing order: P(best <= y) = E P(q <= y)^K.
 func (s Selection) outputDistribution(q []float64) []float64 {
 	out, below, before := make([]float64, len(q)), 0., 0.
 	for i, p := range q {
@@ -31,9 +31,8 @@ func renyiOf(a float64, p, q []float64) float64 {
 	return math.Log(sum) / (a - 1)
 }
 
-// TestSelectionBound: for epsilon-private steps with three outcomes, searched over,
-// the exact divergence of the selection is below the curve, and the worst comes
-// near the pure bound of 2 epsilon.
+// TestSelectionBound searches epsilon-private steps with three outcomes. The exact divergence of the selection is
+// below the curve, and the worst comes close to the pure bound of 2 epsilon.
 func TestSelectionBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	closest, loss := 0., 0.
@@ -70,8 +69,8 @@ func TestSelectionBound(t *testing.T) {
 	}
 }
 
-// privatePair returns two laws of three outcomes with losses of at most eps, none
-// so rare that differences in chosen lose their digits.
+// privatePair returns two distributions of three outcomes with losses of at most eps. No outcome is so rare that the
+// differences in bruteChosen lose their digits.
 func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	for {
 		p, q = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0}, make([]float64, 3)
@@ -88,9 +87,8 @@ func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
 	}
 }
 
-// TestSelectBesideOthers: a selection among candidates that train on some records
-// and score on others costs what one among the worst parts costs, and as a kid of
-// a Par it leaves the others their whole budget.
+// TestSelectBesideOthers checks a selection among candidates that train on some records and score on others. It costs
+// as much as a selection among the worst parts, and as a kid of a Par it leaves the others their whole budget.
 func TestSelectBesideOthers(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
@@ -106,7 +104,7 @@ func TestSelectBesideOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-4) // on grids of their own
+	checkNear(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-4) // on separate grids
 	held, _ := p.Law("fit/held")
 	checkNear(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
 	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
@@ -132,8 +130,8 @@ func TestSelectBesideOthers(t *testing.T) {
 	}
 }
 
-// runProbabilities is P(K = k) of the logarithmic law for k = 1, ..., n, from its definition, and
-// what is left.
+// runProbabilities returns P(K = k) of the logarithmic distribution for k = 1, ..., n, from its definition, and the
+// remaining probability.
 func (s Selection) runProbabilities(n int) (probability []float64, rest float64) {
 	rest = 1
 	for k := 1; k <= n; k++ {
@@ -143,8 +141,7 @@ func (s Selection) runProbabilities(n int) (probability []float64, rest float64)
 	return probability, max(rest, 0)
 }
 
-// bruteChosen is chosen with the sum over K written out, and what is left of the law
-// added by the caller.
+// bruteChosen computes chosen with the sum over K written out. The caller adds the remaining probability.
 func bruteChosen(law, q []float64) []float64 {
 	out, below := make([]float64, len(q)), 0.
 	for i, p := range q {
@@ -156,7 +153,7 @@ func bruteChosen(law, q []float64) []float64 {
 	return out
 }
 
-// hockeyStick is the delta of two laws of outcomes at epsilon, in both directions.
+// hockeyStick returns the delta of two distributions of outcomes at epsilon, in both directions.
 func hockeyStick(p, q []float64, epsilon float64) float64 {
 	there, back := 0., 0.
 	for i := range p {
@@ -166,11 +163,10 @@ func hockeyStick(p, q []float64, epsilon float64) float64 {
 	return math.Max(there, back)
 }
 
-// TestSelectionByBruteForce: the exact delta of the best of K draws, with the law of K summed up
-// term by term, is below the delta of the priced tree at every epsilon, for pure
-// steps of three outcomes, which are searched over, and for a Gaussian step in cells
-// whose score is its output. What K leaves beyond the sum counts as delta 0: the
-// exact delta is then only the smaller, by at most that.
+// TestSelectionByBruteForce sums the distribution of K term by term and checks that the exact delta of the best of K
+// draws is below the delta of the priced tree at every epsilon, for pure steps of three outcomes, which are searched
+// over, and for a Gaussian step split into cells whose score is its output. The probability of K beyond the sum
+// counts as delta 0, which lowers the exact delta by at most that probability.
 func TestSelectionByBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	grid := []float64{0, .05, .2, .5, 1, 2, 4}
@@ -225,8 +221,7 @@ func TestSelectionByBruteForce(t *testing.T) {
 	}
 }
 
-// TestSelectionNearOne: every mean above 1 has a law, and one of the same mean to
-// within rounding.
+// TestSelectionNearOne checks that every mean above 1 has a distribution, with the same mean up to rounding.
 func TestSelectionNearOne(t *testing.T) {
 	for _, mean := range []float64{math.Nextafter(1, 2), 1 + 1e-14, 1 + 1e-9, 1.01} {
 		s, err := SelectionForMean(0, mean)
@@ -239,8 +234,8 @@ func TestSelectionNearOne(t *testing.T) {
 	}
 }
 
-// TestSelectionAgainstDPAccounting: what the best of K draws of a Gaussian step attains, by
-// scripts/check-prices.py, is below the price and within a factor of 3 of it.
+// TestSelectionAgainstDPAccounting compares the price with the delta that the best of K draws of a Gaussian step
+// attains, computed by scripts/check-prices.py. It is below the price and within a factor of 3 of it.
 func TestSelectionAgainstDPAccounting(t *testing.T) {
 	for _, v := range []struct {
 		mu, mean float64
@@ -269,9 +264,8 @@ func TestSelectionAgainstDPAccounting(t *testing.T) {
 	}
 }
 
-// TestSelectionInsideSeq: a selection composes like any factor: with a step of no loss to
-// speak of it costs what it costs alone, and with a Gaussian more than either and less
-// than what the epsilons add up to.
+// TestSelectionInsideSeq checks that a selection composes like any factor. With a step of negligible loss it costs as
+// much as alone, and with a Gaussian more than either and less than the sum of the epsilons.
 func TestSelectionInsideSeq(t *testing.T) {
 	s, err := SelectionForMean(0, 5)
 	if err != nil {
@@ -292,9 +286,10 @@ func TestSelectionInsideSeq(t *testing.T) {
 	}
 }
 
-// worstOrder returns the distributions of the best of K tries of a Gaussian step of parameter mu, for a score in a nearly worst
-// order of its outputs: the best outputs are those with the lowest likelihood ratio, up to the probability s0 under the
-// second table, then come those with the highest, and then the rest. K follows the logarithmic distribution with gamma.
+// worstOrder returns the distributions of the best of K tries of a Gaussian step of parameter mu, for a score in a
+// nearly worst order of its outputs: the best outputs are those with the lowest likelihood ratio, up to the
+// probability s0 under the second table, followed by those with the highest, and then the rest. K follows the
+// logarithmic distribution with gamma.
 func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
 	const cells, low = 40_000, -9.
 	high := 10 + mu
@@ -305,7 +300,7 @@ func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
 	for 1-above(edge(cut), 0) < s0 {
 		cut++
 	}
-	// From the worst output to the best one.
+	// The order is from the worst output to the best one.
 	order := make([]int, 0, cells)
 	for i := cut; i < cells; i++ {
 		order = append(order, i)
@@ -326,8 +321,8 @@ func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
 	return tries(mu), tries(0)
 }
 
-// TestSelectionIsNearlyAttained: in a nearly worst order of the outputs the best of K Gaussian tries attains at least 94% of
-// the epsilon that is charged, and never more than all of it.
+// TestSelectionIsNearlyAttained checks that in a nearly worst order of the outputs the best of K Gaussian tries
+// attains at least 94% of the epsilon that is charged, and never more than all of it.
 func TestSelectionIsNearlyAttained(t *testing.T) {
 	const delta = 1e-6
 	for _, x := range []struct{ mu, mean float64 }{{.1, 3}, {.3, 5}, {.378, 5}, {1, 5}, {.3, 10}} {

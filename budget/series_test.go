@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// TestSeriesIsNeverBelow compares with 1,200 bits, at random points and at the ends of cells, as TestGaussianDeltaIsNeverBelow does.
+// TestSeriesIsNeverBelow compares the series with 1,200 bits, at random points and at the ends of cells, as
+// TestGaussianDeltaIsNeverBelow does.
 func TestSeriesIsNeverBelow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 2))
-	var s gaussianSeries // one after the other
+	var s gaussianSeries // reused for all mu
 	for _, mu := range []float64{.05, .0500001, .07, .1, .25, .6, 1, 2.3, 5, 8} {
 		s.resetMu(mu)
 		worst, made := 0., 0
@@ -50,7 +51,7 @@ func newSeries(mu float64) *gaussianSeries {
 	return &s
 }
 
-// TestSeriesElsewhere: where there is no series, the value is that of gaussianDelta.
+// TestSeriesElsewhere checks that outside the series the value is that of gaussianDelta.
 func TestSeriesElsewhere(t *testing.T) {
 	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
 		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {

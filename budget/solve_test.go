@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A threshold answers as plain bisection does, to the last bit, in fewer evaluations.
+// TestThresholdBisectsAsBisection checks that a threshold search returns the same result as plain bisection, to the
+// last bit, with fewer evaluations.
 func TestThresholdBisectsAsBisection(t *testing.T) {
 	plain, quick := 0, 0
 	compare := func(name string, f func(float64) float64, level float64, rises bool, lo, hi, tol float64) {
@@ -40,7 +41,7 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 	t.Log(plain, quick)
 }
 
-// Two divisions side by side are those one after the other, to the last bit.
+// TestMillsSideBySide checks that two interleaved divisions return the same as two in sequence, to the last bit.
 func TestMillsSideBySide(t *testing.T) {
 	for x := .5; x < 60; x *= 1.01 {
 		for _, y := range []float64{x, x + 1e-3, x + .5, x + 7, 9 * x} {

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A plan like the real one: training and held-out part, the training part with a
-// scaling stage.
+// samplePlan returns a realistic plan: a training and a held-out part, where the training part has a scaling stage.
 func samplePlan() Node {
 	scaling := Seq("scaling", GaussianLeaf("histogram", 0.08, 1), ExponentialLeaf("quantiles", 0.10, 12))
 	return Par("fit",
@@ -175,7 +174,7 @@ func TestConversions(t *testing.T) {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
 	checkNear(t, "delta", d, (1+math.Exp(0.5))*1e-6, 1e-15)
-	// The converted promise of a Gaussian covers the Gaussian of twice the mu.
+	// The converted guarantee of a Gaussian covers the Gaussian with twice the mu.
 	mu, _ := convertMuToSubstitute(AddRemove, 0.2)
 	for eps := 0.1; eps < 2; eps += 0.1 {
 		e, d, _ := convertToSubstitute(AddRemove, eps, gaussianDelta(0.2, eps))

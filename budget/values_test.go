@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// checkNear fails unless got is within rel of want, relatively.
+// checkNear fails unless got is within the relative error rel of want.
 func checkNear(t *testing.T, what string, got, want, rel float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= rel*math.Abs(want)) {
@@ -70,7 +70,7 @@ func TestPureCurveValues(t *testing.T) {
 	checkNear(t, "Approximate", approximateDelta(1, 1e-3, 0.5), 1e-3+0.999*pureDelta(1, 0.5), 1e-14)
 }
 
-// Arguments that describe no mechanism must give the useless guarantee.
+// TestInvalidArgumentsArePessimistic checks that arguments that describe no mechanism yield the trivial guarantee.
 func TestInvalidArgumentsArePessimistic(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for i, d := range []float64{
@@ -97,8 +97,8 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 	}
 }
 
-// The geometric curve against a sum over its losses, and against the Laplace
-// curve that it connects.
+// TestGeometricDelta compares the geometric curve with a sum over its losses, and with the Laplace curve that it
+// interpolates.
 func TestGeometricDelta(t *testing.T) {
 	brute := func(s float64, shift int, eps float64) float64 {
 		q, sum := math.Exp(-1/s), 0.0
@@ -131,8 +131,7 @@ func TestGeometricDelta(t *testing.T) {
 	}
 }
 
-// composePLD returns the PLD curve of laws on a grid of step h alone, without the
-// other accountants.
+// composePLD returns the PLD curve of laws on a grid of step h alone, without the other accountants.
 func composePLD(h float64, laws ...Law) curve {
 	seq := Node{Op: OpSeq}
 	for _, law := range laws {
@@ -143,13 +142,13 @@ func composePLD(h float64, laws ...Law) curve {
 	return w.buildCurve(seq.flattenProducts()[0])
 }
 
-// pldEpsilon inverts a curve.
+// pldEpsilon returns the epsilon of a curve at delta.
 func pldEpsilon(c curve, delta float64) float64 {
 	_, hi := bisect(0, 100, 1e-12, func(e float64) bool { return c.deltaAt(e) > delta })
 	return hi
 }
 
-// zcdpEpsilon is the zCDP ledger alone.
+// zcdpEpsilon returns the epsilon of the zCDP ledger alone.
 func zcdpEpsilon(delta float64, laws ...Law) float64 {
 	rho := 0.0
 	for _, law := range laws {
@@ -195,7 +194,7 @@ func TestCompositionValues(t *testing.T) {
 	checkNear(t, "mixture eps", pldEpsilon(mix, 1e-6), 2.75620, 1e-4)
 }
 
-// Gaussians sent through the PLD one by one instead of being merged.
+// TestGaussianThroughPLD sends Gaussians through the PLD one by one instead of merging them.
 func TestGaussianThroughPLD(t *testing.T) {
 	const h = 1e-3
 	m := connectDots(gaussianLaw(0.25).sampleCurve(h), h)
@@ -205,7 +204,7 @@ func TestGaussianThroughPLD(t *testing.T) {
 	}
 }
 
-// Section 11 of the design: bounds-free scaling and one noisy Gram matrix.
+// TestScalingLedgers checks the numbers of section 11 of the design: bounds-free scaling and one noisy Gram matrix.
 func TestScalingLedgers(t *testing.T) {
 	for _, v := range []struct {
 		d                int
@@ -258,7 +257,7 @@ func TestCalibratedValues(t *testing.T) {
 	checkNear(t, "Gaussian exact", gaussian, GaussianMu(1, 1e-6)/5, 1e-12)
 }
 
-// Section 7.4: private selection.
+// TestSelectionValues checks the numbers of section 7.4: private selection.
 func TestSelectionValues(t *testing.T) {
 	for _, v := range []struct{ eta, mean, mu, want, sharper float64 }{
 		{0, 5, 0.1, 0.690, .536}, {1, 5, 0.1, 0.813, .560}, {0, 3, 0.1, 0.644, .496}, {0, 10, .1, .743, .585}, {0, 10, 0.3, 2.293, 1.849}, {0, 5, 1, 7.346, 6.208},
@@ -283,7 +282,7 @@ func TestSelectionValues(t *testing.T) {
 	checkNear(t, "3 runs", GaussianEpsilon(0.1*math.Sqrt(3), 1e-6), 0.715, 1e-3)
 	checkNear(t, "10 runs", GaussianEpsilon(0.3*math.Sqrt(10), 1e-6), 4.603, 1e-3)
 	checkNear(t, "geometric", Selection{Eta: 1, Gamma: 0.2}.Mean(), 5, 1e-14)
-	// The law itself: P(K=k) = (1-gamma)^k/(k ln(1/gamma)) for eta = 0.
+	// The distribution itself is P(K=k) = (1-gamma)^k/(k ln(1/gamma)) for eta = 0.
 	mean, mass := 0.0, 0.0
 	for k := 1.0; k < 3000; k++ {
 		pk := math.Pow(1-s.Gamma, k) / (k * -math.Log(s.Gamma))
@@ -293,11 +292,10 @@ func TestSelectionValues(t *testing.T) {
 	checkNear(t, "sum of k P(K=k)", mean, 5, 1e-12)
 }
 
-// geometricDelta is the curve of two-sided geometric noise, P(k) proportional to
-// exp(-|k|/scale), on a statistic that moves by the integer shift. Its losses are
-// (shift-2k)/scale, k = 0..shift, where the curve meets laplaceDelta(shift/scale,
-// .) exactly; in between it is linear in e^epsilon. Shift 1 is randomised
-// response. It returns 1 for a scale that is not positive or a negative shift.
+// geometricDelta returns the curve of two-sided geometric noise, P(k) proportional to exp(-|k|/scale), on a statistic
+// that moves by the integer shift. Its losses are (shift-2k)/scale, k = 0..shift. At these losses the curve equals
+// laplaceDelta(shift/scale, .) exactly; in between it is linear in e^epsilon. Shift 1 is randomised response. It
+// returns 1 for a scale that is not positive or a negative shift.
 func geometricDelta(scale float64, shift int, epsilon float64) float64 {
 	if !(scale > 0) || shift < 0 {
 		return 1
