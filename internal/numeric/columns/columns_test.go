@@ -31,7 +31,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// A column that is constant up to rounding has no spread; a common offset costs no digits.
+// TestSpread checks that a column that is constant up to rounding has no spread, and that a common offset costs no
+// digits.
 func TestSpread(t *testing.T) {
 	if c := columns.Clean([]float64{.1 + .2, .3, .3}); c.Spread != 0 {
 		t.Errorf("rounding is a spread of %g", c.Spread)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the bytes of each.
+// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the new form and the bytes per
+// number.
 func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	t.Helper()
 	to := make([]byte, MostSize(len(x)))
@@ -60,7 +61,7 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	return f, float64(len(data)) / float64(len(x))
 }
 
-// TestBits: whatever the numbers are, their bits come back.
+// TestBits checks that the bits of any numbers are restored.
 func TestBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0007), math.Inf(1), math.Inf(-1), 127, -127, -128, 128,
@@ -96,7 +97,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestSizes: numbers take what their decimals need.
+// TestSizes checks the packed size of numbers with various decimals.
 func TestSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const n = 8192
@@ -136,7 +137,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestSizeSaysLittle: lists with a few more exceptions have the same size.
+// TestSizeSaysLittle checks that lists with a few more exceptions have the same size.
 func TestSizeSaysLittle(t *testing.T) {
 	sizes := map[int]bool{}
 	for others := range 33 {

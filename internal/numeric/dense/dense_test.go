@@ -17,7 +17,7 @@ func random(r *rand.Rand, rows, cols int) Matrix {
 	return m
 }
 
-// positive returns a positive definite matrix.
+// positive returns a random positive definite matrix.
 func positive(r *rand.Rand, n int) Matrix {
 	x := random(r, n, n)
 	a := Mul(x.T(), x)
@@ -37,7 +37,7 @@ func distance(a, b Matrix) float64 {
 	return worst
 }
 
-// near fails unless two matrices agree to what rounding leaves of numbers of a size.
+// near fails unless two matrices agree up to the rounding of numbers of the given size.
 func near(t *testing.T, what string, a, b Matrix, size float64) {
 	t.Helper()
 	if a.Rows != b.Rows || a.Cols != b.Cols {
@@ -48,7 +48,7 @@ func near(t *testing.T, what string, a, b Matrix, size float64) {
 	}
 }
 
-// TestLoops: the loops of this processor give the bytes of the portable ones.
+// TestLoops checks that the loops of this processor produce the same bytes as the portable ones.
 func TestLoops(t *testing.T) {
 	r, fast := rand.New(rand.NewPCG(1, 2)), fastest()
 	numbers := func(n int) []float64 {
@@ -88,7 +88,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestMul: products are those of the library, whatever the shapes and views.
+// TestMul compares products with those of the library for various shapes and views.
 func TestMul(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {
@@ -148,7 +148,7 @@ func TestCholesky(t *testing.T) {
 	}
 }
 
-// TestPositivePivots counts positive eigenvalues.
+// TestPositivePivots checks the number of positive eigenvalues.
 func TestPositivePivots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 3, 10, 47, 48, 49, 100, 150} {
@@ -181,7 +181,7 @@ func TestPositivePivots(t *testing.T) {
 	}
 }
 
-// spectrumHolds compares A with its spectrum.
+// spectrumHolds compares A with its spectral decomposition.
 func spectrumHolds(t *testing.T, a Matrix) {
 	t.Helper()
 	values, vectors, ok := Spectrum(a)

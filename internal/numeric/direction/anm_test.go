@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pairOf is the example of the specification.
+// pairOf returns the example of the specification.
 func pairOf(n int) (x, y []float64) {
 	for i := 1; i <= n; i++ {
 		t := float64(i)
@@ -47,7 +47,7 @@ func TestSpecifiedBaseline(t *testing.T) {
 	near(t, "bound of hsic for a test record", TestBound(HSIC, 500), .0080321)
 }
 
-// permutations calls do with each order of 0..m-1.
+// permutations calls do with each permutation of 0..m-1.
 func permutations(m int, do func([]float64)) {
 	p := make([]float64, m)
 	var fill func(k int, left []float64)
@@ -68,8 +68,8 @@ func permutations(m int, do func([]float64)) {
 	fill(0, all)
 }
 
-// TestRankBounds searches all replacements of a record without ties: Spearman's bound is
-// 6/(m+1) and Kendall's 4/m, signed, and both are attained.
+// TestRankBounds searches all replacements of a record without ties. Spearman's bound is 6/(m+1) and Kendall's 4/m,
+// signed, and both are attained.
 func TestRankBounds(t *testing.T) {
 	signed := func(a, b []float64) (rho, tau float64) {
 		m, d, s := float64(len(a)), 0., 0.
@@ -112,7 +112,7 @@ func TestRankBounds(t *testing.T) {
 	}
 }
 
-// TestHSICBound searches replacements of a test record: none exceeds the bound.
+// TestHSICBound searches replacements of a test record and checks that they stay within the bound.
 func TestHSICBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ends := []float64{-8, 0, 8, 16}
@@ -137,8 +137,8 @@ func TestHSICBound(t *testing.T) {
 	}
 }
 
-// TestPublishedResidualBound: theorem 7 as published, 8/(n penalty^1.5), is exceeded at n = 50
-// and penalty 9; the right bound never is.
+// TestPublishedResidualBound shows that theorem 7 as published, 8/(n penalty^1.5), is exceeded at n = 50 and penalty
+// 9, and that the corrected bound never is.
 func TestPublishedResidualBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	published := func(n int, penalty float64) float64 { return 8 / (float64(n) * math.Pow(penalty, 1.5)) }
@@ -163,7 +163,7 @@ func TestPublishedResidualBound(t *testing.T) {
 					y[i] = float64(2*r.IntN(2) - 1)
 				}
 			}
-			if r.IntN(2) == 0 { // all alike, and the worst record
+			if r.IntN(2) == 0 { // all records alike but the worst one
 				for i := range x {
 					x[i], y[i] = 0, 1
 				}
@@ -184,19 +184,19 @@ func TestPublishedResidualBound(t *testing.T) {
 	}
 }
 
-// TestPublishedThreshold: the check of a propose-test-release step with the published
-// threshold 1 + ln(1/delta) passes data at distance 0 from unstable with probability .158 at
-// epsilon .1 and delta 1e-5; with 1 + ln(1/(2 delta))/epsilon it passes with delta at most.
+// TestPublishedThreshold analyses the check of a propose-test-release step. With the published threshold 1 +
+// ln(1/delta), data at distance 0 from unstable pass with probability .158 at epsilon .1 and delta 1e-5. With 1 +
+// ln(1/(2 delta))/epsilon they pass with probability at most delta.
 func TestPublishedThreshold(t *testing.T) {
 	const epsilon, delta = .1, 1e-5
-	// Data one step from unstable: the released distance is 1 + Lap(1/epsilon).
+	// The data are one step from unstable, so the released distance is 1 + Lap(1/epsilon).
 	passes := func(threshold float64) float64 { return .5 * math.Exp(-(threshold-1)*epsilon) }
 	near(t, "published", math.Round(1000*passes(1+math.Log(1/delta)))/1000, .158)
 	if p := passes(1 + math.Log(1/(2*delta))/epsilon); p > delta*(1+1e-9) {
 		t.Errorf("the right threshold passes with probability %v", p)
 	}
-	// An audit of the check as published: the event "passed" has probability at most delta for a
-	// private check, and its frequency in 10,000 runs is above .1.
+	// This audits the published check: for a private check the event "passed" has probability at most delta, but its
+	// frequency in 10,000 runs is above .1.
 	r := rand.New(rand.NewPCG(5, 6))
 	passed := 0
 	for range 10000 {
@@ -213,8 +213,8 @@ func TestPublishedThreshold(t *testing.T) {
 	}
 }
 
-// TestPublishedChances: theorems 4 and 6 say how often noise keeps the order of two scores;
-// 10^6 draws agree to 5 standard deviations, of .0005 each.
+// TestPublishedChances verifies theorems 4 and 6, the probability that noise preserves the order of two scores. 10^6
+// draws agree within 5 standard deviations of .0005 each.
 func TestPublishedChances(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	noise := func(scale float64) float64 {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// specified is the example on which the specification of the scores was computed, by an
-// independent program.
+// specified returns the example for which an independent program computed the scores of the specification.
 func specified(noise bool) Histogram {
 	h := Histogram{6, make([]float64, 36)}
 	for i := 1; i <= 200; i++ {
@@ -34,7 +33,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestSpecifiedScores reproduces the values of the specification.
+// TestSpecifiedScores reproduces the scores of the specification.
 func TestSpecifiedScores(t *testing.T) {
 	h := specified(false)
 	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0, 8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
@@ -65,7 +64,7 @@ func TestSpecifiedScores(t *testing.T) {
 	near(t, "signed of the reverse", signed.Backward, .185910022)
 }
 
-// TestSpecifiedNoise reproduces those with noise.
+// TestSpecifiedNoise reproduces the scores of the specification with noise.
 func TestSpecifiedNoise(t *testing.T) {
 	h := specified(true)
 	p := h.Projected()
@@ -94,7 +93,7 @@ func TestSpecifiedNoise(t *testing.T) {
 	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144, .737189101+.5*igci.Backward+5*.024730280)
 }
 
-// blended compares the score that decides.
+// blended compares the score that determines the direction.
 func blended(t *testing.T, s Score, forward, backward float64) {
 	t.Helper()
 	if s.Name != Blend {
@@ -104,7 +103,7 @@ func blended(t *testing.T, s Score, forward, backward float64) {
 	near(t, "blend of the reverse", s.Backward, backward)
 }
 
-// TestScoresAreTotal: whatever the noise did, scores are finite numbers.
+// TestScoresAreTotal checks that scores are finite for any noise.
 func TestScoresAreTotal(t *testing.T) {
 	for _, counts := range [][]float64{
 		make([]float64, 36),
@@ -120,7 +119,7 @@ func TestScoresAreTotal(t *testing.T) {
 	}
 }
 
-// TestVote counts three scores alone.
+// TestVote checks the vote of the three scores alone.
 func TestVote(t *testing.T) {
 	s := []Score{{Likelihood, 0, 1}, {HSIC, 1, 0}, {LOCI, 0, 1}, {CDCI, 1, 0}, {RECI, 1, 0}, {IGCI, 1, 0}}
 	if got := Vote(s); got != 1 {

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// TestRankScoresAreNeverStable: the stability bound of theorem 8 for rank scores, the number of training records that
-// may change before two residuals swap, is floor(gap/(2 eta)), gap the smallest distance of two residuals. On random
-// tables it is at most n lambda/(4 (m - 1)) (docs/proofs/causal.md, "Why no stability test protects rank scores"): 0 with equal halves and
-// lambda up to .5. Equally spaced residuals attain the bound up to rounding.
+// TestRankScoresAreNeverStable checks the stability bound of theorem 8 for rank scores. The number of training
+// records that may change before two residuals swap is floor(gap/(2 eta)), where gap is the smallest distance between
+// two residuals. On random tables it is at most n lambda/(4 (m - 1)) (docs/proofs/causal.md, "Why no stability test
+// protects rank scores"), that is, 0 with equal halves and lambda up to .5. Equally spaced residuals attain the bound
+// up to rounding.
 func TestRankScoresAreNeverStable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
@@ -42,7 +43,7 @@ func TestRankScoresAreNeverStable(t *testing.T) {
 	for _, lambda := range []float64{.002, .05, .5} {
 		r := Ridge{Penalty: lambda, Width: .5}
 		const half = 1000
-		largest := 1 + 1/math.Sqrt(2*lambda) // of a residual, in size
+		largest := 1 + 1/math.Sqrt(2*lambda) // size of a residual
 		if k := math.Floor(2 * largest / (half - 1) / (2 * r.ResidualBound(half))); k != 0 {
 			t.Errorf("lambda %v: %v records", lambda, k)
 		}

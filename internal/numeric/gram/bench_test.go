@@ -11,9 +11,8 @@ const (
 	benchCols = 90
 )
 
-// BenchmarkTall is the shape the house is measured by: 500,000 rows of 90
-// columns, half of the rows on each of two goroutines, results merged.
-// scripts/bench-gram.sh sets it against numpy.
+// BenchmarkTall measures the reference shape: 500,000 rows of 90 columns, half of the rows on each of two goroutines,
+// with the results merged. scripts/bench-gram.sh compares it with numpy.
 func BenchmarkTall(b *testing.B) {
 	x := uniform(rand.New(rand.NewPCG(1, 2)), benchRows, benchCols)
 	b.SetBytes(2 * benchRows * benchCols)

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestPinNeedsNoGuess: whatever the guess, the interval found holds the
-// smallest eigenvalue, also of matrices as large as sums can get.
+// TestPinNeedsNoGuess checks that for any guess the interval contains the smallest eigenvalue, even of matrices as
+// large as sums can be.
 func TestPinNeedsNoGuess(t *testing.T) {
 	for _, c := range []struct {
 		entries []float64 // upper triangle

@@ -14,8 +14,7 @@ import (
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 14)) }
 
-// check compares a kernel with the definition, starting from a dst that is not
-// zero: Accumulate must add.
+// check compares a kernel with the definition. It starts with a nonzero dst, since Accumulate must add.
 func check(t *testing.T, k namedTile, x [][]int16) {
 	t.Helper()
 	got, want := make([]int64, Len(len(x))), make([]int64, Len(len(x)))
@@ -48,7 +47,7 @@ func TestIndexIsAPackingByRows(t *testing.T) {
 	}
 }
 
-// Every row tail against every column tail, random and extreme.
+// TestSmallShapesAreExact combines every row tail with every column tail, for random and extreme values.
 func TestSmallShapesAreExact(t *testing.T) {
 	rng := newRand(1)
 	for _, k := range kernels() {
@@ -61,7 +60,7 @@ func TestSmallShapesAreExact(t *testing.T) {
 	}
 }
 
-// Several blocks, block boundaries and, with 130 columns, several panels.
+// TestLargerShapesAreExact covers several blocks, block boundaries and, with 130 columns, several panels.
 func TestLargerShapesAreExact(t *testing.T) {
 	rng := newRand(2)
 	for _, k := range kernels() {
@@ -76,8 +75,8 @@ func TestLargerShapesAreExact(t *testing.T) {
 	}
 }
 
-// The largest magnitude in every row is where a fourth VPMADDWD lane, or a
-// sum over a long block, would leave 32 bits.
+// TestOverflowEdge uses the largest magnitude in every row, where a fourth VPMADDWD lane or a sum over a long block
+// would exceed 32 bits.
 func TestOverflowEdge(t *testing.T) {
 	patterns := map[string]func(r, c int) int16{
 		"all +1":           func(_, _ int) int16 { return MaxAbs },
@@ -161,8 +160,8 @@ func TestScratchIsReusableAcrossShapes(t *testing.T) {
 	}
 }
 
-// The result may not depend on the order of the rows, on how they are cut into
-// calls, or on the kernel; and the rows are not written to.
+// TestPropertyOrderAndCutsDoNotMatter checks that the result does not depend on the order of the rows, on how they
+// are divided among calls, or on the kernel, and that the rows are not modified.
 func TestPropertyOrderAndCutsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 2*blockRows+100).Draw(t, "n")
@@ -248,7 +247,7 @@ func TestShapeMismatchPanicsWithoutNamingTheRowCount(t *testing.T) {
 	}
 }
 
-// Values out of range make sums unspecified and nothing else.
+// TestOutOfRangeValuesDoNotPanic checks that values out of range only make the sums unspecified.
 func TestOutOfRangeValuesDoNotPanic(t *testing.T) {
 	x := fill(5000, 6, func(r, c int) int16 { return int16(-32768 + r*c) })
 	for _, k := range kernels() {

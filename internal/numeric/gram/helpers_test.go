@@ -7,10 +7,10 @@ type namedTile struct {
 	tile tileFunc
 }
 
-// kernels lists the portable tile and those in assembly.
+// kernels returns the portable tile and those in assembly.
 func kernels() []namedTile { return append([]namedTile{{"portable", tileGo}}, assembled()...) }
 
-// naive is the definition: no blocking, no packing, one product at a time.
+// naive implements the definition without blocking or packing.
 func naive(dst []int64, x [][]int16) {
 	k := 0
 	for i := range x {
@@ -38,7 +38,7 @@ func uniform(rng *rand.Rand, n, p int) [][]int16 {
 	return fill(n, p, func(_, _ int) int16 { return int16(rng.IntN(2*MaxAbs+1) - MaxAbs) })
 }
 
-// extremes draws from the corners only, where sums of pairs overflow first.
+// extremes draws only from the corners of the range, where sums of pairs overflow first.
 func extremes(rng *rand.Rand, n, p int) [][]int16 {
 	return fill(n, p, func(_, _ int) int16 { return int16((2*rng.IntN(2) - 1) * MaxAbs) })
 }

@@ -66,7 +66,7 @@ func TestSquaredNorms(t *testing.T) {
 	}
 }
 
-// drawn returns columns whose numbers often have the largest size.
+// drawn returns random columns with many numbers of the largest size.
 func drawn(r *rand.Rand, n, p int) [][]int16 {
 	out := make([][]int16, p)
 	for k := range out {

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/gram"
 )
 
-// table is D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d.
+// table returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d.
 func table(n, d int) [][]float64 {
 	x := make([][]float64, n)
 	for i := range x {
@@ -31,7 +31,7 @@ func target(x [][]float64) []float64 {
 	return y
 }
 
-// problemOf has the constant 1 as entry 0 and every column as a group.
+// problemOf returns a problem with the constant 1 as entry 0 and every column as a group.
 func problemOf(x [][]float64, y []float64, cost []float64, budget float64) *Problem {
 	d := len(x[0]) + 1
 	p := &Problem{Gram: mat.NewSymDense(d, nil), Cross: [][]float64{make([]float64, d)}, Group: []int{-1}, Cost: cost, Budget: budget}
@@ -71,9 +71,8 @@ func rss(x [][]float64, y, theta []float64) float64 {
 
 var costs = []float64{1, 1, 2, 2, 5, 5}
 
-// TestSpecification reproduces numbers that were computed beforehand in another language: what
-// each column explains after the constant, and order, cost, squared error and coefficients
-// for five budgets.
+// TestSpecification reproduces numbers that were computed beforehand in another language: the gain of each column
+// after the constant, and the order, cost, squared error and coefficients for five budgets.
 func TestSpecification(t *testing.T) {
 	d := table(3, 2)
 	for i, want := range [][]float64{{-.977530118, .850436621}, {.404849921, -.544021111}, {.501020856, .133232041}} {
@@ -121,8 +120,8 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// gramSchmidt is the rule on rows: orthonormal columns one after the other. It returns the
-// order of the columns and what each explains.
+// gramSchmidt applies the rule to rows by orthonormalising one column after the other. It returns the order of the
+// columns and the gain of each.
 func gramSchmidt(x [][]float64, y []float64, steps int) (order []int, gains []float64) {
 	n, d := len(x), len(x[0])
 	columns := make([][]float64, d+1)
@@ -188,8 +187,8 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// TestGreedyEqualsQR: on 200 random tables, correlated columns, repeated ones and constants among
-// them, every step on the matrix is that of Gram-Schmidt on the rows, with the same gain.
+// TestGreedyEqualsQR checks on 200 random tables, some with correlated, repeated or constant columns, that every step
+// on the matrix matches Gram-Schmidt on the rows, with the same gain.
 func TestGreedyEqualsQR(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -238,8 +237,8 @@ func randomTable(rng *rand.Rand, n, d int) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// TestFreeFirst: free groups come first, paid ones cost nothing, a group is paid once, and one
-// that does not fit is passed over.
+// TestFreeFirst checks that free groups come first, that paid columns are free, that a group is paid once, and that a
+// group that does not fit the budget is skipped.
 func TestFreeFirst(t *testing.T) {
 	x := table(40, 6)
 	p := problemOf(x, target(x), []float64{1, 1, 0, 2, 5, 5}, 1)
@@ -251,20 +250,20 @@ func TestFreeFirst(t *testing.T) {
 	if got := c.Groups(p); !slices.Equal(got, []int{0}) || c.Steps[1].Entry != 5 || c.Spent() != 1 {
 		t.Errorf("groups %v, steps %v: the paid column comes first, for nothing", got, c.Steps)
 	}
-	// Entries 1 and 2 as one group: buying it frees the other.
+	// Entries 1 and 2 form one group, so buying one makes the other free.
 	p.Paid, p.Group = nil, []int{-1, 0, 0, 2, 3, 4, 5}
 	if c = p.Select(); len(c.Steps) != 3 || c.Spent() != 1 {
 		t.Errorf("%v: a group is paid once", c.Steps)
 	}
-	// One that does not fit is passed over.
+	// A group that does not fit is skipped.
 	p.Group, p.Cost, p.Budget = []int{-1, 0, 1, 2, 3, 4, 5}, []float64{3, 1, 1, 1, 1, 1}, 2
 	if got := p.Select().Groups(p); slices.Contains(got, 0) || len(got) != 2 {
 		t.Errorf("%v within a budget of 2", got)
 	}
 }
 
-// TestTotal: matrices without rank, of zeros and without a constant give a choice and a finite
-// fit.
+// TestTotal checks that rank-deficient and zero matrices, and matrices without a constant, yield a choice and a
+// finite fit.
 func TestTotal(t *testing.T) {
 	zero := &Problem{Gram: mat.NewSymDense(3, nil), Cross: [][]float64{{1, 2, 3}}, Group: []int{-1, 0, 1}, Cost: []float64{1, 1}, Budget: math.Inf(1)}
 	if c := zero.Select(); len(c.Steps) != 0 || c.Spent() != 0 {
@@ -282,9 +281,9 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// BenchmarkGreedy compares the rule on the matrix with the rule on the rows at 40,000 x 96, 30
-// steps, one goroutine: with the integer matrix of a release added up (matrix), and from it alone,
-// as every further budget costs (budget). The metric rows/matrix is how many times faster it is.
+// BenchmarkGreedy compares the rule on the matrix with the rule on the rows at 40,000 x 96, 30 steps, one goroutine:
+// including the summation of the integer matrix of a release (matrix), and from the matrix alone, the cost of every
+// further budget (budget). The metric rows/matrix is the speed-up.
 func BenchmarkGreedy(b *testing.B) {
 	const n, d, steps = 40_000, 96, 30
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), n, d)

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// random returns a problem of n rows and d entries, labelled by a line with a
-// share of wrong labels.
+// random returns a problem of n rows and d entries, labelled by a line. The share wrong of the labels is flipped.
 func random(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
 	p := &Problem{Columns: make([][]int16, d), Labels: make([]int8, n), Constant: 9000, Lambda: lambda}
 	for j := range p.Columns {
@@ -38,7 +37,7 @@ func random(r *rand.Rand, n, d int, wrong, lambda float64) *Problem {
 	return p
 }
 
-// exact returns the norm of the true gradient, in arithmetic of 400 bits.
+// exact returns the norm of the true gradient, in 400-bit arithmetic.
 func exact(p *Problem, a Point) float64 {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	add := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(400).Add(x, y) }
@@ -76,7 +75,7 @@ func exact(p *Problem, a Point) float64 {
 	return out
 }
 
-// exactSlope is the slope of a loss in arithmetic of 400 bits.
+// exactSlope returns the slope of a loss in 400-bit arithmetic.
 func exactSlope(loss Loss, m *big.Float) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
 	if loss == Logistic {
@@ -96,7 +95,7 @@ func exactSlope(loss Loss, m *big.Float) *big.Float {
 	return m
 }
 
-// exactExp is e^m for |m| <= 500: the series of e^(m/2^60), squared 60 times.
+// exactExp returns e^m for |m| <= 500: the series of e^(m/2^60), squared 60 times.
 func exactExp(m *big.Float) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(500).SetFloat64(x) }
 	x := new(big.Float).SetPrec(500).Mul(m, f(0x1p-60))
@@ -112,8 +111,7 @@ func exactExp(m *big.Float) *big.Float {
 	return sum
 }
 
-// TestSlope: both slopes are within what is claimed of them, for margins that are
-// off by a rounding.
+// TestSlope checks that both slopes are within their claimed errors for margins that are off by one rounding.
 func TestSlope(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	worst := map[Loss]float64{}
@@ -143,8 +141,8 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-// TestMinimize: on small and awkward problems the true gradient is within the
-// tolerance, by exact arithmetic.
+// TestMinimize checks in exact arithmetic that on small and ill-conditioned problems the true gradient is within the
+// tolerance.
 func TestMinimize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
@@ -167,8 +165,8 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// TestDegenerate: equal rows, contradicting labels, zero rows, a column that is
-// another's copy, entries at the corners: all end with a proof.
+// TestDegenerate covers equal rows, contradicting labels, zero rows, duplicate columns, and entries at the corners.
+// Each minimisation must end with a proof.
 func TestDegenerate(t *testing.T) {
 	const one = 1 << 14
 	for name, p := range map[string]*Problem{
@@ -198,8 +196,8 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// TestErrorBound: away from the minimum, also where margins are huge and cancel,
-// the computed gradient norm differs from the true one by no more than stated.
+// TestErrorBound checks that away from the minimum, even if margins are huge and cancel, the computed gradient norm
+// differs from the true one by no more than its bound.
 func TestErrorBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 60 {
@@ -229,10 +227,9 @@ func TestErrorBound(t *testing.T) {
 	}
 }
 
-// TestWorstCaseBound: for the most rows a table holds, the error bound stays
-// below a third of the tolerance of 1e-5 norms that package mechanism asks for,
-// at the largest point that a penalty of .01 allows, |a|^2 <= 2 n/lambda. (At the
-// minimum the sum of slopes times rows and the penalty are each at most n norms.)
+// TestWorstCaseBound checks for the largest number of rows in a table that the error bound stays below a third of the
+// tolerance of 1e-5 norms that package mechanism requests. The point is the largest that a penalty of .01 allows,
+// |a|^2 <= 2 n/lambda. (At the minimum the sum of slopes times rows and the penalty are each at most n norms.)
 func TestWorstCaseBound(t *testing.T) {
 	const rows = math.MaxInt32
 	p := &Problem{Columns: make([][]int16, 4096), Norm: 64 << 14, Lambda: .01 * (1 << 28), Loss: Logistic}
@@ -242,7 +239,7 @@ func TestWorstCaseBound(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled context ends the minimisation with its error.
+// TestCancelled checks that a cancelled context ends the minimisation with its error.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -11,7 +11,7 @@ import (
 
 const benchRows = 500_000 // as in scripts/bench-kendall.py
 
-// continuous draws values without ties: 53 random bits each.
+// continuous draws values of 53 random bits, without ties.
 func continuous(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -47,7 +47,7 @@ func BenchmarkTwenty(b *testing.B) {
 	against(b, y, columns...)
 }
 
-// against ranks a target and columns with two workers, and counts them.
+// against ranks a target and columns with two workers, and computes S for each column.
 func against(b *testing.B, y []float64, columns ...[]float64) {
 	rank := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(columns[j], s) }
 	target := func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }

@@ -10,7 +10,7 @@ import (
 func ExampleS() {
 	x := kendall.Rank([]float64{1, 1, 2, 3}, nil)
 	y := kendall.Rank([]float64{1, 2, 2, 3}, nil)
-	// Two of the six pairs are tied in one column, the others concordant.
+	// Two of the six pairs are tied in one column; the others are concordant.
 	fmt.Println(kendall.S(x, y, nil))
 	// Output: 4
 }

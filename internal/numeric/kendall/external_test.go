@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/sys/scratch"
 )
 
-// TestExternalAgrees: the count with rows in a scratch file is that in memory, for runs of all sizes, ties, missing
-// numbers, zeros of both signs and categories.
+// TestExternalAgrees checks that the result with rows in a scratch file matches the one in memory, for runs of all
+// sizes, ties, missing values, zeros of both signs, and categories.
 func TestExternalAgrees(t *testing.T) {
 	file, err := scratch.Create(t.TempDir(), [scratch.KeySize]byte{1})
 	if err != nil {

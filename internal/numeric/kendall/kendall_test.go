@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// definition is S by its definition, over all pairs; cmp.Compare has the
-// documented order, NaN first and -0 equal to +0.
+// definition computes S from its definition, over all pairs. cmp.Compare has the documented order, with NaN first and
+// -0 equal to +0.
 func definition(x, y []float64) int64 {
 	total := 0
 	for i := range x {
@@ -62,8 +62,8 @@ var awkward = []float64{
 	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), -1, math.Nextafter(-1, -2), 1e9,
 }
 
-// column draws n values of one of several kinds: continuous, few distinct,
-// clusters too narrow for the histogram of the sort, awkward.
+// column draws n values of one of several kinds: continuous, few distinct values, clusters too narrow for the
+// histogram of the sort, special values.
 func column(r *rand.Rand, n int) []float64 {
 	values := make([]float64, n)
 	kind, levels := r.Intn(8), 1+r.Intn(1+n)
@@ -91,7 +91,7 @@ func column(r *rand.Rand, n int) []float64 {
 }
 
 func TestSAgainstDefinition(t *testing.T) {
-	scratch := new(kendall.Scratch) // shared by all cases: nothing may be left over
+	scratch := new(kendall.Scratch) // shared by all cases: no state may be left over
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		n := rapid.IntRange(0, 600).Draw(t, "rows")
@@ -103,8 +103,8 @@ func TestSAgainstDefinition(t *testing.T) {
 	})
 }
 
-// 3000 rows take the split of the inversions and buckets of the sort, and
-// reach every way of arranging the rows (ties in neither, one, both).
+// TestSAgainstDefinitionLong uses 3000 rows, which exercise the split of the inversions and the buckets of the sort,
+// and every branch of the row arrangement (ties in neither column, one, or both).
 func TestSAgainstDefinitionLong(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	scratch := new(kendall.Scratch)
@@ -144,7 +144,7 @@ func TestInvariances(t *testing.T) {
 			t.Fatalf("after a permutation of the rows S = %d, want %d", got, want)
 		}
 		if kendall.Rank(up, nil).Distinct() != order.Distinct() {
-			return // NaN and -Inf were both there and have become tied
+			return // both NaN and -Inf occurred and are now tied
 		}
 		if got := sum(x, up); got != want {
 			t.Fatalf("under an increasing map S = %d, want %d", got, want)
@@ -230,8 +230,8 @@ func TestLargeSums(t *testing.T) {
 	}
 }
 
-// Long columns of clusters leave many keys in one bucket of the sort, and many to one estimate. Their dense ranks,
-// which are spread evenly, have the same S.
+// TestClusters uses long columns of clusters, which leave many keys in one bucket of the sort and many with one
+// estimate. Their dense ranks, which are evenly spread, have the same S.
 func TestClusters(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	const n = 60_000
@@ -252,7 +252,7 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// More than 2^19 rows split the inversions twice.
+// TestTwoSplits uses more than 2^19 rows, which split the inversions twice.
 func TestTwoSplits(t *testing.T) {
 	const n = 1_048_583 // prime, above 2^20
 	x, y := make([]float64, n), make([]float64, n)
@@ -377,7 +377,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestWorkersShareAColumn: of more workers than columns several count one, and find the same.
+// TestWorkersShareAColumn checks that if there are more workers than columns, several share one, and the result is
+// the same.
 func TestWorkersShareAColumn(t *testing.T) {
 	const n = 150_000
 	r := rand.New(rand.NewSource(9))

@@ -140,7 +140,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// defined returns the kernel of a record and the landmarks, and its features.
+// defined computes the kernel of a record with the landmarks, and its features, from the definition.
 func (m *Map) defined(record []uint8) (kernel, features []int16) {
 	point := func(bins []uint8) []int32 {
 		z := make([]int32, len(m.Metric[0]))

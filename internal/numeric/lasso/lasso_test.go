@@ -13,9 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lattice returns a table of n rows and d columns that any program can make
-// anew, and which repeats columns from the 102nd on. With near, column 1 is
-// almost column 0, and column 3 is column 0.
+// lattice returns a table of n rows and d columns that any program can reproduce. Columns repeat from the 102nd on.
+// With near, column 1 is almost equal to column 0, and column 3 is equal to column 0.
 func lattice(n, d int, near bool) (x [][]float64, y []float64) {
 	x, y = make([][]float64, d), make([]float64, n)
 	for j := range x {
@@ -64,9 +63,8 @@ var latticeObjectives = []struct {
 	{40, 100, true, 0.01, 0.036048136490265524},
 }
 
-// TestLassoOnStandardisedColumns: the objective is scikit-learn's to 1e-8 and
-// the optimality conditions hold to 1e-9, with more rows than columns and the
-// other way round, and with columns that are equal or nearly so.
+// TestLassoOnStandardisedColumns checks that the objective matches scikit-learn to 1e-8 and that the optimality
+// conditions hold to 1e-9, with more rows than columns and vice versa, and with columns that are equal or nearly so.
 func TestLassoOnStandardisedColumns(t *testing.T) {
 	for _, c := range latticeObjectives {
 		x, y := lattice(c.n, c.d, c.near)
@@ -97,9 +95,8 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 	}
 }
 
-// violation returns by how much, as a share of the penalty, the solution misses
-// the conditions of the optimum: the gradient of a coefficient that is 0 is at
-// most the penalty, that of another is the penalty with its sign.
+// violation returns the largest violation of the optimality conditions, relative to the penalty: the gradient of a
+// zero coefficient is at most the penalty, and that of another is the penalty with the coefficient's sign.
 func violation(x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64) float64 {
 	residual := make([]float64, len(y))
 	for i := range y {
@@ -125,8 +122,8 @@ func violation(x [][]float64, y []float64, got lasso.Solution, lambda float64, u
 	return worst
 }
 
-// TestLassoOptimalOnRandomTables: the same conditions on tables of all shapes,
-// with constant and repeated columns, along a path of penalties.
+// TestLassoOptimalOnRandomTables checks the same conditions on tables of all shapes, with constant and repeated
+// columns, along a path of penalties.
 func TestLassoOptimalOnRandomTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 200 {
@@ -155,8 +152,8 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 	}
 }
 
-// TestLassoNearlyEqualColumns: sweeps alone would need about as many as the
-// reciprocal of the columns' distance squared.
+// TestLassoNearlyEqualColumns covers columns at a small distance. Sweeps alone would need about as many iterations as
+// the reciprocal of that distance squared.
 func TestLassoNearlyEqualColumns(t *testing.T) {
 	x, y := randomTable(rand.New(rand.NewPCG(2, 9)), 500, 8)
 	for i := range x[0] {
@@ -176,8 +173,7 @@ func TestLassoNearlyEqualColumns(t *testing.T) {
 	}
 }
 
-// reference is one table of baselines.json, written by baselines.py beside it with
-// scikit-learn.
+// A reference is one table of baselines.json, which baselines.py in the same folder writes with scikit-learn.
 type reference struct {
 	Name            string
 	X               [][]float64
@@ -273,8 +269,8 @@ func deviation(x []float64) float64 {
 	return math.Sqrt(v / float64(len(x)))
 }
 
-// The optimum of the lasso is characterised by its subgradient: |X'r| <= n
-// lambda, with equality and the sign of w where w is not 0.
+// TestLassoOptimalityConditions checks the subgradient condition of the optimum: |X'r| <= n lambda, with equality and
+// the sign of w if w is not 0.
 func TestLassoOptimalityConditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 90).Draw(t, "d")

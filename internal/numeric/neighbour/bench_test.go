@@ -2,7 +2,7 @@ package neighbour
 
 import "testing"
 
-// BenchmarkLoss is one evaluation of loss and gradient at 4,096 records, 16 columns and 160 vectors.
+// BenchmarkLoss measures one evaluation of loss and gradient with 4,096 records, 16 columns and 160 vectors.
 func BenchmarkLoss(b *testing.B) {
 	p := grid(4096, 16)
 	z := p.Subset(sortedByClass(p, evenlySpaced(4096, 160)))

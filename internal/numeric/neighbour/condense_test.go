@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// blobs returns n vectors around nine points of a board, in three classes that no line can part.
+// blobs returns n vectors around nine points of a grid, in three classes that no line can separate.
 func blobs(n int) Points {
 	p := Points{Dim: 2}
 	noise := ripple(n, 2)
@@ -31,7 +31,7 @@ func errorsOf(refs, p Points) int {
 	return n
 }
 
-// TestCondense: what is kept classifies every record, and is less than all of them.
+// TestCondense checks that the selected records classify every record correctly and are fewer than all records.
 func TestCondense(t *testing.T) {
 	p := blobs(900)
 	backwards := count(p.Len())
@@ -56,7 +56,7 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-// TestCondenseTwins: records with the same numbers and different classes end the search.
+// TestCondenseTwins checks that the search ends for records with the same numbers and different classes.
 func TestCondenseTwins(t *testing.T) {
 	p := Points{Dim: 1, X: []float64{0, 0, 0, 1, 1, 2}, Class: []int32{0, 1, 0, 1, 0, 2}}
 	for name, condense := range map[string]func() ([]int, error){
@@ -87,7 +87,8 @@ func TestCondenseCancelled(t *testing.T) {
 
 func count(n int) []int { return evenlySpaced(n, n) }
 
-// TestStratified: shares by largest remainder, every class at least one record, no more than it has.
+// TestStratified checks that shares are rounded by largest remainder, and that every class gets at least one record
+// and no more than it has.
 func TestStratified(t *testing.T) {
 	p := Points{Dim: 1}
 	for c, n := range []int{70, 0, 25, 4, 1} {
@@ -115,8 +116,8 @@ func TestStratified(t *testing.T) {
 	}
 }
 
-// TestMetricGradient compares the derivatives of the loss with a metric with differences, and the
-// loss from A = γI with that of γ².
+// TestMetricGradient compares the derivatives of the loss with a metric with finite differences, and the loss for A =
+// γI with that for γ².
 func TestMetricGradient(t *testing.T) {
 	p, start := threeClasses()
 	z := p.Subset(start)
@@ -151,7 +152,7 @@ func TestMetricGradient(t *testing.T) {
 	near(t, "L at A = γI", scaled, plain.value)
 }
 
-// TestCompress: fewer errors than the rows that it starts from, with and without a metric.
+// TestCompress checks that the result has fewer errors than the rows it starts from, with and without a metric.
 func TestCompress(t *testing.T) {
 	p := blobs(900)
 	start := Stratified(p, 12, count(900))
@@ -171,7 +172,7 @@ func TestCompress(t *testing.T) {
 	}
 }
 
-// TestCompressRepeats: a seed has one result, for any number of workers, and another seed another one.
+// TestCompressRepeats checks that the result depends on the seed but not on the number of workers.
 func TestCompressRepeats(t *testing.T) {
 	p := blobs(2000)
 	start := Stratified(p, 30, count(2000))
@@ -192,14 +193,14 @@ func TestCompressRepeats(t *testing.T) {
 	}
 }
 
-// TestCompressLosesClass: a class without a row to start from is refused.
+// TestCompressLosesClass checks that a class without a starting row is refused.
 func TestCompressLosesClass(t *testing.T) {
 	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err, ErrClass) {
 		t.Error(err)
 	}
 }
 
-// TestFarAway: vectors far from every record underflow no probability.
+// TestFarAway checks that vectors far from every record underflow no probability.
 func TestFarAway(t *testing.T) {
 	p := Points{Dim: 1, X: []float64{0, 1, 2, 3}, Class: []int32{0, 0, 1, 1}}
 	s, err := lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), []float64{1e4, 2}, 1)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestConjugateGradient: it has fewer errors than the records that it starts from and a smaller loss the longer it runs, with
-// and without a metric; the number of workers does not matter, the γ² that is asked for is that of the result, and an end of
-// the context is its error.
+// TestConjugateGradient checks, with and without a metric, that the result has fewer errors than the starting records
+// and that the loss decreases with the number of iterations. The number of workers does not matter, the result has
+// the requested γ², and a cancelled context returns its error.
 func TestConjugateGradient(t *testing.T) {
 	p := blobs(900)
 	start := Stratified(p, 12, count(900))
@@ -58,7 +58,7 @@ func TestConjugateGradient(t *testing.T) {
 	}
 }
 
-// TestConjugateQuadratic finds the minimum of a quadratic of two variables.
+// TestConjugateQuadratic finds the minimum of a quadratic function of two variables.
 func TestConjugateQuadratic(t *testing.T) {
 	at := []float64{9, -7}
 	err := minimizeConjugate(t.Context(), at, 50, func(x []float64) (float64, []float64, error) {

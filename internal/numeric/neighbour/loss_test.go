@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ripple is the table of the specification: x_ij = sin(1.7 i + 2.3 j + .5 i j), from 1.
+// ripple returns the table of the specification: x_ij = sin(1.7 i + 2.3 j + .5 i j), from 1.
 func ripple(n, d int) []float64 {
 	x := make([]float64, 0, n*d)
 	for i := 1; i <= n; i++ {
@@ -16,7 +16,7 @@ func ripple(n, d int) []float64 {
 	return x
 }
 
-// threeClasses returns the records of the specification and the rows that it starts from.
+// threeClasses returns the records of the specification and the rows it starts from.
 func threeClasses() (Points, []int) {
 	p := Points{Dim: 3, X: ripple(60, 3)}
 	for i := range 60 {
@@ -52,8 +52,7 @@ func length(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestSpecification compares loss, gradient and twenty steps of descent with numbers that were
-// computed beforehand.
+// TestSpecification compares loss, gradient and twenty steps of descent with numbers that were computed beforehand.
 func TestSpecification(t *testing.T) {
 	p, start := threeClasses()
 	count := [3]int{}
@@ -113,7 +112,7 @@ func TestSpecificationTiny(t *testing.T) {
 		near(t, "G", s.gradient(z, 2, .5)[k], want)
 		s, _ = lossOf(p, []int32{0, 1}, 2).sumLoss(t.Context(), z, .5)
 	}
-	// The vectors (.5,.5) (3,3) of class 0 and (0,1.5) (2,1) of class 1.
+	// The vectors are (.5,.5) and (3,3) of class 0, and (0,1.5) and (2,1) of class 1.
 	z = []float64{.5, .5, 3, 3, 0, 1.5, 2, 1}
 	if s, err = lossOf(p, []int32{0, 0, 1, 1}, 2).sumLoss(t.Context(), z, .5); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ func TestStandard(t *testing.T) {
 	}
 }
 
-// TestComponents: the components are uncorrelated, of falling variance, and keep distances up to
-// one scale if none is left out.
+// TestComponents checks that the components are uncorrelated and of decreasing variance, and that all of them
+// together preserve distances up to a common scale.
 func TestComponents(t *testing.T) {
 	p := Points{Dim: 4, X: ripple(80, 4), Class: make([]int32, 80)}
 	s, err := Components(p, 9)
@@ -61,7 +61,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestEncode: numbers are cut, missing ones replaced, levels spread.
+// TestEncode checks that numbers are clipped, missing values replaced and levels spread over entries.
 func TestEncode(t *testing.T) {
 	p := Encode([]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
 		[]Cells{{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}}, {Codes: []int32{9, 0, 1, 2, -1}}}, 1, 4)

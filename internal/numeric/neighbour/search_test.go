@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// grid returns n vectors of dim numbers in five classes, by the ripple.
+// grid returns n vectors of dim numbers in five classes, made by ripple.
 func grid(n, dim int) Points {
 	p := Points{Dim: dim, X: ripple(n, dim)}
 	for i := range n {
@@ -37,7 +37,7 @@ func TestSearch(t *testing.T) {
 			refs := grid(size, dim)
 			p := Points{Dim: dim, X: ripple(200, dim)[:150*dim], Class: make([]int32, 150)}
 			for k := range p.X {
-				p.X[k] += .013 // no two distances alike
+				p.X[k] += .013 // makes all distances different
 			}
 			tree, err := NewTree(refs)
 			if err != nil {
@@ -59,7 +59,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchTies: of equal distances the first vector wins, of equal votes the class of the nearest.
+// TestSearchTies checks that the first vector wins among equal distances, and the class of the nearest vector among
+// equal votes.
 func TestSearchTies(t *testing.T) {
 	refs := Points{Dim: 1, X: []float64{1, -1, 3, -3}, Class: []int32{2, 1, 1, 2}}
 	p := Points{Dim: 1, X: []float64{0, 0.5}, Class: []int32{0, 0}}
@@ -72,8 +73,8 @@ func TestSearchTies(t *testing.T) {
 	}
 }
 
-// TestVoteWeighs: with all vectors and γ² the votes are the probabilities of the loss, so that the
-// class of a record has the largest one.
+// TestVoteWeighs checks that with all vectors and γ² the votes are the probabilities of the loss, so the class of a
+// record is the most probable one.
 func TestVoteWeighs(t *testing.T) {
 	for _, dim := range []int{2, 25} {
 		refs := grid(40, dim)

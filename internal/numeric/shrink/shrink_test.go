@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// sample draws n true values, a share of them from N(0, deviation^2) and the others 0, and
-// noisy values with noise of deviation 1.
+// sample draws n true values and noisy values. The given share of the true values is from N(0, deviation^2), the
+// others are 0, and the noise has standard deviation 1.
 func sample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noise []float64) {
 	for range n {
 		x := 0.
@@ -21,8 +21,8 @@ func sample(rng *rand.Rand, n int, share, deviation float64) (truth, values, noi
 	return truth, values, noise
 }
 
-// TestPriorFindsItsWeights: of many values the prior has about the right variance and, where
-// most are 0, most of its weight near 0.
+// TestPriorFindsItsWeights checks that for many values the prior has about the right variance and, if most values are
+// 0, most of its weight near 0.
 func TestPriorFindsItsWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, tt := range []struct{ share, deviation float64 }{{.1, 8}, {1, 3}, {.5, 5}} {
@@ -48,8 +48,8 @@ func TestPriorFindsItsWeights(t *testing.T) {
 	}
 }
 
-// TestPosteriorIsCalibrated: half-lines that start at a posterior quantile contain the true
-// value as often as they state, also for the largest values alone.
+// TestPosteriorIsCalibrated checks that half-lines from a posterior quantile contain the true value with their
+// nominal frequency, also for the largest values alone.
 func TestPosteriorIsCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	truth, values, noise := sample(rng, 6000, .3, 4)
@@ -80,7 +80,7 @@ func TestPosteriorIsCalibrated(t *testing.T) {
 	}
 }
 
-// TestPosteriorWithoutNoise: a value without noise is its own posterior, and is in no prior.
+// TestPosteriorWithoutNoise checks that a value without noise is its own posterior and does not enter any prior.
 func TestPosteriorWithoutNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	p := Fit([]float64{1e9, .1}, []float64{0, 1})
@@ -97,7 +97,7 @@ func TestPosteriorWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestNormal: the mean and the variance of 100,000 numbers are within 5 standard errors.
+// TestNormal checks that the mean and the variance of 100,000 numbers are within 5 standard errors.
 func TestNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const n = 100_000

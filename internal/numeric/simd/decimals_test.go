@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestDecimals: what is packed and exact comes back bit for bit, by whatever way it is unpacked, and nothing behind it is touched.
+// TestDecimals checks that exactly packed numbers come back bit for bit by every unpacking method, and that the
+// memory after them is not modified.
 func TestDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 3))
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
@@ -49,7 +50,7 @@ func TestDecimals(t *testing.T) {
 			if is := exact[i/8]>>(i%8)&1 == 1; is != same(d.Number(k), x) {
 				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.power, is)
 			}
-			// What has such an integer is exact.
+			// A number is exact if it has such an integer.
 			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Least()) && same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
 				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
 			}
@@ -57,7 +58,7 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-// TestNumberIsDivision: a decimal is what a reader of text makes of it.
+// TestNumberIsDivision checks that a decimal equals the number that a parser reads from its text.
 func TestNumberIsDivision(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 3))
 	for range 300_000 {

@@ -4,7 +4,7 @@ package simd
 
 import "testing"
 
-// eachWidth runs a test with registers of 256 bits and, where this processor has them, of 512.
+// eachWidth runs a test with 256-bit registers and, if the processor has them, with 512-bit registers.
 func eachWidth(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	before := wide

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// drawn returns numbers of all kinds.
+// drawn returns random numbers of all kinds, including special values.
 func drawn(r *rand.Rand, n int) []float64 {
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(math.MaxUint64), math.Inf(1), math.Inf(-1), 1, -1, 5e-324, -5e-324,
 		math.MaxFloat64, -math.MaxFloat64, 0x1p-1022, 0x1p-64, -0x1p-64, 0x1p-65, 0x1p63, 0x1p64, -0x1p64, 31, 32, 31.999, -.5}
@@ -26,7 +26,7 @@ func drawn(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// each checks n results against a rule, and that those behind were not touched.
+// each compares n results with a rule, and checks that the elements after them were not modified.
 func each[T comparable](t *testing.T, got []T, column []float64, n int, untouched T, rule func(x float64) T) {
 	t.Helper()
 	if n > len(column) || n < wholeGroups(len(column)) {
