@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestPublishedVariants: the recipe's list and the package agree, and a table
-// of results never calls such a method private.
+// TestPublishedVariants checks that the recipe's list agrees with the package, and that a table of results never
+// marks such a method as private.
 func TestPublishedVariants(t *testing.T) {
 	var listed []string
 	for _, name := range recipe.AvailableInBench() {

@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestBalanced: every class has as many rows as the smallest, rows in no class are
-// gone, the choice goes by the seed and does not go by the order of the rows.
+// TestBalanced checks that every class has as many rows as the smallest, that rows in no class are removed, and that
+// the choice depends on the seed but not on the order of the rows.
 func TestBalanced(t *testing.T) {
 	codes := make([]int32, 1000)
 	for i := range codes {
@@ -39,8 +39,8 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// TestRunBalanced: on balanced classes whoever says always the same is right half of
-// the time, all methods see the same rows, and a number has nothing to balance.
+// TestRunBalanced checks that on balanced classes a constant prediction is correct half of the time, that all methods
+// see the same rows, and that numeric targets are not balanced.
 func TestRunBalanced(t *testing.T) {
 	c := Config{
 		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Categories: true, Trials: 10, Balance: true,
@@ -55,7 +55,7 @@ func TestRunBalanced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// .28 of the rows are in the smaller class.
+	// A share .28 of the rows is in the smaller class.
 	if n, of := balanced[0].N, all[0].N; float64(n) < .5*float64(of) || float64(n) > .62*float64(of) || n%2 != 0 {
 		t.Errorf("%d of %d rows are left", n, of)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// write puts a file in dir and returns its path.
+// write creates a file in dir and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -31,8 +31,8 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// lineTable returns a CSV of n rows of y = 2a - b + noise whose exact R² is
-// about signal/(signal + noise²), with a category column named where.
+// lineTable returns a CSV of n rows of y = 2a - b + noise, whose exact R² is about signal/(signal + noise²), with a
+// category column named where.
 func lineTable(n int, noise float64) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -47,7 +47,7 @@ func lineTable(n int, noise float64) string {
 	return b.String()
 }
 
-// numbersTable is lineTable with where written as a number.
+// numbersTable is like lineTable with where encoded as a number.
 func numbersTable(n int, noise float64) string {
 	return strings.ReplaceAll(lineTable(n, noise), ",w", ",")
 }
@@ -71,8 +71,8 @@ func TestRefusesDataNotCalledPublic(t *testing.T) {
 }
 
 func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
-	// var(2a - b) = 5/3 and where%2 adds 9 * 2/9 = 2, of which the linear model
-	// in where (0, 1, 2) explains nothing: R² = (5/3) / (5/3 + 2 + 1/4).
+	// var(2a - b) = 5/3, and where%2 adds 9 * 2/9 = 2, which a linear model in where (0, 1, 2) cannot explain: R² =
+	// (5/3) / (5/3 + 2 + 1/4).
 	path := write(t, t.TempDir(), "line.csv", numbersTable(20000, .5))
 	_, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols"}})
 	want := (5. / 3) / (5./3 + 2 + .25)
@@ -85,7 +85,8 @@ func TestLeastSquaresReachesTheKnownR2(t *testing.T) {
 	}
 }
 
-// More budget gives a better model, and the least of it none.
+// TestBudgetReachesTheMethod checks that more budget gives a better model, and that the smallest budget gives a
+// useless one.
 func TestBudgetReachesTheMethod(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(5000, .5))
 	median := func(epsilon float64) float64 {
@@ -158,12 +159,12 @@ func TestFailuresAreRows(t *testing.T) {
 			}
 		}
 	}
-	// Four rows fill four of ten folds; one of them has no target.
+	// Four rows fill four of ten folds; one row has no target.
 	if len(rows) != 20 || failed != 14 || summaries[0].Trials != 3 || summaries[1].Failed != 7 {
 		t.Errorf("%d rows, %d failed, %+v", len(rows), failed, summaries)
 	}
 
-	// A method that does not fit one table does not stop the others.
+	// A method that cannot run on one table does not stop the others.
 	alone := write(t, dir, "alone.csv", "y\n1\n2\n")
 	rows, summaries = collect(t, bench.Config{Public: true, Data: []string{alone, path}, Methods: []string{"auto", "nonprivate-lasso"}, Trials: 1})
 	if len(rows) != 4 || rows[0].Err == nil || rows[1].Err == nil || rows[2].Err != nil && rows[3].Err == nil {
@@ -230,7 +231,7 @@ func TestRecipesAreMethods(t *testing.T) {
 	if len(s) != 5 || s[0].Method != "nonprivate-ols" || s[1].Method != "private" || s[4].Method != "alien" {
 		t.Fatalf("summaries %+v", s)
 	}
-	// With the category, all but the noise is explained.
+	// With the category, the model explains everything but the noise.
 	full := 1 - .25/(5./3+2+.25)
 	half := (4. / 3) / (5./3 + 2 + .25)
 	if math.Abs(s[2].Median-full) > .02 || math.Abs(s[3].Median-half) > .06 {
@@ -247,14 +248,14 @@ func TestRecipesAreMethods(t *testing.T) {
 		t.Errorf("a recipe for another table: %+v", last)
 	}
 
-	// Without tables, recipes run on their own.
+	// Without tables, recipes run on their own data.
 	_, s = collect(t, bench.Config{Public: true, Recipes: []string{open}, Trials: 1})
 	if len(s) != 1 || s[0].Data != "line" || math.Abs(s[0].Median-full) > .05 {
 		t.Errorf("summaries %+v", s)
 	}
 }
 
-// The end of a context keeps what is finished.
+// TestInterrupted checks that finished trials are kept when the context ends.
 func TestInterrupted(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(300, 1))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -276,8 +277,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A table that turns out to be damaged ends the experiment; what was finished
-// stays.
+// TestDamagedTable checks that a damaged table ends the experiment and that finished trials are kept.
 func TestDamagedTable(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.csv", numbersTable(100, 1))
@@ -301,8 +301,8 @@ func TestDamagedTable(t *testing.T) {
 	}
 }
 
-// Methods see the same splits: two names of one deterministic method agree
-// trial by trial.
+// TestMethodsArePaired checks that methods see the same splits: two names of one deterministic method agree trial by
+// trial.
 func TestMethodsArePaired(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(400, 1))
 	rows, _ := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "none+nonprivate-ols"}})
@@ -326,7 +326,7 @@ func TestSameNameInTwoFolders(t *testing.T) {
 	}
 }
 
-// The real tables: a floor well below what the methods reach.
+// TestPublicTables checks on real tables that accuracies exceed floors well below their usual values.
 func TestPublicTables(t *testing.T) {
 	dir := publicdata.Path(t, "regression")
 	floors := map[string]float64{"uci_power_plant": .9, "361078_houses": .55, "uci_kin8nm": .3}
@@ -342,7 +342,7 @@ func TestPublicTables(t *testing.T) {
 	}
 }
 
-// Trials that are left out cost nothing, and the others keep their splits.
+// TestSkip checks that skipped trials do not run and that the others keep their splits.
 func TestSkip(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
 	c := bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "nonprivate-ridge"}, Trials: 4}
@@ -369,7 +369,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// A method that abstains gives rows that say so.
+// TestAbstention checks that a method that abstains yields rows with that status.
 func TestAbstention(t *testing.T) {
 	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
 	rows, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})

@@ -16,9 +16,9 @@ import (
 
 const loans = "../../testdata/loans.csv"
 
-// TestRunClasses: classes and categories come from the public table, the metric
-// is the accuracy, and every method beats the largest class, which has .72 of
-// the rows of the one target and .36 of those of the other.
+// TestRunClasses checks that classes and categories are taken from the public table, that the metric is the accuracy,
+// and that every method beats the largest class, which has .72 of the rows of one target and .36 of those of the
+// other.
 func TestRunClasses(t *testing.T) {
 	for target, least := range map[string]float64{"repaid": .75, "rating": .5} {
 		summaries, err := Run(context.Background(), Config{
@@ -37,7 +37,7 @@ func TestRunClasses(t *testing.T) {
 	}
 }
 
-// TestClassificationRecipe: a recipe brings its own task and classes.
+// TestClassificationRecipe checks that a recipe specifies its own task and classes.
 func TestClassificationRecipe(t *testing.T) {
 	summaries, err := Run(context.Background(), Config{Public: true, Recipes: []string{"../../examples/classes-three.yaml", "../../examples/basic.yaml"}, Trials: 1}, nil)
 	if err != nil {
@@ -74,8 +74,8 @@ func TestClassesRefused(t *testing.T) {
 	}
 }
 
-// TestReadLevels: numbers are sorted by size, text by its letters, and a missing
-// cell is no value.
+// TestReadLevels checks that numbers are sorted by size and text alphabetically, and that a missing cell is not a
+// level.
 func TestReadLevels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.tsv")
 	if err := os.WriteFile(path, []byte("\uFEFFa\tb\tc\n10\tx \t\n9\t\"q\"\tNA\n9\ty\n2\tx\t5\t6\n"), 0o600); err != nil {
@@ -92,9 +92,8 @@ func TestReadLevels(t *testing.T) {
 	}
 }
 
-// TestScoreClasses: rows in no class are not tested on, a class without rows does
-// not count in the balanced accuracy, and one that is never predicted does. golearn
-// finds the same.
+// TestScoreClasses checks that rows in no class are not scored, that a class without rows is ignored in the balanced
+// accuracy, and that a class that is never predicted is not. golearn computes the same scores.
 func TestScoreClasses(t *testing.T) {
 	classes := []string{"a", "b", "c"}
 	for name, c := range map[string]struct {

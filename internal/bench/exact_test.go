@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// forks is a table whose target is a where c is 0, and else b. Column d says nothing.
+// forks returns a table whose target is a if c is 0, and b otherwise. Column d is irrelevant.
 func forks(classes bool) string {
 	var b strings.Builder
 	b.WriteString("a,b,c,d,y\n")
@@ -28,7 +28,7 @@ func forks(classes bool) string {
 	return b.String()
 }
 
-// TestExactForms runs the exact forms by name and by recipe, with what each row pays.
+// TestExactForms runs the exact forms by name and by recipe, and checks the price paid per row.
 func TestExactForms(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "forks.csv", forks(false))
@@ -37,8 +37,8 @@ func TestExactForms(t *testing.T) {
 		Public: true, Data: []string{path}, Trials: 3, Recipes: []string{costs},
 		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree", "nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
 	})
-	// One feature at the root and one at the leaf; all four; and with a price of 3 the root has c and one
-	// for 1, and then the other two. CSTC drops d, which is of no use.
+	// A budget of 1 buys one feature at the root and one at the leaf; without a budget the tree buys all four. CSTC
+	// drops the useless d. If c costs 3, a budget of 4 buys c and another feature at the root and then the other two.
 	want := []struct{ least, paid float64 }{{.99, 2}, {.999, 4}, {.99, 2}, {.999, 3}, {.99, 6}}
 	if len(s) != len(want) {
 		t.Fatalf("%d summaries", len(s))
@@ -50,7 +50,7 @@ func TestExactForms(t *testing.T) {
 	}
 }
 
-// TestExactClasses: a price leaves features out, and a third class is refused.
+// TestExactClasses checks that a price leaves features out and that a third class is refused.
 func TestExactClasses(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "forks.csv", forks(true))

@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// An experiment on a small public table, in which y is 3x + 1 exactly.
+// The experiment uses a small public table in which y is exactly 3x + 1.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -45,7 +45,7 @@ func ExampleRun() {
 	// Output: line, 50 rows: nonprivate-ols has a median R² of 1.00 in 10 trials
 }
 
-// What to expect of two classes and three numbers, before any table is touched.
+// The example estimates the accuracy for two classes and three numeric columns before any table is read.
 func ExampleExplain() {
 	p := &pipeline.Pipeline{
 		Task: regression.TaskClassification, Target: "repaid", Model: adassp.JointGram{},
@@ -80,7 +80,7 @@ func ExampleParseMethod() {
 	// true
 }
 
-// Nine of ten rows are of one class, which is all that is ever predicted.
+// Nine of ten rows belong to one class, and the model always predicts that class.
 func ExampleScoreClasses() {
 	truth := []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}
 	s, err := bench.ScoreClasses([]string{"no", "yes"}, truth, make([]int32, len(truth)))

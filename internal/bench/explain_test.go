@@ -22,7 +22,7 @@ import (
 	"github.com/dptrain/dptrain/tukey"
 )
 
-// declared is a pipeline of d numeric columns, a category and the target.
+// declared returns a pipeline of d numeric columns, a category and the target.
 func declared(d int) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .1,
 		Selector: selection.None{}, Model: adassp.JointGram{}}
@@ -61,8 +61,8 @@ func TestExplain(t *testing.T) {
 	if few.Rows != 1000 || many.Rows != 100_000 {
 		t.Fatalf("sizes %d and %d", few.Rows, many.Rows)
 	}
-	// The noise at epsilon .1 and 1000 rows leaves next to nothing, that at
-	// epsilon 10 and 100,000 rows next to no error: the gap is wide.
+	// The noise at epsilon .1 and 1000 rows leaves hardly any signal; with epsilon 10 and 100,000 rows there is
+	// hardly any error. The gap is wide.
 	worst := few.At[0]
 	best := many.At[5]
 	if !(best.Median > worst.Median+.1) {
@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainFixed expects columns that are never read to cost no quality.
+// TestExplainFixed checks that columns that are never read do not affect quality.
 func TestExplainFixed(t *testing.T) {
 	p := declared(8)
 	p.Selector = selection.Fixed{Features: []string{"a", "kind"}}
@@ -90,8 +90,7 @@ func TestExplainFixed(t *testing.T) {
 	}
 }
 
-// TestExplainSelects runs a private selection, and the choice that a pipeline
-// without a selector makes.
+// TestExplainSelects runs a private selection, and the default choice of a pipeline without a selector.
 func TestExplainSelects(t *testing.T) {
 	for name, change := range map[string]func(*pipeline.Pipeline){
 		"kendall": func(p *pipeline.Pipeline) { p.Selector = selection.Kendall{K: 2} },
@@ -113,7 +112,7 @@ func TestExplainSelects(t *testing.T) {
 	}
 }
 
-// classed is declared with a target of classes.
+// classed is like declared with a target of classes.
 func classed(d, classes int) *pipeline.Pipeline {
 	p := declared(d)
 	p.Task = regression.TaskClassification
@@ -125,9 +124,9 @@ func classed(d, classes int) *pipeline.Pipeline {
 	return p
 }
 
-// TestExplainClasses: much budget and many rows reach the true function, whose
-// accuracy for two classes is 1/2 + arcsin(sqrt(R²))/pi, and little of both is
-// about as good as the largest class.
+// TestExplainClasses checks that with a large budget and many rows the accuracy approaches that of the true function,
+// which for two classes is 1/2 + arcsin(sqrt(R²))/pi, and that with a small budget and few rows it is close to the
+// share of the largest class.
 func TestExplainClasses(t *testing.T) {
 	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi, 3: .73} {
 		x, err := bench.Explain(t.Context(), classed(3, classes), bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
@@ -150,8 +149,8 @@ func TestExplainClasses(t *testing.T) {
 	}
 }
 
-// TestExplainAbstains: a method that has no model for so few rows says so, for
-// numbers and for classes, and the other sizes are explained all the same.
+// TestExplainAbstains checks, for numbers and for classes, that a method that has no model at a small size reports
+// so, and that the other sizes are still explained.
 func TestExplainAbstains(t *testing.T) {
 	for name, p := range map[string]*pipeline.Pipeline{"numbers": declared(1), "classes": classed(1, 2)} {
 		p.Model = tukey.Tukey{}
@@ -179,9 +178,8 @@ func TestExplainAbstains(t *testing.T) {
 	}
 }
 
-// TestExplainClassMethods runs a method of every kind: selectors that read classes or
-// numbers, the choice of auto, one fit for all classes, one for each, a reader of
-// classes, and private columns.
+// TestExplainClassMethods runs a method of every kind: selectors that read classes or numbers, the automatic choice,
+// one fit for all classes, one fit for each class, a method that reads classes directly, and private columns.
 func TestExplainClassMethods(t *testing.T) {
 	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
 		p := classed(5, 2)
@@ -219,7 +217,7 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 	}
 }
 
-// TestExplainManyClasses: so many models are given fewer tables or sizes.
+// TestExplainManyClasses checks that a large number of models is explained with fewer tables or sizes.
 func TestExplainManyClasses(t *testing.T) {
 	p := classed(20, 200)
 	p.Model = boosting.Additive{}

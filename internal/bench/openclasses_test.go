@@ -12,8 +12,8 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestOpenClassifiersRun: two and three classes, categories, a selection in front,
-// and a recipe with fixed columns. Neither claims a guarantee.
+// TestOpenClassifiersRun runs the classifiers on two and on three classes, with categories, after a selection, and
+// from a recipe with fixed columns. Neither classifier claims a guarantee.
 func TestOpenClassifiersRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fixed.yaml")
 	text := "task: classification\ndata: {target: rating, classes: [weak, fair, very good]}\nselection: {method: fixed, features: [income, debt]}\nmodel: {method: nonprivate-svm}\n"
@@ -44,8 +44,8 @@ func TestOpenClassifiersRun(t *testing.T) {
 	}
 }
 
-// TestGolearnClassifiersRun: the methods of golearn read categories, are ahead of the share of the largest class, and
-// claim no guarantee.
+// TestGolearnClassifiersRun checks that the methods of golearn read categories, are more accurate than the share of
+// the largest class, and claim no guarantee.
 func TestGolearnClassifiersRun(t *testing.T) {
 	c := Config{
 		Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Categories: true, Trials: 1, Rows: 2000,
@@ -66,8 +66,8 @@ func TestGolearnClassifiersRun(t *testing.T) {
 	}
 }
 
-// TestClassMethodsNeedClasses: what reads classes is refused for a number before a
-// table is opened, by name and in a recipe.
+// TestClassMethodsNeedClasses checks that a method that needs classes is refused for a numeric target before a table
+// is opened, by name and in a recipe.
 func TestClassMethodsNeedClasses(t *testing.T) {
 	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic", "dpfsdr+auto", "golearn-id3", "none+golearn-forest"} {
 		var mistake *MethodError
@@ -86,8 +86,8 @@ func TestClassMethodsNeedClasses(t *testing.T) {
 	}
 }
 
-// TestNeighboursOfNumbers: of golearn's methods the nearest neighbours also predict numbers. A trial with the same seed
-// has the same value.
+// TestNeighboursOfNumbers checks that of golearn's methods nearest neighbours also predict numbers, and that a trial
+// with the same seed has the same value.
 func TestNeighboursOfNumbers(t *testing.T) {
 	var values []float64
 	for range 2 {
@@ -107,7 +107,8 @@ func TestNeighboursOfNumbers(t *testing.T) {
 	}
 }
 
-// A private selection cannot be followed by a classifier without privacy.
+// TestOpenClassifierAfterPrivateSelection checks that a private selection cannot be followed by a classifier without
+// privacy.
 func TestOpenClassifierAfterPrivateSelection(t *testing.T) {
 	_, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Trials: 1,
 		Methods: []string{"dpfsdr+nonprivate-logistic"}}, func(r Row) {

@@ -15,8 +15,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// parquetLoan is a row of testdata/loans.csv with the types that a Parquet file of
-// it would have.
+// A parquetLoan is a row of testdata/loans.csv with natural Parquet types.
 type parquetLoan struct {
 	Income  *float64 `parquet:"income,optional"`
 	Age     *int64   `parquet:"age,optional"`
@@ -77,8 +76,8 @@ func asParquet(t *testing.T) string {
 	return path
 }
 
-// TestRunParquet: a table has the same classes, categories and results whether it
-// is a CSV or a Parquet file, also where its classes are booleans.
+// TestRunParquet checks that a table has the same classes, categories and results as a CSV and as a Parquet file,
+// even if its classes are booleans.
 func TestRunParquet(t *testing.T) {
 	path := asParquet(t)
 	for _, target := range []string{"rating", "repaid"} {
@@ -108,8 +107,7 @@ func TestRunParquet(t *testing.T) {
 	}
 }
 
-// TestPublicColumnsOfParquet: what is declared from a CSV file is declared from the
-// same table as Parquet.
+// TestPublicColumnsOfParquet checks that a Parquet file yields the same declarations as a CSV file of the same table.
 func TestPublicColumnsOfParquet(t *testing.T) {
 	path := asParquet(t)
 	got, err := PublicColumns(t.Context(), path, "", []string{"late"})
@@ -130,7 +128,7 @@ func TestPublicColumnsOfParquet(t *testing.T) {
 	}
 }
 
-// TestPublicColumnsTarget: a named target comes last, as classes, and unknown columns are named.
+// TestPublicColumnsTarget checks that a named target comes last, as classes, and that an error names unknown columns.
 func TestPublicColumnsTarget(t *testing.T) {
 	got, err := PublicColumns(t.Context(), loans, "late", nil)
 	if err != nil {
@@ -161,7 +159,7 @@ func TestPublicColumnsTarget(t *testing.T) {
 	}
 }
 
-// TestDamagedParquet: the error is the reader's.
+// TestDamagedParquet checks that a damaged file returns the error of the reader.
 func TestDamagedParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	data, err := os.ReadFile(asParquet(t))
@@ -169,7 +167,7 @@ func TestDamagedParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := len(data) / 3
-	clear(data[half : half+200]) // pages; the footer is whole
+	clear(data[half : half+200]) // clears pages; the footer is intact
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}

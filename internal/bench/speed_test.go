@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// BenchmarkRun is ten trials of four methods on the largest table: 241,600 rows
-// of 15 features, reading included.
+// BenchmarkRun measures ten trials of four methods on the largest table, 241,600 rows of 15 features, including
+// reading.
 func BenchmarkRun(b *testing.B) {
 	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
 	for b.Loop() {

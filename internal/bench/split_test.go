@@ -10,7 +10,7 @@ import (
 )
 
 func TestSplitmix64(t *testing.T) {
-	// The published sequence from the state 1234567.
+	// This is the published sequence from the state 1234567.
 	g := generator(1234567)
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
 		if got := g.next(); got != want {
@@ -19,7 +19,7 @@ func TestSplitmix64(t *testing.T) {
 	}
 }
 
-// Splits are part of what published experiments mean: they must not change.
+// TestSplitIsFrozen checks that splits do not change, since published results depend on them.
 func TestSplitIsFrozen(t *testing.T) {
 	_, first := splitTrial(0, 0, 30, 0)
 	_, last := splitTrial(7, 19, 30, 0)
@@ -58,8 +58,8 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 	})
 }
 
-// TestSplitOfFewerRows: the test rows stay, and nine tenths of the limit are
-// trained on; a limit above the table changes nothing.
+// TestSplitOfFewerRows checks that a limit keeps the test rows and trains on nine tenths of the limit, and that a
+// limit above the size of the table has no effect.
 func TestSplitOfFewerRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
@@ -86,7 +86,7 @@ func TestRoundsDiffer(t *testing.T) {
 	}
 }
 
-// The expected values are those of numpy.quantile.
+// TestQuantile compares quantiles with those of numpy.quantile.
 func TestQuantile(t *testing.T) {
 	for _, c := range []struct {
 		values  []float64
@@ -124,7 +124,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// The last trials to finish do not hold back a row for ever, whatever the order.
+// TestQueueKeepsOrder checks that rows are released in order whichever trials finish last.
 func TestQueueKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.Permutation([]int{0, 1, 2, 3, 4, 5}).Draw(t, "order")

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// TestSyntheticLaw checks what [Explain] says about its tables. The tables are
-// the same in every run.
+// TestSyntheticLaw checks the properties that [Explain] documents for its tables. The tables are the same in every
+// run.
 func TestSyntheticLaw(t *testing.T) {
 	schema := dataset.Schema{Columns: []dataset.Column{
 		{Name: "a"}, {Name: "idle"}, {Name: "y", Ranged: true, Lower: 100, Upper: 900},
@@ -63,8 +63,8 @@ func TestSyntheticLaw(t *testing.T) {
 	}
 }
 
-// TestSyntheticClasses: classes are about equally large and as hard to tell apart as
-// [Explain] says, and what is left out has no part in them.
+// TestSyntheticClasses checks that classes have about the same size and the difficulty that [Explain] documents, and
+// that omitted columns have no effect on them.
 func TestSyntheticClasses(t *testing.T) {
 	const n = 40_000
 	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(SyntheticR2))/math.Pi, 3: 0, 5: 0} {

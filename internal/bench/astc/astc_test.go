@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// table is D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d, with the target and
-// the costs of the numbers that were computed beforehand.
+// table returns D(n, d): x_ij = sin(1.7 i + 2.3 j + .5 i j), i = 1..n, j = 1..d, with the target and the costs for
+// which the reference values were computed.
 func table(n, d int) Table {
 	t := Table{Cost: []float64{1, 1, 2, 2, 5, 5}}
 	for j := range d {
@@ -72,7 +72,7 @@ func TestSpecification(t *testing.T) {
 			near(t, "coefficient", n.Theta[e], tt.theta[i])
 		}
 	}
-	// Another budget of the leaves is read from their matrices.
+	// A tree for another budget of the leaves is derived from their matrices.
 	again, err := Fit(context.Background(), x, Options{Depth: 2, Budget: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestScoreCanBeNegative: without a constant in the node, the explained share of the variance of
-// a child of centred columns is below 0; with it, it is not.
+// TestScoreCanBeNegative checks that without a constant in the node the explained share of the variance of a child of
+// centred columns is negative, and that with it the share is not.
 func TestScoreCanBeNegative(t *testing.T) {
 	x, y := []float64{-2, -1.9, -2.1, -2}, []float64{5, 5.1, 5.2, 4.9}
 	xy := 0.
@@ -126,7 +126,8 @@ func TestScoreCanBeNegative(t *testing.T) {
 	}
 }
 
-// TestSoft: each node of a soft tree is trained on all records; it walks like a hard one.
+// TestSoft checks that each node of a soft tree is trained on all records and that prediction follows a single path
+// as in a hard tree.
 func TestSoft(t *testing.T) {
 	x := table(400, 6)
 	soft, err := Fit(context.Background(), x, Options{Depth: 3, Budget: 2, Soft: true})
@@ -142,7 +143,7 @@ func TestSoft(t *testing.T) {
 	}
 }
 
-// TestTables: parts that do not fit are refused.
+// TestTables checks that inconsistent parts are refused.
 func TestTables(t *testing.T) {
 	good := table(30, 6)
 	for what, spoil := range map[string]func(*Table){
@@ -163,7 +164,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestCSTCGradient: the gradient is that of the objective, by central differences.
+// TestCSTCGradient compares the gradient of the objective with central differences.
 func TestCSTCGradient(t *testing.T) {
 	x := table(60, 6)
 	start, err := Fit(context.Background(), x, Options{Depth: 2})
@@ -192,7 +193,8 @@ func TestCSTCGradient(t *testing.T) {
 	}
 }
 
-// TestCSTC: a higher price buys less, and without one the tree fits about as well as it began.
+// TestCSTC checks that a higher price buys fewer features, and that without a price the tree fits about as well as
+// its start.
 func TestCSTC(t *testing.T) {
 	x := table(300, 6)
 	paid := func(lambda float64) (mean, loss float64) {
@@ -215,8 +217,8 @@ func TestCSTC(t *testing.T) {
 	}
 }
 
-// TestLogisticConstant: a penalty of 1 on the constant is that of a column of ones, and an infinite one leaves no
-// constant.
+// TestLogisticConstant checks that a penalty of 1 on the constant equals that of a column of ones, and that an
+// infinite penalty removes the constant.
 func TestLogisticConstant(t *testing.T) {
 	x := table(200, 6)
 	for i, y := range x.Y {
@@ -253,7 +255,8 @@ func TestLogisticConstant(t *testing.T) {
 	}
 }
 
-// TestLogistic: the optimality conditions of the penalty hold, and a high one leaves the constant.
+// TestLogistic checks the optimality conditions of the penalty, and that with a high penalty only the constant
+// remains.
 func TestLogistic(t *testing.T) {
 	x := table(200, 6)
 	for i, y := range x.Y {

@@ -24,8 +24,8 @@ func table(t *testing.T, classes []int32) *dataset.Table {
 	return out
 }
 
-// TestPoints: a missing number is the mean, an unknown category nothing, and a record without a
-// class is left out.
+// TestPoints checks that a missing number is replaced by the mean, that an unknown category sets no entry, and that a
+// record without a class is left out.
 func TestPoints(t *testing.T) {
 	p, columns, err := Points(table(t, []int32{0, 1, 2, 1}))
 	if err != nil {

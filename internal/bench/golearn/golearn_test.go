@@ -16,8 +16,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// newTable returns a table with the target y, the numbers a and b, and the category kind with the values u and v. With
-// classes the target is low or high.
+// newTable returns a table with the target y, the numbers a and b, and the category kind with the values u and v. If
+// classes is true, the target is low or high.
 func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -40,8 +40,8 @@ func newTable(t *testing.T, classes bool, y, a, b []float64, kind []int32) *data
 	return table
 }
 
-// corner returns n records of two classes: high where both a > 0 and kind = v hold, which is so for a quarter of them.
-// Some cells of b, which has no effect, are missing.
+// corner returns n records of two classes. The class is high if both a > 0 and kind = v, which holds for a quarter of
+// the records. Some cells of b, which has no effect, are missing.
 func corner(t *testing.T, n int, seed uint64) *dataset.Table {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -87,7 +87,8 @@ func accuracyOf(t *testing.T, name string, train, test *dataset.Table) float64 {
 	return float64(right) / float64(test.Len())
 }
 
-// TestInteraction: a guess has 0.75. A tree with all features finds both conditions.
+// TestInteraction checks that a tree with all features finds both conditions. Always predicting the larger class has
+// an accuracy of 0.75.
 func TestInteraction(t *testing.T) {
 	train, test := corner(t, 1500, 1), corner(t, 500, 2)
 	for name, least := range map[string]float64{KNN: .9, ID3: .97} {
@@ -97,8 +98,8 @@ func TestInteraction(t *testing.T) {
 	}
 }
 
-// TestForest: of three features that each point to the class with an error, two per tree, the votes are better than a
-// guess, which has 0.5, and equal sources give equal forests.
+// TestForest covers three features that are each a noisy copy of the class, two per tree. The votes are better than a
+// guess, which has an accuracy of 0.5, and equal sources yield equal forests.
 func TestForest(t *testing.T) {
 	draw := func(seed uint64) *dataset.Table {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -125,7 +126,8 @@ func TestForest(t *testing.T) {
 	}
 }
 
-// TestOneFeature: golearn makes a leaf of a node with one feature left, so a tree of one feature needs the constant.
+// TestOneFeature checks that a tree of one feature works. golearn turns a node with one remaining feature into a
+// leaf, so such a tree needs the constant.
 func TestOneFeature(t *testing.T) {
 	a := make([]float64, 200)
 	y := make([]float64, 200)
@@ -162,7 +164,7 @@ func TestOneFeature(t *testing.T) {
 }
 
 // TestNeighboursAreTheNearest compares the k-d tree of golearn, as it is used here, with a search of all rows. The
-// data have few different values, so that there are equal rows and ties within a column.
+// data have few distinct values, so there are equal rows and ties within a column.
 func TestNeighboursAreTheNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var y, a, b []float64
@@ -213,13 +215,13 @@ func TestNeighboursAreTheNearest(t *testing.T) {
 	}
 }
 
-// TestEqualRows: many equal rows are one point, and count as often as they occur.
+// TestEqualRows checks that a group of equal rows is one point that counts as often as it occurs.
 func TestEqualRows(t *testing.T) {
 	n := 20000
 	y, a := make([]float64, n), make([]float64, n)
 	for i := range y {
 		y[i] = float64(i % 4)
-		a[i] = float64(i % 2) // y is 0 or 2 where a is 0, and 1 or 3 where a is 1
+		a[i] = float64(i % 2) // y is 0 or 2 if a is 0, and 1 or 3 if a is 1
 	}
 	table := newTable(t, false, y, a, a, make([]int32, n))
 	fit, err := ForTable(KNN, false)
@@ -240,8 +242,8 @@ func TestEqualRows(t *testing.T) {
 	}
 }
 
-// TestFaultsOfGolearn holds what the package comment states about golearn. A failure means that golearn has changed, and
-// that a workaround may go.
+// TestFaultsOfGolearn verifies the faults of golearn that the package comment lists. A failure means that golearn has
+// changed and that a workaround may be removed.
 func TestFaultsOfGolearn(t *testing.T) {
 	// The points 1 to 8 are at distances of at least 2 from -1.
 	tree := kdtree.New()
@@ -251,7 +253,7 @@ func TestFaultsOfGolearn(t *testing.T) {
 	if rows, lengths, err := tree.Search(3, pairwise.NewEuclidean(), []float64{-1}); err != nil || lengths[0] != 1 || rows[0] != 0 {
 		t.Errorf("rows %v at distances %v, %v: no point at the origin is reported", rows, lengths, err)
 	}
-	// A sample has its rows in one order for Get and in another for MapOverRows.
+	// A sample returns its rows in one order from Get and in another from MapOverRows.
 	g := base.NewDenseInstances()
 	spec := g.AddAttribute(base.NewFloatAttribute("x"))
 	if err := g.Extend(100); err != nil {

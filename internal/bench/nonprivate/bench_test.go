@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
-// The sizes in which coordinate descent was compared with scikit-learn.
+// BenchmarkLasso uses the sizes of the comparison of coordinate descent with scikit-learn.
 func BenchmarkLasso(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := design(x, y)
@@ -19,7 +19,7 @@ func BenchmarkLasso(b *testing.B) {
 	}
 }
 
-// More columns than rows: only the columns that enter need Gram columns.
+// BenchmarkLassoWide has more columns than rows, so only the columns that enter need Gram columns.
 func BenchmarkLassoWide(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
 	d := design(x, y)

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Fitting public data without privacy, to compare with.
+// The example fits public data without privacy, for comparison.
 func ExampleOLS() {
 	d := regression.Design{
 		Names:  []string{"x"},
@@ -29,8 +29,7 @@ func ExampleOLS() {
 	// Output: y = 1.000 + 2.000 x, R2 1.000
 }
 
-// The penalty shrinks coefficients; those not worth it become exactly 0 and
-// have no term.
+// The penalty shrinks coefficients; small ones become exactly 0 and have no term.
 func ExampleLasso() {
 	d := regression.Design{
 		Names: []string{"signal", "chatter"},
@@ -51,8 +50,7 @@ func ExampleLasso() {
 	// Output: signal 1.90
 }
 
-// One solver follows a path of penalties: Gram columns are computed once, and
-// each solution starts from the last.
+// One solver follows a path of penalties. Gram columns are computed once, and each solution starts from the last.
 func ExampleLassoSolver() {
 	x := [][]float64{{-2, -1, 0, 1, 2}, {1, -1, 0, -1, 1}}
 	y := []float64{-3, -3, 0, 1, 5}

@@ -52,8 +52,8 @@ func TestMarginSmall(t *testing.T) {
 	}
 }
 
-// TestMarginStationary: the gradient of the objective is 0 at the solution, for
-// random designs in awkward units and with more columns than rows.
+// TestMarginStationary checks that the gradient of the objective is 0 at the solution, for random designs in various
+// units and with more columns than rows.
 func TestMarginStationary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
@@ -116,9 +116,8 @@ func TestMarginStationary(t *testing.T) {
 	}
 }
 
-// TestMarginStandardize: in units of standard deviations the units of a column do
-// not matter, and the loss on WDBC is scikit-learn's on standardised columns
-// (LogisticRegression(C=1), tol=1e-13): 30.379966918606787.
+// TestMarginStandardize checks that in units of standard deviations the units of a column do not matter, and that the
+// loss on WDBC matches scikit-learn on standardised columns (LogisticRegression(C=1), tol=1e-13): 30.379966918606787.
 func TestMarginStandardize(t *testing.T) {
 	d := eight()
 	options := nonprivate.MarginOptions{Lambda: 1, Standardize: true}
@@ -172,8 +171,8 @@ func TestMarginOnPublicTable(t *testing.T) {
 	}
 }
 
-// TestMarginTotal: no rows, one class, rows in no class, constant, missing and
-// infinite cells, separable classes: a model, and finite scores.
+// TestMarginTotal checks that no rows, one class, rows in no class, constant, missing and infinite cells, and
+// separable classes yield a model with finite scores.
 func TestMarginTotal(t *testing.T) {
 	d := eight()
 	odd := eight()

@@ -16,8 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// reference is one table of testdata/baselines.json, written by
-// testdata/baselines.py with scikit-learn.
+// A reference is one table of testdata/baselines.json, written by testdata/baselines.py with scikit-learn.
 type reference struct {
 	Name  string
 	X     [][]float64
@@ -56,7 +55,7 @@ func design(x [][]float64, y []float64) regression.Design {
 	return regression.Design{Names: names, X: x, Target: "y", Y: y}
 }
 
-// weights spreads a model's terms over its columns.
+// weights returns a model's coefficients, one for each column.
 func weights(m *regression.Linear) []float64 {
 	w := make([]float64, len(m.Columns))
 	for _, t := range m.Terms {
@@ -65,8 +64,7 @@ func weights(m *regression.Linear) []float64 {
 	return w
 }
 
-// near compares the fitted contributions: coefficients in units of the columns'
-// spreads.
+// near compares the fitted contributions: coefficients in units of the columns' spreads.
 func near(t *testing.T, what string, r reference, got, want []float64, tolerance float64) {
 	t.Helper()
 	for j := range want {
@@ -109,13 +107,13 @@ func randomTable(rng *rand.Rand, n, d int) ([][]float64, []float64) {
 	return x, y
 }
 
-// More rows than one chunk, so that triangles are merged; the residual of least
-// squares is orthogonal to every column.
+// TestOLSResidualIsOrthogonal uses more rows than one chunk, so that triangles are merged, and checks that the
+// residual of least squares is orthogonal to every column.
 func TestOLSResidualIsOrthogonal(t *testing.T) {
 	x, y := randomTable(rand.New(rand.NewPCG(3, 3)), 20000, 7)
 	for i := range x[6] {
 		x[5][i] = 1e6 + 1e-3*x[5][i]
-		x[6][i] = x[0][i] + 1e-7*x[6][i] // nearly collinear: the normal equations lose it
+		x[6][i] = x[0][i] + 1e-7*x[6][i] // nearly collinear: the normal equations would lose it
 	}
 	m, err := nonprivate.OLS(context.Background(), design(x, y))
 	if err != nil {
@@ -156,7 +154,7 @@ func predict(t *testing.T, m regression.Model, x [][]float64) []float64 {
 	return pred
 }
 
-// Baselines fit whatever the rows hold.
+// TestBaselinesAreTotalOnRows checks that baselines fit any rows.
 func TestBaselinesAreTotalOnRows(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
@@ -255,7 +253,7 @@ func TestBaselineErrors(t *testing.T) {
 	}
 }
 
-// Columns are clamped as a model clamps them.
+// TestLimitIsUnbounded checks that columns are clamped as a model clamps them.
 func TestLimitIsUnbounded(t *testing.T) {
 	if columns.Limit != regression.Unbounded {
 		t.Errorf("cells are clamped at %v, those of a model at %v", columns.Limit, regression.Unbounded)

@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// In-sample R2 of scikit-learn's LinearRegression on tables with complete sets
-// of indicators (diamonds, soil) and with columns of very different scales
-// (elevators, whose columns were divided by their standard deviations first).
+// TestOLSOnPublicTables compares the in-sample R2 with that of scikit-learn's LinearRegression on tables with
+// complete sets of indicators (diamonds, soil) and with columns of very different scales (elevators, whose columns
+// were first divided by their standard deviations).
 func TestOLSOnPublicTables(t *testing.T) {
 	for file, want := range map[string]float64{
 		"361096_diamonds.csv.gz":                0.970068672849,
@@ -39,7 +39,7 @@ func TestOLSOnPublicTables(t *testing.T) {
 	}
 }
 
-// readPublic reads a public set of numbers, the target last.
+// readPublic reads a public set of numeric columns, the target last.
 func readPublic(t *testing.T, kind, file string) regression.Design {
 	t.Helper()
 	lines := publicdata.Lines(t, kind, file)

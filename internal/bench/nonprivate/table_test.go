@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
-// separated is a table whose class is "high" where a is above 0. With odd, as many
-// rows again are in no class, far on the side of "low".
+// separated returns a table whose class is "high" if a is above 0. If odd is true, the table has twice as many rows;
+// the additional ones are in no class, far on the side of "low".
 func separated(t *testing.T, n int, odd bool) *dataset.Table {
 	t.Helper()
 	schema := dataset.Schema{Columns: []dataset.Column{
@@ -38,8 +38,8 @@ func separated(t *testing.T, n int, odd bool) *dataset.Table {
 	return table
 }
 
-// TestOpenClassifiers: a baseline that reads classes finds the boundary between
-// them, and rows in no class, which least squares takes for 0, do not move it.
+// TestOpenClassifiers checks that a classification baseline finds the boundary between the classes. Rows in no class,
+// which least squares treats as 0, must not move it.
 func TestOpenClassifiers(t *testing.T) {
 	test := separated(t, 400, false)
 	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM, nonprivate.NonprivateOLS} {
@@ -70,7 +70,8 @@ func TestOpenClassifiers(t *testing.T) {
 	}
 }
 
-// A number is fitted on numbers and 0/1 columns: the value of a category is found again.
+// TestForTableNumbers checks that a numeric target is fitted on numbers and 0/1 columns, and that the value of a
+// category is recovered.
 func TestForTableNumbers(t *testing.T) {
 	table := separated(t, 300, false)
 	fit, err := nonprivate.ForTable(nonprivate.NonprivateOLS, false)

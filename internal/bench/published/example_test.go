@@ -45,8 +45,8 @@ func ExampleMethods() {
 	// as-published-kendall
 }
 
-// A constant column is chosen for certain; a record that varies it makes another
-// choice possible, and no epsilon covers that.
+// A constant column is chosen with certainty. A record that varies it makes another choice possible, which no epsilon
+// covers.
 func ExampleKendall_Law() {
 	y := []float64{1, 2, 3, 4}
 	before, err := published.Kendall{K: 1}.Law([][]float64{{5, 5, 5, 5}, y}, y, 1)
@@ -61,16 +61,14 @@ func ExampleKendall_Law() {
 	// Output: 1.00 0.42 +Inf
 }
 
-// The first column is the target in other units, the second has nothing to do
-// with it.
+// The first column is the target in other units, the second is unrelated to it.
 func ExampleSISScores() {
 	y := []float64{-1, 1, -1, 1}
 	fmt.Println(published.SISScores([][]float64{{10, 20, 10, 20}, {1, 1, 2, 2}}, y))
 	// Output: [4 0]
 }
 
-// Equal scores, up to next to nothing and in reverse order: the log ratio is ln
-// 2 at an epsilon of .01.
+// The scores are nearly equal, in opposite order. The log ratio is ln 2 at an epsilon of .01.
 func ExampleTopK_Law() {
 	m := published.TopK{K: 2, Epsilon: .01, Gamma: .5}
 	a, err := m.Law([]float64{3e-9, 2e-9, 1e-9, 0})
@@ -85,7 +83,7 @@ func ExampleTopK_Law() {
 	// Output: 0.693
 }
 
-// Two heaps of 100 models, and one model moved from one to the other.
+// There are two clusters of 100 models, and one model moves from one to the other.
 func ExampleDepths() {
 	heaps := func(zeros int) *published.Depths {
 		var models [][]float64

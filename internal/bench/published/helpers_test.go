@@ -10,10 +10,10 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// source is a fixed source of random bits.
+// source returns a fixed source of random bits.
 func source(seed uint64) Source { return rand.NewPCG(seed, 4) }
 
-// view makes a table of columns and, last, a target.
+// view returns a table of columns and, last, a target.
 func view(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
 	t.Helper()
 	var schema dataset.Schema
@@ -38,7 +38,7 @@ func add(x [][]float64, record ...float64) [][]float64 {
 	return out
 }
 
-// must is for laws that exist.
+// must panics on an error, for distributions that are known to exist.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -65,9 +65,8 @@ func first(l Law, j int) float64 {
 	return logSum(logs)
 }
 
-// follows draws runs times and compares every frequency with the law at six
-// standard deviations: below 1e-8 false alarms an outcome, and the seed is
-// fixed.
+// follows draws runs times and compares every frequency with the distribution at six standard deviations, a
+// false-alarm rate below 1e-8 per outcome. The seed is fixed.
 func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
 	t.Helper()
 	count := map[string]float64{}
@@ -91,7 +90,7 @@ func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int
 	}
 }
 
-// waves are columns of n records, each a different rearrangement.
+// waves returns columns of n records, each a different rearrangement.
 func waves(n int, steps ...int) [][]float64 {
 	out := make([][]float64, len(steps))
 	for j, step := range steps {

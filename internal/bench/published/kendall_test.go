@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/kendall"
 )
 
-// soundKendall is this project's selection: tau-a, ties counting 0, in the
-// exponential mechanism of width 5/2 and later 5, epsilon/k a round.
+// soundKendall is the selection of this project: tau-a, where ties count 0, in the exponential mechanism of width 5/2
+// and later 5, with epsilon/k per round.
 func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 	tau := func(a, b []float64) float64 {
 		return math.Abs(float64(kendall.S(kendall.Rank(a, nil), kendall.Rank(b, nil), nil))) / float64(len(a)-1)
@@ -32,8 +32,8 @@ func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 	}}.listOutcomes())
 }
 
-// rareBinary is x = y = (0, ..., 0, 1) beside two columns that have nothing to
-// do with y, and the same with the record (0, 1) added.
+// rareBinary returns x = y = (0, ..., 0, 1) together with two columns unrelated to y, and the same table with the
+// record (0, 1) added.
 func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 	y = append(make([]float64, n-1), 1)
 	x = append([][]float64{slices.Clone(y)}, waves(n, 7, 11)...)
@@ -41,7 +41,7 @@ func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64
 	return x, y, add(x, 0, float64(n)/2, float64(n)/2), append(slices.Clone(y), 1)
 }
 
-// TestKendallWitnessTies: one record moves tau-b by 146 where 3/2 is charged.
+// TestKendallWitnessTies shows that one record moves tau-b by 146, while the mechanism accounts for 3/2.
 func TestKendallWitnessTies(t *testing.T) {
 	const (
 		n       = 1000
@@ -54,7 +54,7 @@ func TestKendallWitnessTies(t *testing.T) {
 	near(t, "score", score(x, y)[0], n/2, 1e-9)
 	near(t, "score with the record", score(x2, y2)[0], 353.73, .005)
 
-	// Two rounds at epsilon 1: 1/2 each, so the noise of the first has scale 6.
+	// There are two rounds at epsilon 1, 1/2 each, so the noise of the first has scale 6.
 	a, b := must(Kendall{K: 2}.Law(x, y, epsilon)), must(Kendall{K: 2}.Law(x2, y2, epsilon))
 	loss := max(first(b, 1)-first(a, 1), first(b, 2)-first(a, 2))
 	near(t, "log ratio of the first pick", loss, 24.4, .1)
@@ -67,8 +67,7 @@ func TestKendallWitnessTies(t *testing.T) {
 	}
 }
 
-// TestKendallWitnessConstant: a constant column is picked with certainty, until
-// one record varies it.
+// TestKendallWitnessConstant shows that a constant column is picked with certainty until one record varies it.
 func TestKendallWitnessConstant(t *testing.T) {
 	const (
 		n       = 40
@@ -85,8 +84,7 @@ func TestKendallWitnessConstant(t *testing.T) {
 	if b.LogP(0) > math.Log(.1) || !math.IsInf(Loss(a, b), 1) {
 		t.Errorf("probability %v once it varies, loss %v", math.Exp(b.LogP(0)), Loss(a, b))
 	}
-	// In the next rounds no score is a number, and the last column is picked for
-	// ever.
+	// In the next rounds every score is NaN, and the last column is always picked.
 	if a := must(Kendall{K: 2}.Law(x, y, epsilon)); len(a) != 1 || a.LogP(0, 2) != 0 {
 		t.Errorf("two rounds: %v", a)
 	}
@@ -106,7 +104,7 @@ func TestKendallWitnessConstant(t *testing.T) {
 	}
 }
 
-// TestKendallScores: tau-b by its definition on columns with ties.
+// TestKendallScores compares tau-b with its definition on columns with ties.
 func TestKendallScores(t *testing.T) {
 	x := [][]float64{{1, 1, 2, 3, 3, 0}, {0, 1, 0, 1, 0, 1}, {-1, 5, 2, 2, 2, 7}}
 	y := []float64{1, 2, 2, 3, 1, 0}

@@ -10,10 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// corrected is the canonical Lipschitz mechanism by its definition, over every
-// set y on its own: loss (1-gamma) max(a, b) - gamma b, with b the least score
-// in y and a the largest outside. Classes of C(t-h-2, k-h-1) members come to the
-// same; see TestCorrected.
+// corrected is the canonical Lipschitz mechanism by its definition, over every set y individually, with loss
+// (1-gamma) max(a, b) - gamma b, where b is the least score in y and a the largest outside. Classes of C(t-h-2,
+// k-h-1) members give the same result; see TestCorrected.
 func corrected(m TopK, scores []float64) Law {
 	var sets []class
 	all := combin.Combinations(len(scores), m.K)
@@ -44,8 +43,8 @@ func corrected(m TopK, scores []float64) Law {
 	return law
 }
 
-// TestCorrected reproduces the output laws of the corrected mechanism
-// (the specification), so that what the witnesses are compared with is right.
+// TestCorrected reproduces the output distributions of the corrected mechanism in the specification, which validates
+// the reference for the witnesses.
 func TestCorrected(t *testing.T) {
 	m := TopK{K: 2, Epsilon: 1, Gamma: .5, Gumbel: true}
 	for _, want := range [][]float64{
@@ -60,8 +59,8 @@ func TestCorrected(t *testing.T) {
 	}
 }
 
-// TestLipschitzWitnessOrder: two score vectors that differ by next to nothing,
-// in reverse order, have a log ratio of ln k at every epsilon.
+// TestLipschitzWitnessOrder shows that two score vectors with a negligible difference, in reverse order, have a log
+// ratio of ln k at every epsilon.
 func TestLipschitzWitnessOrder(t *testing.T) {
 	for k, want := range map[int]float64{2: .693, 3: 1.099, 5: 1.609, 7: 1.946} {
 		up := make([]float64, 2*k)
@@ -80,9 +79,8 @@ func TestLipschitzWitnessOrder(t *testing.T) {
 	}
 }
 
-// TestLipschitzWitnessTables: the same by one record, for real tables and scores
-// in order. All columns equal the target, so that their scores are equal; the
-// record that is added has a different rank in each.
+// TestLipschitzWitnessTables shows the same for one record, with real tables and ordered scores. All columns equal
+// the target, so their scores are equal; the added record has a different rank in each.
 func TestLipschitzWitnessTables(t *testing.T) {
 	const n = 4000
 	for k, epsilons := range map[int][]float64{2: {.01, .5}, 3: {.01, .1, 1}, 5: {1}} {
@@ -115,8 +113,8 @@ func TestLipschitzWitnessTables(t *testing.T) {
 	}
 }
 
-// TestLipschitzWitnessSearch: pairs of score vectors at distance 1 in every
-// coordinate, found by hill climbing at epsilon 1.
+// TestLipschitzWitnessSearch checks pairs of score vectors at distance 1 in every coordinate, found by hill climbing
+// at epsilon 1.
 func TestLipschitzWitnessSearch(t *testing.T) {
 	for _, x := range []struct {
 		m    TopK
@@ -139,7 +137,7 @@ func TestLipschitzWitnessSearch(t *testing.T) {
 	}
 }
 
-// TestLipschitzCorrectedHolds: no random pair of neighbours breaks the corrected
+// TestLipschitzCorrectedHolds checks that no random pair of neighbours violates the guarantee of the corrected
 // mechanism.
 func TestLipschitzCorrectedHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -170,8 +168,8 @@ func TestLipschitzDrawsItsLaw(t *testing.T) {
 	})
 }
 
-// TestLipschitzWide: class sizes far beyond the largest float do no harm. With
-// scores far apart the true top k comes out.
+// TestLipschitzWide checks that class sizes far beyond the largest float64 do not cause errors. With scores far apart
+// the result is the true top k.
 func TestLipschitzWide(t *testing.T) {
 	const (
 		d = 20000

@@ -29,7 +29,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestMistakes: what can be refused before a row is used is refused by all.
+// TestMistakes checks that every method refuses invalid settings before it reads a row.
 func TestMistakes(t *testing.T) {
 	v, target := view(t, waves(50, 7, 11, 13), waves(50, 3)[0])
 	category, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
@@ -94,8 +94,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestTotal: cells of any kind give a selection, with the target anywhere among
-// the columns.
+// TestTotal checks that cells of any kind yield a selection, with the target anywhere among the columns.
 func TestTotal(t *testing.T) {
 	nan := math.NaN()
 	inf := math.Inf(1)
@@ -120,7 +119,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestLoss: the largest log ratio of either direction.
+// TestLoss checks that the loss is the largest log ratio in either direction.
 func TestLoss(t *testing.T) {
 	half := math.Log(.5)
 	law := Law{{[]int{0}, math.Log(.9)}, {[]int{1}, math.Log(.1)}}
@@ -131,8 +130,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestDice: uniform draws, permutations and subsets. Six standard deviations,
-// fixed seed.
+// TestDice checks uniform draws, permutations and subsets, with a tolerance of six standard deviations and a fixed
+// seed.
 func TestDice(t *testing.T) {
 	const runs = 60000
 	d := dice{source(5)}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// half is y = x1 = +1, -1, ... and x2 = y on half of the rows, and the same with
-// the record x1 = 1e6, x2 = 0, y = 1.
+// half returns y = x1 = +1, -1, ... and x2 = y on half of the rows, and the same table with the record x1 = 1e6, x2 =
+// 0, y = 1.
 func half(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 	x = make([][]float64, 2)
 	for i := range n {
@@ -23,8 +23,8 @@ func half(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
 	return x, y, add(x, 1e6, 0), append(slices.Clone(y), 1)
 }
 
-// plain is this project's score: |sum x y| of cells clamped to [-1, 1], here
-// after the identity as public map. It moves by at most 1 either way.
+// plain is the score of this project: |sum x y| of cells clamped to [-1, 1], here with the identity as the public
+// map. It changes by at most 1 either way.
 func plain(x [][]float64, y []float64) []float64 {
 	clamp := func(v float64) float64 { return min(max(v, -1), 1) }
 	scores := make([]float64, len(x))
@@ -38,7 +38,7 @@ func plain(x [][]float64, y []float64) []float64 {
 	return scores
 }
 
-// TestSISWitness: one record sets the centre and the scale of everybody.
+// TestSISWitness shows that one record determines the centre and the scale of all records.
 func TestSISWitness(t *testing.T) {
 	const epsilon = 1.0
 	x, y, x2, y2 := half(100)
@@ -66,13 +66,13 @@ func TestSISWitness(t *testing.T) {
 	}
 }
 
-// TestSISScores: units and origin of a column do not matter, a constant column
-// has score 0, and no finite cell overflows.
+// TestSISScores checks that the unit and the origin of a column do not matter, that a constant column has score 0,
+// and that no finite cell overflows.
 func TestSISScores(t *testing.T) {
 	y := []float64{1, 4, 2, 8, 5}
 	x := [][]float64{{1, 4, 2, 8, 5}, {-10, -40, -20, -80, -50}, {3, 3, 3, 3, 3}, {-1e308, 1e308, -1e308, 1e308, 0}, {0, 0, 0, 0, 0}}
 	s := SISScores(x, y)
-	// Centred y is (-3, 0, -2, 4, 1), its largest value 4: sum of squares 30/16.
+	// Centred y is (-3, 0, -2, 4, 1) with the largest value 4: sum of squares 30/16.
 	near(t, "y with itself", s[0], 30.0/16, 1e-12)
 	near(t, "y in other units", s[1], 30.0/16, 1e-12)
 	near(t, "constant", s[2], 0, 0)

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// Witnesses for the check and the draw are about models, one of them moved. A
-// record in a batch of its own is a model: with no column but the intercept the
-// model is the target's value.
+// Witnesses for the check and the draw move one of several models. A record in a batch of its own is a model: with no
+// column but the intercept, the model is the value of the target.
 
-// twoHeaps are m models of one coefficient, zeros of them at 0 and the others at
-// 1, spread as the script spreads them, but evenly.
+// twoHeaps returns m models of one coefficient, zeros of them at 0 and the others at 1. They are spread as in the
+// script, but evenly.
 func twoHeaps(m, zeros int) [][]float64 { return heaps(map[float64]int{0: zeros, 1: m - zeros}) }
 
 func heaps(counts map[float64]int) [][]float64 {
@@ -25,13 +24,11 @@ func heaps(counts map[float64]int) [][]float64 {
 	return models
 }
 
-// hockey is the least delta for which an event of these log-probabilities is
-// within epsilon.
+// hockey returns the smallest delta for which an event with these log-probabilities is within epsilon.
 func hockey(a, b, epsilon float64) float64 { return math.Exp(a) - math.Exp(epsilon+b) }
 
-// soundCheck is this project's check (the specification, step 6) at weight e: the
-// number of k = 0, 1, ... with V_(t-k-2) exp(e (t+k+2)) / w(depth >= t+k+1) <=
-// delta. One model moves it by at most 1.
+// soundCheck is the check of this project (the specification, step 6) at weight e: the number of k = 0, 1, ... with
+// V_(t-k-2) exp(e (t+k+2)) / w(depth >= t+k+1) <= delta. One model moves it by at most 1.
 func soundCheck(s *Depths, e, delta float64) float64 {
 	for k := 0; ; k++ {
 		outer := s.t - k - 2
@@ -49,15 +46,15 @@ func soundCheck(s *Depths, e, delta float64) float64 {
 	}
 }
 
-// soundPass is the log-probability that this project's check passes: a share e1
-// = .4 epsilon, noise of scale 1/e1, weights of e' = .3 epsilon.
+// soundPass returns the log-probability that the check of this project passes: a share e1 = .4 epsilon, noise of
+// scale 1/e1, weights of e' = .3 epsilon.
 func soundPass(s *Depths, epsilon, delta float64) float64 {
 	e1 := .4 * epsilon
 	return logPass(soundCheck(s, .3*epsilon, delta), math.Log(1/(2*delta))/e1, 1/e1)
 }
 
-// TestTukeyWitnessPass: the bit "passed" has a log ratio of 2/epsilon where one
-// model moves the distance by 1, and an event of that size near the threshold.
+// TestTukeyWitnessPass shows that the bit "passed" has a log ratio of 2/epsilon if one model moves the distance by 1,
+// and that an event of that size occurs near the threshold.
 func TestTukeyWitnessPass(t *testing.T) {
 	const (
 		epsilon = 1.0
@@ -72,7 +69,7 @@ func TestTukeyWitnessPass(t *testing.T) {
 	if got := a.LogPass() - b.LogPass(); got <= epsilon/2 {
 		t.Errorf("log ratio %v within the check's share", got)
 	}
-	// Not an event that delta covers, and above epsilon as a whole.
+	// The delta does not cover the event, whose log ratio is above epsilon.
 	if got := hockey(a.LogPass(), b.LogPass(), epsilon); got < .08 {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
@@ -84,9 +81,8 @@ func TestTukeyWitnessPass(t *testing.T) {
 	}
 }
 
-// TestTukeyWitnessPassRecords: the same for a record added, as the claim has it.
-// Of 397 records one is left out at random: with 198 zeros and 199 ones the
-// models are those of (198, 198) or of (197, 199).
+// TestTukeyWitnessPassRecords shows the same for an added record, as in the claim. One of 397 records is left out at
+// random: with 198 zeros and 199 ones the models are those of (198, 198) or of (197, 199).
 func TestTukeyWitnessPassRecords(t *testing.T) {
 	const (
 		epsilon = .5
@@ -106,8 +102,8 @@ func TestTukeyWitnessPassRecords(t *testing.T) {
 	}
 }
 
-// TestTukeyWitnessJump: the search returns k+1 for the largest k that satisfies
-// the inequality but -1 if there is none, so one model moves it by 2.
+// TestTukeyWitnessJump shows a jump of the distance. The search returns k+1 for the largest k that satisfies the
+// inequality, but -1 if no k does, so one model moves it by 2.
 func TestTukeyWitnessJump(t *testing.T) {
 	const (
 		epsilon = 1.0
@@ -141,7 +137,7 @@ func TestTukeyWitnessJump(t *testing.T) {
 	}
 }
 
-// stairs are models at 0, 1, 2, ... with one wider gap.
+// stairs returns models at 0, 1, 2, ... with one wider gap.
 func stairs(m, place int, width float64) (models [][]float64) {
 	for i := range m {
 		v := float64(i)
@@ -153,9 +149,8 @@ func stairs(m, place int, width float64) (models [][]float64) {
 	return models
 }
 
-// TestTukeyWitnessModel: one model moved from the right end to the left one
-// lowers the depth of a point on the right and raises that of nearly all the
-// rest, so that weights exp(e T) need 2e, not e: -0.778 for e = 0.4.
+// TestTukeyWitnessModel moves one model from the right end to the left one. This lowers the depth of a point on the
+// right and raises that of nearly all the rest, so that weights exp(e T) need 2e, not e: -0.778 for e = 0.4.
 func TestTukeyWitnessModel(t *testing.T) {
 	const (
 		e = .4
@@ -185,8 +180,7 @@ func TestTukeyWitnessModel(t *testing.T) {
 	}
 	near(t, "log density ratio, limit", must2(ratio(1e9, 8)), -2*e, 1e-6)
 
-	// The draw as published weights one depth and draws from the next, so that a
-	// wide gap moves its density without bound.
+	// The draw as published weights one depth and draws from the next, so a wide gap moves its density without bound.
 	for width, least := range map[float64]float64{100: 3, 1e4: 7, 1e8: 16} {
 		if _, drawn := ratio(width, 10); math.Abs(drawn) < least {
 			t.Errorf("width %v: log density ratio %v of the draw as published, want at least %v", width, drawn, least)
@@ -196,19 +190,18 @@ func TestTukeyWitnessModel(t *testing.T) {
 
 func must2(a, _ float64) float64 { return a }
 
-// TestTukeyWitnessBatches: one record more changes every batch. The targets are
-// 0 and 1, half each, and there is no column. 999 records make 500 batches of
-// one, whose models are 0 or 1; 1000 make 500 batches of two, half of which have
-// the mean .5, and nothing else is drawn. The laws are exact, with models of a
-// heap spread evenly; heap sizes are summed over all orders of the records.
+// TestTukeyWitnessBatches shows that one more record changes every batch. The targets are 0 and 1, half each, and
+// there is no column. With 999 records there are 500 batches of one, whose models are 0 or 1. With 1000 there are 500
+// batches of two, half of them with the mean .5, and only that value is drawn. The distributions are exact, with
+// models of a cluster spread evenly; cluster sizes are summed over all orders of the records.
 func TestTukeyWitnessBatches(t *testing.T) {
 	const (
 		epsilon = 1.0
 		delta   = 1e-5
 		m       = 500
 	)
-	// Three heaps, the outer two of both models: from the depth both+1 on all gaps
-	// are in the middle heap, and the weight of depth both is drawn there.
+	// Of three clusters the outer two have `both` models each. From depth both+1 on all gaps are in the middle
+	// cluster, and the weight of depth `both` is drawn there.
 	inside := func(s *Depths, both int) float64 {
 		logs := s.depthLogs()
 		return math.Exp(logSum(logs[max(0, both-s.t):]) - logSum(logs))
@@ -219,7 +212,7 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		p := math.Exp(choose(500, zeros) + choose(499, m-zeros) - choose(999, m))
 		in += p * math.Exp(s.LogPass()) * 2e-9 * math.Exp(s.LogDensity([]float64{.5}))
 	}
-	for both := 60; both <= 200; both++ { // batches of two zeros, and as many of two ones
+	for both := 60; both <= 200; both++ { // number of batches of two zeros, equal to that of two ones
 		mixed := 500 - 2*both
 		s := must(NewDepths(heaps(map[float64]int{0: both, .5: mixed, 1: both}), epsilon, delta))
 		p := math.Exp(choose(m, both) + choose(m-both, both) + float64(mixed)*math.Ln2 - choose(1000, 500))
@@ -235,7 +228,7 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		t.Errorf("delta %v suffices at epsilon %v, the claim is %v", got, epsilon, delta)
 	}
 
-	// The same by running it.
+	// The next loop measures the same by running the mechanism.
 	for _, n := range []int{999, 1000} {
 		near5 := 0
 		src := source(uint64(n))
@@ -258,8 +251,7 @@ func TestTukeyWitnessBatches(t *testing.T) {
 		}
 	}
 
-	// All batches change, also under one and the same permutation of the records
-	// that are there before.
+	// All batches change, even if the existing records keep their permutation.
 	before := must(Batches(source(1), 999, m, 1))
 	after := must(Batches(source(1), 1000, m, 1))
 	for b := range before {
@@ -284,14 +276,14 @@ func TestTukeyWitnessBatches(t *testing.T) {
 	}
 }
 
-// choose is the logarithm of a binomial coefficient.
+// choose returns the logarithm of a binomial coefficient.
 func choose(n, k int) float64 {
 	log := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
 	return log(n) - log(k) - log(n-k)
 }
 
-// TestTukeyDensity: the law of the draw integrates to 1 and is what comes out,
-// cell by cell between the models. Six standard deviations, fixed seed.
+// TestTukeyDensity checks that the density of the draw integrates to 1 and matches the sampled frequencies, cell by
+// cell between the models, with a tolerance of six standard deviations and a fixed seed.
 func TestTukeyDensity(t *testing.T) {
 	const (
 		m    = 12
@@ -329,15 +321,14 @@ func TestTukeyDensity(t *testing.T) {
 		}
 	}
 	near(t, "integral", total, 1, 1e-9)
-	// Nothing is drawn at depth t, which the paper's mechanism reaches.
+	// The draw never reaches depth t, which the paper's mechanism includes.
 	edge := []float64{(s.x[0][2] + s.x[0][3]) / 2, (s.x[1][5] + s.x[1][6]) / 2}
 	if !math.IsInf(s.LogDensity(edge), -1) || math.IsInf(s.LogIntended(edge), -1) {
 		t.Errorf("depth t: density %v, intended %v", s.LogDensity(edge), s.LogIntended(edge))
 	}
 }
 
-// TestTukeyVolumes reproduces volumes and the weight of depth >= t of
-// the specification.
+// TestTukeyVolumes reproduces volumes and the weight of depth >= t of the specification.
 func TestTukeyVolumes(t *testing.T) {
 	var models [][]float64
 	for i := 1; i <= 12; i++ {
@@ -352,14 +343,14 @@ func TestTukeyVolumes(t *testing.T) {
 		t.Errorf("t = %d", s.t)
 	}
 	near(t, "weight", math.Exp(logSum(s.depthLogs())), 3243.4528401, 1e-6)
-	// Depth 4 first in the first coefficient: lengths 5 and 3 there, and behind it
-	// 6.75, that of depth 5, as published (31.25 would be right).
+	// Depth 4 is first in the first coefficient: lengths 5 and 3 there, and then 6.75, that of depth 5, as published
+	// (31.25 would be right).
 	logs := s.firstLogs(4)
 	near(t, "first coefficient", math.Exp(logs[0]), (5-3)*6.75, 1e-9)
 	near(t, "second coefficient", math.Exp(logs[1]), (31.25-6.75)*3, 1e-9)
 }
 
-// TestTukeyPasses: the exact probability to pass is that of the runs.
+// TestTukeyPasses compares the exact probability to pass with the frequency of runs.
 func TestTukeyPasses(t *testing.T) {
 	const runs = 20000
 	s := must(NewDepths(twoHeaps(200, 100), 1, 1e-5))

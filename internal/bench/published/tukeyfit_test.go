@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTukeyFit: a line is found with many records; with few there is no model.
+// TestTukeyFit checks that a line is found with many records and that there is no model with few.
 func TestTukeyFit(t *testing.T) {
 	line := func(n int) ([][]float64, []float64) {
 		x := waves(n, 7)
@@ -45,8 +45,8 @@ func TestTukeyFit(t *testing.T) {
 	}
 }
 
-// TestTukeyLeastSquares: a batch is fitted exactly, the solution of least norm
-// among several, and no cell of any size gives a model that is not finite.
+// TestTukeyLeastSquares checks that a batch is fitted exactly, that the solution of least norm is chosen among
+// several, and that models are finite for cells of any size.
 func TestTukeyLeastSquares(t *testing.T) {
 	x := [][]float64{{0, 1, 2, 3}, {0, 1, 2, 3}}
 	got := leastSquares(x, []float64{1, 3, 5, 7}, []int{3, 0, 1})
