@@ -40,7 +40,8 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// The bounds are for private columns only.
+// TestOtherRelationsAreRefused checks that other relations are refused, since the bounds are for private columns
+// only.
 func TestOtherRelationsAreRefused(t *testing.T) {
 	tab := sample(t, 20)
 	for _, r := range []budget.Relation{budget.AddRemove, budget.Substitute} {
@@ -61,8 +62,8 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 	}
 }
 
-// With much budget both find what the hidden column says, and with next to none
-// they are left with the public one or with nothing.
+// TestAccuracy checks that with a large budget both methods learn from the hidden column, and that with a tiny budget
+// they learn at most from the public one.
 func TestAccuracy(t *testing.T) {
 	train, test := sample(t, 4000), sample(t, 1001)
 	ctx, labels := context.Background(), Labels(test.All())
@@ -99,7 +100,7 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// Strange tables cause no error and no panic.
+// TestTotal checks that unusual tables cause no error and no panic.
 func TestTotal(t *testing.T) {
 	none := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}}, {Codes: []int32{}}}
 	odd := cells(sample(t, 12))
@@ -143,8 +144,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The evidence of a vote is the log of a ratio of two mixtures, computed here
-// directly.
+// TestEvidence compares the evidence of a vote with the logarithm of a ratio of two mixtures, computed directly.
 func TestEvidence(t *testing.T) {
 	density := func(x, sigma, p float64) float64 {
 		at := func(mean float64) float64 { return math.Exp(-(x - mean) * (x - mean) / (2 * sigma * sigma)) }
@@ -167,8 +167,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// The classifier by the nearer of the means (1, 0) and (0, .5), each of four
-// records.
+// TestNearerMean checks the nearest-mean classifier with means (1, 0) and (0, .5), each of four records.
 func TestNearerMean(t *testing.T) {
 	const kappa = .5 // linear.Kappa
 	h := nearerMean([]float64{0, 2, 4 * kappa, 4, 0, 4 * kappa})

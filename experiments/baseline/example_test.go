@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// line is a table whose class is the side of a private number.
+// line returns a table whose class is the sign of a private number.
 func line(n int) *dataset.Table {
 	columns := []dataset.Column{
 		{Name: "open", Ranged: true, Lower: 0, Upper: 1},
@@ -48,7 +48,7 @@ func sessionFor(node budget.Node) *mechanism.Session {
 	return s
 }
 
-// Teachers answer ten queries, and then the budget is spent.
+// Teachers answer ten queries, which spends the budget.
 func ExamplePATE_Run() {
 	train, queries := line(2000), line(10)
 	p := baseline.PATE{Columns: train.Schema().Columns, Buckets: 50, Queries: 10}

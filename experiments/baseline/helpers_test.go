@@ -12,8 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/train/scaling"
 )
 
-// sampleColumns are a public number, a private number, a private category and the
-// target.
+// sampleColumns returns a public number, a private number, a private category and the target.
 func sampleColumns() []dataset.Column {
 	return []dataset.Column{
 		{Name: "open", Ranged: true, Lower: -3, Upper: 3},
@@ -28,8 +27,7 @@ func sampleRanges() []scaling.Range {
 	return []scaling.Range{declared, declared, {}, {}}
 }
 
-// sample is a table in which the class follows the hidden number, and a little the
-// open one.
+// sample returns a table in which the class depends strongly on the hidden number and weakly on the open one.
 func sample(t testing.TB, n int) *dataset.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
@@ -87,7 +85,7 @@ func session(t testing.TB, x planner, epsilon float64) *mechanism.Session {
 	return s
 }
 
-// share of right classes.
+// share returns the share of correct predictions.
 func share(predicted, labels []int32) float64 {
 	right := 0.
 	for i, c := range predicted {

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// neighbours are tables in which the private columns of one record differ.
+// neighbours calls each with tables that differ in the private columns of one record.
 func neighbours(t *testing.T, tab *dataset.Table, each func(name string, n *dataset.Table)) {
 	t.Helper()
 	for at := 0; at < tab.Len(); at += 2 {
@@ -28,8 +28,8 @@ func neighbours(t *testing.T, tab *dataset.Table, each func(name string, n *data
 	}
 }
 
-// replayed runs a method on a table and on all neighbours, with the releases of the
-// first run in place in the others, under several keys: what a record can move depends on how coins deal the others.
+// replayed runs a method on a table, and then on all neighbours with the releases of the first run. It repeats this
+// under several keys, since the effect of a record depends on how coins assign the others.
 func replayed(t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any) (closest float64) {
 	t.Helper()
 	priced := price(t, x, 5, budget.SubstitutePrivateColumns)
@@ -52,8 +52,8 @@ func replayed(t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.S
 	return closest
 }
 
-// TestPATEReplays: with as many buckets as leave a teacher few records, one of them
-// turns all answers.
+// TestPATEReplays checks replays with few and with many buckets. If there are many, each teacher has few records, and
+// one record can change all answers of its teacher.
 func TestPATEReplays(t *testing.T) {
 	tab, queries := sample(t, 16), sample(t, 6)
 	for _, buckets := range []int{2, 7, 12} {
@@ -72,8 +72,7 @@ func TestPATEReplays(t *testing.T) {
 	}
 }
 
-// TestPeopleReplays: the model is a function of public columns and of what was
-// released.
+// TestPeopleReplays checks that the model is a function of public columns and of released values.
 func TestPeopleReplays(t *testing.T) {
 	tab := sample(t, 16)
 	people := People{Columns: sampleColumns(), Rounds: 12}

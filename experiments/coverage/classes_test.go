@@ -20,7 +20,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// freshRecords of a law are what intervals are compared with.
+// freshRecords is the number of new records from a distribution that intervals are compared with.
 const freshRecords = 40000
 
 // A classLine is a finished setting of a classification.
@@ -34,8 +34,8 @@ type classLine struct {
 	Measures map[string]covered `json:"measures"`
 }
 
-// covered says how often the interval of a measure holds that of fresh records: of all
-// runs, recalls of all classes.
+// covered is the result of a measure over all runs (and for recalls over all classes). Covered is the share of
+// intervals that contain the value for new records.
 type covered struct {
 	Covered float64 `json:"covered"`
 	Known   float64 `json:"known"` // share of intervals that are not [0, 1]
@@ -43,7 +43,7 @@ type covered struct {
 	Width   float64 `json:"width"` // median where it is known
 }
 
-// intervals adds up those of one measure.
+// intervals accumulates the intervals of one measure.
 type intervals struct {
 	n, hits        float64
 	errors, widths []float64
@@ -97,8 +97,7 @@ func (c *classTable) pick(t *testing.T, rows []int) *dataset.Table {
 	return tab
 }
 
-// lawOfClasses draws records: of the larger class (or of each class) with the given
-// shares, two numbers that differ by class and one that does not.
+// lawOfClasses draws n records of classes with the given shares. Two numbers depend on the class and one does not.
 func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
 	c := &classTable{columns: make([][]float64, 3)}
 	target := dataset.Column{Name: "class", Kind: dataset.Category}
@@ -124,8 +123,7 @@ func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
 	return c
 }
 
-// readClasses reads the numbers of a public table and its classes, which come from the
-// file: it is public.
+// readClasses reads the numbers and the classes of a public table. The list of classes is taken from the file.
 func readClasses(t *testing.T, name string) *classTable {
 	t.Helper()
 	return readClassesFrom(t, "classification", name, classesOf[name])
@@ -171,7 +169,7 @@ var classesOf = map[string][]string{
 	"letters":   letters(), "usps": upTo(0, 9), "isolet1560": upTo(1, 26),
 }
 
-// upTo lists whole numbers as texts.
+// upTo lists integers as texts.
 func upTo(first, last int) []string {
 	var out []string
 	for k := first; k <= last; k++ {
@@ -188,7 +186,7 @@ func letters() []string {
 	return out
 }
 
-// measureClasses fits on rows of a table and compares what is reported with other rows.
+// measureClasses fits on some rows of a table and compares the reported measures with those on the other rows.
 func measureClasses(t *testing.T, sums map[string]*intervals, c *classTable, epsilon float64, train, rest []int) {
 	t.Helper()
 	last := len(c.schema.Columns) - 1
@@ -246,8 +244,8 @@ func measureClasses(t *testing.T, sums map[string]*intervals, c *classTable, eps
 	}
 }
 
-// lossOf is the exact mean loss of what the bins of scores say about the second class, within
-// [.001, .999] as [evaluate.Scores] says.
+// lossOf is the exact mean loss of the probabilities that the bins of scores assign to the second class, clamped to
+// [.001, .999] as in [evaluate.Scores].
 func lossOf(bins evaluate.Bins, scores []float64, codes []int32) float64 {
 	sum, n := 0., 0.
 	for i, score := range scores {
@@ -262,7 +260,7 @@ func lossOf(bins evaluate.Bins, scores []float64, codes []int32) float64 {
 	return sum / n
 }
 
-// area is the exact AUC of scores.
+// area returns the exact AUC of scores.
 func area(scores []float64, codes []int32) float64 {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -287,12 +285,12 @@ func area(scores []float64, codes []int32) float64 {
 	return sum / p / q
 }
 
-// laws of classes by name.
+// classLaws are the class shares of the distributions, by name.
 var classLaws = map[string][]float64{"half": {.5, .5}, "quarter": {.75, .25}, "tenth": {.9, .1}, "four": {.4, .3, .2, .1}}
 
-// TestClasses: the intervals of whole runs hold the accuracy, the recalls, the AUC and the
-// log loss of records that the run never saw. By default one law is fit 12 times: with a coverage of .9
-// fewer than 3 hits have odds below 1e-7.
+// TestClasses checks that the intervals of whole runs cover the accuracy, the recalls, the AUC and the log loss on
+// records that the run never saw. By default one distribution is fitted 12 times: with a coverage of .9 fewer than 3
+// hits have probability below 1e-7.
 func TestClasses(t *testing.T) {
 	done := finished(t)
 	setting := func(l classLine, number int, draw func(i int) (c *classTable, train, rest []int)) {
@@ -341,7 +339,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// readAll reads the wanted tables. Those whose fits take least time come first.
+// readAll reads the requested tables. Those with the fastest fits come first.
 func readAll(t *testing.T, classes map[string][]string) []*classTable {
 	t.Helper()
 	var all []*classTable

@@ -137,7 +137,7 @@ func describedTable(t *testing.T, law, n int) described {
 	return x
 }
 
-// known returns the values of a column that are there, clamped to an interval.
+// known returns the values of a column without missing ones, clamped to an interval.
 func (x described) known(j int, lower, upper float64) []float64 {
 	var out []float64
 	for _, v := range x.columns[j] {
@@ -158,7 +158,8 @@ func meanAndSpread(values []float64) (mean, spread float64) {
 	return mean, math.Sqrt(spread)
 }
 
-// An intervalTally counts, by the kind of number, intervals and how many of them hold the number of the table.
+// An intervalTally counts, for each kind of number, the intervals and how many of them contain the number of the
+// table.
 type intervalTally map[string]*[2]float64
 
 func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
@@ -172,7 +173,7 @@ func (x intervalTally) add(kind string, lower, upper *float64, truth float64) {
 	}
 }
 
-// all returns the number of intervals of all kinds and how many hold.
+// all returns the number of intervals of all kinds and the number of hits.
 func (x intervalTally) all() (n, hits float64) {
 	for _, k := range x {
 		n, hits = n+k[0], hits+k[1]
@@ -180,13 +181,13 @@ func (x intervalTally) all() (n, hits float64) {
 	return n, hits
 }
 
-// medians holds widths of intervals by the kind of number: of records as a share of them, of correlations as they are, and of all
-// others in standard deviations of the column.
+// medians collects widths of intervals by the kind of number. The width is relative to the number of records for
+// counts, absolute for correlations, and in standard deviations of the column for all other numbers.
 type medians map[string][]float64
 
 func (m medians) add(kind string, width float64) { m[kind] = append(m[kind], width) }
 
-// compare adds the intervals of a release. Numbers that the noise hides are left out.
+// compare adds the intervals of a release. Numbers that are hidden by the noise are left out.
 func (x described) compare(out intervalTally, widths medians, released *describe.Released) {
 	card := describe.Read(released)
 	n := float64(x.table.Len())
@@ -354,12 +355,13 @@ func cramerOf(a, b []int32) float64 {
 	return math.Sqrt(square / (2 * n))
 }
 
-// TestDescriptions measures, on 20 generated tables, how often the intervals of a description hold the numbers of the table. With
-// the flag -runs their share over all must be at least .94.
+// TestDescriptions measures, on 20 generated tables, how often the intervals of a description cover the numbers of the
+// table. With the flag -runs their overall coverage must be at least .94.
 //
-// Without it there are 10 releases of each table, half of them under substitution. Intervals of one release may depend on each other, so the
-// 200 releases count, each with the share of its intervals that miss: if its mean is at most .06, Bernstein's inequality puts the
-// probability that the mean of 200 exceeds .19 below 1e-7, for all intervals together and for those of each kind.
+// Without it there are 10 releases of each table, half of them under substitution. The intervals of one release may
+// depend on each other, so the unit of analysis is the release, with the share of its intervals that miss. If that
+// share has a mean of at most .06, Bernstein's inequality bounds the probability that the mean of 200 releases exceeds
+// .19 by 1e-7, for all intervals together and for those of each kind.
 func TestDescriptions(t *testing.T) {
 	releases, least := 10, .81
 	if *runs > 0 {

@@ -14,15 +14,15 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
-// A law draws a target and its perfect prediction.
+// A law is a distribution of a target and its ideal prediction.
 type law struct {
 	name string
 	draw func(r *rand.Rand) (y, prediction float64)
 }
 
-// settledLaws are those on which the constants of the method were chosen: from no signal to nearly all of it,
-// bounded, heavy and skewed tails, and a second kind of record. The last one is about
-// targets far beyond the range.
+// settledLaws returns the distributions on which the constants of the method were chosen: from no signal to nearly
+// perfect signal, with bounded, heavy and skewed tails, and with a second kind of record. The last one has targets
+// far beyond the range.
 func settledLaws() []law {
 	gaussian := func(signal, noise float64) func(r *rand.Rand) (float64, float64) {
 		return func(r *rand.Rand) (float64, float64) {
@@ -59,7 +59,7 @@ func settledLaws() []law {
 			}
 			return p + noise*r.NormFloat64(), p
 		}},
-		// One in a hundred lies far beyond the range, past a gap.
+		// One record in a hundred is far outside the range, beyond a gap.
 		{"far", func(r *rand.Rand) (float64, float64) {
 			p := 2 * r.NormFloat64()
 			if r.Float64() < .01 {
@@ -70,11 +70,12 @@ func settledLaws() []law {
 	}
 }
 
-// laws returns the laws on which the constants were chosen, and those that confirm them.
+// laws returns the distributions on which the constants were chosen, and those that confirm them.
 func laws() []law { return append(settledLaws(), confirmingLaws()...) }
 
-// confirmingLaws are ten laws that no constant of the method was chosen on: counts, ties, zeros, skew, two clusters,
-// noise that grows with the prediction, tails of several kinds, and predictions with a bias.
+// confirmingLaws returns ten distributions that were not used to choose any constant of the method: counts, ties,
+// zeros, skew, two clusters, noise that grows with the prediction, tails of several kinds, and predictions with a
+// bias.
 func confirmingLaws() []law {
 	exponential := func(r *rand.Rand) float64 { return r.ExpFloat64() }
 	laplace := func(r *rand.Rand) float64 { return r.ExpFloat64() - r.ExpFloat64() }
@@ -137,7 +138,8 @@ func confirmingLaws() []law {
 	}
 }
 
-// table returns n draws as pairs, with a range as scaling finds one, predictions cut to it.
+// table returns n draws as pairs, with a range like one found by scaling and predictions clamped to it. If like is
+// not nil, its range is used.
 func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fresh, evaluate.Pairs) {
 	t.Helper()
 	f := fresh{make([]float64, n), make([]float64, n)}
@@ -170,17 +172,17 @@ func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fre
 	return f, p
 }
 
-// byPlace predicts by the place of a record.
+// byPlace predicts by the position of a record.
 type byPlace []float64
 
 func (p byPlace) Predict(b dataset.Block, _ []float64) []float64 {
 	return p[b.Start() : b.Start()+b.Len()]
 }
 
-// TestLaws: the interval holds the R² of the law, of targets cut where it says. With few
-// runs it must hold at least a half of them: with a coverage of .85 the odds of fewer than
-// 10 of 20 are below 1e-4 a setting, and are 0 for the three that are tested by default, whose
-// coverage is .95 and more (below 1e-8).
+// TestLaws checks that the interval covers the R² of the distribution with targets clamped at the stated range. With
+// few runs at least half of the intervals must cover it. With a coverage of .85 fewer than 10 of 20 have a
+// probability below 1e-4 per setting. For the three settings tested by default, whose coverage is at least .95, it is
+// below 1e-8.
 func TestLaws(t *testing.T) {
 	done := finished(t)
 	number, where := *runs, list(t, *sizes)

@@ -11,21 +11,21 @@ import (
 	"github.com/dptrain/dptrain/internal/train/evaluate"
 )
 
-// fresh are records that a run never saw, with its predictions.
+// fresh holds records that a run never saw, with its predictions.
 type fresh struct {
 	y, prediction []float64
 }
 
-// measures are exact numbers about new records, cut as a release says.
+// measures are exact values for new records, clamped as stated in a release.
 type measures struct {
 	r2, mae, rmse float64
-	// deviation is the standard deviation, per record, of the error of an R² that is measured on such
-	// records without noise: that of n records is deviation/sqrt(n) (the delta method).
+	// deviation is the standard deviation, per record, of the error of an R² that is measured on such records without
+	// noise. For n records it is deviation/sqrt(n) (the delta method).
 	deviation float64
 }
 
-// cut returns the measures of targets and predictions that are cut to [lower, upper], where an error counts as at most
-// limit. The mean absolute error is that of targets and predictions that are not cut.
+// cut returns the measures of targets and predictions that are clamped to [lower, upper], with each error limited to
+// limit. The mean absolute error is that of unclamped targets and predictions.
 func (f fresh) cut(lower, upper, limit float64) measures {
 	var n, mean float64
 	for _, y := range f.y {
@@ -61,12 +61,12 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 // of returns the measures that a release estimates.
 func (f fresh) of(r evaluate.R2) measures { return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit) }
 
-// allErrors returns the R² of all errors, of targets and predictions that are cut as a release says.
+// allErrors returns the R² with unlimited errors, of targets and predictions that are clamped as stated in a release.
 func (f fresh) allErrors(r evaluate.R2) float64 {
 	return f.cut(r.TargetLower, r.TargetUpper, math.Inf(1)).r2
 }
 
-// within returns the share of targets at most so far from their prediction.
+// within returns the share of targets at a distance of at most half from their prediction.
 func (f fresh) within(half float64) float64 {
 	n, inside := 0., 0.
 	for i, y := range f.y {
@@ -102,7 +102,7 @@ func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
 	return frame
 }
 
-// A tally adds up the runs of a setting.
+// A tally accumulates the runs of a setting.
 type tally struct {
 	line
 	errors, differences, hidden, widths, plain []float64
@@ -116,7 +116,7 @@ func hit(q evaluate.Quality, x float64) float64 {
 	return 0
 }
 
-// add adds a release. heldOut is the number of records that it was made from.
+// add adds a release that was made from heldOut records.
 func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 	stated := f.of(r)
 	all := f.allErrors(r)
@@ -150,7 +150,7 @@ func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
 	}
 }
 
-// result turns sums into shares and medians.
+// result converts sums into shares and medians.
 func (t *tally) result() line {
 	l, n := t.line, float64(t.Runs)
 	for _, x := range []*float64{&l.Covered, &l.AllErrors, &l.MAE, &l.RMSE, &l.Far, &l.Unreported} {

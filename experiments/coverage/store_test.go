@@ -70,7 +70,7 @@ type line struct {
 	Intervals map[string]mean `json:"intervals,omitempty"`
 }
 
-// A mean of coverages of intervals of prediction.
+// A mean is the mean coverage of prediction intervals.
 type mean struct {
 	Published float64 `json:"published"` // share of runs
 	Covered   float64 `json:"covered"`   // mean share of fresh records
@@ -118,7 +118,7 @@ func keep(t *testing.T, l any) {
 	}
 }
 
-// median returns that of a list, NaN of none.
+// median returns the median of x, or NaN if x is empty.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()

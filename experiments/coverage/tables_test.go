@@ -17,10 +17,10 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// mostSplits is how often a split is fit.
+// mostSplits is the number of fits of a split.
 const mostSplits = 20
 
-// leastRecords is that of a table on which coverage is measured.
+// leastRecords is the least number of records of a table on which coverage is measured.
 const leastRecords = 8000
 
 // tables returns the names of the public tables for regression.
@@ -39,8 +39,8 @@ func tables(t *testing.T) []string {
 	return names
 }
 
-// readTable reads the numbers of a table as `fit` with default settings does: without declared ranges, the last column
-// the target. Columns in which the file, which is public, has no number are left out.
+// readTable reads the numbers of a table as `fit` does with default settings: without declared ranges, and with the
+// last column as the target. Columns without any number in the file, which is public, are left out.
 func readTable(t *testing.T, name string) *dataset.Table {
 	t.Helper()
 	path := publicdata.Path(t, *folder, name+".csv.gz")
@@ -93,7 +93,7 @@ func plan(t *testing.T, tab *dataset.Table, epsilon float64) (*pipeline.Pipeline
 	return p, plan
 }
 
-// deal returns two tables of the given rows.
+// deal returns a table for each list of rows.
 func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 	t.Helper()
 	var parts []*dataset.Table
@@ -116,7 +116,7 @@ func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 	return parts
 }
 
-// fit carries out a run on some rows and returns it with the others as it predicts them.
+// fit executes a run on some rows. It also returns the other rows with their predictions.
 func fit(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int) (*pipeline.Result, fresh) {
 	t.Helper()
 	parts := deal(t, tab, train, rest)
@@ -131,8 +131,8 @@ func fit(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.T
 	return res, fresh{parts[1].All().Block(0, parts[1].Len()).Float(len(tab.Schema().Columns)-1, nil), predicted}
 }
 
-// TestTables: the interval of a whole run holds the R² of the records it never saw. By default
-// one small table is fit 12 times: with a coverage of .9 fewer than 3 hits have odds below 1e-7.
+// TestTables checks that the interval of a whole run covers the R² of the records that it never saw. By default one
+// small table is fitted 12 times: with a coverage of .9 fewer than 3 hits have probability below 1e-7.
 func TestTables(t *testing.T) {
 	done := finished(t)
 	number, names := *runs, tables(t)
@@ -166,8 +166,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestSplit: fit on 80% of a table, compare the reported R² with that of predictions for the
-// other 20%. It prints a row a table of a page in Markdown.
+// TestSplit fits on 80% of a table and compares the reported R² with that of predictions for the other 20%. It prints
+// one Markdown table row per data set.
 func TestSplit(t *testing.T) {
 	names := tables(t)
 	if *runs == 0 {
@@ -197,15 +197,15 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// poolFits is the number of models that pools are made of, for each table.
+// poolFits is the number of models per table whose predictions make up its pools.
 const poolFits = 3
 
 // poolRecords is the number of records that these models are fitted with, test records included.
 const poolRecords = 6400
 
-// TestPools measures intervals where the truth is known: the records that a model never saw are the population, and
-// the test records of each release are drawn from them with replacement. One small table is tried by default,
-// with 20 releases: with a coverage of .9 fewer than 10 hits have odds below 1e-6.
+// TestPools measures intervals for a known truth. The records that a model never saw are the population, and the test
+// records of each release are drawn from them with replacement. One small table is tried by default, with 20
+// releases: with a coverage of .9 fewer than 10 hits have probability below 1e-6.
 func TestPools(t *testing.T) {
 	done := finished(t)
 	number, names := *runs, tables(t)
@@ -249,7 +249,7 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// heldOutPlan returns the part of a plan that measures the model, by itself and with the same noise.
+// heldOutPlan returns the part of a plan that measures the model, on its own and with the same noise.
 func heldOutPlan(t *testing.T, plan *pipeline.Plan) *budget.Priced {
 	t.Helper()
 	node := evaluate.Regression{}.Plan()

@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// TestTrueEpsilon: one release with mu as the standard deviation has the parameter 1/mu, and 102 of them
-// sqrt(102)/mu. The figures were computed beforehand.
+// TestTrueEpsilon checks that one release with mu as the standard deviation has the parameter 1/mu, and 102 releases
+// sqrt(102)/mu. The values were computed beforehand.
 func TestTrueEpsilon(t *testing.T) {
 	mu := budget.GaussianMu(1, 1e-6)
 	if math.Abs(1/mu-4.225) > 1e-3 {
@@ -27,8 +27,8 @@ func TestTrueEpsilon(t *testing.T) {
 	}
 }
 
-// TestBoostedAdaSSP: on rows that clipping leaves alike the coefficients are those of the table, up to a little noise,
-// and predictions use rows that are clipped in the same way.
+// TestBoostedAdaSSP checks that on rows that clipping scales equally the coefficients match those of the table up to
+// a little noise, and that predictions clip rows in the same way.
 func TestBoostedAdaSSP(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := make([][]float64, 2)
@@ -54,7 +54,7 @@ func TestBoostedAdaSSP(t *testing.T) {
 	}
 }
 
-// TestSmallestPositive: negative eigenvalues are passed over, as in the public code.
+// TestSmallestPositive checks that negative eigenvalues are skipped, as in the public code.
 func TestSmallestPositive(t *testing.T) {
 	if got := smallestPositive([]float64{-3, -1, .25, 2}); got != .25 {
 		t.Errorf("%v", got)
@@ -64,10 +64,10 @@ func TestSmallestPositive(t *testing.T) {
 	}
 }
 
-// TestSubLassoEqualParts: with 3m - 1 records every part has two, in which all columns fit the target
-// alike, so that all parts vote for the first; one record more makes parts of three, which vote for the second, that equals
-// the target. Then all m votes move, and the log-ratio of the outcome is m epsilon/2 where epsilon is
-// claimed.
+// TestSubLassoEqualParts shows that one record can change all votes. With 3m - 1 records every part has two, in which
+// all columns fit the target equally well, so all parts vote for the first column. One record more makes parts of
+// three, which vote for the second column, which equals the target. All m votes then change, and the log-ratio of the
+// outcome is m epsilon/2, while epsilon is claimed.
 func TestSubLassoEqualParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	const parts, epsilon = 60, 1.
@@ -99,7 +99,7 @@ func TestSubLassoEqualParts(t *testing.T) {
 	}
 }
 
-// TestSubLassoChooses: with many parts and a large budget the columns of the target are chosen.
+// TestSubLassoChooses checks that with many parts and a large budget the relevant columns are chosen.
 func TestSubLassoChooses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x := make([][]float64, 6)
@@ -117,8 +117,8 @@ func TestSubLassoChooses(t *testing.T) {
 	}
 }
 
-// TestTukeyChecks: lemma 8.5 counts at least as far as lemma 8.4 on every set of models, and further on
-// some; by it fewer models are enough.
+// TestTukeyChecks checks that the distance of lemma 8.5 is at least that of lemma 8.4 for every set of models and
+// larger for some, so that fewer models are enough.
 func TestTukeyChecks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	further := 0
@@ -148,8 +148,9 @@ func TestTukeyChecks(t *testing.T) {
 	}
 }
 
-// TestTukeyWeights: volumes and the weight of models at 1 to 12 in one dimension and their cubes in another, computed
-// beforehand: V = 3660.25, 1640.25, 600.25, 156.25, 20.25, .25 and a weight of 3243.4528401 from depth 3 on.
+// TestTukeyWeights checks the volumes and the weight of models at 1 to 12 in one dimension and their cubes in
+// another. The values were computed beforehand: V = 3660.25, 1640.25, 600.25, 156.25, 20.25, .25 and a weight of
+// 3243.4528401 from depth 3 on.
 func TestTukeyWeights(t *testing.T) {
 	var models [][]float64
 	for i := 1; i <= 12; i++ {
@@ -167,7 +168,7 @@ func TestTukeyWeights(t *testing.T) {
 	}
 }
 
-// separable draws two classes that two of six columns tell apart, one of which is repeated.
+// separable draws two classes that are separated by two of six columns. One of the two is repeated.
 func separable(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
 	x = make([][]float64, 6)
 	for range n {
@@ -187,8 +188,8 @@ func separable(rng *rand.Rand, n int) (x [][]float64, labels []float64) {
 	return x, labels
 }
 
-// TestDPFSDR: the columns that separate are found, of two copies at most one, and the classifier is about as
-// accurate as the two columns allow, Phi(sqrt 2) = .921.
+// TestDPFSDR checks that the separating columns are found, with at most one of two copies, and that the classifier is
+// about as accurate as the two columns allow, Phi(sqrt 2) = .921.
 func TestDPFSDR(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, labels := separable(rng, 400)
@@ -208,8 +209,8 @@ func TestDPFSDR(t *testing.T) {
 	}
 }
 
-// TestDPFSDRGraphIsExact: one record decides with certainty whether a copy stays, so that no epsilon
-// holds for the graph.
+// TestDPFSDRGraphIsExact shows that one record determines with certainty whether a copy is kept, so the graph
+// satisfies no epsilon.
 func TestDPFSDRGraphIsExact(t *testing.T) {
 	a := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	b := slices.Clone(a)
@@ -225,8 +226,8 @@ func TestDPFSDRGraphIsExact(t *testing.T) {
 	}
 }
 
-// TestCorrelatedSensitivity: without correlated records it is the largest change by one record; the noise of a
-// smaller budget is larger.
+// TestCorrelatedSensitivity checks that without correlated records the sensitivity is the largest change by one
+// record, and that a smaller budget has larger noise.
 func TestCorrelatedSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	x, labels := separable(rng, 200)

@@ -20,7 +20,7 @@ func TestCopiesTable(t *testing.T) {
 		if len(table.x) != copiesColumns || len(groups) != copiesInformative+1 || len(groups[-1]) != copiesColumns-4*copiesInformative {
 			t.Fatalf("%s: groups %v", data, groups)
 		}
-		rest := slices.Clone(table.y) // what is left is noise, if copies are exact
+		rest := slices.Clone(table.y) // the remainder is noise if copies are exact
 		for g := range copiesInformative {
 			columns := groups[g]
 			if len(columns) != 4 {
@@ -57,8 +57,7 @@ func TestCopiesJudge(t *testing.T) {
 	}
 }
 
-// With many rows Kendall finds the groups, and the tables do not depend on the
-// method.
+// TestCopiesRun checks that with many rows Kendall finds the groups, and that the tables do not depend on the method.
 func TestCopiesRun(t *testing.T) {
 	if got := newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)); !slices.Equal(got.y, newCopiesTable(nearCopies, Setting{K: 5, N: 10}, newGenerator("a", 1, 1)).y) {
 		t.Error("the same seed gave another table")
@@ -103,7 +102,7 @@ func TestCopiesPlan(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for _, task := range p.Tasks {
-		// Six numbers of copies and five more of rows, three methods.
+		// There are six numbers of copies and five more of rows, with three methods.
 		if len(task.Cells) != 33 || task.Trials != 2 {
 			t.Errorf("%d cells, %d trials", len(task.Cells), task.Trials)
 		}

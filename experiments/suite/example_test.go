@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/suite"
 )
 
-// The first experiment on a folder of one table, in which y is 3x + 1 exactly.
+// The first experiment runs on a folder of one table, in which y is exactly 3x + 1.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "suite")
 	if err != nil {
@@ -50,7 +50,7 @@ func ExampleDescribe() {
 	// Output: median 0.50, quartiles 0.35 and 0.65, mean 0.50 in 0.25 to 0.75
 }
 
-// A store continues where it ended.
+// A store continues where the last run ended.
 func ExampleOpenStore() {
 	dir, err := os.MkdirTemp("", "suite")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// wellFormed fails unless text is one XML element; SVG inside a page must be.
+// wellFormed fails unless text is one XML element, as required of SVG inside a page.
 func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -24,8 +24,7 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-// checkPage fails unless a rendered page is complete and needs nothing from
-// elsewhere. It returns its text.
+// checkPage fails unless a rendered page is complete and self-contained. It returns the text of the page.
 func checkPage(t *testing.T, p Page) string {
 	t.Helper()
 	var b strings.Builder
@@ -93,7 +92,7 @@ func TestFigureDrawsWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestCurveIntervals: an interval holds its point, and one without ends is none.
+// TestCurveIntervals checks that an interval contains its point, and that a point without ends has no interval.
 func TestCurveIntervals(t *testing.T) {
 	c := Series{Style: 3, Points: []Point{{0, .5, .4, .7}, {1, .5, .6, .4}, {2, .5, math.NaN(), 1}, {3, math.NaN(), 0, 1}}}.curve()
 	if c.Style != 3 || !slices.Equal(c.X, []float64{0, 1, 2}) || !slices.Equal(c.Low[:2], []float64{.4, .5}) || !slices.Equal(c.High[:2], []float64{.7, .5}) || !math.IsNaN(c.Low[2]) {

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// classCSV writes a table with a public number, a public text column, two private
-// columns and a class that follows the private ones. Every fifth job is missing.
+// classCSV writes a table with a public number, a public text column, two private columns, and a class that depends
+// on the private ones. Every fifth job is missing.
 func classCSV(t *testing.T, path string, n int) {
 	t.Helper()
 	g := newGenerator("test", 3, 1)
@@ -87,7 +87,7 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// Every method on a small table, and the page.
+// TestPartlyRun runs every method on a small table and renders the page.
 func TestPartlyRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "adult.csv")
 	classCSV(t, path, 1200)
@@ -140,8 +140,8 @@ func TestPartlyRun(t *testing.T) {
 	checkPage(t, partlyPage(nil))
 }
 
-// Splits do not depend on the method, the two parts are balanced together and
-// disjoint, and the small set trains on its first records only.
+// TestPartlyTrial checks that splits do not depend on the method, that the two parts are balanced together and
+// disjoint, and that the small set trains on its first records only.
 func TestPartlyTrial(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "adult.csv")
 	classCSV(t, path, 1500)
@@ -202,13 +202,13 @@ func TestPartlyPlan(t *testing.T) {
 			t.Errorf("%s: %d trials", task.Name, task.Trials)
 		}
 	}
-	// Five sets of 10 private methods at 6 budgets and 2 open ones; 4 boosters; 2 x 7.
+	// There are five sets of 10 private methods at 6 budgets and 2 open ones; 4 boosters; and 2 x 7.
 	if len(seen) != 5*(10*6+2)+4+14 {
 		t.Errorf("%d cells", len(seen))
 	}
 }
 
-// With a large budget the toy example is solved.
+// TestToy checks that the toy example is solved with a large budget.
 func TestToy(t *testing.T) {
 	task := toyTask(Options{Trials: 1})
 	keys := []Key{
@@ -229,7 +229,7 @@ func TestToy(t *testing.T) {
 	}
 }
 
-// One round of AdaBoost by hand: one of four records is wrong.
+// TestReweigh checks one round of AdaBoost computed by hand, with one of four records misclassified.
 func TestReweigh(t *testing.T) {
 	weights := []float64{.25, .25, .25, .25}
 	alpha := reweigh(weights, []float64{1, -1, 1, 1}, []int32{1, 0, 1, 0})
@@ -242,8 +242,8 @@ func TestReweigh(t *testing.T) {
 	}
 }
 
-// The public table of the paper: sizes of its parts, and what the public columns
-// alone are worth.
+// TestPartlyOnPublicData checks the public table of the paper: the sizes of its parts, and the accuracy of the public
+// columns alone.
 func TestPartlyOnPublicData(t *testing.T) {
 	path := publicdata.Path(t, "classification", "adult.raw.csv.gz")
 	x := &partly{set: partlySets()[0], path: path}

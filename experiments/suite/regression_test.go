@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 )
 
-// smallTable writes a table of d features and n rows, the sum of the first two
-// and a little noise as target.
+// smallTable writes a table of d features and n rows. The target is the sum of the first two features and a little
+// noise.
 func smallTable(t *testing.T, dir, name string, n, d int) {
 	t.Helper()
 	g := newGenerator("test", 1, 2)
@@ -46,7 +46,8 @@ func TestRegressionSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	methods, ks := regressionMethods()
-	// Five of them may abstain, and have a plan to ask. Beside them are numbers of rounds and the published pipelines.
+	// Five methods may abstain and have a plan that states the records they need. There are also the numbers of
+	// rounds and the published pipelines.
 	each := len(methods) + len(regressionRounds) + len(publishedPipelines())
 	if len(records) != each+5 || len(methods) != 13 {
 		t.Fatalf("%d records of %d methods", len(records), len(methods))
@@ -73,7 +74,7 @@ func TestRegressionSuite(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `<th scope="row">small</th>`) {
 		t.Errorf("the page: %v", err)
 	}
-	// Nothing is left to do, and two more trials do not move the first.
+	// All trials are finished. Two more trials do not change the first.
 	first := results(t, out)
 	if _, err := Run(t.Context(), Seed001, o); err != nil || !bytes.Equal(results(t, out), first) {
 		t.Errorf("run again: %v", err)
@@ -85,7 +86,7 @@ func TestRegressionSuite(t *testing.T) {
 	}
 }
 
-// The splits are those of package bench, whichever trials a run is left with.
+// TestRegressionKeepsItsSplits checks that the splits are those of package bench, whichever trials remain to be run.
 func TestRegressionKeepsItsSplits(t *testing.T) {
 	data := t.TempDir()
 	smallTable(t, data, "small.csv", 100, 3)
@@ -139,10 +140,8 @@ func TestRegressionTroubles(t *testing.T) {
 	}
 }
 
-// Ranks by hand: on a, kendall:5+tukey is best and tukey abstained; on b nothing
-// can choose 5 columns.
-// TestPublishedPipelines: with 6,000 rows every pipeline has a model; those that end with the Tukey mechanism
-// find the two columns that matter.
+// TestPublishedPipelines checks that with 6,000 rows every pipeline has a model, and that the pipelines that end with
+// the Tukey mechanism find the two relevant columns.
 func TestPublishedPipelines(t *testing.T) {
 	dir := t.TempDir()
 	smallTable(t, dir, "small.csv", 6000, 6)
@@ -168,6 +167,8 @@ func TestPublishedPipelines(t *testing.T) {
 	}
 }
 
+// TestRegressionPageByHand checks ranks computed by hand. On a, kendall:5+tukey is best and tukey abstained; on b no
+// selector can choose 5 columns.
 func TestRegressionPageByHand(t *testing.T) {
 	methods, ks := regressionMethods()
 	var records []Record
@@ -240,8 +241,8 @@ func TestRegressionPageByHand(t *testing.T) {
 	}
 }
 
-// TestRoundsByHand: on a the default is .004 below the best of few rounds and above one round; on b it is .1 below it and
-// below one round. T = 100 has no part in the comparison.
+// TestRoundsByHand checks a comparison computed by hand. On a the default is .004 below the best of few rounds and
+// above one round; on b it is .1 below it and below one round. T = 100 is not part of the comparison.
 func TestRoundsByHand(t *testing.T) {
 	var records []Record
 	for data, medians := range map[string][5]float64{"a": {.5, .6, .55, .7, .596}, "b": {.5, .4, .3, .2, .4}} {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fakePlan has two tables of two cells; run counts what is carried out.
+// fakePlan returns a plan with two tables of two cells. It appends the executed trials to ran.
 func fakePlan(trials int, ran *[]Key) *Plan {
 	p := &Plan{Header: testHeader, Page: func([]Record) Page { return Page{Title: "fake"} }}
 	var mu sync.Mutex
@@ -107,7 +107,7 @@ func TestRunEndsWithATable(t *testing.T) {
 	}
 }
 
-// An interrupted run has something of every cell.
+// TestKeysGoByTrial checks that trials are ordered so that an interrupted run has results for every cell.
 func TestKeysGoByTrial(t *testing.T) {
 	task := Task{Trials: 2, Cells: []Cell{{Method: "a"}, {Method: "b"}}}
 	var got []string
@@ -124,7 +124,7 @@ func TestWriteLeavesWholeFiles(t *testing.T) {
 	var ran []Key
 	p := fakePlan(1, &ran)
 	records := []Record{record("a", "m", 1, .5)}
-	for range 2 { // a second time over the first
+	for range 2 { // the second time overwrites the first
 		if err := p.Write(dir, records); err != nil {
 			t.Fatal(err)
 		}

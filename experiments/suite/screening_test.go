@@ -26,7 +26,7 @@ func TestScreeningKs(t *testing.T) {
 	}
 }
 
-// One table through all methods, and the page of it.
+// TestScreeningTable runs all methods on one table and renders its page.
 func TestScreeningTable(t *testing.T) {
 	dir := t.TempDir()
 	smallTable(t, dir, "small.csv", 300, 12)
@@ -53,8 +53,8 @@ func TestScreeningTable(t *testing.T) {
 			t.Errorf("with much budget: %+v", r)
 		}
 	}
-	// Trials x budgets x (k = 5, k = 2, and k = 10 where quality is measured);
-	// three budgets and one k where ranges are released.
+	// Numbers of cells: trials x budgets x (k = 5, k = 2, and k = 10 if quality is measured); three budgets and one k
+	// if ranges are released.
 	want := map[string]int{plainTau: 2, plainSIS: 2, methodSIS: 42, "sis-tau-peeling": 42, methodTwoStage: 28,
 		"sis-product": 6, "sis-correlation": 6, published.NameSIS: 28}
 	for m, n := range want {
@@ -70,15 +70,15 @@ func TestScreeningTable(t *testing.T) {
 	}
 }
 
-// Every method chooses from the synthetic set, and with much budget most find
-// more than chance would.
+// TestSyntheticSet checks that every method chooses from the synthetic set and that with a large budget most find
+// more correct columns than chance would.
 func TestSyntheticSet(t *testing.T) {
 	x, y, truth := newSyntheticSet(newGenerator(syntheticSet, 0, 1))
 	if len(x) != syntheticColumns || len(y) != syntheticRows || len(truth) != syntheticNonZero {
 		t.Fatalf("%d columns, %d rows, %d right", len(x), len(y), len(truth))
 	}
-	// y is explained by the right columns but for the noise: the R² of least
-	// squares on them is at least 1 - (1.5 * 4) / (8 * 1.84²).
+	// The right columns explain y up to the noise: the R² of least squares on them is at least 1 - (1.5 * 4) / (8 *
+	// 1.84²).
 	residual := slices.Clone(y)
 	for range 200 { // coordinate descent
 		for _, j := range truth {
@@ -127,7 +127,7 @@ func TestReferenceOrder(t *testing.T) {
 	if got := overlap([]int{1, 2, 3, 4, 5}, []int{5, 9, 1}, 5); got != .4 {
 		t.Errorf("overlap %v", got)
 	}
-	// |tau|: 1, 2, 3, 4 against 2, 1, 3, 4 has one discordant pair: S = 4.
+	// |tau|: 1, 2, 3, 4 against 2, 1, 3, 4 has one discordant pair, so S = 4.
 	scores, err := tauScores(t.Context(), [][]float64{{1, 2, 3, 4}, {4, 4, 4, 4}}, []float64{2, 1, 3, 4})
 	if err != nil || !near(scores[0], 4./3) || scores[1] != 0 {
 		t.Errorf("scores %v, %v", scores, err)
@@ -135,7 +135,7 @@ func TestReferenceOrder(t *testing.T) {
 	if c := correlationScores([][]float64{{-1, -2, -3}, {5, 5, 5}}, []float64{2, 4, 6}); !near(c[0], 1) || c[1] != 0 {
 		t.Errorf("correlations %v", c)
 	}
-	// y = 10 a + b: a has the smaller unit, so that b matters more.
+	// In y = 10 a + b, a has the smaller unit, so b matters more.
 	g := newGenerator("test", 0, 0)
 	a, b := g.normals(500), g.normals(500)
 	y := make([]float64, 500)
@@ -195,8 +195,7 @@ func TestStability(t *testing.T) {
 			}
 		}
 	}
-	// Without outliers and noise of .3 against a signal of 2.2, screening finds
-	// most of the five right columns.
+	// Without outliers and with noise of .3 against a signal of 2.2, screening finds most of the five right columns.
 	o := runOne(t, Key{stabilityCell(stableW1, plainSIS), 1})
 	if o.Status != OK || o.Values[metricOverlap] < .6 {
 		t.Errorf("%+v", o)
@@ -217,7 +216,7 @@ func runOne(t *testing.T, k Key) (out Outcome) {
 	return out
 }
 
-// Equal scores are drawn at random: no position is favoured.
+// TestLargestBreaksTiesAtRandom checks that equal scores are ordered at random, without favouring a position.
 func TestLargestBreaksTiesAtRandom(t *testing.T) {
 	times := make([]int, 10)
 	g := newGenerator("ties", 0, 0)
@@ -226,8 +225,8 @@ func TestLargestBreaksTiesAtRandom(t *testing.T) {
 			times[j]++
 		}
 	}
-	// Column 0 always, 9 never, the others 500 times: five deviations of a
-	// binomial of 2000 and 1/4 are 97 (a fixed seed: no false alarm).
+	// Column 0 is always chosen, 9 never, the others 500 times: five standard deviations of a binomial of 2000 and
+	// 1/4 are 97 (the seed is fixed, so there is no false alarm).
 	for j, n := range times {
 		if j == 0 && n != 2000 || j == 9 && n != 0 || j > 0 && j < 9 && (n < 403 || n > 597) {
 			t.Errorf("column %d was chosen %d times", j, n)

@@ -15,8 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/numeric/direction"
 )
 
-// causalTar writes an archive of few pairs of 200 records, in half of which the second column is the
-// cause.
+// causalTar writes an archive of a few pairs of 200 records. In half of the pairs the second column is the cause.
 func causalTar(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -55,8 +54,8 @@ func causalTar(t *testing.T, path string) {
 	}
 }
 
-// TestCausalRun: at epsilon 10 the histogram decides all pairs of parabolas rightly, and every method has
-// its values.
+// TestCausalRun checks that at epsilon 10 the histogram decides all pairs of parabolas correctly, and that every
+// method has its values.
 func TestCausalRun(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := NewPlan(seed002+"-causal", Options{Public: true, Data: dir}); !errors.Is(err, ErrData) {
@@ -98,7 +97,7 @@ func TestCausalRun(t *testing.T) {
 	}
 }
 
-// TestMadePair: the made-up pairs are standardised, and equal for equal seeds.
+// TestMadePair checks that generated pairs are standardised, and equal for equal seeds.
 func TestMadePair(t *testing.T) {
 	a, b := madePair(newGenerator("test", 1, 1), 500), madePair(newGenerator("test", 1, 1), 500)
 	sum := 0.
@@ -113,8 +112,8 @@ func TestMadePair(t *testing.T) {
 	}
 }
 
-// TestQuartileLaw: the chances of neighbouring tables differ by e^epsilon at most, and with much epsilon the
-// quartiles are those of the values.
+// TestQuartileLaw checks that the probabilities for neighbouring tables differ by a factor of at most e^epsilon, and
+// that with a large epsilon the quartiles are those of the values.
 func TestQuartileLaw(t *testing.T) {
 	f := direction.Fit{}
 	for i := range 200 {

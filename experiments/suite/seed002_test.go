@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// boardCSV writes a table of three classes on a board of nine fields, which no line can part, with the
-// border of the board in a column of text.
+// boardCSV writes a table of three classes on a board of nine fields, which no line can separate. A text column marks
+// the border of the board.
 func boardCSV(t *testing.T, path string, n int) {
 	t.Helper()
 	g := newGenerator("test", 5, 1)
@@ -55,7 +55,7 @@ func TestSpaceRun(t *testing.T) {
 		errorOf := func(data, method string, share, noise float64) float64 {
 			return found[spaceCell(data, method, share, noise)][metricError]
 		}
-		// Of 32 vectors the compressor makes fewer errors than the subsample that it starts from.
+		// With 32 vectors the compressor makes fewer errors than the subsample it starts from.
 		if snc, sample := errorOf("letters", spaceSNC, .04, 0), errorOf("letters", spaceSubsample, .04, 0); snc > .8*sample || snc > .1 {
 			t.Errorf("%+v: snc %v, subsample %v", set, snc, sample)
 		}
@@ -71,7 +71,8 @@ func TestSpaceRun(t *testing.T) {
 	}
 }
 
-// The suite with all parts has the tasks of each, and names the part whose table is missing.
+// TestSeed002Plan checks that the suite with all parts has the tasks of each part, and that an error names the part
+// with a missing table.
 func TestSeed002Plan(t *testing.T) {
 	dir := t.TempDir()
 	below := filepath.Join(dir, "classification")
@@ -100,7 +101,7 @@ func TestSeed002Plan(t *testing.T) {
 	}
 }
 
-// TestSpaceOnPublicTables: what the thesis claims, where a trial is short.
+// TestSpaceOnPublicTables checks the claims of the thesis for which a trial is short.
 func TestSpaceOnPublicTables(t *testing.T) {
 	mean := func(set spaceSet, method string, share float64, trials int, metric string) float64 {
 		x := &space{set: set, path: publicdata.Path(t, "classification", set.file+".csv.gz")}
@@ -129,8 +130,8 @@ func TestSpaceOnPublicTables(t *testing.T) {
 	}
 }
 
-// costCSV writes a table of two classes with three numbers and a category, of which the first
-// two and the category say something.
+// costCSV writes a table of two classes with three numbers and a category. The first two numbers and the category are
+// informative.
 func costCSV(t *testing.T, path string, n int) {
 	t.Helper()
 	g := newGenerator("test", 6, 1)
@@ -160,7 +161,7 @@ func TestCostRun(t *testing.T) {
 		t.Fatalf("%v: %+v", err, p)
 	}
 	var keys []Key
-	for _, k := range p.Tasks[1].Keys() { // Adult names no columns
+	for _, k := range p.Tasks[1].Keys() { // Adult does not name its columns
 		if k.Setting.K <= 1 || k.Setting.Epsilon == 3 {
 			keys = append(keys, k)
 		}
@@ -199,7 +200,7 @@ func TestCostRun(t *testing.T) {
 	}
 }
 
-// TestTableOne: a cell of table 2.1 reads columns in standard units and all records.
+// TestTableOne checks that a cell of table 2.1 uses standardised columns and all records.
 func TestTableOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spambase.csv")
 	var b strings.Builder

@@ -15,8 +15,8 @@ import (
 	"github.com/dptrain/dptrain/internal/testkit/publicdata"
 )
 
-// separatedCSV writes a table of two classes that its first two columns tell apart,
-// with a copy of the first and a constant.
+// separatedCSV writes a table of two classes that its first two columns separate, with a copy of the first and a
+// constant.
 func separatedCSV(t *testing.T, path string, n int) {
 	t.Helper()
 	g := newGenerator("test", 4, 1)
@@ -77,8 +77,8 @@ func TestSeparationRun(t *testing.T) {
 	checkPage(t, separationPage(nil))
 }
 
-// Two steps with their own delta each cost less than their epsilons together, and
-// the share is what gives the first step its own mu.
+// TestSplitBudget checks that two steps with a delta each cost less than the sum of their epsilons, and that the
+// share gives the first step its own mu.
 func TestSplitBudget(t *testing.T) {
 	epsilon, share := splitBudget(.1, .5, 1e-5)
 	mu := budget.GaussianMu(epsilon, 1e-5)
@@ -88,7 +88,7 @@ func TestSplitBudget(t *testing.T) {
 	}
 }
 
-// The generated tables have the law of the table they are fitted to.
+// TestClassLaw checks that the generated tables have the distribution of the table they are fitted to.
 func TestClassLaw(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "wdbc.csv")
 	separatedCSV(t, path, 400)
@@ -106,7 +106,7 @@ func TestClassLaw(t *testing.T) {
 			t.Errorf("class %d: share %v, want %v", c, got.shares[c], x.law.shares[c])
 		}
 		for j, want := range x.law.means[c] {
-			// Seven standard errors of 20,000 records.
+			// The tolerance is seven standard errors of 20,000 records.
 			if math.Abs(got.means[c][j]-want) > .05 {
 				t.Errorf("class %d, column %d: mean %v, want %v", c, j, got.means[c][j], want)
 			}
@@ -176,15 +176,15 @@ func TestSeparationPlan(t *testing.T) {
 			seen[c] = true
 		}
 	}
-	// A table: 2 open, 5 x 5, 3 x 9, 6 budgets of F-scores. Generated: 5 sizes of 2
-	// open, 5 and 9; 3 sizes of 2 x 5; F-scores at 2 sizes.
+	// Cells of a table: 2 open, 5 x 5, 3 x 9, 6 budgets of F-scores. Generated: 5 sizes of 2 open, 5 and 9; 3 sizes
+	// of 2 x 5; F-scores at 2 sizes.
 	if want := 2 * (2 + 25 + 27 + 6 + 5*16 + 30 + 12); len(seen) != want {
 		t.Errorf("%d cells, want %d", len(seen), want)
 	}
 }
 
-// On the table of the paper DFS is accurate with few columns, and so is the private
-// choice with a budget that hides next to nothing.
+// TestSeparationOnPublicData checks that on the table of the paper DFS is accurate with few columns, as is the
+// private choice with a budget that provides hardly any privacy.
 func TestSeparationOnPublicData(t *testing.T) {
 	path := publicdata.Path(t, "classification", "wdbc.csv.gz")
 	x := &separation{name: "wdbc", path: path}

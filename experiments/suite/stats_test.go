@@ -10,8 +10,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && 
 
 func TestDescribeByHand(t *testing.T) {
 	d := Describe([]float64{4, 1, 2, 9})
-	// Sorted 1 2 4 9: positions .75, 1.5 and 2.25. Mean 4, squares 9+4+0+25 = 38,
-	// s² = 38/3, standard error sqrt(38/12).
+	// Sorted: 1 2 4 9, at positions .75, 1.5 and 2.25. The mean is 4, the squares are 9+4+0+25 = 38, s² = 38/3, and
+	// the standard error is sqrt(38/12).
 	half := 1.959963984540054 * math.Sqrt(38./12)
 	for name, pair := range map[string][2]float64{
 		"min": {d.Min, 1}, "q25": {d.Q25, 1.75}, "median": {d.Median, 3}, "q75": {d.Q75, 5.25}, "max": {d.Max, 9},
@@ -29,9 +29,8 @@ func TestDescribeByHand(t *testing.T) {
 	}
 }
 
-// The interval of 1 of 10 is that of Brown, Cai and DasGupta ("Interval
-// Estimation for a Binomial Proportion", 2001) by the formula: centre
-// (.1 + 3.8415/20)/(1 + .38415), half-width as below.
+// TestWilson compares the interval of 1 of 10 with the formula of Brown, Cai and DasGupta ("Interval Estimation for a
+// Binomial Proportion", 2001): centre (.1 + 3.8415/20)/(1 + .38415), half-width as below.
 func TestWilson(t *testing.T) {
 	low, high := wilson(.1, 10)
 	if math.Abs(low-.0178762) > 1e-6 || math.Abs(high-.4041500) > 1e-6 {

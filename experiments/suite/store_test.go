@@ -12,7 +12,7 @@ import (
 
 var testHeader = Header{Suite: "test", Seed: 7}
 
-// record is a finished trial with one value.
+// record returns a finished trial with one value.
 func record(data, method string, trial int, value float64) Record {
 	return Record{Key{Cell{data, method, Setting{K: 5, Epsilon: 1}}, trial}, Outcome{Status: OK, Values: map[string]float64{"r2": value}, Seconds: .5}}
 }
@@ -26,7 +26,7 @@ func open(t *testing.T, dir string) *Store {
 	return s
 }
 
-// filled makes a store with some trials and closes it.
+// storeOf creates a store with some trials and closes it.
 func storeOf(t *testing.T, records ...Record) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "new", "folder")
@@ -69,7 +69,7 @@ func TestStoreKeepsTrials(t *testing.T) {
 			t.Errorf("%+v: done is %v", key, !want)
 		}
 	}
-	// The last line of a trial counts, in the place of the first.
+	// The last line of a trial counts, at the position of the first.
 	if err := s.Put(record("a", "magic", 1, .75)); err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestStoreKeepsTrials(t *testing.T) {
 	}
 }
 
-// However many bytes of the file survive, the store opens, holds the trials whose
-// lines are whole, and goes on.
+// TestStoreRepairsATornLine checks that the store opens for any number of surviving bytes of the file, contains the
+// trials whose lines are complete, and can continue.
 func TestStoreRepairsATornLine(t *testing.T) {
 	whole := results(t, storeOf(t, record("a", "m", 1, .1), record("a", "m", 2, .2), record("a", "m", 3, .3)))
 	for size := range len(whole) + 1 {
@@ -146,8 +146,8 @@ func TestStoreRefusals(t *testing.T) {
 	}
 }
 
-// TestStoreIsLocked: while a store is open a second one in the same folder is
-// refused and changes nothing; afterwards it continues.
+// TestStoreIsLocked checks that a second store in the same folder is refused without any change while the first is
+// open, and that the folder can be opened again afterwards.
 func TestStoreIsLocked(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
 		t.Skip("this system has no such locks")

@@ -61,7 +61,7 @@ func TestSuite(t *testing.T) {
 	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials", "1"}
 	first := experiments(t, args...)
 	lines := strings.Split(first.stdout, "\n")
-	// The table has one feature, of which nothing can be chosen.
+	// The table has one feature, so selectors are not applicable.
 	if first.code != 0 || first.stderr != "" || !strings.HasPrefix(lines[0], "seed-001: 31 trials, ") || !strings.Contains(lines[0], "18 not applicable") {
 		t.Fatalf("exit %d, %s\n%s", first.code, first.stderr, first.stdout)
 	}
@@ -98,7 +98,7 @@ func TestSuiteInterrupted(t *testing.T) {
 	}
 }
 
-// A terminal is told how far it is, and its line is cleared at the end.
+// TestSuiteProgress checks that a terminal shows the progress and that its line is cleared at the end.
 func TestSuiteProgress(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"--public", "--suite", "seed-001", "--data", tables(t), "--out", t.TempDir(), "--trials", "1"}
@@ -163,7 +163,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestKnownData: the figures of a suite are exact, so not of a table that a ledger knows.
+// TestKnownData checks that a table known to a ledger is refused, since a suite prints exact results.
 func TestKnownData(t *testing.T) {
 	data, out := tables(t), filepath.Join(t.TempDir(), "out")
 	path := filepath.Join(t.TempDir(), "my.ledger")
